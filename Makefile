@@ -1,0 +1,52 @@
+# Needs Python 3.11 or later, git, make and a package index. `make` alone lists what there is.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+# Our matrices are small: BLAS threads only get in each other's way, and in the way of pytest's workers.
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export NO_MKDOCS_2_WARNING := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-all lint format docs bench clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.venv/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: .venv/.installed  ## search on scikit-learn's digits, about a minute; a second time resumes it
+	@mkdir -p build/demo
+	$(BIN)/xstar run examples/digits.py --workers 2 --storage build/demo/digits.db
+
+test: lint  ## lint, then every test that is not slow
+	$(BIN)/python -m pytest -n auto --durations=10
+
+test-all: lint  ## lint, then every test, the slow ones too
+	$(BIN)/python -m pytest -n auto --durations=20 -m ""
+
+lint: .venv/.installed  ## ruff, mypy and the order of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict src
+	$(BIN)/lint-imports
+
+format: .venv/.installed  ## put the code in shape
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: .venv/.installed  ## build the documentation into site/
+	$(BIN)/mkdocs build --strict
+
+bench: .venv/.installed  ## run the benchmarks
+	$(BIN)/python -m benchmarks.run
+
+clean:  ## remove what was built, the environment included
+	rm -rf .venv build dist site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

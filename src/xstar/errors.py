@@ -1,0 +1,129 @@
+"""Every error xstar raises on purpose, in one tree.
+
+::
+
+    XstarError
+    ├── InvalidArgument            (also a ValueError)  an argument breaks a rule
+    │   ├── InvalidSpace                                a parameter or a condition is not well formed
+    │   ├── InvalidConfig                               a configuration does not belong to its space
+    │   └── InvalidReport                               metrics or budgets a study cannot accept
+    ├── StudyError
+    │   ├── UnknownStudy           (also a LookupError) no study of that name in the storage
+    │   ├── StudyExists                                 the name is taken
+    │   ├── StudyMismatch                               the stored study differs from what was asked for
+    │   ├── UnknownTrial           (also a LookupError) the study has no such trial
+    │   └── NoValue                                     the best trial was asked for before any trial had a value
+    ├── StorageError                                    the database refused
+    │   ├── StorageBusy                                 another process holds it for too long
+    │   ├── StorageFull                                 no room on the disk
+    │   ├── StorageReadOnly                             no permission to write
+    │   ├── StorageTooNew                               written by a later release
+    │   └── CorruptJournal                              an event cannot be read
+    ├── JournalConflict                                 someone appended first: read again, decide again
+    ├── ObjectiveError                                  the objective itself cannot be run (not: it failed once)
+    ├── MissingExtra               (also an ImportError) an optional dependency is not installed
+    └── Infeasible                                      raised by an *objective*: this configuration cannot be evaluated
+
+``assert`` is for our own mistakes only; a user never has to read one.
+"""
+
+from __future__ import annotations
+
+
+class XstarError(Exception):
+    """The root: ``except xs.XstarError`` catches all of xstar's own errors and nothing else."""
+
+
+class InvalidArgument(XstarError, ValueError):
+    """An argument breaks a rule. The message names the argument, the rule, the value found and the remedy."""
+
+    def __init__(self, argument: str, rule: str, found: object, remedy: str = "") -> None:
+        self.argument = argument
+        self.rule = rule
+        self.found = found
+        self.remedy = remedy
+        shown = found if isinstance(found, str) and "=" in found else repr(found)
+        super().__init__(f"{argument}: {rule}, but got {shown}" + (f"; {remedy}" if remedy else ""))
+
+    def __reduce__(self) -> tuple[type[InvalidArgument], tuple[str, str, object, str]]:
+        # The default would call the class with the finished message: errors cross process borders.
+        return type(self), (self.argument, self.rule, self.found, self.remedy)
+
+
+class InvalidSpace(InvalidArgument):
+    """A parameter or a condition of a space is not well formed."""
+
+
+class InvalidConfig(InvalidArgument):
+    """A configuration does not belong to its space."""
+
+
+class InvalidReport(InvalidArgument):
+    """Metrics or budgets that a study cannot accept; the journal is unharmed."""
+
+
+class StudyError(XstarError):
+    """Something about a study as a whole."""
+
+
+class UnknownStudy(StudyError, LookupError):
+    """No study of that name in the storage."""
+
+
+class StudyExists(StudyError):
+    """The name is taken."""
+
+
+class StudyMismatch(StudyError):
+    """The stored study differs from what was asked for; the message lists every difference."""
+
+
+class UnknownTrial(StudyError, LookupError):
+    """The study has no such trial."""
+
+
+class NoValue(StudyError):
+    """The best trial was asked for before any trial had a value."""
+
+
+class StorageError(XstarError):
+    """The database refused; the message says what was tried and what the database answered."""
+
+
+class StorageBusy(StorageError):
+    """Another process held the database longer than the retries lasted."""
+
+
+class StorageFull(StorageError):
+    """No room on the disk; nothing was half-written."""
+
+
+class StorageReadOnly(StorageError):
+    """No permission to write to the database."""
+
+
+class StorageTooNew(StorageError):
+    """The database or an event was written by a later release of xstar."""
+
+
+class CorruptJournal(StorageError):
+    """An event of the journal cannot be read."""
+
+
+class JournalConflict(XstarError):
+    """Someone else appended first: read the new events, decide again, append again."""
+
+
+class ObjectiveError(XstarError):
+    """The objective cannot be run at all (it does not pickle, is not callable, …)."""
+
+
+class MissingExtra(XstarError, ImportError):
+    """An optional dependency is not installed; the message gives the command that installs it."""
+
+
+class Infeasible(XstarError):
+    """Raise it in an objective when a configuration cannot be evaluated (too large, too slow, not allowed).
+
+    The trial is recorded as infeasible with the message as its reason; it does not count as a crash.
+    """

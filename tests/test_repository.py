@@ -1,0 +1,171 @@
+"""The house rules that no linter knows: what `import xstar` costs, who may ask for the time, how long a file is."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "xstar"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+
+# Extras, peers and the command line: loaded at use, so that `import xstar` stays quick.
+HEAVY = {"fastapi", "kaleido", "optuna", "pandas", "plotly", "psycopg", "ray", "sklearn", "torch", "typer", "uvicorn"}
+
+CLOCKS = {
+    "time": {
+        "time",
+        "time_ns",
+        "monotonic",
+        "monotonic_ns",
+        "perf_counter",
+        "perf_counter_ns",
+        "process_time",
+        "process_time_ns",
+    },
+    "datetime.datetime": {"now", "utcnow", "today"},
+    "datetime.date": {"today"},
+}
+
+# What may be named of numpy.random: seeded generators and what they are made of. The rest draws from a global.
+SEEDED = {"BitGenerator", "Generator", "PCG64", "PCG64DXSM", "Philox", "SFC64", "SeedSequence", "default_rng"}
+
+MOST_LINES = 400
+
+
+def full_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield (line, dotted name) of every imported name and of every attribute chain that starts at an import."""
+    imported: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                first = alias.name.partition(".")[0]
+                imported[alias.asname or first] = alias.name if alias.asname else first
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                imported[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+                yield node.lineno, f"{node.module}.{alias.name}"
+    for node in ast.walk(tree):
+        chain: list[str] = []
+        end: ast.expr | None = node if isinstance(node, ast.Attribute) else None
+        while isinstance(end, ast.Attribute):
+            chain.append(end.attr)
+            end = end.value
+        if isinstance(end, ast.Name) and end.id in imported:
+            yield node.lineno, ".".join([imported[end.id], *reversed(chain)])
+
+
+def clock_uses(code: str) -> list[str]:
+    clocks = {f"{module}.{name}" for module, names in CLOCKS.items() for name in names}
+    return sorted({f"line {line}: {name}" for line, name in full_names(ast.parse(code)) if name in clocks})
+
+
+def global_random_uses(code: str) -> list[str]:
+    found = set()
+    for line, name in full_names(ast.parse(code)):
+        parts = name.split(".")
+        of_numpy = parts[:2] == ["numpy", "random"] and len(parts) > 2 and parts[2] not in SEEDED
+        of_python = parts[0] == "random" and len(parts) > 1 and parts[1] != "Random"
+        if of_numpy or of_python:
+            found.add(f"line {line}: {name}")
+    return sorted(found)
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import time\ntime.time()",
+        "import time as t\nt.perf_counter()",
+        "from time import monotonic\nmonotonic()",
+        "import time\nclock = time.monotonic_ns",
+        "import datetime\ndatetime.datetime.now()",
+        "from datetime import datetime as dt\ndt.now(None)",
+        "def f():\n    from datetime import date\n    return date.today()",
+    ],
+)
+def test_the_check_for_clocks_sees_one(code: str) -> None:
+    assert clock_uses(code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import time\ntime.sleep(1)",
+        "from datetime import datetime\ndatetime.fromtimestamp(0)",
+        "def f(executor):\n    return executor.time() + executor.now",
+    ],
+)
+def test_the_check_for_clocks_sees_nothing_else(code: str) -> None:
+    assert not clock_uses(code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import numpy as np\nnp.random.rand()",
+        "import numpy as np\nnp.random.seed(1)",
+        "from numpy import random\nrandom.normal()",
+        "from numpy.random import shuffle",
+        "import numpy.random as npr\nnpr.uniform()",
+        "import random\nrandom.shuffle([])",
+    ],
+)
+def test_the_check_for_global_randomness_sees_it(code: str) -> None:
+    assert global_random_uses(code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import numpy as np\nnp.random.default_rng(1).normal()",
+        "import numpy as np\ndef f(rng: np.random.Generator) -> float:\n    return rng.random()",
+        "from numpy.random import Generator, SeedSequence",
+    ],
+)
+def test_the_check_for_global_randomness_sees_nothing_else(code: str) -> None:
+    assert not global_random_uses(code)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=relative)
+def test_randomness_has_no_global_address(path: Path) -> None:
+    assert global_random_uses(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", [path for path in SOURCES if PACKAGE / "executors" not in path.parents], ids=relative)
+def test_only_executors_ask_for_the_time(path: Path) -> None:
+    assert clock_uses(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=relative)
+def test_a_file_can_be_read_in_one_sitting(path: Path) -> None:
+    lines = len(path.read_text(encoding="utf-8").splitlines())
+    assert lines <= MOST_LINES, f"{relative(path)} has {lines} lines: look for the seam"
+
+
+def test_import_pulls_in_no_extra() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys, xstar; print(*sys.modules)"], capture_output=True, text=True, check=True
+    )
+    loaded = {name.partition(".")[0] for name in done.stdout.split()}
+    assert "xstar" in loaded
+    assert loaded & HEAVY == set()
+
+
+def test_ci_does_what_make_test_does_and_nothing_else() -> None:
+    lines = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    assert lines == [
+        "#!/usr/bin/env bash",
+        "set -euo pipefail",
+        'cd "$(dirname "${BASH_SOURCE[0]}")/.."',
+        "make test",
+    ]
+    assert (ROOT / ".ci" / "run").stat().st_mode & 0o111
