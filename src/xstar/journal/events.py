@@ -1,0 +1,203 @@
+"""What can happen to a study. The journal is a list of these; everything else is computed from it.
+
+An event is a frozen dataclass of plain JSON data: no space, no class of ours is needed to read it. Fields at their
+default are left out of the JSON form, so journals stay small and old events stay readable when a field is added.
+
+    kind        appended when
+    created     the study begins (always sequence number 0)
+    enqueued    a user wants a configuration tried first
+    asked       a new trial begins to run
+    started     a known trial runs again: promoted by the scheduler, or after its worker or program died
+    reported    metrics arrived; carries the verdict, so that report and decision are one atomic fact
+    completed   the objective returned without a further value
+    failed      the run ended without a result
+    lost        the program that ran the trial died (its lease expired)
+    added       an observation made elsewhere
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, get_args, get_origin, get_type_hints
+
+from xstar.errors import CorruptJournal, StorageTooNew
+from xstar.trial import Metrics, Verdict
+
+SCHEMA = 1
+"""Number of the JSON form of events. A reader refuses higher numbers and upgrades lower ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    space: dict[str, Any]
+    metric: str
+    direction: str
+    seed: int
+    searcher: dict[str, Any]
+    scheduler: dict[str, Any]
+    retries: int
+    files: str
+    """Name of the folder that holds the trials' checkpoints and output; stays when the study is renamed."""
+    at: float
+    version: str = ""
+    """The release of xstar that created the study."""
+
+
+@dataclass(frozen=True, slots=True)
+class Enqueued:
+    config: dict[str, Any]
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    trial: int
+    config: dict[str, Any]
+    origin: str
+    seen: int
+    """The decision is a function of the first ``seen`` events."""
+    at: float
+    budget: int | None = None
+    bracket: int = 0
+    queued: int | None = None
+    """Which of the enqueued configurations this is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    trial: int
+    attempt: int
+    seen: int
+    at: float
+    budget: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    trial: int
+    budget: int
+    metrics: Metrics
+    at: float
+    attempt: int = 0
+    verdict: Verdict = Verdict.CONTINUE
+    final: bool = False
+    """The trial is complete with this report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    trial: int
+    at: float
+    attempt: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    trial: int
+    kind: str
+    reason: str
+    at: float
+    attempt: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    trial: int
+    reason: str
+    at: float
+    attempt: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    trial: int
+    config: dict[str, Any]
+    metrics: Metrics
+    at: float
+    budget: int = 1
+
+
+Event = Created | Enqueued | Asked | Started | Reported | Completed | Failed | Lost | Added
+
+KINDS: dict[str, type[Any]] = {cls.__name__.lower(): cls for cls in get_args(Event)}
+_NAMES: dict[type[Any], str] = {cls: name for name, cls in KINDS.items()}
+_FIELDS: dict[type[Any], tuple[tuple[str, Any], ...]] = {
+    cls: tuple((f.name, f.default) for f in fields(cls)) for cls in KINDS.values()
+}
+
+
+# ---------------------------------------------------------------- JSON
+
+
+def kind_of(event: Event) -> str:
+    """The event's name in the table above."""
+    return _NAMES[type(event)]
+
+
+def dump(event: Event) -> str:
+    """The JSON form, without kind and schema (storage keeps those in columns of their own)."""
+    body: dict[str, Any] = {}
+    for name, default in _FIELDS[type(event)]:
+        value = getattr(event, name)
+        if value is default or value == default:
+            continue
+        if name == "metrics":
+            value = {key: number if math.isfinite(number) else str(number) for key, number in value.items()}
+        elif name == "verdict":
+            value = value.value
+        body[name] = value
+    return json.dumps(body, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def load(kind: str, body: str, schema: int = SCHEMA, where: str = "an event") -> Event:
+    """The event that was dumped. ``where`` names it in errors."""
+    if schema > SCHEMA:
+        raise StorageTooNew(
+            f"{where} has event schema {schema}, this xstar reads up to {SCHEMA}; upgrade xstar to open this study"
+        )
+    cls = KINDS.get(kind)
+    if cls is None:
+        raise CorruptJournal(f"{where} is of the unknown kind {kind!r}; known kinds: {', '.join(KINDS)}")
+    try:
+        data = json.loads(body)
+    except ValueError as error:
+        raise CorruptJournal(
+            f"{where} ({kind}) is not JSON: {error}; restore the study from an export or a backup"
+        ) from None
+    if not isinstance(data, dict):
+        raise CorruptJournal(f"{where} ({kind}) must be a JSON object, but is {body[:80]!r}")
+    known = _FIELDS[cls]
+    if missing := [name for name, default in known if default is MISSING and name not in data]:
+        raise CorruptJournal(f"{where} ({kind}) lacks {', '.join(missing)}: {body[:200]!r}")
+    if unknown := set(data) - {name for name, _ in known}:
+        raise CorruptJournal(f"{where} ({kind}) has unknown fields {sorted(unknown)}: {body[:200]!r}")
+    for name, value in data.items():
+        if not isinstance(value, _TYPES[cls, name]) or (isinstance(value, bool) and bool not in _TYPES[cls, name]):
+            raise CorruptJournal(f"{where} ({kind}): {name} is {value!r}, expected {_TYPES[cls, name]}")
+    try:
+        if "metrics" in data:
+            data["metrics"] = {str(key): float(number) for key, number in data["metrics"].items()}
+        if "verdict" in data:
+            data["verdict"] = Verdict(data["verdict"])
+    except (TypeError, ValueError) as error:
+        raise CorruptJournal(f"{where} ({kind}): {error}: {body[:200]!r}") from None
+    event: Event = cls(**data)
+    return event
+
+
+def _json_types(hint: Any) -> tuple[type, ...]:
+    """The Python types that ``json.loads`` may give for a field."""
+    if hint in (Metrics, Verdict):
+        return (dict,) if hint == Metrics else (str,)
+    if hint is float:
+        return (float, int)
+    if get_origin(hint) is dict:
+        return (dict,)
+    return tuple(get_args(hint)) or (hint,)  # `int | None` → (int, NoneType)
+
+
+_TYPES: dict[tuple[type[Any], str], tuple[type, ...]] = {
+    (cls, name): _json_types(hint) for cls in KINDS.values() for name, hint in get_type_hints(cls).items()
+}

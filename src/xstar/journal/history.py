@@ -1,0 +1,261 @@
+"""The fold of a journal: what its events add up to, indexed for the questions that searchers and schedulers ask.
+
+    question                                cost        answer
+    how many events are folded?             O(1)        ``seen``
+    trial n                                 O(1)        ``trials[n]``
+    which run, pause, wait to run again?    O(1)        ``running``, ``paused``, ``waiting`` (by number, oldest first)
+    how many are in a state?                O(1)        ``count(state)``
+    the best so far                         O(1)        ``best``, ``since_best`` (amortised O(log n) before any is complete)
+    was this configuration tried?           O(1)        ``tried(config)``
+    the records at a rung, best first       O(log n)    ``rungs[budget]``
+    what a user wants tried first           O(1)        ``queue``
+
+Folding one event costs O(log n) at most. Two histories that folded the same events answer alike; nothing here reads a
+clock, a random number or a file.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any
+
+from sortedcontainers import SortedList
+
+from xstar.errors import CorruptJournal
+from xstar.journal import events as ev
+from xstar.space import Space
+from xstar.trial import Config, Metrics, State, Trial, Verdict
+
+MAX_LOSSES = 5
+"""How often a trial whose *program* died is run again before it counts as failed.
+
+A program's death is rarely the trial's fault, so this is generous; without a limit a trial that takes its machine down
+(memory, driver) would do so at every restart. Deaths of a *worker* are counted by ``retries`` instead.
+"""
+
+
+class Rung:
+    """The records at one budget, kept in order: (loss, trial number), so ties go to the earlier trial."""
+
+    __slots__ = ("paused", "records")
+
+    def __init__(self) -> None:
+        self.records: SortedList[tuple[float, int]] = SortedList()
+        """Every trial that reported at this budget."""
+        self.paused: SortedList[tuple[float, int]] = SortedList()
+        """Those of them that pause here."""
+
+
+class History:
+    """The state of a study after the first ``seen`` events of its journal."""
+
+    def __init__(self, rungs: Iterable[int] = ()) -> None:
+        self.seen = 0
+        self.trials: list[Trial] = []
+        self.running: dict[int, Trial] = {}
+        self.paused: dict[int, Trial] = {}
+        self.waiting: dict[int, Trial] = {}
+        self.queue: deque[tuple[int, Config]] = deque()
+        self.rungs: dict[int, Rung] = {budget: Rung() for budget in rungs}
+        self.since_best = 0
+        """How many trials were over since the best one was."""
+        self.asked: Counter[str] = Counter()
+        """New trials by the method that suggested them (the origin's first word)."""
+        self.added = 0
+        """How many trials are observations made elsewhere."""
+        self._tried: dict[Hashable, int] = {}
+        self._enqueued = 0
+        self._best: Trial | None = None
+        self._partial: list[
+            tuple[float, int, int]
+        ] = []  # heap of (loss, number, budget); stale entries dropped when met
+        self._counts: dict[State, int] = dict.fromkeys(State, 0)
+        self._members = {State.RUNNING: self.running, State.PAUSED: self.paused, State.WAITING: self.waiting}
+        self._apply: dict[type[Any], Callable[[Any], None]] = {
+            ev.Created: self._created,
+            ev.Enqueued: self._enqueue,
+            ev.Asked: self._ask,
+            ev.Started: self._start,
+            ev.Reported: self._report,
+            ev.Completed: self._complete,
+            ev.Failed: self._fail,
+            ev.Lost: self._lose,
+            ev.Added: self._add,
+        }
+
+    # ------------------------------------------------------------ questions
+
+    def count(self, *states: State) -> int:
+        """How many trials are in any of ``states``."""
+        return sum(self._counts[state] for state in states)
+
+    @property
+    def over(self) -> int:
+        """How many trials can no longer change."""
+        return len(self.trials) - len(self.running) - len(self.paused) - len(self.waiting)
+
+    def tried(self, config: Config) -> int | None:
+        """The number of the first trial of this very configuration, finished or not; ``None`` if there is none."""
+        return self._tried.get(self.space.key(config))
+
+    @property
+    def distinct(self) -> int:
+        """How many different configurations have been tried."""
+        return len(self._tried)
+
+    @property
+    def best(self) -> Trial | None:
+        """The complete trial with the lowest loss; before any is complete, the lowest last report of all."""
+        if self._best is not None:
+            return self._best
+        while self._partial:
+            loss, number, budget = self._partial[0]
+            trial = self.trials[number]
+            if trial.loss == loss and trial.budget == budget and trial.state not in (State.FAILED, State.INFEASIBLE):
+                return trial
+            heapq.heappop(self._partial)
+        return None
+
+    # ------------------------------------------------------------ the fold
+
+    def extend(self, events: Iterable[ev.Event]) -> None:
+        """Fold ``events``, which must be the next ones of the journal."""
+        for event in events:
+            self._apply[type(event)](event)
+            self.seen += 1
+
+    def _created(self, event: ev.Created) -> None:
+        if self.seen != 0:
+            raise CorruptJournal(f"event {self.seen}: a study is created once, at sequence number 0")
+        self.created = event
+        self.space = Space.from_json(event.space)
+        self.seed = event.seed
+        # The one place where the user's direction is turned into *lower is better*.
+        self.sign = -1.0 if event.direction == "maximize" else 1.0
+
+    def _enqueue(self, event: ev.Enqueued) -> None:
+        self.queue.append((self._enqueued, self.space.load(event.config)))
+        self._enqueued += 1
+
+    def _ask(self, event: ev.Asked) -> None:
+        trial = self._open(event.trial, event.config, event.origin, event.seen, event.at)
+        trial.target = event.budget
+        trial.bracket = event.bracket
+        self.asked[event.origin.partition(":")[0]] += 1
+        if event.queued is not None and self.queue and self.queue[0][0] == event.queued:
+            self.queue.popleft()
+        self.running[event.trial] = trial
+        self._counts[State.RUNNING] += 1
+
+    def _start(self, event: ev.Started) -> None:
+        trial = self._known(event.trial)
+        if trial.state is State.PAUSED and trial.budget in self.rungs:
+            self.rungs[trial.budget].paused.discard((trial.known_loss, trial.number))
+        trial.attempt = event.attempt
+        trial.target = event.budget
+        self._move(trial, State.RUNNING)
+
+    def _report(self, event: ev.Reported) -> None:
+        trial = self._known(event.trial)
+        if event.attempt != trial.attempt or trial.state not in (State.RUNNING, State.WAITING):
+            return  # a late report of a run that was given up: on record, without effect
+        self._record(trial, event)
+        if event.final:
+            self._end(trial, State.COMPLETE, event.at)
+        elif event.verdict is Verdict.PAUSE:
+            self._move(trial, State.PAUSED)
+            if event.budget in self.rungs:
+                self.rungs[event.budget].paused.add((trial.known_loss, trial.number))
+        elif event.verdict is Verdict.STOP:
+            self._end(trial, State.STOPPED, event.at)
+
+    def _complete(self, event: ev.Completed) -> None:
+        trial = self._known(event.trial)
+        if event.attempt == trial.attempt and trial.state in (State.RUNNING, State.WAITING):
+            self._end(trial, State.COMPLETE, event.at)
+
+    def _fail(self, event: ev.Failed) -> None:
+        trial = self._known(event.trial)
+        if event.attempt != trial.attempt or trial.state not in (State.RUNNING, State.WAITING):
+            return
+        trial.reason = event.reason
+        if event.kind == "killed":
+            trial.crashes += 1
+            if trial.crashes <= self.created.retries:
+                self._move(trial, State.WAITING)
+                return
+        self._end(trial, State.INFEASIBLE if event.kind == "infeasible" else State.FAILED, event.at)
+
+    def _lose(self, event: ev.Lost) -> None:
+        trial = self._known(event.trial)
+        if event.attempt != trial.attempt or trial.state is not State.RUNNING:
+            return
+        trial.losses += 1
+        trial.reason = event.reason
+        if trial.losses <= MAX_LOSSES:
+            self._move(trial, State.WAITING)
+        else:
+            trial.reason = f"given up: the program running it died {trial.losses} times; last: {event.reason}"
+            self._end(trial, State.FAILED, event.at)
+
+    def _add(self, event: ev.Added) -> None:
+        trial = self._open(event.trial, event.config, "added", self.seen, event.at)
+        self._counts[State.RUNNING] += 1
+        self.added += 1
+        self._record(trial, event)
+        self._end(trial, State.COMPLETE, event.at)
+
+    # ------------------------------------------------------------ helpers of the fold
+
+    def _open(self, number: int, config: dict[str, Any], origin: str, seen: int, at: float) -> Trial:
+        if number != len(self.trials):
+            raise CorruptJournal(f"event {self.seen} opens trial {number}, but the next number is {len(self.trials)}")
+        trial = Trial(number, self.space.load(config), origin, seen, at, self.sign)
+        self.trials.append(trial)
+        self._tried.setdefault(self.space.key(trial.config), number)
+        return trial
+
+    def _known(self, number: int) -> Trial:
+        if not 0 <= number < len(self.trials):
+            raise CorruptJournal(f"event {self.seen} speaks of trial {number}, but there are {len(self.trials)} trials")
+        return self.trials[number]
+
+    def loss_of(self, metrics: Metrics) -> float:
+        """The watched metric, lower is better."""
+        return self.sign * metrics[self.created.metric]
+
+    def _record(self, trial: Trial, event: ev.Reported | ev.Added) -> None:
+        loss = self.loss_of(event.metrics)
+        if isinstance(trial.reports, list):
+            trial.reports.append(event)
+        else:
+            # A tuple of one costs 48 bytes, a list of one 88: most trials of a large study report once.
+            trial.reports = (event,) if not trial.reports else [*trial.reports, event]
+        trial.loss = loss
+        trial.budget = event.budget
+        if self.rungs and event.budget in self.rungs:
+            self.rungs[event.budget].records.add((loss, trial.number))
+        if self._best is None:
+            heapq.heappush(self._partial, (loss, trial.number, event.budget))
+
+    def _move(self, trial: Trial, state: State) -> None:
+        self._counts[trial.state] -= 1
+        self._counts[state] += 1
+        if (old := self._members.get(trial.state)) is not None:
+            old.pop(trial.number, None)
+        if (new := self._members.get(state)) is not None:
+            new[trial.number] = trial
+        trial.state = state
+
+    def _end(self, trial: Trial, state: State, at: float) -> None:
+        self._move(trial, state)
+        trial.ended_at = at
+        self.since_best += 1
+        if state is not State.COMPLETE or trial.loss is None:
+            return
+        if self._best is None or (trial.loss, trial.number) < (self._best.loss, self._best.number):
+            self._best = trial
+            self._partial.clear()
+            self.since_best = 0

@@ -1,0 +1,45 @@
+"""What an objective gives back, brought to one form: a dictionary of plain floats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from xstar.errors import InvalidReport
+
+
+def parse_metrics(given: Any, metric: str) -> dict[str, float]:
+    """A number or a mapping of numbers → ``{name: float}`` that contains ``metric``.
+
+    >>> parse_metrics(0.25, "error")
+    {'error': 0.25}
+    """
+    if isinstance(given, Mapping):
+        metrics = {_name(name): _number(f"metric {name!r}", value) for name, value in given.items()}
+        if metric not in metrics:
+            raise InvalidReport(
+                "metrics",
+                f"must contain the watched metric {metric!r}",
+                sorted(metrics),
+                f"report it, or set metric=… to one of {sorted(metrics)}",
+            )
+        return metrics
+    return {metric: _number("value", given)}
+
+
+def _name(name: Any) -> str:
+    if not isinstance(name, str):
+        raise InvalidReport("metrics", "must have names that are strings", name)
+    return name
+
+
+def _number(what: str, value: Any) -> float:
+    if type(value) is float:
+        return value
+    if value is None or isinstance(value, str | bytes | bool):
+        remedy = "return or yield a number, or a dictionary of numbers" if value is None else ""
+        raise InvalidReport(what, "must be a number", value, remedy)
+    try:
+        return float(value)  # NumPy scalars, zero-dimensional arrays, torch tensors
+    except (TypeError, ValueError, RuntimeError):
+        raise InvalidReport(what, "must be a number", type(value).__name__, "take its mean or .item() first") from None

@@ -1,0 +1,70 @@
+"""Parts that are chosen by name and written to the journal as data: searchers and schedulers.
+
+A part is a frozen dataclass; its data form is its name and its fields, so that a study can be opened again, and audited,
+by a process that knows nothing but the journal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, Generic, TypeVar
+
+from xstar.errors import InvalidArgument
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Names ↔ classes of one role."""
+
+    def __init__(self, role: str) -> None:
+        self.role = role
+        self._classes: dict[str, Any] = {}
+
+    def register(self, name: str, cls: type[Any]) -> None:
+        """Make ``cls`` known under ``name``. A study written with it can be opened wherever it is registered."""
+        if not is_dataclass(cls):
+            raise InvalidArgument(
+                self.role, "must be a dataclass, so that its settings can be written down", cls.__name__
+            )
+        self._classes[name] = cls
+
+    def names(self) -> list[str]:
+        return sorted(self._classes)
+
+    def dump(self, part: T) -> dict[str, Any]:
+        """The data form: ``{"name": …, field: value, …}``; of an unregistered class only that it is one."""
+        for name, cls in self._classes.items():
+            if cls is type(part):  # not isinstance: a subclass has settings of its own
+                return {
+                    "name": name,
+                    **{f.name: _plain(getattr(part, f.name)) for f in fields(self._classes[name]) if f.init},
+                }
+        return {"name": "custom", "class": type(part).__qualname__}
+
+    def load(self, data: Mapping[str, Any]) -> T:
+        """The part that ``data`` describes."""
+        settings = dict(data)
+        name = settings.pop("name", None)
+        if name == "custom":
+            raise InvalidArgument(
+                self.role,
+                "is of a class of your own, which the journal cannot rebuild",
+                data.get("class"),
+                f"pass {self.role}=… again, or register the class with xstar.{self.role}s.{self.role.upper()}S.register",
+            )
+        cls = self._classes.get(str(name))
+        if cls is None:
+            raise InvalidArgument(
+                self.role, f"must be one of {', '.join(self.names())}", name, "or register its class first"
+            )
+        known = {f.name for f in fields(cls) if f.init}
+        if unknown := sorted(set(settings) - known):
+            raise InvalidArgument(f"{self.role} {name}", f"takes {sorted(known) or 'no settings'}", unknown)
+        part: T = cls(**settings)
+        return part
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,257 @@
+"""The records that pass between the parts: what to do next, what to run, what came back, what became of it.
+
+All but :class:`Trial` are frozen. A ``Trial`` is the row of one trial in a :class:`~xstar.journal.History`; only the
+fold writes to it, so it always shows what the journal says, also to a caller who got it from ``ask`` long ago.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Protocol
+
+Config = dict[str, Any]
+Metrics = Mapping[str, float]
+
+
+class State(Enum):
+    """What a trial is doing. ``RUNNING``, ``PAUSED`` and ``WAITING`` trials may still change; the others are over."""
+
+    RUNNING = "running"
+    PAUSED = "paused"  # at a rung, checkpoint kept, until the scheduler promotes it
+    WAITING = "waiting"  # its worker or its program died; it will be run again from its checkpoint
+    COMPLETE = "complete"
+    STOPPED = "stopped"  # ended early by the scheduler; its reports count
+    FAILED = "failed"
+    INFEASIBLE = "infeasible"  # the objective said that this configuration cannot be evaluated
+
+    # Members are unique objects. Enum's own hash is Python code and took a tenth of the time of an in-memory trial.
+    __hash__ = object.__hash__
+
+    @property
+    def over(self) -> bool:
+        """No further report can change the trial."""
+        return self in _OVER
+
+
+_OVER = frozenset({State.COMPLETE, State.STOPPED, State.FAILED, State.INFEASIBLE})
+
+
+class Verdict(Enum):
+    """What a trial shall do after a report."""
+
+    CONTINUE = "continue"  # train on; the checkpoint stays
+    PAUSE = "pause"  # free the worker; the checkpoint is kept for a promotion
+    STOP = "stop"  # free the worker for good; the checkpoint is no longer needed
+
+
+# ---------------------------------------------------------------- the scheduler's answers: how much?
+
+
+@dataclass(frozen=True, slots=True)
+class New:
+    """Start a new trial."""
+
+    budget: int | None = None
+    """Train up to this budget; ``None``: as long as the objective likes."""
+    bracket: int = 0
+    """The bracket of a multi-bracket scheduler that the trial belongs to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Promote:
+    """Continue a paused trial."""
+
+    trial: int
+    budget: int
+    """Train up to this budget."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Nothing can be started until something that runs reports."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Nothing will ever be started again."""
+
+    reason: str
+    """A sentence for the user."""
+
+
+# ---------------------------------------------------------------- the searcher's answer: what?
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A configuration to try, and where it came from."""
+
+    config: Config
+    origin: str
+    """Method and reason, e.g. ``"random"``, ``"sobol: point 12"``, ``"random: gp failed, Cholesky at n=412"``."""
+
+
+# ---------------------------------------------------------------- to and from an executor: where?
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One run of a trial on one worker, from budget ``start`` to budget ``stop``."""
+
+    trial: int
+    config: Config
+    attempt: int
+    """0 for the first run of the trial; a promotion or a run after a crash has the next number."""
+    start: int
+    """Budget already reported by earlier runs; the first report of this run is for ``start + 1``."""
+    stop: int | None
+    """Train up to this budget; ``None``: as long as the objective likes."""
+    directory: str | None
+    """Where the trial keeps its checkpoint and its output; ``None``: nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A worker's metrics at a budget."""
+
+    trial: int
+    attempt: int
+    budget: int
+    metrics: Metrics
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The objective returned and its worker is free."""
+
+    trial: int
+    attempt: int
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The run ended without a result and its worker is free (or was replaced)."""
+
+    trial: int
+    attempt: int
+    kind: str
+    """``exception``, ``nan``, ``timeout``, ``killed`` or ``infeasible``."""
+    reason: str
+    at: float
+
+
+Outcome = Report | Finished | Failure
+
+
+# ---------------------------------------------------------------- the history's row
+
+
+class Reading(Protocol):
+    """One accepted report of a trial, as ``trial.reports`` shows it."""
+
+    @property
+    def budget(self) -> int: ...
+    @property
+    def metrics(self) -> Metrics: ...
+    @property
+    def at(self) -> float: ...
+
+
+class Trial:
+    """One trial as the journal tells it. Read it freely; only the fold of the journal writes it."""
+
+    __slots__ = (
+        "_sign",
+        "asked_at",
+        "attempt",
+        "bracket",
+        "budget",
+        "config",
+        "crashes",
+        "ended_at",
+        "loss",
+        "losses",
+        "number",
+        "origin",
+        "reason",
+        "reports",
+        "seen",
+        "state",
+        "target",
+    )
+
+    def __init__(self, number: int, config: Config, origin: str, seen: int, at: float, sign: float) -> None:
+        self.number = number
+        self.config = config
+        self.origin = origin
+        self.seen = seen
+        """How many events the decision to run this trial was based on."""
+        self.state = State.RUNNING
+        self.reports: Sequence[Reading] = ()
+        self.loss: float | None = None
+        """The watched metric of the last report, lower is better."""
+        self.budget = 0
+        """The budget of the last report."""
+        self.target: int | None = None
+        """The budget the current run trains to."""
+        self.bracket = 0
+        self.attempt = 0
+        self.crashes = 0
+        """How often its worker died."""
+        self.losses = 0
+        """How often the program that ran it died."""
+        self.reason: str | None = None
+        """Why the trial failed, or why it waits to be run again."""
+        self.asked_at = at
+        self.ended_at: float | None = None
+        self._sign = sign
+
+    def __getitem__(self, name: str) -> Any:
+        return self.config[name]
+
+    @property
+    def value(self) -> float | None:
+        """The watched metric of the last report, in the user's own direction."""
+        return None if self.loss is None else self._sign * self.loss
+
+    @property
+    def known_loss(self) -> float:
+        """The loss of a trial that has reported."""
+        assert self.loss is not None
+        return self.loss
+
+    @property
+    def metrics(self) -> Metrics:
+        """All metrics of the last report."""
+        return self.reports[-1].metrics if self.reports else {}
+
+    @property
+    def seconds(self) -> float | None:
+        """From the first start to the end, pauses included."""
+        return None if self.ended_at is None else self.ended_at - self.asked_at
+
+    def epochs(self) -> range:
+        """The budgets this run still has to train, e.g. ``range(1, 82)`` (needs ``max_budget``)."""
+        return epochs(self.budget, self.target)
+
+    def __repr__(self) -> str:
+        value = "" if self.loss is None else f", value={self.value:g}"
+        return f"Trial({self.number}, {self.state.value}{value}, config={self.config})"
+
+
+def epochs(start: int, stop: int | None) -> range:
+    """The budgets from after ``start`` up to ``stop``."""
+    from xstar.errors import InvalidArgument
+
+    if stop is None:
+        raise InvalidArgument(
+            "max_budget",
+            "trial.epochs() needs to know how many epochs there are",
+            None,
+            "pass max_budget=… to the study",
+        )
+    return range(start + 1, stop + 1)

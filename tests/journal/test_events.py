@@ -1,0 +1,76 @@
+"""Events: their JSON form and what is said about one that cannot be read."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from xstar.errors import CorruptJournal, StorageTooNew
+from xstar.journal import SCHEMA
+from xstar.journal import events as ev
+from xstar.testing.journals import one_of_each
+from xstar.trial import Verdict
+
+numbers = st.floats(allow_nan=True, allow_infinity=True)
+
+
+def again(event: ev.Event) -> ev.Event:
+    return ev.load(ev.kind_of(event), ev.dump(event))
+
+
+@pytest.mark.parametrize("event", one_of_each(), ids=ev.kind_of)
+def test_every_kind_survives_json(event: ev.Event) -> None:
+    assert repr(again(event)) == repr(event)
+    json.loads(ev.dump(event), parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
+
+
+def test_the_sample_has_every_kind() -> None:
+    assert {ev.kind_of(event) for event in one_of_each()} == set(ev.KINDS)
+
+
+@given(
+    trial=st.integers(0, 10**9),
+    budget=st.integers(1, 10**9),
+    metrics=st.dictionaries(st.text(), numbers),
+    at=st.floats(allow_nan=False, allow_infinity=False),
+    verdict=st.sampled_from(Verdict),
+    final=st.booleans(),
+)
+def test_any_report_survives_json(
+    trial: int, budget: int, metrics: dict[str, float], at: float, verdict: Verdict, final: bool
+) -> None:
+    event = ev.Reported(trial, budget, metrics, at, verdict=verdict, final=final)
+    assert repr(again(event)) == repr(event)
+
+
+def test_defaults_take_no_room() -> None:
+    assert json.loads(ev.dump(ev.Completed(3, 1.5))) == {"trial": 3, "at": 1.5}
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "word"),
+    [
+        ("completed", "{", "not JSON"),
+        ("completed", "[1]", "must be a JSON object"),
+        ("completed", '{"trial": 1}', "lacks at"),
+        ("completed", '{"trial": 1, "at": 2, "colour": 3}', "unknown fields ['colour']"),
+        ("completed", '{"trial": "one", "at": 2}', "trial is 'one'"),
+        ("completed", '{"trial": true, "at": 2}', "trial is True"),
+        ("reported", '{"trial": 1, "budget": 1, "metrics": {"a": "x"}, "at": 1}', "could not convert"),
+        ("reported", '{"trial": 1, "budget": 1, "metrics": {"a": 1}, "at": 1, "verdict": "maybe"}', "maybe"),
+        ("vanished", "{}", "unknown kind"),
+    ],
+)
+def test_a_corrupt_event_is_named(kind: str, body: str, word: str) -> None:
+    with pytest.raises(CorruptJournal) as caught:
+        ev.load(kind, body, where="event 7 of study 'digits'")
+    assert word in str(caught.value)
+    assert "event 7 of study 'digits'" in str(caught.value)
+
+
+def test_an_event_of_a_later_release_is_refused() -> None:
+    with pytest.raises(StorageTooNew, match="upgrade xstar"):
+        ev.load("completed", "{}", SCHEMA + 1)

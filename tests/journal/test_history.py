@@ -1,0 +1,151 @@
+"""The fold: states, best, rungs, queue, and events that make no sense."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from xstar.errors import CorruptJournal
+from xstar.journal import History, MemoryJournal
+from xstar.journal import events as ev
+from xstar.journal.history import MAX_LOSSES
+from xstar.testing import check_journal
+from xstar.testing.journals import created, one_of_each
+from xstar.trial import State, Verdict
+
+
+def folded(*events: ev.Event, rungs: tuple[int, ...] = ()) -> History:
+    history = History(rungs)
+    history.extend([created(), *events])
+    return history
+
+
+def asked(number: int, x: float = 0.5) -> ev.Asked:
+    return ev.Asked(number, {"x": x}, "random", 1, 1.0, budget=9)
+
+
+def reported(number: int, budget: int, value: float, **more: object) -> ev.Reported:
+    return ev.Reported(number, budget, {"value": value}, 2.0, **more)  # type: ignore[arg-type]
+
+
+def test_a_memory_journal_conforms() -> None:
+    check_journal(MemoryJournal)
+
+
+def test_folding_in_pieces_is_folding_at_once() -> None:
+    events = one_of_each()
+    whole, pieces = History(), History()
+    whole.extend(events)
+    for event in events:
+        pieces.extend([event])
+    assert repr(whole.trials) == repr(pieces.trials)
+    assert whole.seen == pieces.seen == len(events)
+
+
+def test_best_before_and_after_completion() -> None:
+    history = folded(asked(0), asked(1), reported(0, 1, 3.0), reported(1, 1, 2.0))
+    assert history.best is history.trials[1]
+    history.extend([reported(1, 2, 5.0)])  # what was best got worse
+    assert history.best is history.trials[0]
+    history.extend([reported(0, 9, 4.0, final=True)])  # a complete trial outranks better ones that are not
+    assert history.best is history.trials[0]
+    history.extend([asked(2), reported(2, 9, 4.0, final=True)])
+    assert history.best is history.trials[0], "ties go to the earlier trial"
+    assert history.since_best == 1
+
+
+def test_a_failed_trial_is_never_best() -> None:
+    history = folded(asked(0), reported(0, 1, 1.0), ev.Failed(0, "exception", "boom", 3.0))
+    assert history.best is None
+    assert history.trials[0].reason == "boom"
+
+
+def test_best_equals_a_scan_of_all_trials() -> None:
+    dice = random.Random(0)
+    history = folded()
+    for number in range(300):
+        history.extend([asked(number), reported(number, 9, dice.choice([0.1, 0.2, dice.random()]), final=True)])
+        plain = min(history.trials, key=lambda trial: (trial.known_loss, trial.number))
+        assert history.best is plain
+
+
+def test_rungs_are_kept_in_order_and_know_who_pauses() -> None:
+    history = folded(rungs=(1, 3))
+    values = {0: 0.5, 1: 0.1, 2: 0.5, 3: 0.3}
+    for number, value in values.items():
+        history.extend([asked(number), reported(number, 1, value, verdict=Verdict.PAUSE)])
+    assert list(history.rungs[1].records) == [(0.1, 1), (0.3, 3), (0.5, 0), (0.5, 2)]
+    assert list(history.rungs[1].paused) == list(history.rungs[1].records)
+    assert set(history.paused) == {0, 1, 2, 3}
+    history.extend([ev.Started(1, 1, 9, 3.0, budget=3)])
+    assert list(history.rungs[1].paused) == [(0.3, 3), (0.5, 0), (0.5, 2)]
+    assert len(history.rungs[1].records) == 4
+    history.extend([reported(1, 2, 0.05, attempt=1), reported(1, 3, 0.04, attempt=1, verdict=Verdict.STOP)])
+    assert list(history.rungs[3].records) == [(0.04, 1)]
+    assert history.trials[1].state is State.STOPPED
+
+
+def test_late_reports_are_without_effect() -> None:
+    history = folded(asked(0), reported(0, 1, 1.0), ev.Lost(0, "gone", 2.0), ev.Started(0, 1, 4, 3.0, budget=9))
+    history.extend([reported(0, 2, 0.0, attempt=0)])  # the old run speaks up
+    assert history.trials[0].budget == 1
+    history.extend([reported(0, 9, 0.5, attempt=1, final=True), reported(0, 3, 0.0, attempt=1)])
+    assert history.trials[0].value == 0.5
+
+
+def test_a_late_value_of_a_lost_trial_that_waits_is_accepted() -> None:
+    history = folded(asked(0), ev.Lost(0, "gone", 2.0))
+    assert list(history.waiting) == [0]
+    history.extend([reported(0, 9, 0.5, final=True)])
+    assert history.trials[0].state is State.COMPLETE
+    assert not history.waiting
+
+
+def test_a_worker_that_dies_twice_fails_the_trial() -> None:
+    killed = ev.Failed(0, "killed", "signal 9", 2.0)
+    history = folded(asked(0), killed)
+    assert history.trials[0].state is State.WAITING
+    history.extend([ev.Started(0, 1, 3, 3.0), ev.Failed(0, "killed", "signal 9", 4.0, attempt=1)])
+    assert history.trials[0].state is State.FAILED
+
+
+def test_a_program_may_die_often_but_not_for_ever() -> None:
+    history = folded(asked(0))
+    for attempt in range(MAX_LOSSES):
+        history.extend([ev.Lost(0, "gone", 2.0, attempt)])
+        assert history.trials[0].state is State.WAITING
+        history.extend([ev.Started(0, attempt + 1, 3, 3.0)])
+    history.extend([ev.Lost(0, "gone", 2.0, MAX_LOSSES)])
+    assert history.trials[0].state is State.FAILED
+    assert "given up" in (history.trials[0].reason or "")
+
+
+def test_direction_is_turned_once() -> None:
+    first = created()
+    history = History()
+    history.extend([ev.Created(**{f: getattr(first, f) for f in first.__slots__} | {"direction": "maximize"})])
+    history.extend([asked(0), reported(0, 1, 3.0, final=True), asked(1), reported(1, 1, 4.0, final=True)])
+    assert history.best is history.trials[1]
+    assert (history.trials[1].value, history.trials[1].loss) == (4.0, -4.0)
+
+
+def test_counts_agree_with_the_trials() -> None:
+    history = History()
+    history.extend(one_of_each())
+    for state in State:
+        assert history.count(state) == sum(trial.state is state for trial in history.trials)
+    assert history.over == sum(trial.state.over for trial in history.trials)
+    assert history.distinct == len({trial["x"] for trial in history.trials})
+    assert history.tried({"x": 1e-300}) == 1
+    assert history.tried({"x": math.pi}) is None
+
+
+@pytest.mark.parametrize(
+    "events",
+    [[created()], [asked(1)], [reported(0, 1, 1.0)], [ev.Completed(-1, 1.0)], [ev.Started(5, 1, 1, 1.0)]],
+)
+def test_nonsense_is_named(events: list[ev.Event]) -> None:
+    with pytest.raises(CorruptJournal, match="event"):
+        folded(*events)
