@@ -1,0 +1,38 @@
+"""Every trial trains to the end, one after the other: the scheduler for objectives that return one number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xstar.errors import InvalidArgument
+from xstar.journal import History
+from xstar.schedulers.base import SCHEDULERS
+from xstar.trial import New, Report, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class FIFO:
+    """Plain search at full budget."""
+
+    max_budget: int | None = None
+    """Every trial trains up to this budget; ``None``: as long as the objective likes."""
+
+    def __post_init__(self) -> None:
+        budget = self.max_budget
+        if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 1):
+            raise InvalidArgument(
+                "max_budget", "must be a whole number of at least 1", budget, "e.g. the number of epochs"
+            )
+
+    @property
+    def rungs(self) -> tuple[int, ...]:
+        return ()
+
+    def next(self, history: History) -> New:
+        return New(self.max_budget)
+
+    def judge(self, history: History, report: Report) -> Verdict:
+        return Verdict.CONTINUE
+
+
+SCHEDULERS.register("fifo", FIFO)

@@ -1,0 +1,7 @@
+"""What? One file per method."""
+
+from xstar.searchers.base import SEARCHERS as SEARCHERS
+from xstar.searchers.base import Searcher as Searcher
+from xstar.searchers.grid import Grid as Grid
+from xstar.searchers.random import Random as Random
+from xstar.searchers.sobol import Sobol as Sobol

@@ -1,0 +1,65 @@
+"""What? The contract of searchers, and what all of them owe to finite spaces."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from xstar.journal import History
+from xstar.registry import Registry
+from xstar.trial import Config, Done, New, Suggestion
+
+REJECTIONS = 64
+"""Draws before looking systematically for an untried configuration.
+
+While a tenth of the space is still untried, 64 draws miss it with probability 0.9⁶⁴ ≈ 0.001; below that the walk of
+:func:`untried` finds one in about ten steps.
+"""
+
+LONGEST_WALK = 1_000_000
+"""Steps of the systematic walk before a repetition is accepted (only conditional spaces with huge dead regions get here)."""
+
+
+class Searcher(Protocol):
+    """Suggests configurations. A pure function of the history, the task and the random stream it is handed."""
+
+    def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
+        """A configuration for a new trial, or ``Done`` when there is nothing left to suggest."""
+        ...
+
+
+SEARCHERS: Registry[Searcher] = Registry("searcher")
+
+
+def exhausted(history: History) -> Done | None:
+    """``Done`` if every configuration of a finite space has been tried (or is being tried)."""
+    size = history.space.size
+    if history.distinct >= size and history.space.size_is_exact:
+        return Done(f"all {size:,} configurations of the space have been tried")
+    return None
+
+
+def untried(history: History, rng: np.random.Generator) -> Config | Done:
+    """A random configuration that was not tried before, running and failed ones included.
+
+    Draws from the prior; when that keeps hitting known ones, walks through the space from a random place. A walk takes
+    (size / untried) steps on average, so filling a whole space of n configurations costs O(n log n) in all.
+    """
+    space = history.space
+    if (done := exhausted(history)) is not None:
+        return done
+    config = space.sample(rng)
+    for _ in range(REJECTIONS):
+        if history.tried(config) is None:
+            return config
+        config = space.sample(rng)
+    if space.size == float("inf"):
+        return config  # the prior sits on a finite branch of an infinite space: nothing to walk through
+    product = int(space.product)
+    start = int(rng.random() * product)
+    for step in range(min(product, LONGEST_WALK)):
+        candidate = space.at((start + step) % product)
+        if history.tried(candidate) is None:
+            return candidate
+    return Done(f"no untried configuration found among {min(product, LONGEST_WALK):,} neighbours in the space")

@@ -1,0 +1,57 @@
+"""Grid search: every combination once, in order.
+
+Choose it for small spaces that are to be tabulated whole; anything else finds a good configuration sooner.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+
+import numpy as np
+
+from xstar.errors import InvalidArgument
+from xstar.journal import History
+from xstar.searchers.base import SEARCHERS
+from xstar.space import Space
+from xstar.trial import Config, Done, New, Suggestion
+
+LARGEST_GRID = 1_000_000
+"""A grid is kept in memory; one of more points than this is a mistake (20 parameters at 5 points are 10¹³)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The full grid; numbers with many values are taken at ``points`` places, equally spaced in their encoded scale."""
+
+    points: int = 5
+
+    def __post_init__(self) -> None:
+        if isinstance(self.points, bool) or not isinstance(self.points, int) or self.points < 2:
+            raise InvalidArgument("points", "must be a whole number of at least 2", self.points, "e.g. Grid(points=5)")
+
+    def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
+        grid = _grid(history.space, self.points)
+        # Each earlier suggestion took a point of its own, so the next one is not before that count; past it, only points
+        # that a user enqueued or added are stepped over.
+        for index in range(history.asked["grid"], len(grid)):
+            if history.tried(grid[index]) is None:
+                return Suggestion(dict(grid[index]), f"grid: point {index + 1} of {len(grid)}")
+        return Done(f"all {len(grid):,} points of the grid have been tried")
+
+
+@lru_cache(maxsize=4)
+def _grid(space: Space, points: int) -> list[Config]:
+    grid = list(islice(space.grid(points), LARGEST_GRID + 1))
+    if len(grid) > LARGEST_GRID:
+        raise InvalidArgument(
+            "method",
+            f"a grid may have at most {LARGEST_GRID:,} points",
+            f"points={points} with {len(space)} parameters",
+            "use fewer points, or method='sobol', which needs no grid",
+        )
+    return grid
+
+
+SEARCHERS.register("grid", Grid)

@@ -1,0 +1,28 @@
+"""Random search: independent draws from the priors of the space.
+
+Choose it as the baseline every other method has to beat, and when hundreds of trials run at once.
+
+Reference: Bergstra & Bengio (2012), Random search for hyper-parameter optimization, JMLR 13.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from xstar.journal import History
+from xstar.searchers.base import SEARCHERS, untried
+from xstar.trial import Done, New, Suggestion
+
+
+@dataclass(frozen=True, slots=True)
+class Random:
+    """Independent draws from the prior, without repetition in finite spaces."""
+
+    def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
+        config = untried(history, rng)
+        return config if isinstance(config, Done) else Suggestion(config, "random")
+
+
+SEARCHERS.register("random", Random)

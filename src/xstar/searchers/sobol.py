@@ -1,0 +1,58 @@
+"""Sobol search: trial n takes point n of a scrambled Sobol sequence, mapped through the priors of the space.
+
+Choose it over random search whenever the number of trials is small for the number of parameters: the points cover every
+projection evenly. Any number of workers may draw from it at once, since a point depends on nothing but its number.
+
+Reference: Owen (1998), Scrambling Sobol' and Niederreiter–Xing points, J. Complexity 14.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from xstar.journal import History
+from xstar.searchers.base import SEARCHERS, exhausted, untried
+from xstar.trial import Done, New, Suggestion
+
+BLOCK = 1024
+"""Points made at once. One point at a time costs 60 µs of Python each, a block of 1024 about 1 µs per point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sobol:
+    """A low-discrepancy sequence through the prior."""
+
+    def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
+        if (done := exhausted(history)) is not None:
+            return done
+        number = len(history.trials)
+        space = history.space
+        if space.draws:
+            config = space.from_uniforms(_block(history.seed, space.draws, number // BLOCK)[number % BLOCK], rng)
+            if history.tried(config) is None:
+                return Suggestion(config, f"sobol: point {number}")
+        drawn = untried(history, rng)
+        if isinstance(drawn, Done):
+            return drawn
+        why = "its configuration was tried" if space.draws else "no parameter to place it on"
+        return Suggestion(drawn, f"random: sobol point {number} not used, {why}")
+
+
+@lru_cache(maxsize=8)
+def _block(seed: int, dimensions: int, number: int) -> list[list[float]]:
+    """Points ``BLOCK·number … BLOCK·(number + 1) − 1`` of the sequence, each a list of ``dimensions`` numbers in [0, 1)."""
+    from scipy.stats import qmc  # at use: it takes longer to import than the rest of xstar
+
+    scramble = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(zlib.crc32(b"sobol"),)))
+    sequence = qmc.Sobol(dimensions, scramble=True, rng=scramble)
+    if number:
+        sequence.fast_forward(BLOCK * number)
+    points: list[list[float]] = sequence.random(BLOCK).tolist()
+    return points
+
+
+SEARCHERS.register("sobol", Sobol)
