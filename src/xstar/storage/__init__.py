@@ -1,0 +1,5 @@
+"""Studies that outlive the process: SQLite and PostgreSQL."""
+
+from xstar.storage.sql import SqlJournal as SqlJournal
+from xstar.storage.sql import SqlStorage as SqlStorage
+from xstar.storage.sql import StudyInfo as StudyInfo

@@ -1,0 +1,123 @@
+"""A full disk, a locked or read-only database, a file that is none: a clear error, nothing half-written."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+import xstar as xs
+from xstar.audit import audit
+from xstar.errors import StorageBusy, StorageError, StorageFull, StorageReadOnly
+from xstar.storage import database
+
+SPACE = xs.Space(x=xs.Float(0, 1), note=xs.Choice(["a" * 500, "b" * 500]))
+
+
+def a_study(path: Path) -> xs.Study:
+    return xs.Study(SPACE, name="s", storage=path, seed=1)
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    study = a_study(tmp_path / "s.db")
+
+    def limit(connection: sqlite3.Connection, *_: object) -> None:
+        connection.execute("PRAGMA max_page_count=25")  # SQLite then fails as on a full disk
+
+    assert study.storage is not None
+    engine = study.storage.database._engine
+    sa.event.listen(engine, "connect", limit)
+    engine.dispose()
+    told = 0
+
+    def fill() -> None:
+        nonlocal told
+        for _ in range(1000):
+            trial = study.ask()
+            assert trial is not None
+            study.tell(trial, float(told))
+            told += 1
+
+    with pytest.raises(StorageFull, match="free some space"):
+        fill()
+    sa.event.remove(engine, "connect", limit)
+    engine.dispose()
+    # With room again, the same object goes on where it stopped, and so does a new one.
+    before = len(study.history.trials)
+    trial = study.ask()
+    assert trial is not None
+    study.close()
+    with a_study(tmp_path / "s.db") as again:
+        assert [t.value for t in again.history.trials if t.state is xs.State.COMPLETE] == [
+            float(n) for n in range(told)
+        ]
+        assert len(again.history.trials) == before + 1
+        assert audit(again).findings == []
+
+
+def test_a_locked_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(database, "ATTEMPTS", 2)
+    path = tmp_path / "s.db"
+    study = a_study(path)
+    trial = study.ask()
+    assert trial is not None
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StorageBusy, match="locked by another process"):
+        study.tell(trial, 1.0)
+    other.execute("ROLLBACK")
+    other.close()
+    study.tell(trial, 1.0)
+    assert study.best.value == 1.0
+
+
+def test_a_lock_that_passes_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.01)
+    path = tmp_path / "s.db"
+    study = a_study(path)
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    pauses: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 2:
+            other.execute("ROLLBACK")
+
+    monkeypatch.setattr(database.time, "sleep", sleep)
+    assert study.ask() is not None
+    assert len(pauses) == 2
+    assert pauses[1] > pauses[0]
+    other.close()
+
+
+def test_a_read_only_database_can_be_looked_at_but_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    with a_study(path) as study:
+        study.tell(study.ask(), 1.0)  # type: ignore[arg-type]
+    look = xs.Study.open("s", storage=f"sqlite:///file:{path}?mode=ro&uri=true")
+    assert look.best.value == 1.0
+    with pytest.raises(StorageReadOnly, match="may not be written"):
+        look.ask()
+    assert len(look.history.trials) == 1
+
+
+def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("hello " * 1000)
+    with pytest.raises(StorageError, match="not a sound SQLite database"):
+        a_study(path)
+    assert path.read_text() == "hello " * 1000
+
+
+def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="does not exist; create it first"):
+        a_study(tmp_path / "nowhere" / "s.db")
+
+
+def test_an_unreachable_server() -> None:
+    with pytest.raises(StorageError, match=r"127\.0\.0\.1"):
+        xs.Study(SPACE, name="s", storage="postgresql://nobody@127.0.0.1:1/none?connect_timeout=2")

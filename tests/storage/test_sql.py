@@ -1,0 +1,174 @@
+"""SQLite and PostgreSQL: the journal's contract, studies as a list, leases, and formats old and new."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+import xstar as xs
+from xstar.audit import audit
+from xstar.errors import CorruptJournal, InvalidArgument, JournalConflict, StorageTooNew, StudyExists, UnknownStudy
+from xstar.journal import events as ev
+from xstar.storage import SqlStorage
+from xstar.storage.holder import is_dead, new_holder
+from xstar.storage.tables import FORMAT
+from xstar.testing import check_journal
+from xstar.testing.journals import created
+
+ASSETS = Path(__file__).parents[1] / "assets"
+SPACE = xs.Space(x=xs.Float(0, 1))
+
+
+def test_the_journal_conforms(storage: str, name: str) -> None:
+    place = SqlStorage(storage)
+    check_journal(lambda: place.create(name, [created()]), lambda _: SqlStorage(storage).open(name))
+
+
+def test_two_writers_cannot_take_the_same_number(storage: str, name: str) -> None:
+    one = SqlStorage(storage).create(name, [created()])
+    two = SqlStorage(storage).open(name)
+    one.append([ev.Enqueued({"x": 0.1}, 1.0)], 1)
+    with pytest.raises(JournalConflict):
+        two.append([ev.Enqueued({"x": 0.2}, 1.0)], 1)
+    two.append([ev.Enqueued({"x": 0.2}, 1.0)], 2)
+    assert len(list(one.read(0))) == 3
+
+
+def test_studies_are_listed_renamed_and_deleted(storage: str, name: str) -> None:
+    place = SqlStorage(storage)
+    with xs.Study(SPACE, name=name, storage=storage) as study:
+        for _ in range(3):
+            study.tell(study.ask(), 1.0)  # type: ignore[arg-type]
+        study.add({"x": 0.5}, 2.0)
+    info = {info.name: info for info in place.list()}[name]
+    assert (info.trials, info.events) == (4, 8)
+    with pytest.raises(StudyExists, match="choose another name"):
+        place.create(name, [created()])
+    place.rename(name, name + "-new")
+    assert not place.exists(name)
+    place.create(name, [created()])
+    with pytest.raises(StudyExists):
+        place.rename(name, name + "-new")
+    place.delete(name)
+    place.delete(name + "-new")
+    with pytest.raises(UnknownStudy, match="has no study"):
+        xs.Study.open(name, storage=storage)
+
+
+def test_a_study_deleted_while_in_use_says_so(storage: str, name: str) -> None:
+    study = xs.Study(SPACE, name=name, storage=storage)
+    trial = study.ask()
+    assert trial is not None
+    SqlStorage(storage).delete(name)
+    with pytest.raises(UnknownStudy, match="deleted while it was in use"):
+        study.tell(trial, 1.0)
+
+
+def test_a_lease_comes_and_goes_with_its_trial(storage: str, name: str) -> None:
+    now = 1000.0
+    study = xs.Study(SPACE, name=name, storage=storage, clock=lambda: now)
+    other = SqlStorage(storage).open(name)
+    trial = study.ask()
+    assert trial is not None
+    assert other.abandoned(now + 59) == []
+    assert [number for number, _ in other.abandoned(now + 61)] == [0]
+    study.journal.renew(now + 30)  # type: ignore[attr-defined]
+    assert other.abandoned(now + 61) == []
+    study.tell(trial, 1.0)
+    assert other.abandoned(now + 1e6) == []
+
+
+def test_an_expired_lease_lets_another_program_run_the_trial_again(storage: str, name: str) -> None:
+    times = {"now": 1000.0}
+    first = xs.Study(SPACE, name=name, storage=storage, clock=lambda: times["now"], max_budget=3)
+    trial = first.ask()
+    assert trial is not None
+    first.report(trial, 0.5)
+    times["now"] += 100
+    second = xs.Study(SPACE, name=name, storage=storage, clock=lambda: times["now"])
+    taken = second.ask()
+    assert taken is not None
+    assert (taken.number, taken.attempt, taken.budget, list(taken.epochs())) == (0, 1, 1, [2, 3])
+    # The first program wakes up: its report is on record, does no harm, and it is told to stop.
+    assert first.report(trial, 0.4) is xs.Verdict.STOP
+    assert second.report(taken, 0.3) is xs.Verdict.CONTINUE
+    second.tell(taken, 0.2)
+    assert first.report(trial, 0.1) is xs.Verdict.STOP
+    first.fail(trial, "too late to fail")
+    assert first.best.value == second.best.value == 0.2
+    assert audit(second).findings == []
+
+
+def test_who_is_dead() -> None:
+    me = new_holder()
+    assert not is_dead(me)
+    machine, pid, _, unique = me.split("|")
+    assert is_dead(f"{machine}|{pid}|1|{unique}"), "the number was given to another process"
+    assert is_dead(f"{machine}|{2**22 - 3}||{unique}")
+    assert not is_dead(f"elsewhere|{2**22 - 3}||{unique}"), "only its own machine can tell"
+    assert not is_dead("nonsense")
+
+
+def test_a_database_of_every_released_format_opens(tmp_path: Path) -> None:
+    dumps = sorted(ASSETS.glob("format-*.sql"))
+    assert [dump.stem for dump in dumps] == [f"format-{number}" for number in range(1, FORMAT + 1)]
+    for dump in dumps:
+        path = tmp_path / f"{dump.stem}.db"
+        connection = sqlite3.connect(path)
+        connection.executescript(dump.read_text())
+        connection.close()
+        with xs.Study.open("kept", storage=path) as study:
+            assert len(study.history.trials) == 8
+            assert study.best.value == min(trial.value for trial in study.history.trials if trial.value is not None)
+            assert audit(study).findings == []
+            trial = study.ask()
+            assert trial is not None
+            study.tell(trial, 0.0)
+
+
+def change(path: Path, statement: str) -> None:
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute(statement)
+    connection.close()
+
+
+def small_study(path: Path) -> None:
+    with xs.Study(SPACE, name="s", storage=path) as study:
+        study.tell(study.ask(), 1.0)  # type: ignore[arg-type]
+
+
+def test_a_database_of_a_later_release_is_refused_unchanged(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    small_study(path)
+    change(path, "UPDATE xstar_meta SET value = '99' WHERE key = 'format'")
+    with pytest.raises(StorageTooNew, match="format 99"):
+        xs.Study.open("s", storage=path)
+
+
+def test_an_event_of_a_later_release_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    small_study(path)
+    change(path, "UPDATE xstar_events SET schema = 2 WHERE seq = 2")
+    with pytest.raises(StorageTooNew, match="event 2 of study 's'"):
+        xs.Study.open("s", storage=path)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["UPDATE xstar_events SET body = '{\"trial\": 0,' WHERE seq = 2", "DELETE FROM xstar_events WHERE seq = 1"],
+)
+def test_a_damaged_journal_is_named(tmp_path: Path, statement: str) -> None:
+    path = tmp_path / "s.db"
+    small_study(path)
+    change(path, statement)
+    with pytest.raises(CorruptJournal, match="of study 's'"):
+        xs.Study.open("s", storage=path)
+
+
+@pytest.mark.parametrize("storage", ["", "mysql://host/db", "sqlite://", "sqlite:///:memory:", "http://[bad"])
+def test_a_storage_that_is_none_is_refused(storage: str) -> None:
+    with pytest.raises(InvalidArgument, match="storage"):
+        SqlStorage(storage)
