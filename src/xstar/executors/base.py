@@ -1,0 +1,46 @@
+"""Where? The contract of executors."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from xstar.trial import Job, Outcome, Verdict
+
+TICK = 0.5
+"""Seconds after which ``poll`` returns even if nothing happened, so that the loop can look at limits and other processes."""
+
+
+class Executor(Protocol):
+    """Runs jobs somewhere and owns the clock. At most ``free()`` jobs may be submitted at a time."""
+
+    @property
+    def now(self) -> float:
+        """The time, in seconds."""
+        ...
+
+    def free(self) -> int:
+        """How many more jobs can be submitted."""
+        ...
+
+    def idle(self) -> bool:
+        """Whether nothing runs."""
+        ...
+
+    def submit(self, job: Job) -> None:
+        """Begin to run a job."""
+        ...
+
+    def poll(self) -> list[Outcome]:
+        """What happened since the last call; blocks until something does, or a tick has passed.
+
+        Every submitted job gives any number of reports and then exactly one ``Finished`` or ``Failure``.
+        """
+        ...
+
+    def obey(self, trial: int, verdict: Verdict) -> None:
+        """Carry out the verdict on the last report of a running trial."""
+        ...
+
+    def close(self) -> None:
+        """End everything that still runs, at once."""
+        ...

@@ -1,0 +1,68 @@
+"""One trial at a time, in this very process: nothing to pickle, breakpoints work. The default for one worker."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+
+from xstar.executors.base import TICK
+from xstar.executors.clock import wall_clock
+from xstar.executors.objective import Objective, check_objective, describe, drive
+from xstar.trial import Failure, Finished, Job, Outcome, Report, Verdict
+
+
+class InlineExecutor:
+    """Runs the objective between two calls of ``poll``, up to its next report."""
+
+    def __init__(self, objective: Objective, metric: str) -> None:
+        check_objective(objective)
+        self._objective = objective
+        self._metric = metric
+        self._job: Job | None = None
+        self._run: Generator[tuple[int, dict[str, float]], None, None] | None = None
+
+    @property
+    def now(self) -> float:
+        return wall_clock()
+
+    def free(self) -> int:
+        return 0 if self._job is not None else 1
+
+    def idle(self) -> bool:
+        return self._job is None
+
+    def submit(self, job: Job) -> None:
+        assert self._job is None, "submit only while free() > 0"
+        self._job = job
+        self._run = drive(self._objective, job, self._metric)
+
+    def poll(self) -> list[Outcome]:
+        job, run = self._job, self._run
+        if job is None:
+            time.sleep(TICK)
+            return []
+        if run is None:  # stopped by a verdict
+            self._job = None
+            return [Finished(job.trial, job.attempt, self.now)]
+        try:
+            budget, metrics = next(run)
+        except StopIteration:
+            self._job = None
+            return [Finished(job.trial, job.attempt, self.now)]
+        except (Exception, SystemExit) as error:  # sys.exit() in an objective ends the trial, not the search
+            self._job = None
+            return [Failure(job.trial, job.attempt, *describe(error), self.now)]
+        return [Report(job.trial, job.attempt, budget, metrics, self.now)]
+
+    def obey(self, trial: int, verdict: Verdict) -> None:
+        if verdict is not Verdict.CONTINUE and self._job is not None and self._job.trial == trial:
+            self._end_run()
+
+    def close(self) -> None:
+        self._end_run()
+        self._job = None
+
+    def _end_run(self) -> None:
+        if self._run is not None:
+            run, self._run = self._run, None
+            run.close()

@@ -1,0 +1,107 @@
+"""Running a user's objective: the trial object it is handed, and its return value or its yields turned into metrics.
+
+An objective is any callable of one argument that
+
+* returns a number or a dictionary of metrics, or
+* is a generator that yields one of these per unit of budget (say, per epoch).
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import traceback
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Any
+
+from xstar.errors import Infeasible, InvalidReport, ObjectiveError
+from xstar.metrics import parse_metrics
+from xstar.trial import Config, Job, epochs
+
+Objective = Callable[[Any], Any]
+
+log = logging.getLogger("xstar")
+_told: set[str] = set()
+
+
+class RunningTrial:
+    """What an objective is handed: the configuration, the epochs to train and a place for checkpoints."""
+
+    def __init__(self, job: Job) -> None:
+        self.number = job.trial
+        self.config: Config = job.config
+        self.attempt = job.attempt
+        """0 for the first run; higher after a promotion or a crash."""
+        self._folder = Path(job.directory) / "checkpoint" if job.directory else None
+        self.resumed = (
+            job.start > 0 and self._folder is not None and self._folder.is_dir() and any(self._folder.iterdir())
+        )
+        """An earlier run left a checkpoint: load it before training on."""
+        self.start = job.start if self.resumed else 0
+        """Epochs that the checkpoint already contains."""
+        self.stop = job.stop
+
+    def __getitem__(self, name: str) -> Any:
+        return self.config[name]
+
+    @property
+    def checkpoint(self) -> Path:
+        """A directory of this trial's own, which survives pauses, crashes and moves between workers."""
+        if self._folder is None:
+            raise ObjectiveError("this executor gives trials no directory, so there is no trial.checkpoint")
+        self._folder.mkdir(parents=True, exist_ok=True)
+        return self._folder
+
+    def epochs(self) -> range:
+        """The epochs this run has to train: ``range(start + 1, stop + 1)``."""
+        return epochs(self.start, self.stop)
+
+    def __repr__(self) -> str:
+        return f"RunningTrial({self.number}, config={self.config})"
+
+
+def check_objective(objective: Objective) -> None:
+    """Refuse what can never be run."""
+    if not callable(objective):
+        raise ObjectiveError(f"the objective must be a function of one argument (the trial), but is {objective!r}")
+    if inspect.iscoroutinefunction(objective) or inspect.isasyncgenfunction(objective):
+        raise ObjectiveError(f"the objective {objective.__name__} is async; write a plain function or generator")
+
+
+def drive(objective: Objective, job: Job, metric: str) -> Generator[tuple[int, dict[str, float]], None, None]:
+    """Run one job, yielding (budget, metrics) per report. Closing it closes the objective at its last ``yield``."""
+    trial = RunningTrial(job)
+    if job.start > 0 and not trial.resumed and "checkpoint" not in _told:
+        _told.add("checkpoint")
+        log.warning(
+            "trial %d has no checkpoint, so its %d finished epochs are trained again; save to trial.checkpoint to avoid this",
+            job.trial,
+            job.start,
+        )
+    result = objective(trial)
+    if not inspect.isgenerator(result):
+        yield (job.stop or job.start + 1), parse_metrics(result, metric)
+        return
+    budget = trial.start
+    try:
+        for given in result:
+            budget += 1
+            if job.stop is not None and budget > job.stop:
+                return  # the objective trains longer than it was asked to
+            metrics = parse_metrics(given, metric)
+            if budget > job.start:
+                yield budget, metrics
+    finally:
+        result.close()
+    if budget == 0:
+        raise InvalidReport(
+            "objective", "a generator must yield at least one value", "no value", "yield once per epoch"
+        )
+
+
+def describe(error: BaseException) -> tuple[str, str]:
+    """(kind, reason) of an exception that ended a run; the reason ends with the line that names the error."""
+    if isinstance(error, Infeasible):
+        return "infeasible", str(error) or "infeasible"
+    return "exception", "".join(traceback.format_exception(error)).strip()

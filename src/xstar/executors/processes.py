@@ -1,0 +1,203 @@
+"""Worker processes on this machine: trials run side by side, and none can take the program down with it.
+
+Workers are kept for many trials (importing a training library can take longer than a short trial) and replaced when they
+die or overrun their time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from multiprocessing.connection import Pipe, wait
+from pathlib import Path
+from typing import IO, Any
+
+import cloudpickle
+
+from xstar.errors import InvalidArgument, ObjectiveError
+from xstar.executors.base import TICK
+from xstar.executors.clock import wall_clock
+from xstar.executors.objective import Objective, check_objective
+from xstar.trial import Failure, Finished, Job, Outcome, Report, Verdict
+
+TAIL = 2_000
+"""Characters of a dead worker's stderr that go into the reason."""
+
+FAILED_STARTS = 3
+"""Workers killed in a row before they were ready, after which something is wrong with the machine or the imports."""
+
+
+class _Worker:
+    """One process and the job it has."""
+
+    def __init__(self, payload: bytes) -> None:
+        self.connection, theirs = Pipe()
+        ours_life, lifeline = os.pipe()
+        self._lifeline = lifeline
+        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in end()
+        self.job: Job | None = None
+        self.deadline = float("inf")
+        self.ready = False
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "xstar.executors.worker", str(theirs.fileno()), str(ours_life)],
+            pass_fds=(theirs.fileno(), ours_life),
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=self._log,
+            start_new_session=True,  # its own group, to be ended as a whole; and Ctrl-C in the terminal is ours alone
+        )
+        theirs.close()
+        os.close(ours_life)
+        self.send(("begin", payload))
+
+    def send(self, message: tuple[Any, ...]) -> None:
+        with contextlib.suppress(OSError):  # it died; poll() finds out and says so
+            self.connection.send(message)
+
+    def end(self) -> None:
+        """Kill the worker and every process it started, also when the worker itself is already gone."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS says "permission" of an empty group
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.connection.close()
+        os.close(self._lifeline)
+        self._log.close()
+
+    def how_it_died(self) -> str:
+        code = self.process.wait()
+        if code >= 0:
+            how = f"the worker exited with code {code}"
+        else:
+            name = signal.Signals(-code).name if -code in set(signal.Signals) else str(-code)
+            how = f"the worker was killed by signal {name}"
+            if code == -signal.SIGKILL:
+                how += " (often the system running out of memory)"
+        last = self.last_words()
+        return how + (f"; its last output:\n{last}" if last else "")
+
+    def last_words(self) -> str:
+        if self.job is not None and self.job.directory is not None:
+            path = Path(self.job.directory) / "stderr.txt"
+            if path.is_file():
+                with path.open("rb") as file:
+                    file.seek(max(0, path.stat().st_size - TAIL))
+                    return file.read().decode(errors="replace").strip()
+        self._log.seek(0)
+        return self._log.read()[-TAIL:].decode(errors="replace").strip()
+
+
+class ProcessExecutor:
+    """``workers`` processes, each running one trial at a time, each trial for at most ``timeout`` seconds."""
+
+    def __init__(self, objective: Objective, metric: str, workers: int, timeout: float | None = None) -> None:
+        check_objective(objective)
+        if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+            raise InvalidArgument("workers", "must be a whole number of at least 1", workers)
+        if timeout is not None and not timeout > 0:
+            raise InvalidArgument("timeout", "must be above 0 seconds", timeout)
+        try:
+            # sys.path goes first: the objective's modules may only be found with it.
+            self._payload = cloudpickle.dumps((list(sys.path), cloudpickle.dumps((objective, metric))))
+        except Exception as error:
+            raise ObjectiveError(
+                f"the objective cannot be sent to worker processes ({type(error).__name__}: {error}); "
+                "open files, connections and locks inside the function instead of around it"
+            ) from error
+        self._timeout = timeout
+        self._failed_starts = 0
+        self._workers = [_Worker(self._payload) for _ in range(workers)]
+
+    @property
+    def now(self) -> float:
+        return wall_clock()
+
+    def free(self) -> int:
+        return sum(worker.job is None for worker in self._workers)
+
+    def idle(self) -> bool:
+        return all(worker.job is None for worker in self._workers)
+
+    def submit(self, job: Job) -> None:
+        self._assign(next(worker for worker in self._workers if worker.job is None), job)
+
+    def _assign(self, worker: _Worker, job: Job) -> None:
+        worker.job = job
+        if self._timeout is not None:
+            worker.deadline = self.now + self._timeout
+        worker.send(("job", cloudpickle.dumps(job)))
+
+    def obey(self, trial: int, verdict: Verdict) -> None:
+        if verdict is not Verdict.CONTINUE:
+            for worker in self._workers:
+                if worker.job is not None and worker.job.trial == trial:
+                    worker.send(("stop", trial))
+
+    def poll(self) -> list[Outcome]:
+        nearest = min(worker.deadline for worker in self._workers)
+        pause = max(0.0, min(TICK, nearest - self.now))
+        ready = set(map(id, wait([worker.connection for worker in self._workers], pause)))
+        found: list[Outcome] = []
+        for place, worker in enumerate(self._workers):
+            dead = worker.process.poll() is not None
+            if id(worker.connection) in ready or dead:
+                dead = not self._listen(worker, found) or dead
+            job = worker.job
+            if dead and not worker.ready:
+                self._restart(place)
+                continue
+            if dead:
+                if job is not None:
+                    found.append(Failure(job.trial, job.attempt, "killed", worker.how_it_died(), self.now))
+            elif job is not None and self.now >= worker.deadline:
+                reason = f"it ran longer than the time limit of {self._timeout:g} s"
+                found.append(Failure(job.trial, job.attempt, "timeout", reason, self.now))
+            else:
+                continue
+            worker.end()
+            self._workers[place] = _Worker(self._payload)
+        return found
+
+    def _restart(self, place: int) -> None:
+        """Replace a worker that died before it was ready; its job, never begun, goes to the new one."""
+        worker = self._workers[place]
+        self._failed_starts += 1
+        if self._failed_starts >= FAILED_STARTS or worker.process.wait() >= 0:
+            raise ObjectiveError(f"worker processes do not start: {worker.how_it_died()}")
+        worker.end()
+        self._workers[place] = _Worker(self._payload)
+        if worker.job is not None:
+            self._assign(self._workers[place], worker.job)
+
+    def _listen(self, worker: _Worker, found: list[Outcome]) -> bool:
+        """Take all messages of a worker; False if it is gone."""
+        try:
+            while worker.connection.poll():
+                kind, *rest = worker.connection.recv()
+                job = worker.job
+                if kind == "ready":
+                    worker.ready = True
+                    self._failed_starts = 0
+                elif kind == "broken":
+                    raise ObjectiveError(f"the objective cannot be loaded in a worker process:\n{rest[0]}")
+                elif job is None:
+                    continue
+                elif kind == "report":
+                    found.append(Report(job.trial, job.attempt, rest[0], rest[1], self.now))
+                else:
+                    worker.job, worker.deadline = None, float("inf")
+                    if kind == "finished":
+                        found.append(Finished(job.trial, job.attempt, self.now))
+                    else:
+                        found.append(Failure(job.trial, job.attempt, rest[0], rest[1], self.now))
+        except (EOFError, OSError):
+            return False
+        return True
+
+    def close(self) -> None:
+        for worker in self._workers:
+            worker.end()
+        self._workers = []

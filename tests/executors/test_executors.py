@@ -1,0 +1,189 @@
+"""Inline and process executors: the shared suite, then what only real processes can do."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import xstar as xs
+from xstar.errors import InvalidArgument, ObjectiveError
+from xstar.executors import InlineExecutor, ProcessExecutor
+from xstar.testing import check_executor
+
+SPACE = xs.Space(x=xs.Float(0, 1))
+
+
+def test_inline_conforms(tmp_path: Path) -> None:
+    check_executor(lambda objective: InlineExecutor(objective, "value"), tmp_path)
+
+
+def test_processes_conform(tmp_path: Path) -> None:
+    check_executor(lambda objective: ProcessExecutor(objective, "value", 2), tmp_path)
+
+
+def test_output_of_a_trial_is_kept_beside_its_checkpoint(tmp_path: Path) -> None:
+    def objective(trial: Any) -> float:
+        print("to stdout", trial.number)
+        print("to stderr", file=sys.stderr)
+        subprocess.run(["echo", "from a child"], check=True)
+        return 1.0
+
+    result = xs.minimize(objective, SPACE, trials=2, workers=2, directory=tmp_path)
+    folder = result.study.files.of(1)
+    assert (folder / "stdout.txt").read_text().splitlines() == ["to stdout 1", "from a child"]
+    assert (folder / "stderr.txt").read_text() == "to stderr\n"
+
+
+def test_a_trial_that_overruns_is_ended_with_its_children(tmp_path: Path) -> None:
+    def objective(trial: Any) -> float:
+        if trial.number == 0:
+            child = subprocess.Popen(["sleep", "1000"])
+            (tmp_path / "pids.txt").write_text(f"{os.getpid()} {child.pid}")
+            time.sleep(1000)
+        return 1.0
+
+    result = xs.minimize(objective, SPACE, trials=3, workers=1, timeout=2.0)
+    first = result.study.history.trials[0]
+    assert first.state is xs.State.FAILED
+    assert first.reason == "it ran longer than the time limit of 2 s"
+    assert result.study.history.count(xs.State.COMPLETE) == 2
+    for pid in map(int, (tmp_path / "pids.txt").read_text().split()):
+        assert_gone(pid)
+
+
+def assert_gone(pid: int) -> None:
+    for _ in range(100):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return
+        stat = Path(f"/proc/{pid}/stat")
+        if stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z":
+            return  # dead, and nobody's child any more
+        time.sleep(0.05)
+    raise AssertionError(f"process {pid} still runs")
+
+
+def test_a_worker_that_dies_is_replaced_and_its_trial_run_again(tmp_path: Path) -> None:
+    def objective(trial: Any) -> Iterator[float]:
+        saved = trial.checkpoint / "epoch"
+        done = int(saved.read_text()) if trial.resumed else 0
+        for epoch in trial.epochs():
+            if epoch > done:
+                saved.write_text(str(epoch))
+            if trial.number == 1 and epoch == 3 and trial.attempt == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            if trial.number == 2 and epoch == 2:
+                print("last words", file=sys.stderr, flush=True)
+                os._exit(3)
+            yield float(epoch)
+
+    result = xs.minimize(objective, SPACE, trials=4, workers=2, max_budget=4)
+    trials = result.study.history.trials
+    assert trials[1].state is xs.State.COMPLETE
+    assert (trials[1].crashes, trials[1].attempt) == (1, 1)
+    assert [reading.budget for reading in trials[1].reports] == [1, 2, 3, 4]
+    assert trials[2].state is xs.State.FAILED
+    assert "exited with code 3" in (trials[2].reason or "")
+    assert "last words" in (trials[2].reason or "")
+
+
+def test_a_run_without_a_checkpoint_starts_over_and_repeats_are_ignored() -> None:
+    def objective(trial: Any) -> Iterator[float]:
+        assert not trial.resumed
+        for epoch in trial.epochs():
+            if epoch == 3 and trial.attempt == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield float(epoch)
+
+    result = xs.minimize(objective, SPACE, trials=1, workers=2, max_budget=4)
+    trial = result.study.history.trials[0]
+    assert [reading.budget for reading in trial.reports] == [1, 2, 3, 4]
+    assert "no checkpoint, so its 2 finished epochs" in (result.study.files.of(0) / "stderr.txt").read_text()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_outcomes_that_are_no_values(workers: int) -> None:
+    def objective(trial: Any) -> Any:
+        match trial.number:
+            case 0:
+                raise KeyError("missing")
+            case 1:
+                return float("nan")
+            case 2:
+                raise xs.Infeasible("does not fit")
+            case 3:
+                sys.exit(5)
+            case 4:
+                return None
+            case 5:
+                return iter_nothing()
+        return 1.0
+
+    def iter_nothing() -> Iterator[float]:
+        yield from ()
+
+    result = xs.minimize(objective, SPACE, trials=7, workers=workers)
+    ends = [(trial.state.value, (trial.reason or "").splitlines()[-1:]) for trial in result.study.history.trials]
+    prefix = "xstar.errors.InvalidReport: "
+    no_number = "value: must be a number, but got None; return or yield a number, or a dictionary of numbers"
+    no_yield = "objective: a generator must yield at least one value, but got 'no value'; yield once per epoch"
+    assert ends == [
+        ("failed", ["KeyError: 'missing'"]),
+        ("failed", ["value is nan at budget 1"]),
+        ("infeasible", ["does not fit"]),
+        ("failed", ["SystemExit: 5"]),
+        ("failed", [prefix + no_number]),
+        ("failed", [prefix + no_yield]),
+        ("complete", []),
+    ]
+
+
+def test_an_objective_that_cannot_travel_is_refused_at_once() -> None:
+    lock = threading.Lock()
+
+    def objective(trial: Any) -> float:
+        with lock:
+            return 1.0
+
+    with pytest.raises(ObjectiveError, match="cannot be sent to worker processes"):
+        xs.minimize(objective, SPACE, trials=1, workers=2)
+
+
+def test_an_objective_that_does_not_load_is_an_error_not_a_failed_trial() -> None:
+    class Poison:
+        def __reduce__(self) -> Any:
+            return (exec, ("raise RuntimeError('no such thing here')",))
+
+        def __call__(self, trial: Any) -> float:
+            return 1.0
+
+    with pytest.raises(ObjectiveError, match="no such thing here"):
+        xs.minimize(Poison(), SPACE, trials=1, workers=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [({"workers": 0}, "workers"), ({"workers": 2, "timeout": 0}, "timeout"), ({"workers": 1.5}, "workers")],
+)
+def test_bad_arguments_are_named(options: Any, word: str) -> None:
+    with pytest.raises(InvalidArgument, match=word):
+        xs.minimize(lambda trial: 1.0, SPACE, trials=1, **options)
+
+
+def test_what_is_no_objective_is_refused() -> None:
+    async def later(trial: Any) -> float:
+        return 1.0
+
+    for objective, word in ((3, "must be a function"), (later, "is async")):
+        with pytest.raises(ObjectiveError, match=word):
+            xs.minimize(objective, SPACE, trials=1)  # type: ignore[arg-type]
