@@ -1,0 +1,123 @@
+"""The one-liner: ``xs.minimize(objective, space, …)``."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TypedDict, Unpack
+
+from xstar.errors import InvalidArgument
+from xstar.executors import Executor, InlineExecutor, Objective, ProcessExecutor
+from xstar.limits import NO_LIMITS, Limits
+from xstar.loop import Watch, run
+from xstar.schedulers import Scheduler
+from xstar.searchers import Searcher
+from xstar.space import Space
+from xstar.study import Study
+from xstar.trial import Trial
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a search found."""
+
+    study: Study
+    reason: str
+    """Why it ended."""
+
+    @property
+    def best(self) -> Trial:
+        """The best trial."""
+        return self.study.best
+
+
+class Options(TypedDict, total=False):
+    """The keyword arguments of :func:`minimize` and :func:`maximize`."""
+
+    trials: int | None
+    seconds: float | None
+    target: float | None
+    patience: int | None
+    workers: int
+    timeout: float | None
+    metric: str | None
+    method: str | None
+    searcher: Searcher | None
+    scheduler: Scheduler | None
+    max_budget: int | None
+    study: str | None
+    storage: str | os.PathLike[str] | None
+    directory: str | os.PathLike[str] | None
+    seed: int | None
+    retries: int | None
+    watch: Watch | None
+
+
+_OF_THE_STUDY = ("storage", "directory", "method", "searcher", "scheduler", "max_budget", "metric", "seed", "retries")
+
+
+def minimize(objective: Objective, space: Space, **options: Unpack[Options]) -> Result:
+    """Find the configuration of ``space`` for which ``objective`` is lowest.
+
+    Parameters (all but the first two by keyword)
+    ----------
+    objective
+        A function of one trial: ``trial["lr"]`` reads a parameter. It returns a number or a dictionary of metrics, or
+        yields one per epoch.
+    trials, seconds, target, patience
+        When to stop; at least one of them, or a finite space with a method that exhausts it. ``trials`` is the total of
+        the study, not "additional".
+    workers, timeout
+        Trials at a time, and the seconds one may take. One worker without a time limit runs in this process, otherwise in
+        worker processes.
+    metric
+        Which of the metrics to minimise, when the objective gives a dictionary.
+    method, searcher, scheduler, max_budget
+        How to search: a method's name, or its two parts.
+    study, storage, directory
+        A name makes the study durable (in ``xstar.db``, or where ``storage`` says) and resumes it if it exists.
+    seed, retries
+        Makes the search repeatable; how often a trial whose worker died is run again (default once).
+    watch
+        Called with the study after every change.
+    """
+    return _search("minimize", objective, space, options)
+
+
+def maximize(objective: Objective, space: Space, **options: Unpack[Options]) -> Result:
+    """Find the configuration of ``space`` for which ``objective`` is highest; all else as in :func:`minimize`."""
+    return _search("maximize", objective, space, options)
+
+
+def _search(direction: str, objective: Objective, space: Space, options: Options) -> Result:
+    if unknown := sorted(set(options) - set(Options.__annotations__)):
+        raise InvalidArgument(
+            unknown[0],
+            f"is no option of xs.{direction}",
+            f"{unknown[0]}=…",
+            f"there are {', '.join(Options.__annotations__)}",
+        )
+    limits = Limits(options.get("trials"), options.get("seconds"), options.get("target"), options.get("patience"))
+    if limits == NO_LIMITS and space.size == float("inf"):
+        raise InvalidArgument(
+            "trials", "a search of an infinite space needs an end", None, "pass trials=, seconds= or target="
+        )
+    study = Study(
+        space,
+        name=options.get("study"),
+        direction=direction,
+        **{name: options.get(name) for name in _OF_THE_STUDY},  # type: ignore[arg-type]
+    )
+    executor = make_executor(objective, study.metric, options.get("workers", 1), options.get("timeout"))
+    try:
+        reason = run(study, executor, limits, options.get("watch"))
+    finally:
+        executor.close()
+    return Result(study, reason)
+
+
+def make_executor(objective: Objective, metric: str, workers: int, timeout: float | None) -> Executor:
+    """This process for one worker without a time limit, worker processes otherwise."""
+    if workers == 1 and timeout is None:
+        return InlineExecutor(objective, metric)
+    return ProcessExecutor(objective, metric, workers, timeout)

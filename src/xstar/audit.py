@@ -1,0 +1,104 @@
+"""Recompute every decision of a study from the events before it.
+
+A decision is a function of the events it had seen and of (seed, trial number). So anyone with the journal can make it again
+and compare: which trial was started with which configuration and budget, and what each report was answered.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xstar.errors import InvalidConfig, InvalidReport
+from xstar.journal import History
+from xstar.journal import events as ev
+from xstar.policy import Policy, Start
+from xstar.randomness import Streams
+from xstar.schedulers import Scheduler
+from xstar.searchers import Searcher
+from xstar.space import Space
+from xstar.study import Study
+from xstar.trial import Done, Wait
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What an audit found."""
+
+    decisions: int
+    """How many decisions were recomputed."""
+    findings: list[str]
+    """A sentence for each that came out differently; empty when all is well."""
+
+
+def audit(study: Study) -> Audit:
+    """Make every decision of ``study`` again."""
+    return audit_events(list(study.journal.read(0)), study.scheduler, study.searcher)
+
+
+def audit_events(events: Sequence[ev.Event], scheduler: Scheduler, searcher: Searcher) -> Audit:
+    """Make every decision of a journal again, in one pass over it."""
+    first = events[0]
+    assert isinstance(first, ev.Created)
+    policy = Policy(scheduler, searcher, Streams(first.seed))
+    history = History(scheduler.rungs)
+    starts: dict[int, list[tuple[int, Start]]] = defaultdict(list)  # events seen → decisions made there
+    for number, event in enumerate(events):
+        if isinstance(event, ev.Asked | ev.Started):
+            starts[event.seen].append((number, event))
+    decisions, findings = 0, []
+    for number, event in enumerate(events):
+        history.extend([event])
+        for place, start in starts.pop(number + 1, ()):
+            decisions += 1
+            findings += _check_start(policy, history, start, place)
+        following = events[number + 1] if number + 1 < len(events) else None
+        if isinstance(following, ev.Reported):
+            decisions += 1
+            findings += _check_report(policy, history, following, number + 1)
+    for place, start in (pair for pairs in starts.values() for pair in pairs):
+        findings.append(
+            f"event {place}: trial {start.trial} claims to have seen {start.seen} events, which is impossible"
+        )
+    return Audit(decisions, findings)
+
+
+def _check_start(policy: Policy, history: History, made: Start, place: int) -> list[str]:
+    what = f"event {place}: trial {made.trial}"
+    if made.seen > place:
+        return [f"{what} claims to have seen {made.seen} events, but only {place} came before it"]
+    findings = _check_config(history.space, made, what) if isinstance(made, ev.Asked) else []
+    due = policy.start(history, made.at)
+    if isinstance(due, Wait | Done):
+        return [*findings, f"{what} was started, but after {made.seen} events the answer is {due}"]
+    for field in ("trial", "attempt", "config", "origin", "budget", "bracket", "queued"):
+        told, expected = getattr(made, field, None), getattr(due, field, None)
+        if told != expected:
+            findings.append(
+                f"{what}: {field} is {told!r}, recomputed from the first {made.seen} events it is {expected!r}"
+            )
+    return findings
+
+
+def _check_config(space: Space, made: ev.Asked, what: str) -> list[str]:
+    try:
+        space.parse(space.load(made.config))
+    except InvalidConfig as error:
+        return [f"{what} has a configuration outside its space: {error}"]
+    return []
+
+
+def _check_report(policy: Policy, history: History, made: ev.Reported, place: int) -> list[str]:
+    what = f"event {place}: the report of trial {made.trial} at budget {made.budget}"
+    if made.trial >= len(history.trials):
+        return [f"{what} is for a trial that was never asked for"]
+    trial, full = history.trials[made.trial], policy.scheduler.max_budget
+    told = made.final and (full is None or made.budget < full)  # by the user; nothing to recompute
+    try:
+        due = policy.answer(history, trial, made.attempt, made.metrics, made.budget, made.at, final=told)
+    except InvalidReport as error:
+        return [f"{what} should have been refused: {error}"]
+    if due != made:
+        return [f"{what} was recorded as {made}, recomputed it is {due}"]
+    return []

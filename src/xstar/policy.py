@@ -1,0 +1,92 @@
+"""The two decisions of a study as pure functions of its history: what to start next, and how to answer a report.
+
+The study appends what they return; an audit calls them again on the same history and compares.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from xstar.errors import InvalidReport
+from xstar.journal import History
+from xstar.journal import events as ev
+from xstar.randomness import Streams
+from xstar.schedulers import Scheduler
+from xstar.searchers import Searcher
+from xstar.trial import Done, Metrics, New, Promote, Report, State, Suggestion, Trial, Verdict, Wait
+
+Start = ev.Asked | ev.Started
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Scheduler, searcher and random streams of one study."""
+
+    scheduler: Scheduler
+    searcher: Searcher
+    streams: Streams
+
+    def start(self, history: History, now: float, full: str | None = None) -> Start | Wait | Done:
+        """The event that starts the next run; ``full`` says why no *new* trial may begin, if so.
+
+        Trials whose worker or program died go first, oldest first; then the scheduler says how much, and the user's queue
+        or the searcher says what.
+        """
+        for trial in history.waiting.values():
+            return ev.Started(trial.number, trial.attempt + 1, history.seen, now, trial.target)
+        task = self.scheduler.next(history)
+        if isinstance(task, Promote):
+            return ev.Started(task.trial, history.trials[task.trial].attempt + 1, history.seen, now, task.budget)
+        if not isinstance(task, New):
+            return task
+        if full is not None:
+            return Done(full)
+        number, queued = len(history.trials), None
+        choice: Suggestion | Done
+        if history.queue:
+            queued, config = history.queue[0]
+            choice = Suggestion(config, f"enqueued: number {queued + 1}")
+        else:
+            choice = self.searcher.suggest(history, task, self.streams.generator(number, "suggest"))
+            if isinstance(choice, Done):
+                return choice
+        config = history.space.dump(choice.config)
+        return ev.Asked(number, config, choice.origin, history.seen, now, task.budget, task.bracket, queued)
+
+    def answer(
+        self, history: History, trial: Trial, run: int, metrics: Metrics, budget: int | None, now: float, *, final: bool
+    ) -> ev.Reported | ev.Failed | None:
+        """The event that records metrics of the ``run``-th attempt at ``trial``, with its verdict.
+
+        ``None`` if there is nothing to record: a resumed run without a checkpoint trains its first epochs again. A report
+        of a run that was given up is recorded without effect and told to stop.
+        """
+        number, metric, full = trial.number, history.created.metric, self.scheduler.max_budget
+        at = trial.budget + 1 if budget is None else budget
+        if budget is None and final and trial.target is not None:
+            at = max(trial.target, at)
+        late = is_late(trial, run)
+        if not late:
+            if type(at) is not int or at < 1:
+                raise InvalidReport(f"budget of trial {number}", "must be a whole number of at least 1", at)
+            if at <= trial.budget:
+                if run > 0:
+                    return None
+                raise InvalidReport(f"budget of trial {number}", f"must be above the last one, {trial.budget}", at)
+            if trial.target is not None and at > trial.target:
+                raise InvalidReport(f"budget of trial {number}", f"must not pass its target, {trial.target}", at)
+        value = metrics[metric]
+        if not math.isfinite(value):
+            return ev.Failed(number, "nan", f"{metric} is {value} at budget {at}", now, run)
+        if late:
+            return ev.Reported(number, at, metrics, now, run, Verdict.STOP)
+        if final or (full is not None and at >= full):
+            return ev.Reported(number, at, metrics, now, run, final=True)
+        verdict = self.scheduler.judge(history, Report(number, run, at, metrics, now))
+        return ev.Reported(number, at, metrics, now, run, verdict)
+
+
+def is_late(trial: Trial, run: int) -> bool:
+    """Whether the ``run``-th attempt at ``trial`` was given up, or the trial is over, so that its reports change nothing."""
+    return run != trial.attempt or trial.state not in (State.RUNNING, State.WAITING)

@@ -1,0 +1,112 @@
+"""What a study is, as opposed to what happened in it: the event that creates it, and whether another call means the same."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass
+from typing import Any
+
+from xstar.errors import InvalidArgument, StudyMismatch
+from xstar.journal.events import Created
+from xstar.methods import resolve
+from xstar.schedulers import SCHEDULERS, Scheduler
+from xstar.searchers import SEARCHERS, Searcher
+from xstar.space import Space
+
+DIRECTIONS = ("minimize", "maximize")
+DEFAULT_METRIC = "value"
+DEFAULT_RETRIES = 1
+"""A worker that dies once is bad luck (a neighbour's memory, a preempted node); one that dies twice is the trial's doing."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a caller asked for; ``None`` means "as stored", or the default for a new study."""
+
+    space: Space | None = None
+    method: str | None = None
+    searcher: Searcher | None = None
+    scheduler: Scheduler | None = None
+    max_budget: int | None = None
+    metric: str | None = None
+    direction: str | None = None
+    seed: int | None = None
+    retries: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.space is not None and not isinstance(self.space, Space):
+            raise InvalidArgument(
+                "space", "must be an xs.Space", type(self.space).__name__, "e.g. xs.Space(lr=xs.Float(0, 1))"
+            )
+        if self.direction is not None and self.direction not in DIRECTIONS:
+            raise InvalidArgument("direction", f"must be one of {', '.join(DIRECTIONS)}", self.direction)
+        if self.metric is not None and (not isinstance(self.metric, str) or not self.metric):
+            raise InvalidArgument("metric", "must be the name of a metric", self.metric)
+        for name in ("seed", "retries"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+                raise InvalidArgument(name, "must be a whole number of at least 0", value)
+
+    def create(self, name: str | None, at: float, version: str) -> Created:
+        """The first event of a new study."""
+        if self.space is None:
+            raise InvalidArgument(
+                "space", "is needed for a new study", None, "e.g. xs.Space(lr=xs.Float(1e-4, 1e-1, log=True))"
+            )
+        searcher, scheduler = resolve(self.method, self.searcher, self.scheduler, self.max_budget)
+        return Created(
+            space=self.space.to_json(),
+            metric=self.metric or DEFAULT_METRIC,
+            direction=self.direction or DIRECTIONS[0],
+            seed=secrets.randbits(31) if self.seed is None else self.seed,
+            searcher=SEARCHERS.dump(searcher),
+            scheduler=SCHEDULERS.dump(scheduler),
+            retries=DEFAULT_RETRIES if self.retries is None else self.retries,
+            files=f"{name or 'study'}-{secrets.token_hex(3)}",
+            at=at,
+            version=version,
+        )
+
+    def parts(self, created: Created) -> tuple[Searcher, Scheduler]:
+        """Searcher and scheduler of a stored study; those handed over in this call stand in for what cannot be stored."""
+        return (
+            self.searcher or SEARCHERS.load(created.searcher),
+            self.scheduler or SCHEDULERS.load(created.scheduler),
+        )
+
+    def check(self, created: Created, name: str) -> None:
+        """Refuse a stored study that differs from what was asked for, listing every difference."""
+        found: list[str] = []
+        if self.space is not None:
+            found += [f"space: {line}" for line in self.space.difference(Space.from_json(created.space))]
+        wanted: dict[str, Any] = {key: getattr(self, key) for key in ("metric", "direction", "seed", "retries")}
+        if self.method is not None or self.searcher is not None:
+            wanted["searcher"] = SEARCHERS.dump(resolve(self.method, self.searcher, self.scheduler, self.max_budget)[0])
+        if self.method is not None or self.scheduler is not None or self.max_budget is not None:
+            wanted["scheduler"] = SCHEDULERS.dump(
+                resolve(self.method, self.searcher, self.scheduler, self.max_budget)[1]
+            )
+        for key, value in wanted.items():
+            stored = getattr(created, key)
+            if value is not None and value != stored:
+                found.append(f"{key}: {value!r} here, {stored!r} in the stored study")
+        if found:
+            raise StudyMismatch(
+                f"study {name!r} exists and differs from this call:\n  - " + "\n  - ".join(found) + "\n"
+                "Leave out what should stay as stored, choose another study name, or delete the stored study first."
+            )
+
+
+def check_name(name: str) -> str:
+    """A study's name is also the name of a folder and a word on the command line."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise InvalidArgument(
+            "study",
+            "a name has 1 to 100 letters, digits, '.', '_' or '-', and begins with a letter or digit",
+            name,
+            "e.g. study='digits-mlp'",
+        )
+    return name

@@ -1,0 +1,355 @@
+"""In what order? The study asks, records and judges; it is the only one that appends to the journal.
+
+Every change is *decide, append, fold*: the decision is made from the history, appended under the condition that nobody
+appended meanwhile, and only then folded and acted on. If somebody did, their events are folded first and the decision is
+made again — except that a suggestion stands when only reports arrived, because it says what it had seen (``Asked.seen``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from xstar.errors import InvalidArgument, InvalidReport, NoValue, StudyExists, UnknownTrial
+from xstar.executors.clock import wall_clock
+from xstar.files import Files
+from xstar.heartbeat import Heartbeat
+from xstar.journal import History, Journal, LeasedJournal, MemoryJournal
+from xstar.journal import events as ev
+from xstar.ledger import Ledger
+from xstar.limits import NO_LIMITS, Limits
+from xstar.metrics import parse_metrics
+from xstar.policy import Policy, Start, is_late
+from xstar.randomness import Streams
+from xstar.schedulers import Scheduler
+from xstar.searchers import Searcher
+from xstar.settings import Settings, check_name
+from xstar.space import Space
+from xstar.trial import Done, Job, State, Trial, Verdict, Wait
+from xstar.version import VERSION
+
+if TYPE_CHECKING:
+    from xstar.storage import SqlStorage
+
+DEFAULT_STORAGE = "xstar.db"
+FAILURES = ("exception", "nan", "timeout", "killed", "infeasible")
+
+
+class Study:
+    """A search: ask for a trial, report on it, tell its value.
+
+    Without ``name`` it lives in memory. With a name it is durable: created in ``storage`` (a path or URL, default
+    ``xstar.db``) or, if it exists there, resumed — and refused if it is a different study by the same name.
+
+    Examples
+    --------
+    >>> import xstar as xs
+    >>> study = xs.Study(xs.Space(x=xs.Float(-1, 1)), seed=1)
+    >>> for _ in range(20):
+    ...     trial = study.ask()
+    ...     study.tell(trial, trial["x"] ** 2)
+    >>> study.best.value < 0.1
+    True
+    """
+
+    def __init__(
+        self,
+        space: Space | None = None,
+        *,
+        name: str | None = None,
+        storage: str | os.PathLike[str] | None = None,
+        method: str | None = None,
+        searcher: Searcher | None = None,
+        scheduler: Scheduler | None = None,
+        max_budget: int | None = None,
+        metric: str | None = None,
+        direction: str | None = None,
+        seed: int | None = None,
+        retries: int | None = None,
+        directory: str | os.PathLike[str] | None = None,
+        clock: Callable[[], float] = wall_clock,
+    ) -> None:
+        settings = Settings(space, method, searcher, scheduler, max_budget, metric, direction, seed, retries)
+        self.storage: SqlStorage | None = None
+        journal: Journal
+        if name is None:
+            if storage is not None:
+                raise InvalidArgument(
+                    "name", "a stored study needs a name", None, "pass name='…', or leave out storage"
+                )
+            journal = MemoryJournal([settings.create(None, clock(), VERSION)])
+        else:
+            check_name(name)
+            self.storage = open_storage(storage)
+            if not self.storage.exists(name):
+                with contextlib.suppress(StudyExists):  # another process came first: then it is theirs that we resume
+                    self.storage.create(name, [settings.create(name, clock(), VERSION)])
+            journal = self.storage.open(name)
+        self._setup(journal, settings, name, directory, clock)
+
+    @classmethod
+    def open(cls, name: str, storage: str | os.PathLike[str] | None = None, **options: Any) -> Study:
+        """An existing study, as it is stored. Raises :class:`~xstar.errors.UnknownStudy` if there is none."""
+        place = open_storage(storage)
+        place.open(name)
+        place.close()
+        return cls(name=name, storage=storage, **options)
+
+    def _setup(
+        self,
+        journal: Journal,
+        settings: Settings,
+        name: str | None,
+        directory: str | os.PathLike[str] | None,
+        clock: Callable[[], float],
+    ) -> None:
+        self.name = name
+        self.journal = journal
+        self.clock = clock
+        events = iter(journal.read(0))
+        created = next(events)
+        assert isinstance(created, ev.Created)
+        settings.check(created, name or "")
+        self.searcher, self.scheduler = settings.parts(created)
+        self.history = History(self.scheduler.rungs)
+        self.history.extend([created])
+        self._ledger = Ledger(journal, self.history, events)
+        self._policy = Policy(self.scheduler, self.searcher, Streams(created.seed))
+        self.space = self.history.space
+        self.metric = created.metric
+        self.direction = created.direction
+        self.seed = created.seed
+        self.files = Files(created.files, directory, self.storage.database.path if self.storage else None, name is None)
+        self.ended: str | None = None
+        """Why the last ``ask`` gave nothing and none will; ``None``: it may give something later."""
+        self._mine: dict[int, int] = {}  # trials this object runs → the attempt it runs
+        self._opened_at = clock()
+        self._heartbeat = Heartbeat(journal, clock) if isinstance(journal, LeasedJournal) else None
+        self.reclaim()
+
+    # ------------------------------------------------------------ ask
+
+    def ask(self, limits: Limits = NO_LIMITS) -> Trial | None:
+        """The next trial to run, or ``None``: wait, or — if ``study.ended`` says why — done."""
+        with self._ledger.lock:
+            self._ledger.catch_up()
+            if self._heartbeat is not None and self._heartbeat.due():
+                self.reclaim()
+            made: Start | None = None
+
+            def decide() -> Start | None:
+                nonlocal made
+                if not self._stands(made):
+                    made = self._next(limits)
+                return made
+
+            event = self._ledger.settle(decide)
+            if event is None:
+                return None
+            trial = self.history.trials[event.trial]
+            self._mine[trial.number] = trial.attempt
+            if self._heartbeat is not None:
+                self._heartbeat.start()
+            return trial
+
+    def _next(self, limits: Limits) -> Start | None:
+        history, now, full = self.history, self.clock(), None
+        if limits is not NO_LIMITS:
+            self.ended = limits.over(history, now - self._opened_at)
+            if self.ended is not None:
+                return None
+            full = limits.full(history)
+        start = self._policy.start(history, now, full)
+        if isinstance(start, Wait | Done):
+            waits = "the scheduler waits, but nothing runs that it could wait for"
+            self.ended = None if history.running else start.reason if isinstance(start, Done) else waits
+            return None
+        return start
+
+    def _stands(self, made: Start | None) -> bool:
+        """Whether a suggestion that came second may still be used: only reports arrived while it was made."""
+        return isinstance(made, ev.Asked) and made.trial == len(self.history.trials) and not self.history.waiting
+
+    def job(self, trial: Trial) -> Job:
+        """What an executor needs to run a trial that was just asked for."""
+        directory = str(self.files.of(trial.number))
+        return Job(trial.number, trial.config, trial.attempt, trial.budget, trial.target, directory)
+
+    # ------------------------------------------------------------ report, tell, fail
+
+    def report(
+        self, trial: Trial | int, metrics: Any, budget: int | None = None, *, attempt: int | None = None
+    ) -> Verdict:
+        """Record metrics at a budget (default: one more than the last) and hear what the trial shall do."""
+        parsed = parse_metrics(metrics, self.metric)
+        with self._ledger.lock:
+            return self._record(self._known(trial), parsed, budget, attempt, final=False)
+
+    def tell(self, trial: Trial | int, value: Any) -> None:
+        """Record the final value (or metrics) of a trial, which is thereby complete."""
+        parsed = parse_metrics(value, self.metric)
+        with self._ledger.lock:
+            known = self._known(trial)
+            if known.state is State.COMPLETE and known.metrics == parsed:
+                return  # its last report, at full budget, already said so
+            self._record(known, parsed, None, None, final=True)
+
+    def _record(
+        self, trial: Trial, metrics: dict[str, float], budget: int | None, attempt: int | None, *, final: bool
+    ) -> Verdict:
+        run = self._mine.get(trial.number, trial.attempt) if attempt is None else attempt
+
+        def decide() -> ev.Reported | ev.Failed | None:
+            # An executor may report late through nobody's fault; a caller who owns the loop should know better,
+            # unless the trial was taken from it.
+            if attempt is None and trial.losses == 0 and is_late(trial, run):
+                what, found = f"trial {trial.number}", f"state={trial.state.value}"
+                raise InvalidReport(what, "must be running to take a report", found, "ask for a new trial")
+            return self._policy.answer(self.history, trial, run, metrics, budget, self.clock(), final=final)
+
+        event: ev.Reported | ev.Failed | None = self._ledger.settle(decide)
+        if event is None:
+            return Verdict.CONTINUE
+        if trial.state is not State.RUNNING or run != trial.attempt:
+            self._mine.pop(trial.number, None)
+        if isinstance(event, ev.Failed) or trial.state is State.WAITING:  # waiting: this run was given up
+            return Verdict.STOP
+        return event.verdict
+
+    def complete(self, trial: Trial | int, *, attempt: int | None = None) -> None:
+        """The objective returned without a further value; its last report stands."""
+
+        def event(known: Trial, run: int) -> ev.Event:
+            if not known.reports:
+                reason = f"it ended without reporting {self.metric!r}"
+                return ev.Failed(known.number, "exception", reason, self.clock(), run)
+            return ev.Completed(known.number, self.clock(), run)
+
+        self._end(trial, attempt, event)
+
+    def fail(self, trial: Trial | int, reason: str, kind: str = "exception", *, attempt: int | None = None) -> None:
+        """Record that a run ended without a result. ``killed`` runs are tried again (``retries`` times)."""
+        if kind not in FAILURES:
+            raise InvalidArgument("kind", f"must be one of {', '.join(FAILURES)}", kind)
+        self._end(trial, attempt, lambda known, run: ev.Failed(known.number, kind, str(reason), self.clock(), run))
+
+    def _end(self, trial: Trial | int, attempt: int | None, event: Callable[[Trial, int], ev.Event]) -> None:
+        with self._ledger.lock:
+            known = self._known(trial)
+            run = self._mine.get(known.number, known.attempt) if attempt is None else attempt
+            self._ledger.settle(lambda: None if is_late(known, run) else event(known, run))
+            self._mine.pop(known.number, None)
+
+    # ------------------------------------------------------------ from elsewhere
+
+    def add(self, config: Mapping[str, Any], value: Any, budget: int = 1) -> Trial:
+        """Record an observation made elsewhere; it counts as a complete trial, but not towards ``trials=``."""
+        parsed, known = parse_metrics(value, self.metric), self.space.parse(config)
+        if not math.isfinite(parsed[self.metric]):
+            raise InvalidReport("value", "must be finite", parsed[self.metric], "leave failed observations out")
+        data = self.space.dump(known)
+        with self._ledger.lock:
+            self._ledger.settle(lambda: ev.Added(len(self.history.trials), data, parsed, self.clock(), budget))
+            return self.history.trials[-1]
+
+    def enqueue(self, config: Mapping[str, Any]) -> None:
+        """Have a configuration tried before the searcher is asked again."""
+        data = self.space.dump(self.space.parse(config))
+        with self._ledger.lock:
+            self._ledger.settle(lambda: ev.Enqueued(data, self.clock()))
+
+    # ------------------------------------------------------------ look
+
+    @property
+    def best(self) -> Trial:
+        """The complete trial with the best value; before any is complete, the best last report of all."""
+        with self._ledger.lock:
+            self._ledger.catch_up()
+            best = self.history.best
+            if best is None:
+                reasons = [trial.reason for trial in self.history.trials if trial.reason]
+                last = f"; the last failure: {reasons[-1].strip().splitlines()[-1]}" if reasons else ""
+                raise NoValue(f"no trial has a value yet ({len(self.history.trials)} trials so far){last}")
+            return best
+
+    def refresh(self) -> History:
+        """The history with everything that others appended."""
+        with self._ledger.lock:
+            self._ledger.catch_up()
+            return self.history
+
+    @property
+    def running_here(self) -> Mapping[int, int]:
+        """The trials that this object runs, with the number of the attempt."""
+        return self._mine
+
+    # ------------------------------------------------------------ lost programs
+
+    def reclaim(self) -> None:
+        """Record as lost what dead programs were running, so that it is run again."""
+        if isinstance(self.journal, LeasedJournal):
+            self._lose(self.journal.abandoned(self.clock()))
+
+    def release(self, reason: str) -> None:
+        """Give up what this object runs: the trials will be run again from their checkpoints."""
+        with self._ledger.lock:
+            self._lose([(number, reason) for number in self._mine])
+            self._mine.clear()
+
+    def _lose(self, found: Sequence[tuple[int, str]]) -> None:
+        with self._ledger.lock:
+            if found:
+                self._ledger.catch_up()
+            for number, reason in found:
+                self._lose_one(self.history.trials[number], reason)
+
+    def _lose_one(self, trial: Trial, reason: str) -> None:
+        run = trial.attempt
+        self._ledger.settle(
+            lambda: (
+                ev.Lost(trial.number, reason, self.clock(), run)
+                if trial.state is State.RUNNING and trial.attempt == run
+                else None
+            )
+        )
+
+    def close(self) -> None:
+        """Stop the heartbeat, give up what still runs here, let go of the database."""
+        if self._mine:
+            self.release("the study was closed while it ran")
+        if self._heartbeat is not None:
+            self._heartbeat.stop()
+        if self.storage is not None:
+            self.storage.close()
+        self.files.close()
+
+    def __enter__(self) -> Study:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        kept = f"{self.name!r} in {self.storage.url}" if self.storage else "in memory"
+        return f"<Study {kept}: {len(self.history.trials)} trials>"
+
+    def _known(self, trial: Trial | int) -> Trial:
+        number = trial.number if isinstance(trial, Trial) else trial
+        if not 0 <= number < len(self.history.trials):
+            self.refresh()
+        if not 0 <= number < len(self.history.trials):
+            raise UnknownTrial(f"there is no trial {number}; the study has trials 0 to {len(self.history.trials) - 1}")
+        return self.history.trials[number]
+
+
+def open_storage(storage: str | os.PathLike[str] | None) -> SqlStorage:
+    """The database at a path or URL (default ``xstar.db``)."""
+    from xstar.storage import SqlStorage  # at use: SQLAlchemy takes half of the time of `import xstar`
+
+    return SqlStorage(DEFAULT_STORAGE if storage is None else storage)

@@ -1,0 +1,173 @@
+"""The loop: limits, resuming, several workers, Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import xstar as xs
+from xstar.audit import audit
+from xstar.errors import InvalidArgument, StudyMismatch
+
+SPACE = xs.Space(x=xs.Float(0, 1))
+
+
+def objective(trial: Any) -> float:
+    return float(trial["x"])
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_minimize_and_maximize(workers: int) -> None:
+    low = xs.minimize(objective, SPACE, trials=20, seed=1, workers=workers)
+    high = xs.maximize(objective, SPACE, trials=20, seed=1, workers=workers)
+    values = sorted(trial["x"] for trial in low.study.history.trials)
+    assert low.best.value == values[0]
+    assert high.best.value == values[-1]
+    assert low.reason == "all 20 trials are done"
+
+
+def test_trials_is_the_total(tmp_path: Path) -> None:
+    for total, expected in ((5, 5), (3, 5), (8, 8)):
+        result = xs.minimize(objective, SPACE, trials=total, study="s", storage=tmp_path / "s.db", seed=3)
+        assert len(result.study.history.trials) == expected
+        assert audit(result.study).findings == []
+        result.study.close()
+    with pytest.raises(StudyMismatch, match="direction"):
+        xs.maximize(objective, SPACE, trials=10, study="s", storage=tmp_path / "s.db")
+
+
+def test_the_order_of_events_decides_not_the_number_of_workers() -> None:
+    alone = xs.minimize(objective, SPACE, trials=12, seed=8)
+    many = xs.minimize(objective, SPACE, trials=12, seed=8, workers=3)
+    assert [t.config for t in alone.study.history.trials] == [t.config for t in many.study.history.trials]
+
+
+def test_limits() -> None:
+    result = xs.minimize(objective, SPACE, target=0.2, seed=1)
+    assert result.best.value is not None
+    assert result.best.value <= 0.2
+    assert sum(trial["x"] <= 0.2 for trial in result.study.history.trials) == 1
+    assert result.reason == "the target 0.2 is reached"
+    result = xs.maximize(objective, SPACE, target=0.8, seed=1)
+    assert result.best.value is not None
+    assert result.best.value >= 0.8
+    result = xs.minimize(objective, SPACE, patience=7, seed=1)
+    assert result.study.history.since_best == 7
+    assert len(result.study.history.trials) == result.best.number + 8
+    assert "7 trials in a row" in result.reason
+    result = xs.minimize(lambda trial: time.sleep(0.02) or 1.0, SPACE, seconds=0.2)  # type: ignore[func-returns-value]
+    assert 1 <= len(result.study.history.trials) <= 10
+    assert "time limit of 0.2 s" in result.reason
+    result = xs.minimize(objective, xs.Space(x=xs.Int(1, 4)))
+    assert "all 4 configurations" in result.reason
+    assert len(result.study.history.trials) == 4
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"trials": -1},
+        {"trials": 1.5},
+        {"patience": 0},
+        {"seconds": 0},
+        {"target": float("nan")},
+        {"trials": 3, "colour": 1},
+    ],
+)
+def test_a_search_without_a_sensible_end_is_refused(options: Any) -> None:
+    with pytest.raises(InvalidArgument):
+        xs.minimize(objective, SPACE, **options)
+
+
+def test_watchers_see_every_change() -> None:
+    seen: list[int] = []
+    xs.minimize(objective, SPACE, trials=5, watch=lambda study: seen.append(study.history.over))
+    assert seen == sorted(seen)
+    assert seen[-1] == 5
+
+
+def test_code_after_the_last_yield_is_run(tmp_path: Path) -> None:
+    def training(trial: Any) -> Iterator[float]:
+        for epoch in trial.epochs():
+            yield float(epoch)
+        time.sleep(0.2)
+        (tmp_path / f"{trial.number}.done").touch()
+
+    for workers in (1, 2):
+        xs.minimize(training, SPACE, trials=2, max_budget=2, workers=workers)
+        assert {path.name for path in tmp_path.iterdir()} == {"0.done", "1.done"}
+        for path in tmp_path.iterdir():
+            path.unlink()
+
+
+PROGRAM = """
+import sys, time, pathlib
+import xstar as xs
+folder = pathlib.Path(sys.argv[1])
+def objective(trial):
+    (folder / f"started-{trial.number}-{trial.attempt}").touch()
+    time.sleep(0.8 if trial.number < 100 else 0)
+    return trial["x"]
+space = xs.Space(x=xs.Float(0, 1))
+result = xs.minimize(objective, space, trials=int(sys.argv[2]), workers=2, study="s", storage=folder / "s.db", seed=1)
+print(result.reason)
+"""
+
+
+def start(folder: Path, trials: int) -> subprocess.Popen[str]:
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(folder), str(trials)], stdout=pipe, stderr=pipe, text=True
+    )
+    deadline = time.monotonic() + 60
+    while len(list(folder.glob("started-*"))) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return process
+
+
+def test_ctrl_c_once_finishes_cleanly(tmp_path: Path) -> None:
+    process = start(tmp_path, 10)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=30)
+    assert process.returncode == 0, errors
+    assert "interrupted; running trials were allowed to finish" in output
+    with xs.Study.open("s", storage=tmp_path / "s.db") as study:
+        assert study.history.count(xs.State.COMPLETE) == len(study.history.trials) == 2
+
+
+@pytest.mark.parametrize("how", ["twice", "terminate"])
+def test_ended_at_once_the_trials_wait_to_be_run_again(tmp_path: Path, how: str) -> None:
+    process = start(tmp_path, 10)
+    if how == "twice":
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+    else:
+        process.terminate()
+    process.communicate(timeout=30)
+    assert process.returncode in ((-signal.SIGINT, 1, 130) if how == "twice" else (143,))
+    with xs.Study.open("s", storage=tmp_path / "s.db") as study:
+        assert len(study.history.waiting) == 2
+    result = xs.minimize(objective, SPACE, trials=4, study="s", storage=tmp_path / "s.db")
+    assert result.study.history.count(xs.State.COMPLETE) == 4
+    assert [trial.losses for trial in result.study.history.trials] == [1, 1, 0, 0]
+    result.study.close()
+
+
+def test_a_dead_program_is_noticed_at_once_on_its_own_machine(tmp_path: Path) -> None:
+    process = start(tmp_path, 10)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    with xs.Study.open("s", storage=tmp_path / "s.db") as study:
+        assert sorted(study.history.waiting) == [0, 1]
+        assert "ended" in (study.history.trials[0].reason or "")
