@@ -1,0 +1,68 @@
+"""What every journal must do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xstar.errors import JournalConflict
+from xstar.journal import Event, History, Journal
+from xstar.journal import events as ev
+from xstar.space import Float, Space
+from xstar.trial import State, Verdict
+
+
+def created(metric: str = "value") -> ev.Created:
+    """The first event of a small study."""
+    space = Space(x=Float(0, 1)).to_json()
+    return ev.Created(space, metric, "minimize", 0, {"name": "random"}, {"name": "fifo"}, 1, "study", 0.0)
+
+
+def one_of_each() -> list[Event]:
+    """A consistent journal in which every kind of event occurs, with awkward values."""
+    return [
+        created(),
+        ev.Enqueued({"x": 0.5}, 1.0),
+        ev.Asked(0, {"x": 0.5}, "enqueued: number 1", 2, 2.0, budget=9, queued=0),
+        ev.Reported(0, 1, {"value": 0.25, "größe ☃": float("nan"), "b": float("inf")}, 3.0),
+        ev.Lost(0, 'a "reason"\nof two lines\\', 4.0),
+        ev.Started(0, 1, 5, 5.0, budget=9),
+        ev.Reported(0, 3, {"value": 0.125}, 6.0, attempt=1, verdict=Verdict.PAUSE),
+        ev.Asked(1, {"x": 1e-300}, "random", 7, 7.0),
+        ev.Failed(1, "exception", "", 8.0),
+        ev.Asked(2, {"x": 0.1 + 0.2}, "random", 9, 9.0, bracket=2),
+        ev.Reported(2, 1, {"value": -0.0}, 10.0),
+        ev.Completed(2, 11.0),
+        ev.Added(3, {"x": 1.0}, {"value": 1e308}, 12.0, budget=4),
+        ev.Asked(4, {"x": 0.0}, "random", 13, 13.0),
+        ev.Reported(4, 1, {"value": 5.0}, 14.0, final=True),
+    ]
+
+
+def check_journal(make: Callable[[], Journal], again: Callable[[Journal], Journal] | None = None) -> None:
+    """``make()`` gives an empty journal, or one whose only event is :func:`created`; ``again`` opens the same one anew."""
+    journal = make()
+    events = one_of_each()
+    start = len(list(journal.read(0)))
+    assert start <= 1, "a new journal is empty, or holds the event that created its study"
+    if start == 0:
+        assert journal.append(events[:1], 0) == 1, "append returns the new length"
+    assert journal.append(events[1:4], 1) == 4, "several events are appended at once"
+    for wrong in (0, 3, 5):
+        try:
+            journal.append(events[4:5], wrong)
+        except JournalConflict:
+            pass
+        else:
+            raise AssertionError(f"append after {wrong} must conflict when there are 4 events")
+    assert len(list(journal.read(0))) == 4, "a refused append leaves nothing behind"
+    for number, event in enumerate(events[4:], 4):
+        journal.append([event], number)
+    for kept in (journal, again(journal)) if again else (journal,):
+        read = list(kept.read(0))
+        assert repr(read[1:]) == repr(events[1:]), "what was appended is read back, NaN and -0.0 included"
+        assert repr(list(kept.read(7))) == repr(events[7:]), "read(since) begins at that number"
+        assert list(kept.read(len(events))) == [], "nothing after the end"
+        history = History()
+        history.extend(read)
+        states = [trial.state for trial in history.trials]
+        assert states == [State.PAUSED, State.FAILED, State.COMPLETE, State.COMPLETE, State.COMPLETE], "the fold of it"

@@ -1,0 +1,77 @@
+"""What every searcher must do."""
+
+from __future__ import annotations
+
+import math
+
+from xstar.audit import audit
+from xstar.searchers import Searcher
+from xstar.space import Bits, Bool, Choice, Float, Int, Ordinal, Space, at_least
+from xstar.study import Study
+from xstar.trial import Config
+
+SPACES: dict[str, Space] = {
+    "one float": Space(x=Float(-5, 10)),
+    "mixed": Space(
+        lr=Float(1e-5, 1.0, log=True),
+        units=Int(1, 1000, log=True),
+        kind=Choice(["a", "b", "c"]),
+        size=Ordinal([1, 2, 4]),
+        flag=Bool(),
+        mask=Bits(3),
+        seed=7,
+    ),
+    "conditional": Space(
+        layers=Int(1, 3),
+        units_2=Int(4, 64, log=True, when={"layers": at_least(2)}),
+        units_3=Int(4, 64, log=True, when={"layers": at_least(3)}),
+        momentum=Float(0, 1, when={"optimizer": "sgd"}),
+        optimizer=Choice(["sgd", "adam"]),
+    ),
+    "finite": Space(a=Choice(["x", "y", "z"]), b=Int(0, 3), c=Bool(when={"a": "x"})),
+}
+
+
+def loss(config: Config) -> float:
+    """Some number that depends on every parameter."""
+    numbers = [value if isinstance(value, float) else math.sin(len(str(value))) for value in config.values()]
+    return sum(math.cos(place) * number for place, number in enumerate(numbers))
+
+
+def check_searcher(searcher: Searcher, trials: int = 25) -> None:
+    """Valid, repeatable, recomputable suggestions in all :data:`SPACES`; none twice in a finite one."""
+    for name, space in SPACES.items():
+        first, second = (_run(searcher, space, trials, seed=5) for _ in range(2))
+        configs = [trial.config for trial in first.history.trials]
+        assert configs == [trial.config for trial in second.history.trials], f"{name}: same seed, other suggestions"
+        for config in configs:
+            assert space.parse(config) == config, f"{name}: not in canonical form: {config}"
+        assert audit(first).findings == [], f"{name}: decisions cannot be recomputed: {audit(first).findings[:3]}"
+        keys = [space.key(config) for config in configs]
+        if space.size < math.inf:
+            assert len(set(keys)) == len(keys), f"{name}: a configuration was suggested twice"
+            assert len(keys) == min(trials, space.size), f"{name}: ended before all configurations were tried"
+    _check_pending(searcher)
+
+
+def _run(searcher: Searcher, space: Space, trials: int, seed: int) -> Study:
+    study = Study(space, searcher=searcher, seed=seed)
+    for _ in range(trials):
+        trial = study.ask()
+        if trial is None:
+            assert study.ended, "a searcher that is done says why"
+            break
+        study.tell(trial, loss(trial.config))
+    return study
+
+
+def _check_pending(searcher: Searcher) -> None:
+    """Running trials count as tried; failed and infeasible ones too."""
+    space = SPACES["finite"]
+    study = Study(space, searcher=searcher, seed=1)
+    seen = []
+    while (trial := study.ask()) is not None:
+        seen.append(space.key(trial.config))
+        if trial.number % 3 == 0:
+            study.fail(trial, "no reason", kind="infeasible" if trial.number % 2 else "exception")
+    assert len(set(seen)) == len(seen), "a configuration was suggested while it was running, or after it had failed"
