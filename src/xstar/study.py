@@ -292,7 +292,11 @@ class Study:
     def reclaim(self) -> None:
         """Record as lost what dead programs were running, so that it is run again."""
         if isinstance(self.journal, LeasedJournal):
-            self._lose(self.journal.abandoned(self.clock()))
+            found = self.journal.abandoned(self.clock())
+            self._lose(found)
+            for number, _ in found:
+                if self.history.trials[number].state.over:
+                    self.journal.forget(number)
 
     def release(self, reason: str) -> None:
         """Give up what this object runs: the trials will be run again from their checkpoints."""

@@ -101,6 +101,36 @@ def test_an_expired_lease_lets_another_program_run_the_trial_again(storage: str,
     assert audit(second).findings == []
 
 
+def test_a_late_end_does_not_take_the_lease_of_the_run_that_replaced_it(storage: str, name: str) -> None:
+    times = {"now": 1000.0}
+    first, second, third = (xs.Study(SPACE, name=name, storage=storage, clock=lambda: times["now"]) for _ in range(3))
+    trial = first.ask()
+    assert trial is not None
+    times["now"] += 100
+    second.reclaim()
+    assert second.ask() is not None
+    first.tell(trial, 0.1)  # too late: the second program has it
+    times["now"] += 100  # and now the second program dies too
+    third.reclaim()
+    again = third.ask()
+    assert again is not None
+    assert (again.number, again.attempt) == (0, 2)
+    third.tell(again, 0.3)
+    assert first.best.value == 0.3
+    assert audit(third).findings == []
+
+
+def test_a_value_told_from_elsewhere_leaves_no_lease_behind(storage: str, name: str) -> None:
+    times = {"now": 1000.0}
+    first, second = (xs.Study(SPACE, name=name, storage=storage, clock=lambda: times["now"]) for _ in range(2))
+    assert first.ask() is not None
+    second.tell(0, 0.5)
+    times["now"] += 100
+    second.reclaim()
+    assert second.journal.abandoned(times["now"]) == []  # type: ignore[attr-defined]
+    assert second.best.value == 0.5
+
+
 def test_who_is_dead() -> None:
     me = new_holder()
     assert not is_dead(me)

@@ -40,7 +40,11 @@ class LeasedJournal(Journal, Protocol):
         ...
 
     def abandoned(self, now: float) -> Sequence[tuple[int, str]]:
-        """Running trials whose holder is dead, each with what is known about it."""
+        """Trials whose holder is dead, each with what is known about it."""
+        ...
+
+    def forget(self, trial: int) -> None:
+        """Drop the lease of a trial that no longer runs."""
         ...
 
 

@@ -215,7 +215,7 @@ class SqlJournal:
         self.database.write(lambda connection: connection.execute(change.values(expires=now + self.lease_seconds)))
 
     def abandoned(self, now: float) -> list[tuple[int, str]]:
-        """Running trials whose holder is dead: (trial, reason)."""
+        """Trials whose holder is dead: (trial, reason)."""
         table = tables.leases
         query = sa.select(table.c.trial, table.c.holder, table.c.expires).where(table.c.study == self.study)
         rows = self.database.read(lambda connection: connection.execute(query.order_by(table.c.trial)).all())
@@ -229,6 +229,10 @@ class SqlJournal:
             elif expires < now:
                 found.append((trial, f"no sign of life from {where} for {now - expires + self.lease_seconds:.0f} s"))
         return found
+
+    def forget(self, trial: int) -> None:
+        """Drop a lease that is of no use: someone else ended the trial before its holder died."""
+        self.database.write(lambda connection: self._take_away.run(connection, {"number": trial}))
 
 
 def _rows(study: int, events: Sequence[Event], first: int) -> list[dict[str, Any]]:
