@@ -1,0 +1,125 @@
+"""A Python file as a search: its objective, its space, its settings."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import re
+import sys
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import cloudpickle
+
+from xstar.errors import InvalidArgument, ObjectiveError
+from xstar.executors import Objective
+from xstar.space import Space
+
+OBJECTIVES = ("objective", "train")
+"""What an objective may be called so that it need not be named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What a file says about a search."""
+
+    path: Path
+    objective: Objective
+    space: Space
+    settings: Mapping[str, Any]
+    """The file's ``settings = {…}``: defaults for what the command line leaves open."""
+
+
+def load(target: str, space: str) -> Program:
+    """Run the file of ``FILE[:objective]`` and take its parts."""
+    path, name = _split(target)
+    module = _module(path)
+    settings = getattr(module, "settings", {})
+    if not isinstance(settings, Mapping):
+        raise InvalidArgument(
+            f"settings in {path}", "must be a dictionary", settings, 'e.g. settings = {"trials": 100}'
+        )
+    return Program(path, _objective(module, path, name), _space(module, path, space), settings)
+
+
+def _split(target: str) -> tuple[Path, str | None]:
+    path, name = Path(target), None
+    if not path.exists() and ":" in target:
+        before, _, name = target.rpartition(":")
+        path = Path(before)
+    if not path.is_file():
+        raise InvalidArgument("FILE", "must be a Python file, or FILE:objective", target, "check the path")
+    return path, name
+
+
+def _module(path: Path) -> ModuleType:
+    """The file as a module that worker processes need not import: it is sent to them by value."""
+    folder = str(path.absolute().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)  # as `python FILE` does; workers get the same sys.path
+    name = path.stem
+    if not name.isidentifier() or name in sys.modules or name in sys.stdlib_module_names:
+        name = "xstar_file_" + re.sub(r"\W", "_", name)  # not to stand in the way of a module that others import
+    spec = importlib.util.spec_from_file_location(name, path.absolute())
+    if spec is None or spec.loader is None:
+        raise InvalidArgument("FILE", "must be a Python file (its name ends in .py)", str(path))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        raise ObjectiveError(f"{path} cannot be loaded:\n{_trace(error, path)}") from error
+    cloudpickle.register_pickle_by_value(module)
+    return module
+
+
+def _trace(error: BaseException, path: Path) -> str:
+    """The traceback from the user's file on: what happened before that is our business."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename != str(path.absolute()):
+        trace = trace.tb_next
+    lines = traceback.format_exception(type(error), error, trace)
+    if isinstance(error, SystemExit):
+        lines.append('(put what shall not run here under `if __name__ == "__main__":`)')
+    return "".join(lines).strip()
+
+
+def _objective(module: ModuleType, path: Path, name: str | None) -> Objective:
+    if name is not None:
+        named: Objective | None = getattr(module, name, None)
+        if not callable(named):
+            raise ObjectiveError(f"{path} has no function {name!r}; it has: {_functions(module)}")
+        return named
+    candidates = [name for name in OBJECTIVES if callable(getattr(module, name, None))]
+    if len(candidates) == 1:
+        only: Objective = getattr(module, candidates[0])
+        return only
+    if candidates:
+        raise ObjectiveError(f"{path} has {' and '.join(candidates)}; say which: {path}:{candidates[0]}")
+    raise ObjectiveError(
+        f"{path} has no function called {' or '.join(OBJECTIVES)}; name yours, as in {path}:NAME; it has: {_functions(module)}"
+    )
+
+
+def _functions(module: ModuleType) -> str:
+    own = [
+        name
+        for name, value in vars(module).items()
+        if inspect.isfunction(value) and value.__module__ == module.__name__
+    ]
+    return ", ".join(own) or "no functions"
+
+
+def _space(module: ModuleType, path: Path, name: str) -> Space:
+    found = getattr(module, name, None)
+    if isinstance(found, Space):
+        return found
+    others = [other for other, value in vars(module).items() if isinstance(value, Space)]
+    remedy = f"pass --space {others[0]}" if others else f"write {name} = xs.Space(lr=xs.Float(1e-4, 1e-1, log=True))"
+    shown = "nothing of that name" if found is None else type(found).__name__
+    raise InvalidArgument(f"{name} in {path}", "must be an xs.Space", shown, remedy)

@@ -1,0 +1,98 @@
+"""Looking at a study without touching it.
+
+``Study`` is for those who take part: opening one declares dead programs' trials lost, which is an event. A view only reads,
+and refuses a storage that is not there instead of making one.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from xstar.audit import Audit, audit_events
+from xstar.errors import StorageError, UnknownTrial
+from xstar.files import Files
+from xstar.journal import History
+from xstar.journal.events import Created
+from xstar.settings import Settings
+from xstar.storage import SqlJournal, SqlStorage
+from xstar.storage import tables as tb
+from xstar.storage.database import normalise
+from xstar.trial import Trial
+
+
+class View:
+    """What the journal of one study says; :func:`~xstar.exchange.export_events` and its like take it for a study."""
+
+    def __init__(self, journal: SqlJournal) -> None:
+        self.name = journal.name
+        self.journal = journal
+        self.history = History()
+        self.refresh()
+
+    @property
+    def created(self) -> Created:
+        return self.history.created
+
+    def refresh(self) -> History:
+        self.history.extend(self.journal.read(self.history.seen))
+        return self.history
+
+    def trial(self, number: int) -> Trial:
+        trials = self.history.trials
+        if not 0 <= number < len(trials):
+            has = f"trials 0 to {len(trials) - 1}" if trials else "no trials yet"
+            raise UnknownTrial(f"study {self.name!r} has no trial {number}; it has {has}")
+        return trials[number]
+
+    def files(self, directory: str | os.PathLike[str] | None) -> Files:
+        """The folders of the study's trials."""
+        return Files(self.created.files, directory, self.journal.database.path, temporary=False)
+
+    def audit(self) -> Audit:
+        """Every decision, made again."""
+        searcher, scheduler = Settings().parts(self.created)
+        return audit_events(list(self.journal.read(0)), scheduler, searcher)
+
+
+@contextmanager
+def existing(storage: str | os.PathLike[str]) -> Iterator[SqlStorage]:
+    """The storage, if it is there."""
+    _check(storage)
+    place = SqlStorage(storage)
+    try:
+        yield place
+    finally:
+        place.close()
+
+
+@contextmanager
+def look(name: str, storage: str | os.PathLike[str]) -> Iterator[View]:
+    """A view of the study ``name``."""
+    with existing(storage) as place:
+        yield View(place.open(name))
+
+
+def _check(storage: str | os.PathLike[str]) -> None:
+    """Refuse a file that is missing or holds no studies: SqlStorage would create the one and write to the other.
+
+    A PostgreSQL database has to exist before anyone can connect to it, so there is nothing to refuse.
+    """
+    url = normalise(storage)
+    if url.get_backend_name() != "sqlite" or url.database is None or "uri" in url.query:
+        return
+    path = Path(url.database)
+    remedy = "give the right one with --storage or in XSTAR_STORAGE; `xstar run` makes a new one"
+    if not path.exists():
+        raise StorageError(f"there is no storage {path}; {remedy}")
+    query = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?"
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            found = connection.execute(query, (tb.meta.name,)).fetchone()[0]
+    except sqlite3.Error as error:
+        raise StorageError(f"{path} cannot be read as a storage ({error}); {remedy}") from None
+    if not found:
+        raise StorageError(f"{path} is a SQLite database, but holds no studies; {remedy}")

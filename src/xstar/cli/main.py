@@ -1,0 +1,62 @@
+"""``xstar``: the commands, and the one place where errors become messages."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+from typer.core import TyperGroup
+
+from xstar.cli import manage, run, show
+from xstar.cli.text import console
+from xstar.errors import XstarError
+from xstar.version import VERSION
+
+EXIT_ERROR = 2
+"""The user can do something about it: the same code as for a wrong option."""
+
+
+class Group(TyperGroup):
+    """All commands run through here; errors of our own tree are messages to the user, everything else is a bug of ours."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except XstarError as error:
+            console(stderr=True).print(Text(f"error: {error}", "red"), soft_wrap=True)
+            raise typer.Exit(EXIT_ERROR) from None
+
+
+app = typer.Typer(
+    cls=Group,
+    no_args_is_help=True,
+    rich_markup_mode="markdown",  # paragraphs are filled to the width of the terminal
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"xstar {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Find the hyperparameters and the architecture of a model with few, short and parallel training runs."""
+
+
+app.command("run")(run.run)
+for function in (show.studies, show.show, show.best):
+    app.command(rich_help_panel="Looking")(function)
+app.command("audit", rich_help_panel="Looking")(manage.audit)
+app.command("export", rich_help_panel="Keeping")(manage.export)
+app.command("import", rich_help_panel="Keeping")(manage.import_)
+app.command("rename", rich_help_panel="Keeping")(manage.rename)
+app.command("delete", rich_help_panel="Keeping")(manage.delete)

@@ -1,0 +1,145 @@
+"""Keeping studies: ``export``, ``import``, ``rename``, ``delete``; and checking one: ``audit``."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, TextIO
+
+import typer
+from rich.text import Text
+
+from xstar.cli.look import existing, look
+from xstar.cli.options import STORAGE, Directory, Storage, StudyName
+from xstar.cli.text import console, plural
+from xstar.errors import CorruptJournal, InvalidArgument
+from xstar.exchange import export_csv, export_events, import_events
+from xstar.settings import check_name
+
+
+class Format(StrEnum):
+    """What an export may be written as."""
+
+    jsonl = "jsonl"
+    csv = "csv"
+
+
+def export(
+    study: StudyName,
+    form: Annotated[
+        Format | None,
+        typer.Option(
+            "--format",
+            help="jsonl: every event, can be imported; csv: a row per trial.",
+            show_default="by --output, or jsonl",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write here.", show_default="standard output")
+    ] = None,
+    storage: Storage = STORAGE,
+) -> None:
+    """Write a study to a file."""
+    if form is None:
+        form = Format.csv if output is not None and output.suffix == ".csv" else Format.jsonl
+    with look(study, storage) as view, _writing(output) as file:
+        if form is Format.csv:
+            export_csv(view, file)
+        else:
+            for line in export_events(view):
+                file.write(line + "\n")
+
+
+@contextlib.contextmanager
+def _writing(path: Path | None) -> Iterator[TextIO]:
+    """Standard output, or a file that appears when it is whole: half an export would look like a study."""
+    if path is None:
+        yield sys.stdout
+        return
+    part = path.with_name(path.name + ".part")
+    try:
+        with part.open("w", encoding="utf-8", newline="") as file:
+            yield file
+        os.replace(part, path)
+    except OSError as error:
+        raise InvalidArgument("--output", f"must be a file that can be written ({error.strerror})", str(path)) from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def import_(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="What `xstar export` wrote as jsonl; - for standard input.")
+    ],
+    study: Annotated[str, typer.Option(metavar="NAME", help="The new study's name.", show_default=False)],
+    storage: Storage = STORAGE,
+) -> None:
+    """Make a study from an exported file: all of it, or nothing if a line is bad."""
+    try:
+        if file == "-":
+            import_events(sys.stdin, study, storage)
+        else:
+            with Path(file).open(encoding="utf-8") as lines:
+                import_events(lines, study, storage)
+    except UnicodeDecodeError as error:
+        raise CorruptJournal(f"{file} is not UTF-8 text ({error}); was it written by `xstar export`?") from None
+    except OSError as error:
+        raise InvalidArgument("FILE", f"must be a file that can be read ({error.strerror})", file) from None
+    with look(study, storage) as view:
+        console().print(f"imported study {study!r}: {plural(len(view.history.trials), 'trial')}", soft_wrap=True)
+
+
+def rename(
+    study: StudyName,
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The name it shall have.", show_default=False)],
+    storage: Storage = STORAGE,
+) -> None:
+    """Give a study another name; its files stay where they are."""
+    check_name(new)
+    with existing(storage) as place:
+        place.rename(study, new)
+    console().print(f"study {study!r} is now {new!r}", soft_wrap=True)
+
+
+def delete(
+    study: StudyName,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    keep_files: Annotated[bool, typer.Option("--keep-files", help="Leave checkpoints and output.")] = False,
+    storage: Storage = STORAGE,
+    directory: Directory = None,
+) -> None:
+    """Delete a study with all its events, checkpoints and output. There is no way back."""
+    out = console()
+    with look(study, storage) as view:
+        files = view.files(directory)
+        has_files = files.folder.is_dir() and not keep_files
+        if not yes:
+            running = len(view.history.running)
+            what = f"{study!r} with {plural(len(view.history.trials), 'trial')}"
+            what += f", {running} of them running" if running else ""
+            typer.confirm(f"Delete study {what}{f' and its files in {files.folder}' if has_files else ''}?", abort=True)
+    with existing(storage) as place:
+        place.delete(study)
+    if has_files:
+        files.remove()
+        with contextlib.suppress(OSError):
+            files.folder.parent.rmdir()  # the last study's files are gone; another's keep it
+    out.print(f"study {study!r} is deleted" + (" with its files" if has_files else ""), soft_wrap=True)
+
+
+def audit(study: StudyName, storage: Storage = STORAGE) -> None:
+    """Recompute every decision of a study from the events before it, and report those that come out differently."""
+    with look(study, storage) as view:
+        result = view.audit()
+    out = console()
+    for finding in result.findings:
+        out.print(Text(finding, "red"), soft_wrap=True)
+    decisions = plural(result.decisions, "decision")
+    if result.findings:
+        out.print(f"{plural(len(result.findings), 'finding')} in {decisions}")
+        raise typer.Exit(1)
+    out.print(f"{decisions} recomputed from the events before them, all alike", soft_wrap=True)

@@ -1,0 +1,200 @@
+"""Looking: ``xstar studies``, ``xstar show``, ``xstar best``. None of them changes anything."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from xstar.cli.look import View, existing, look
+from xstar.cli.options import STORAGE, Directory, Storage, StudyName
+from xstar.cli.text import STYLES, config_table, console, counts, number, plural, seconds, short_config
+from xstar.errors import NoValue, XstarError
+from xstar.exchange import last_line
+from xstar.trial import State, Trial
+
+LAST_TRIALS = 10
+MOST_REASONS = 10
+
+
+def studies(storage: Storage = STORAGE) -> None:
+    """List the studies of a storage."""
+    out = console()
+    with existing(storage) as place:
+        table = Table("study", "trials", "best", "metric", "method", "created")
+        for info in place.list():
+            try:
+                view = View(place.open(info.name))
+            except XstarError as error:  # say, a kind of parameter that only its own package can read
+                table.add_row(info.name, str(info.trials), Text(str(error), "red"))
+                continue
+            best, created = view.history.best, view.created
+            value = number(None if best is None else best.value)
+            table.add_row(
+                info.name,
+                str(info.trials),
+                value,
+                f"{created.direction} {created.metric}",
+                _method(view),
+                _date(created.at),
+            )
+        out.print(table if table.row_count else f"{storage} has no studies yet")
+
+
+def show(
+    study: StudyName,
+    trial: Annotated[int | None, typer.Option(metavar="N", help="Show one trial, with all it reported.")] = None,
+    storage: Storage = STORAGE,
+    directory: Directory = None,
+) -> None:
+    """Show a study: what it is, how far it got, its best and its latest trials, what failed and why."""
+    out = console()
+    with look(study, storage) as view:
+        if trial is not None:
+            _show_trial(out, view, view.trial(trial), directory)
+            return
+        _show_settings(out, view, directory)
+        history = view.history
+        out.print(Text("trials: ").append_text(counts(history)))
+        if history.best is not None:
+            out.print(
+                Text("best: ").append(f"{view.created.metric} {number(history.best.value, 8)}", "bold green"), end=""
+            )
+            out.print(f" (trial {history.best.number})")
+            out.print(config_table(history, history.best))
+        if history.trials:
+            table = _trials_table(history.trials[-LAST_TRIALS:], view.created.metric)
+            table.title = f"the last {len(history.trials[-LAST_TRIALS:])} of {plural(len(history.trials), 'trial')}"
+            out.print(table)
+        _show_failures(out, history.trials)
+
+
+def best(
+    study: StudyName,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the configuration as JSON and nothing else.")] = False,
+    storage: Storage = STORAGE,
+) -> None:
+    """Show a study's best trial."""
+    with look(study, storage) as view:
+        history = view.history
+        if history.best is None:
+            raise NoValue(
+                f"no trial of study {study!r} has a value yet ({plural(len(history.trials), 'trial')} so far)"
+            )
+        if as_json:
+            typer.echo(json.dumps(history.space.dump(history.best.config), ensure_ascii=False))
+            return
+        out = console()
+        out.print(Text(f"{view.created.metric} {number(history.best.value, 8)}", "bold green"), end="")
+        out.print(f" (trial {history.best.number} of {study}, {history.best.state.value})")
+        out.print(config_table(history, history.best))
+
+
+# ---------------------------------------------------------------- the parts of `xstar show`
+
+
+def _show_settings(out: Console, view: View, directory: Path | None) -> None:
+    created = view.created
+    facts = Table.grid(padding=(0, 2))
+    facts.add_column(style="dim")
+    facts.add_row("study", Text(view.name, "bold"))
+    facts.add_row("goal", f"{created.direction} {created.metric}")
+    facts.add_row("method", _method(view))
+    facts.add_row("seed", str(created.seed))
+    facts.add_row("retries", str(created.retries))
+    facts.add_row("created", f"{_date(created.at)} by xstar {created.version}")
+    facts.add_row("files", str(view.files(directory).folder))
+    for place, (name, parameter) in enumerate(view.history.space.parameters.items()):
+        facts.add_row("space" if place == 0 else "", f"{name} = {parameter!r}")
+    out.print(facts)
+
+
+def _trials_table(trials: list[Trial], metric: str) -> Table:
+    table = Table(title_justify="left")
+    for name in ("trial", "state", metric, "epochs", "time"):
+        table.add_column(name, justify="left" if name == "state" else "right", no_wrap=True)
+    table.add_column("configuration", overflow="fold")
+    table.add_column("origin", overflow="fold")
+    for trial in trials:
+        table.add_row(
+            str(trial.number),
+            Text(trial.state.value, STYLES[trial.state]),
+            number(trial.value),
+            str(trial.budget),
+            seconds(trial.seconds),
+            short_config(trial.config),
+            trial.origin,
+        )
+    return table
+
+
+def _show_failures(out: Console, trials: list[Trial]) -> None:
+    """Reasons, the most frequent first, each with the trials it ended: a thousand failures often have one cause."""
+    reasons: dict[str, list[Trial]] = {}
+    for trial in trials:
+        if trial.state in (State.FAILED, State.INFEASIBLE, State.WAITING):
+            reasons.setdefault(last_line(trial.reason or "no reason was given"), []).append(trial)
+    if not reasons:
+        return
+    table = Table("times", "latest", "state", "reason", title="what went wrong", title_justify="left")
+    table.columns[3].overflow = "fold"
+    for reason, found in sorted(reasons.items(), key=lambda item: (-len(item[1]), item[1][0].number))[:MOST_REASONS]:
+        latest = found[-1]
+        table.add_row(
+            str(len(found)), f"trial {latest.number}", Text(latest.state.value, STYLES[latest.state]), Text(reason)
+        )
+    out.print(table)
+    if len(reasons) > MOST_REASONS:
+        out.print(
+            f"and {plural(len(reasons) - MOST_REASONS, 'other reason')}; `xstar export --format csv` has all of them"
+        )
+
+
+def _show_trial(out: Console, view: View, trial: Trial, directory: Path | None) -> None:
+    metric = view.created.metric
+    out.print(Text(f"trial {trial.number} ", "bold").append(trial.state.value, STYLES[trial.state]), end="")
+    out.print(f", {metric} {number(trial.value, 8)}, {seconds(trial.seconds)}, asked {_date(trial.asked_at)}")
+    out.print(f"origin: {trial.origin} (after {plural(trial.seen, 'event')})", soft_wrap=True)
+    if trial.attempt or trial.crashes or trial.losses:
+        died = f"its worker died {trial.crashes} times, its program {trial.losses} times"
+        out.print(f"run {trial.attempt + 1} of this trial; {died}")
+    out.print(config_table(view.history, trial))
+    if trial.reports:
+        names = list(dict.fromkeys([metric, *(name for report in trial.reports for name in report.metrics)]))
+        table = Table("epoch", *names, "after")
+        for report in trial.reports:
+            values = [number(report.metrics.get(name), 8) for name in names]
+            table.add_row(str(report.budget), *values, seconds(report.at - trial.asked_at))
+        out.print(table)
+    if trial.reason:
+        out.print(Text("reason:", "red"))
+        out.print(trial.reason, soft_wrap=True)
+    folder = view.files(directory).of(trial.number)
+    files = sorted(path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else []
+    out.print(f"files in {folder}:" if files else f"no files in {folder}", soft_wrap=True)
+    for path in files:
+        out.print(f"  {path.relative_to(folder)}  {path.stat().st_size:,} bytes", soft_wrap=True)
+
+
+# ---------------------------------------------------------------- words
+
+
+def _method(view: View) -> str:
+    """Searcher and scheduler with their settings, as in ``sobol + fifo(max_budget=81)``."""
+    return f"{_part(view.created.searcher)} + {_part(view.created.scheduler)}"
+
+
+def _part(data: Mapping[str, Any]) -> str:
+    settings = ", ".join(f"{key}={value}" for key, value in data.items() if key != "name" and value is not None)
+    return f"{data.get('name')}({settings})" if settings else str(data.get("name"))
+
+
+def _date(at: float) -> str:
+    return datetime.fromtimestamp(at).strftime("%Y-%m-%d %H:%M:%S")

@@ -1,0 +1,48 @@
+"""The help pages: the documentation shows what the commands say."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from typer.main import get_command
+
+from xstar.cli.main import app
+from xstar.version import VERSION
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def reference() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("cli_reference", ROOT / "tools" / "cli_reference.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_is_up_to_date(reference: ModuleType) -> None:
+    text = reference.PAGE.read_text(encoding="utf-8")
+    assert reference.rewritten(text, reference.pages()) == text, "run: python tools/cli_reference.py"
+
+
+def test_a_command_without_its_place_is_noticed(reference: ModuleType) -> None:
+    with pytest.raises(SystemExit, match="dance"):
+        reference.rewritten("<!-- help: run -->\n<!-- end of help -->", {"run": "", "dance": ""})
+
+
+def test_every_option_is_explained() -> None:
+    for command in get_command(app).commands.values():  # type: ignore[attr-defined]
+        assert command.help, command.name
+        for parameter in command.params:
+            assert parameter.help, f"{command.name}: {parameter.name}"
+
+
+def test_version_and_bare_call(cli) -> None:
+    assert cli("--version").output == f"xstar {VERSION}\n"
+    assert "Usage" in cli(code=2).output
+    assert "Usage" in cli("run", "-h").output
