@@ -27,10 +27,14 @@ class Limits:
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
                 raise InvalidArgument(name, f"must be a whole number of at least {least}", value)
+        for name in ("seconds", "target"):
+            value = getattr(self, name)
+            if value is not None and (
+                isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value)
+            ):
+                raise InvalidArgument(name, "must be a number", value)
         if self.seconds is not None and not self.seconds > 0:
             raise InvalidArgument("seconds", "must be above 0", self.seconds)
-        if self.target is not None and math.isnan(self.target):
-            raise InvalidArgument("target", "must be a number", self.target)
 
     def over(self, history: History, elapsed: float) -> str | None:
         """Why nothing at all should be started any more, or ``None``."""

@@ -60,7 +60,7 @@ def _settle(study: Study, executor: Executor, outcome: Outcome) -> None:
     match outcome:
         case Report(trial, attempt, budget, metrics, _):
             verdict = study.report(trial, metrics, budget, attempt=attempt)
-            executor.obey(trial, verdict)
+            executor.obey(trial, verdict, study.history.trials[trial].target)
         case Finished(trial, attempt, _):
             study.complete(trial, attempt=attempt)
             log.info("%r", study.history.trials[trial])

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xstar.errors import InvalidArgument
-from xstar.schedulers import FIFO, Scheduler
+from xstar.schedulers import ASHA, FIFO, Hyperband, MedianStop, Scheduler, StoppingASHA
 from xstar.searchers import Grid, Random, Searcher, Sobol
 
 METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Scheduler]]] = {
     "random": (Random, FIFO),
     "sobol": (Sobol, FIFO),
     "grid": (Grid, FIFO),
+    "asha": (Random, lambda budget: ASHA(_needed(budget))),
+    "asha-stop": (Random, lambda budget: StoppingASHA(_needed(budget))),
+    "async-hyperband": (Random, lambda budget: ASHA(_needed(budget), brackets=None)),
+    "async-hyperband-stop": (Random, lambda budget: StoppingASHA(_needed(budget), brackets=None)),
+    "successive-halving": (Random, lambda budget: Hyperband(_needed(budget), brackets=1)),
+    "hyperband": (Random, lambda budget: Hyperband(_needed(budget))),
+    "median": (Random, lambda budget: MedianStop(_needed(budget))),
 }
 
 DEFAULT_METHOD = "random"
@@ -30,3 +37,11 @@ def resolve(
             "max_budget", "belongs to the scheduler when one is given", max_budget, "pass it to the scheduler instead"
         )
     return searcher or make_searcher(), scheduler or make_scheduler(max_budget)
+
+
+def _needed(max_budget: int | None) -> int:
+    if max_budget is None:
+        raise InvalidArgument(
+            "max_budget", "a method that ends trials early needs it", None, "pass the epochs of a full training run"
+        )
+    return max_budget

@@ -177,7 +177,9 @@ class Study:
     def job(self, trial: Trial) -> Job:
         """What an executor needs to run a trial that was just asked for."""
         directory = str(self.files.of(trial.number))
-        return Job(trial.number, trial.config, trial.attempt, trial.budget, trial.target, directory)
+        return Job(
+            trial.number, trial.config, trial.attempt, trial.budget, trial.target, self.scheduler.max_budget, directory
+        )
 
     # ------------------------------------------------------------ report, tell, fail
 

@@ -6,10 +6,13 @@ fold writes to it, so it always shows what the journal says, also to a caller wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
+
+from xstar.errors import InvalidArgument
 
 Config = dict[str, Any]
 Metrics = Mapping[str, float]
@@ -107,7 +110,9 @@ class Job:
     start: int
     """Budget already reported by earlier runs; the first report of this run is for ``start + 1``."""
     stop: int | None
-    """Train up to this budget; ``None``: as long as the objective likes."""
+    """Train up to this budget, then ask how to go on; ``None``: as long as the objective likes."""
+    full: int | None
+    """The budget of a complete trial, which a run may reach if it is told to go on at ``stop``."""
     directory: str | None
     """Where the trial keeps its checkpoint and its output; ``None``: nowhere."""
 
@@ -175,6 +180,7 @@ class Trial:
         "ended_at",
         "loss",
         "losses",
+        "lowest",
         "number",
         "origin",
         "reason",
@@ -194,6 +200,8 @@ class Trial:
         self.reports: Sequence[Reading] = ()
         self.loss: float | None = None
         """The watched metric of the last report, lower is better."""
+        self.lowest = math.inf
+        """The lowest loss of all reports."""
         self.budget = 0
         """The budget of the last report."""
         self.target: int | None = None
@@ -234,24 +242,24 @@ class Trial:
         """From the first start to the end, pauses included."""
         return None if self.ended_at is None else self.ended_at - self.asked_at
 
-    def epochs(self) -> range:
-        """The budgets this run still has to train, e.g. ``range(1, 82)`` (needs ``max_budget``)."""
-        return epochs(self.budget, self.target)
+    def epochs(self) -> Iterator[int]:
+        """The budgets still to train, up to the target, which moves when a scheduler lets the trial go on."""
+        if self.target is None:
+            raise no_epochs()
+        return self._epochs()
+
+    def _epochs(self) -> Iterator[int]:
+        epoch = self.budget
+        while self.target is not None and epoch < self.target:
+            epoch += 1
+            yield epoch
 
     def __repr__(self) -> str:
         value = "" if self.loss is None else f", value={self.value:g}"
         return f"Trial({self.number}, {self.state.value}{value}, config={self.config})"
 
 
-def epochs(start: int, stop: int | None) -> range:
-    """The budgets from after ``start`` up to ``stop``."""
-    from xstar.errors import InvalidArgument
-
-    if stop is None:
-        raise InvalidArgument(
-            "max_budget",
-            "trial.epochs() needs to know how many epochs there are",
-            None,
-            "pass max_budget=… to the study",
-        )
-    return range(start + 1, stop + 1)
+def no_epochs() -> InvalidArgument:
+    """What is said when epochs are asked for and nobody said how many there are."""
+    rule = "trial.epochs() needs to know how many epochs there are"
+    return InvalidArgument("max_budget", rule, None, "pass max_budget=… to the study")

@@ -76,14 +76,14 @@ def test_rungs_are_kept_in_order_and_know_who_pauses() -> None:
     values = {0: 0.5, 1: 0.1, 2: 0.5, 3: 0.3}
     for number, value in values.items():
         history.extend([asked(number), reported(number, 1, value, verdict=Verdict.PAUSE)])
-    assert list(history.rungs[1].records) == [(0.1, 1), (0.3, 3), (0.5, 0), (0.5, 2)]
-    assert list(history.rungs[1].paused) == list(history.rungs[1].records)
+    assert list(history.rung(1).records) == [(0.1, 1), (0.3, 3), (0.5, 0), (0.5, 2)]
+    assert list(history.rung(1).paused) == list(history.rung(1).records)
     assert set(history.paused) == {0, 1, 2, 3}
     history.extend([ev.Started(1, 1, 9, 3.0, budget=3)])
-    assert list(history.rungs[1].paused) == [(0.3, 3), (0.5, 0), (0.5, 2)]
-    assert len(history.rungs[1].records) == 4
+    assert list(history.rung(1).paused) == [(0.3, 3), (0.5, 0), (0.5, 2)]
+    assert len(history.rung(1).records) == 4
     history.extend([reported(1, 2, 0.05, attempt=1), reported(1, 3, 0.04, attempt=1, verdict=Verdict.STOP)])
-    assert list(history.rungs[3].records) == [(0.04, 1)]
+    assert list(history.rung(3).records) == [(0.04, 1)]
     assert history.trials[1].state is State.STOPPED
 
 

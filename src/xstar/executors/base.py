@@ -37,8 +37,12 @@ class Executor(Protocol):
         """
         ...
 
-    def obey(self, trial: int, verdict: Verdict) -> None:
-        """Carry out the verdict on the last report of a running trial."""
+    def obey(self, trial: int, verdict: Verdict, stop: int | None = None) -> None:
+        """Carry out the verdict on the last report of a running trial.
+
+        A run that has reached its ``stop`` waits for this: it trains on to the new ``stop``, or, if that is no higher, runs
+        its last lines and is finished. ``PAUSE`` and ``STOP`` end it at its ``yield``.
+        """
         ...
 
     def close(self) -> None:

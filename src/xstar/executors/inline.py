@@ -7,7 +7,7 @@ from collections.abc import Generator
 
 from xstar.executors.base import TICK
 from xstar.executors.clock import wall_clock
-from xstar.executors.objective import Objective, check_objective, describe, drive
+from xstar.executors.objective import Objective, RunningTrial, check_objective, describe, drive
 from xstar.trial import Failure, Finished, Job, Outcome, Report, Verdict
 
 
@@ -19,6 +19,7 @@ class InlineExecutor:
         self._objective = objective
         self._metric = metric
         self._job: Job | None = None
+        self._trial: RunningTrial | None = None
         self._run: Generator[tuple[int, dict[str, float]], None, None] | None = None
 
     @property
@@ -34,7 +35,8 @@ class InlineExecutor:
     def submit(self, job: Job) -> None:
         assert self._job is None, "submit only while free() > 0"
         self._job = job
-        self._run = drive(self._objective, job, self._metric)
+        self._trial = RunningTrial(job)
+        self._run = drive(self._objective, self._trial, job, self._metric)
 
     def poll(self) -> list[Outcome]:
         job, run = self._job, self._run
@@ -54,8 +56,12 @@ class InlineExecutor:
             return [Failure(job.trial, job.attempt, *describe(error), self.now)]
         return [Report(job.trial, job.attempt, budget, metrics, self.now)]
 
-    def obey(self, trial: int, verdict: Verdict) -> None:
-        if verdict is not Verdict.CONTINUE and self._job is not None and self._job.trial == trial:
+    def obey(self, trial: int, verdict: Verdict, stop: int | None = None) -> None:
+        if self._job is None or self._trial is None or self._job.trial != trial:
+            return
+        if verdict is Verdict.CONTINUE:
+            self._trial.stop = stop
+        else:
             self._end_run()
 
     def close(self) -> None:

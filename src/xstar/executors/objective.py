@@ -13,11 +13,11 @@ import logging
 import traceback
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from xstar.errors import Infeasible, InvalidReport, ObjectiveError
 from xstar.metrics import parse_metrics
-from xstar.trial import Config, Job, epochs
+from xstar.trial import Config, Job, no_epochs
 
 Objective = Callable[[Any], Any]
 
@@ -41,9 +41,21 @@ class RunningTrial:
         self.start = job.start if self.resumed else 0
         """Epochs that the checkpoint already contains."""
         self.stop = job.stop
+        """The run goes on to this epoch before anyone decides about it."""
+        self._full = job.full
+        self._streams = False
 
     def __getitem__(self, name: str) -> Any:
         return self.config[name]
+
+    def _saved(self) -> bool:
+        return self._folder is not None and self._folder.is_dir() and any(self._folder.iterdir())
+
+    def go_on(self, done: int) -> int:
+        """Begin the part of the run after ``done`` epochs; returns where it ends. (For executors.)"""
+        self.resumed = self._saved()
+        self.start = done if self.resumed else 0
+        return self.stop or done + 1
 
     @property
     def checkpoint(self) -> Path:
@@ -54,8 +66,15 @@ class RunningTrial:
         return self._folder
 
     def epochs(self) -> range:
-        """The epochs this run has to train: ``range(start + 1, stop + 1)``."""
-        return epochs(self.start, self.stop)
+        """The epochs to train, the next one first.
+
+        An objective that yields is handed all that are left and is closed at a ``yield`` when it shall go no further; one
+        that returns is handed only those of this run, and is called again if it may go on.
+        """
+        last = self._full if self._streams else self.stop
+        if last is None:
+            raise no_epochs()
+        return range(self.start + 1, last + 1)
 
     def __repr__(self) -> str:
         return f"RunningTrial({self.number}, config={self.config})"
@@ -69,9 +88,13 @@ def check_objective(objective: Objective) -> None:
         raise ObjectiveError(f"the objective {objective.__name__} is async; write a plain function or generator")
 
 
-def drive(objective: Objective, job: Job, metric: str) -> Generator[tuple[int, dict[str, float]], None, None]:
-    """Run one job, yielding (budget, metrics) per report. Closing it closes the objective at its last ``yield``."""
-    trial = RunningTrial(job)
+def drive(
+    objective: Objective, trial: RunningTrial, job: Job, metric: str
+) -> Generator[tuple[int, dict[str, float]], None, None]:
+    """Run one job, yielding (budget, metrics) per report; between two of them ``trial.stop`` may be raised.
+
+    Closing it closes the objective at its last ``yield``.
+    """
     if job.start > 0 and not trial.resumed and "checkpoint" not in _told:
         _told.add("checkpoint")
         log.warning(
@@ -79,18 +102,29 @@ def drive(objective: Objective, job: Job, metric: str) -> Generator[tuple[int, d
             job.trial,
             job.start,
         )
-    result = objective(trial)
-    if not inspect.isgenerator(result):
-        yield (job.stop or job.start + 1), parse_metrics(result, metric)
+    result: Any = objective(trial)
+    if inspect.isgenerator(result):
+        trial._streams = True  # before its first line runs
+        yield from _stream(cast("Generator[Any, Any, Any]", result), trial, job.start, metric)
         return
+    budget = trial.stop or job.start + 1
+    yield budget, parse_metrics(result, metric)
+    while trial.stop is not None and trial.stop > budget:
+        budget = trial.go_on(budget)
+        yield budget, parse_metrics(objective(trial), metric)
+
+
+def _stream(
+    result: Generator[Any, Any, Any], trial: RunningTrial, reported: int, metric: str
+) -> Generator[tuple[int, dict[str, float]], None, None]:
     budget = trial.start
     try:
         for given in result:
             budget += 1
-            if job.stop is not None and budget > job.stop:
+            if trial.stop is not None and budget > trial.stop:
                 return  # the objective trains longer than it was asked to
             metrics = parse_metrics(given, metric)
-            if budget > job.start:
+            if budget > reported:
                 yield budget, metrics
     finally:
         result.close()

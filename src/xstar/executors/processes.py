@@ -41,6 +41,8 @@ class _Worker:
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in end()
         self.job: Job | None = None
         self.deadline = float("inf")
+        self.stop: int | None = None
+        self.holds = False  # at its stop, waiting to be told how to go on
         self.ready = False
         self.process = subprocess.Popen(
             [sys.executable, "-m", "xstar.executors.worker", str(theirs.fileno()), str(ours_life)],
@@ -125,16 +127,20 @@ class ProcessExecutor:
         self._assign(next(worker for worker in self._workers if worker.job is None), job)
 
     def _assign(self, worker: _Worker, job: Job) -> None:
-        worker.job = job
+        worker.job, worker.stop, worker.holds = job, job.stop, False
         if self._timeout is not None:
             worker.deadline = self.now + self._timeout
         worker.send(("job", cloudpickle.dumps(job)))
 
-    def obey(self, trial: int, verdict: Verdict) -> None:
-        if verdict is not Verdict.CONTINUE:
-            for worker in self._workers:
-                if worker.job is not None and worker.job.trial == trial:
-                    worker.send(("stop", trial))
+    def obey(self, trial: int, verdict: Verdict, stop: int | None = None) -> None:
+        for worker in self._workers:
+            if worker.job is None or worker.job.trial != trial:
+                continue
+            if verdict is not Verdict.CONTINUE:
+                worker.send(("stop", trial, None))
+            elif worker.holds:
+                worker.holds, worker.stop = False, stop
+                worker.send(("continue", trial, stop))
 
     def poll(self) -> list[Outcome]:
         nearest = min(worker.deadline for worker in self._workers)
@@ -186,6 +192,7 @@ class ProcessExecutor:
                 elif job is None:
                     continue
                 elif kind == "report":
+                    worker.holds = rest[0] == worker.stop
                     found.append(Report(job.trial, job.attempt, rest[0], rest[1], self.now))
                 else:
                     worker.job, worker.deadline = None, float("inf")

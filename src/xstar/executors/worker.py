@@ -22,11 +22,12 @@ from typing import Any
 
 import cloudpickle
 
-from xstar.executors.objective import Objective, describe, drive
+from xstar.executors.objective import Objective, RunningTrial, describe, drive
 from xstar.trial import Job
 
-# to a worker:    ("begin", pickle of (sys.path, pickle of (objective, metric))) · ("job", pickle of a Job) · ("stop", trial)
-# from a worker:  ("ready",) · ("broken", traceback) · ("report", budget, metrics) · ("finished",) · ("failed", kind, reason)
+# to a worker     ("begin", pickle of (sys.path, pickle of (objective, metric))) · ("job", pickle of a Job)
+#                 ("stop", trial, None) · ("continue", trial, new stop): the answer to a report at the run's stop
+# from a worker   ("ready",) · ("broken", traceback) · ("report", budget, metrics) · ("finished",) · ("failed", kind, reason)
 
 
 def main() -> None:
@@ -46,20 +47,21 @@ def main() -> None:
     connection.send(("ready",))
     while True:
         try:
-            kind, payload = connection.recv()
+            kind, *rest = connection.recv()
         except EOFError:
             return
         if kind == "job":
-            _run(connection, objective, metric, cloudpickle.loads(payload))
+            _run(connection, objective, metric, cloudpickle.loads(rest[0]))
 
 
 def _run(connection: Connection[Any, Any], objective: Objective, metric: str, job: Job) -> None:
     with _output_to(job.directory):
-        steps = drive(objective, job, metric)
+        trial = RunningTrial(job)
+        steps = drive(objective, trial, job, metric)
         try:
             for budget, metrics in steps:
                 connection.send(("report", budget, metrics))
-                if _told_to_stop(connection, job.trial):
+                if _told_to_stop(connection, trial, waiting=budget == trial.stop):
                     break
             steps.close()
             message: tuple[Any, ...] = ("finished",)
@@ -70,11 +72,15 @@ def _run(connection: Connection[Any, Any], objective: Objective, metric: str, jo
     connection.send(message)
 
 
-def _told_to_stop(connection: Connection[Any, Any], trial: int) -> bool:
-    while connection.poll():
-        kind, payload = connection.recv()
-        if kind == "stop" and payload == trial:
+def _told_to_stop(connection: Connection[Any, Any], trial: RunningTrial, *, waiting: bool) -> bool:
+    """Hear what the main program says: at the run's stop wait for it, elsewhere only look whether it said something."""
+    while waiting or connection.poll():
+        kind, number, stop = connection.recv()
+        if number != trial.number:
+            continue  # about an earlier job
+        if kind == "stop":
             return True
+        trial.stop, waiting = stop, False
     return False
 
 

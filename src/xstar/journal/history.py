@@ -7,7 +7,8 @@
     how many are in a state?                O(1)        ``count(state)``
     the best so far                         O(1)        ``best``, ``since_best`` (amortised O(log n) before any is complete)
     was this configuration tried?           O(1)        ``tried(config)``
-    the records at a rung, best first       O(log n)    ``rungs[budget]``
+    the records at a rung, best first       O(log n)    ``rung(budget, bracket)``
+    what happened since I last looked?      O(1)        ``ended``, ``touched`` (append-only: keep a position in them)
     what a user wants tried first           O(1)        ``queue``
 
 Folding one event costs O(log n) at most. Two histories that folded the same events answer alike; nothing here reads a
@@ -39,9 +40,11 @@ A program's death is rarely the trial's fault, so this is generous; without a li
 class Rung:
     """The records at one budget, kept in order: (loss, trial number), so ties go to the earlier trial."""
 
-    __slots__ = ("paused", "records")
+    __slots__ = ("dropped", "paused", "records")
 
     def __init__(self) -> None:
+        self.dropped = 0
+        """Trials on their way here that failed."""
         self.records: SortedList[tuple[float, int]] = SortedList()
         """Every trial that reported at this budget."""
         self.paused: SortedList[tuple[float, int]] = SortedList()
@@ -58,7 +61,18 @@ class History:
         self.paused: dict[int, Trial] = {}
         self.waiting: dict[int, Trial] = {}
         self.queue: deque[tuple[int, Config]] = deque()
-        self.rungs: dict[int, Rung] = {budget: Rung() for budget in rungs}
+        self.levels = tuple(rungs)
+        """The budgets of the scheduler's rungs, ascending."""
+        self.rungs: dict[tuple[int, int], Rung] = {}
+        """By bracket and budget; see :meth:`rung`."""
+        self.started: Counter[int] = Counter()
+        """New trials by bracket."""
+        self.ended: list[int] = []
+        """The trials that are over, in the order in which they ended."""
+        self.touched: list[int] = []
+        """The bracket of every trial that reached a rung or failed, in that order."""
+        self.memo: dict[Any, Any] = {}
+        """For searchers and schedulers: results that follow from this history. May be emptied without changing an answer."""
         self.since_best = 0
         """How many trials were over since the best one was."""
         self.asked: Counter[str] = Counter()
@@ -72,6 +86,7 @@ class History:
             tuple[float, int, int]
         ] = []  # heap of (loss, number, budget); stale entries dropped when met
         self._counts: dict[State, int] = dict.fromkeys(State, 0)
+        self._above = dict(zip(self.levels, self.levels[1:], strict=False))
         self._members = {State.RUNNING: self.running, State.PAUSED: self.paused, State.WAITING: self.waiting}
         self._apply: dict[type[Any], Callable[[Any], None]] = {
             ev.Created: self._created,
@@ -95,6 +110,10 @@ class History:
     def over(self) -> int:
         """How many trials can no longer change."""
         return len(self.trials) - len(self.running) - len(self.paused) - len(self.waiting)
+
+    def rung(self, budget: int, bracket: int = 0) -> Rung:
+        """The records at a budget of the scheduler's ladder, in one bracket."""
+        return self.rungs.get((bracket, budget), _EMPTY)
 
     def tried(self, config: Config) -> int | None:
         """The number of the first trial of this very configuration, finished or not; ``None`` if there is none."""
@@ -143,6 +162,7 @@ class History:
         trial = self._open(event.trial, event.config, event.origin, event.seen, event.at)
         trial.target = event.budget
         trial.bracket = event.bracket
+        self.started[event.bracket] += 1
         self.asked[event.origin.partition(":")[0]] += 1
         if event.queued is not None and self.queue and self.queue[0][0] == event.queued:
             self.queue.popleft()
@@ -151,8 +171,8 @@ class History:
 
     def _start(self, event: ev.Started) -> None:
         trial = self._known(event.trial)
-        if trial.state is State.PAUSED and trial.budget in self.rungs:
-            self.rungs[trial.budget].paused.discard((trial.known_loss, trial.number))
+        if trial.state is State.PAUSED:
+            self.rung(trial.budget, trial.bracket).paused.discard((trial.known_loss, trial.number))
         trial.attempt = event.attempt
         trial.target = event.budget
         self._move(trial, State.RUNNING)
@@ -166,10 +186,11 @@ class History:
             self._end(trial, State.COMPLETE, event.at)
         elif event.verdict is Verdict.PAUSE:
             self._move(trial, State.PAUSED)
-            if event.budget in self.rungs:
-                self.rungs[event.budget].paused.add((trial.known_loss, trial.number))
+            self._rung_of(trial, event.budget).paused.add((trial.known_loss, trial.number))
         elif event.verdict is Verdict.STOP:
             self._end(trial, State.STOPPED, event.at)
+        elif event.budget == trial.target:
+            trial.target = self._above.get(event.budget, trial.target)
 
     def _complete(self, event: ev.Completed) -> None:
         trial = self._known(event.trial)
@@ -234,11 +255,19 @@ class History:
             # A tuple of one costs 48 bytes, a list of one 88: most trials of a large study report once.
             trial.reports = (event,) if not trial.reports else [*trial.reports, event]
         trial.loss = loss
+        trial.lowest = min(loss, trial.lowest)
         trial.budget = event.budget
-        if self.rungs and event.budget in self.rungs:
-            self.rungs[event.budget].records.add((loss, trial.number))
+        if self.levels and event.budget in self.levels:
+            self._rung_of(trial, event.budget).records.add((loss, trial.number))
+            self.touched.append(trial.bracket)
         if self._best is None:
             heapq.heappush(self._partial, (loss, trial.number, event.budget))
+
+    def _rung_of(self, trial: Trial, budget: int) -> Rung:
+        rung = self.rungs.get((trial.bracket, budget))
+        if rung is None:
+            rung = self.rungs[trial.bracket, budget] = Rung()
+        return rung
 
     def _move(self, trial: Trial, state: State) -> None:
         self._counts[trial.state] -= 1
@@ -252,10 +281,17 @@ class History:
     def _end(self, trial: Trial, state: State, at: float) -> None:
         self._move(trial, state)
         trial.ended_at = at
+        self.ended.append(trial.number)
         self.since_best += 1
+        if self.levels and state in (State.FAILED, State.INFEASIBLE) and trial.target is not None:
+            self._rung_of(trial, trial.target).dropped += 1
+            self.touched.append(trial.bracket)
         if state is not State.COMPLETE or trial.loss is None:
             return
         if self._best is None or (trial.loss, trial.number) < (self._best.loss, self._best.number):
             self._best = trial
             self._partial.clear()
             self.since_best = 0
+
+
+_EMPTY = Rung()

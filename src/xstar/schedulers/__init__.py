@@ -1,5 +1,10 @@
 """How much? One file per scheduler."""
 
+from xstar.schedulers.asha import ASHA as ASHA
+from xstar.schedulers.asha import StoppingASHA as StoppingASHA
 from xstar.schedulers.base import SCHEDULERS as SCHEDULERS
 from xstar.schedulers.base import Scheduler as Scheduler
 from xstar.schedulers.fifo import FIFO as FIFO
+from xstar.schedulers.hyperband import Hyperband as Hyperband
+from xstar.schedulers.ladder import climb as climb
+from xstar.schedulers.median import MedianStop as MedianStop

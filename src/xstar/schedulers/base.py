@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
 
 from xstar.journal import History
 from xstar.registry import Registry
-from xstar.trial import Done, New, Promote, Report, Verdict, Wait
+from xstar.trial import Done, New, Promote, Report, Trial, Verdict, Wait
 
 
 class Scheduler(Protocol):
@@ -19,7 +20,7 @@ class Scheduler(Protocol):
 
     @property
     def rungs(self) -> tuple[int, ...]:
-        """The budgets at which records are compared; the history keeps an ordered index of each."""
+        """The budgets at which records are compared, ascending; the history keeps an ordered index of each."""
         ...
 
     def next(self, history: History) -> New | Promote | Wait | Done:
@@ -28,6 +29,10 @@ class Scheduler(Protocol):
 
     def judge(self, history: History, report: Report) -> Verdict:
         """What the trial should do after ``report``; ``history`` is everything *before* that report."""
+        ...
+
+    def retired(self, history: History, trial: Trial) -> Iterable[int]:
+        """Paused trials that can no longer be promoted since ``trial`` reported; their checkpoints are not needed."""
         ...
 
 

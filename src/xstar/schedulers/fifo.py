@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.schedulers.base import SCHEDULERS
-from xstar.trial import New, Report, Verdict
+from xstar.trial import New, Report, Trial, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,9 @@ class FIFO:
 
     def judge(self, history: History, report: Report) -> Verdict:
         return Verdict.CONTINUE
+
+    def retired(self, history: History, trial: Trial) -> tuple[int, ...]:
+        return ()
 
 
 SCHEDULERS.register("fifo", FIFO)

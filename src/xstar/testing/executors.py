@@ -29,7 +29,7 @@ def check_executor(make: Callable[[Objective], Executor], folder: Path) -> None:
                 for outcome in executor.poll():
                     found.append(outcome)
                     if isinstance(outcome, Report):
-                        executor.obey(job.trial, verdict)
+                        executor.obey(job.trial, verdict, job.full)
                 if found and not isinstance(found[-1], Report):
                     break
             assert found, "nothing happened"
@@ -39,8 +39,8 @@ def check_executor(make: Callable[[Objective], Executor], folder: Path) -> None:
         finally:
             executor.close()
 
-    def job(mode: str, start: int = 0, stop: int | None = 3, attempt: int = 0) -> Job:
-        return Job(4, {"mode": mode}, attempt, start, stop, str(folder / mode))
+    def job(mode: str, start: int = 0, stop: int = 3, attempt: int = 0, full: int = 3) -> Job:
+        return Job(4, {"mode": mode}, attempt, start, stop, full, str(folder / mode))
 
     found = reports(job("return"))
     assert [(r.budget, r.metrics) for r in found if isinstance(r, Report)] == [(3, {"value": 1.5})], "a returned number"
@@ -53,7 +53,16 @@ def check_executor(make: Callable[[Objective], Executor], folder: Path) -> None:
     assert isinstance(found[-1], Finished), "a generator that ends is finished"
     found = reports(job("yield", start=2, attempt=1))
     assert [r.budget for r in found if isinstance(r, Report)] == [3], "a resumed run reports only what is new"
-    found = reports(job("long", stop=50), verdict=Verdict.STOP)
+    found = reports(job("yield", stop=2, full=5))
+    assert [r.budget for r in found if isinstance(r, Report)] == [1, 2, 3, 4, 5], (
+        "told to go on at its stop, a run does"
+    )
+    found = reports(job("return", stop=2, full=5))
+    assert [r.budget for r in found if isinstance(r, Report)] == [2, 5], "an objective that returns is called again"
+    found = reports(job("yield", stop=2, full=5), verdict=Verdict.PAUSE)
+    assert len(found) <= 3, "a run that is paused goes no further than its stop"
+    assert isinstance(found[-1], Finished), "a paused run is finished, its worker free"
+    found = reports(job("long", stop=50, full=50), verdict=Verdict.STOP)
     assert sum(isinstance(r, Report) for r in found) < 50, "a stopped run ends early"
     assert isinstance(found[-1], Finished), "a stopped run is finished, not failed"
     failures = {

@@ -1,0 +1,69 @@
+"""Asynchronous successive halving: promotion (ASHA) and stopping, and asynchronous Hyperband over both.
+
+Choose it whenever an objective reports while it trains: most configurations are dropped after a fraction of the budget, and no
+worker ever waits for another. Promotion pauses every trial at each rung until it has earned the next one; stopping lets a
+trial run on unless it is among the worse. Stopping is ahead early (the first η trials run to the end), promotion later.
+
+Section 2 of the MOBSTER paper: ``continue(x, r, y)`` is true iff y is in the top 1/η of the records at rung r, y itself
+included. Among n records that are the best ⌊n/η⌋; ties go to the earlier trial. With several brackets (asynchronous
+Hyperband) each bracket has rungs of its own and begins at a higher one.
+
+References: Li et al. (2020), A system for massively parallel hyperparameter tuning, MLSys; Liaw et al. (2018), Tune.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xstar.journal import History
+from xstar.schedulers.base import SCHEDULERS
+from xstar.schedulers.ladder import OnLadder
+from xstar.trial import New, Promote, Report, Trial, Verdict
+
+
+@dataclass(frozen=True)
+class ASHA(OnLadder):
+    """The promotion variant: pause at every rung, promote the best ⌊n/η⌋ of each."""
+
+    def next(self, history: History) -> New | Promote:
+        # From the top rung down: what is nearest to a result goes first.
+        for place in range(len(self.rungs) - 2, -1, -1):
+            budget = self.rungs[place]
+            for bracket in range(min(len(self.sizes), place + 1)):
+                rung = history.rung(budget, bracket)
+                if rung.paused and rung.records.bisect_left(rung.paused[0]) < len(rung.records) // self.eta:
+                    return Promote(rung.paused[0][1], self.rungs[place + 1])
+        bracket = self.bracket_of(history.seed, len(history.trials))
+        return New(self.rungs[bracket], bracket)
+
+    def judge(self, history: History, report: Report) -> Verdict:
+        trial = history.trials[report.trial]
+        return Verdict.PAUSE if self.at_rung(trial, report.budget) else Verdict.CONTINUE
+
+    def retired(self, history: History, trial: Trial) -> tuple[int, ...]:
+        return ()  # as records come in, any paused trial may still rise into the top 1/η
+
+
+@dataclass(frozen=True)
+class StoppingASHA(OnLadder):
+    """The stopping variant: go on while among the best ⌊n/η⌋ of the rung, or while fewer than η trials reached it."""
+
+    def next(self, history: History) -> New:
+        bracket = self.bracket_of(history.seed, len(history.trials))
+        return New(self.rungs[bracket], bracket)
+
+    def judge(self, history: History, report: Report) -> Verdict:
+        trial = history.trials[report.trial]
+        if not self.at_rung(trial, report.budget):
+            return Verdict.CONTINUE
+        records = history.rung(report.budget, trial.bracket).records
+        count = len(records) + 1  # this one included, which the history does not hold yet
+        better = records.bisect_left((history.loss_of(report.metrics), report.trial))
+        return Verdict.CONTINUE if count < self.eta or better < count // self.eta else Verdict.STOP
+
+    def retired(self, history: History, trial: Trial) -> tuple[int, ...]:
+        return ()  # nothing ever pauses
+
+
+SCHEDULERS.register("asha", ASHA)
+SCHEDULERS.register("asha-stop", StoppingASHA)

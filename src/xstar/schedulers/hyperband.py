@@ -1,0 +1,88 @@
+"""Synchronous successive halving and Hyperband: a rung is filled completely before any of its trials is promoted.
+
+Choose it to compare with the literature; with more than one worker asynchronous halving gets further in the same time,
+since here everyone waits for the slowest trial of a rung. Idle workers start the next bracket's lowest rung rather than wait
+(MOBSTER paper, A.3 and Figure 8).
+
+Bracket instances are numbered 0, 1, 2, …; instance b starts at rung s = b mod ``brackets`` with ``sizes[s]`` trials, and the
+i-th rung above that keeps ⌊sizes[s] / ηⁱ⌋ of them. A trial that fails gives up its place.
+
+References: Jamieson & Talwalkar (2016), AISTATS; Li et al. (2017), Hyperband, ICLR.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from xstar.journal import History, Rung
+from xstar.schedulers.base import SCHEDULERS
+from xstar.schedulers.ladder import OnLadder
+from xstar.trial import New, Promote, Report, Trial, Verdict
+
+
+@dataclass
+class _Ready:
+    """Which bracket instances have a trial to promote, kept up to date from ``history.touched``."""
+
+    seen: int = 0
+    heap: list[int] = field(default_factory=list)
+    queued: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class Hyperband(OnLadder):
+    """Synchronous Hyperband; with ``brackets=1`` it is successive halving."""
+
+    brackets: int | None = None
+
+    def next(self, history: History) -> New | Promote:
+        ready: _Ready = history.memo.setdefault(self, _Ready())
+        for instance in history.touched[ready.seen :]:
+            if instance not in ready.queued and self._promotable(history, instance) is not None:
+                ready.queued.add(instance)
+                heapq.heappush(ready.heap, instance)
+        ready.seen = len(history.touched)
+        while ready.heap:
+            promotion = self._promotable(history, ready.heap[0])
+            if promotion is not None:
+                return promotion
+            ready.queued.discard(heapq.heappop(ready.heap))
+        filling = max(0, len(history.started) - 1)
+        if history.started[filling] >= self.sizes[filling % len(self.sizes)]:
+            filling += 1
+        return New(self.rungs[filling % len(self.sizes)], filling)
+
+    def judge(self, history: History, report: Report) -> Verdict:
+        trial = history.trials[report.trial]
+        return Verdict.PAUSE if self.at_rung(trial, report.budget) else Verdict.CONTINUE
+
+    def retired(self, history: History, trial: Trial) -> tuple[int, ...]:
+        for budget, rung, quota in self._full_rungs(history, trial.bracket):
+            if budget == trial.budget:
+                return tuple(
+                    number for loss, number in rung.paused if rung.records.bisect_left((loss, number)) >= quota
+                )
+        return ()
+
+    def _promotable(self, history: History, instance: int) -> Promote | None:
+        for budget, rung, quota in self._full_rungs(history, instance):
+            if rung.paused and rung.records.bisect_left(rung.paused[0]) < quota:
+                return Promote(rung.paused[0][1], self.rungs[self.rungs.index(budget) + 1])
+        return None
+
+    def _full_rungs(self, history: History, instance: int) -> Iterator[tuple[int, Rung, int]]:
+        """The completely filled rungs of an instance below the top: (budget, rung, how many go on to the next)."""
+        start = instance % len(self.sizes)
+        expected = size = self.sizes[start]
+        for budget in self.rungs[start:-1]:
+            rung = history.rung(budget, instance)
+            if len(rung.records) + rung.dropped < expected:
+                return
+            size //= self.eta
+            expected = min(size, len(rung.records))
+            yield budget, rung, expected
+
+
+SCHEDULERS.register("hyperband", Hyperband)

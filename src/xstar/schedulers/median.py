@@ -1,0 +1,82 @@
+"""The median stopping rule: a trial goes on while its best value so far is no worse than the median of the others' averages.
+
+Choose it when curves are long and smooth and nothing else about them is known; it has no ladder to set.
+
+At budget s, a trial is stopped if the lowest loss it has reported by then is strictly above the median, over all *complete*
+trials, of the mean loss each of them had reported up to s.
+
+Reference: Golovin et al. (2017), Google Vizier, KDD, Section 3.2.2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sortedcontainers import SortedList
+
+from xstar.errors import InvalidArgument
+from xstar.journal import History
+from xstar.schedulers.base import SCHEDULERS
+from xstar.trial import New, Report, State, Trial, Verdict
+
+LEAST = 3
+"""Complete trials before anything is stopped: the median of fewer says nothing (the papers leave it open; Ray Tune takes 3)."""
+
+
+@dataclass
+class _Averages:
+    """Running averages of the complete trials by budget, kept up to date from ``history.ended``."""
+
+    seen: int = 0
+    by_budget: dict[int, SortedList[float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class MedianStop:
+    """Plain search at full budget, with hopeless trials ended early."""
+
+    max_budget: int
+    grace: int = 1
+    """Budgets up to this are never judged."""
+
+    def __post_init__(self) -> None:
+        for name, least in (("max_budget", 1), ("grace", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise InvalidArgument(name, f"must be a whole number of at least {least}", value, f"e.g. {name}=10")
+
+    @property
+    def rungs(self) -> tuple[int, ...]:
+        return ()
+
+    def next(self, history: History) -> New:
+        return New(self.max_budget)
+
+    def judge(self, history: History, report: Report) -> Verdict:
+        if report.budget <= self.grace:
+            return Verdict.CONTINUE
+        averages = self._averages(history).by_budget.get(report.budget)
+        if averages is None or len(averages) < LEAST:
+            return Verdict.CONTINUE
+        best = min(history.trials[report.trial].lowest, history.loss_of(report.metrics))
+        middle = len(averages) // 2
+        median = averages[middle] if len(averages) % 2 else (averages[middle - 1] + averages[middle]) / 2
+        return Verdict.STOP if best > median else Verdict.CONTINUE
+
+    def retired(self, history: History, trial: Trial) -> tuple[int, ...]:
+        return ()  # nothing ever pauses
+
+    def _averages(self, history: History) -> _Averages:
+        kept: _Averages = history.memo.setdefault(self, _Averages())
+        for number in history.ended[kept.seen :]:
+            trial = history.trials[number]
+            if trial.state is State.COMPLETE:
+                total = 0.0
+                for count, reading in enumerate(trial.reports, 1):
+                    total += history.loss_of(reading.metrics)
+                    kept.by_budget.setdefault(reading.budget, SortedList()).add(total / count)
+        kept.seen = len(history.ended)
+        return kept
+
+
+SCHEDULERS.register("median", MedianStop)
