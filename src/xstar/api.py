@@ -8,8 +8,9 @@ from typing import TypedDict, Unpack
 
 from xstar.errors import InvalidArgument
 from xstar.executors import Executor, InlineExecutor, Objective, ProcessExecutor
-from xstar.limits import NO_LIMITS, Limits
+from xstar.limits import Limits
 from xstar.loop import Watch, run
+from xstar.methods import check_end
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space
@@ -98,10 +99,7 @@ def _search(direction: str, objective: Objective, space: Space, options: Options
             f"there are {', '.join(Options.__annotations__)}",
         )
     limits = Limits(options.get("trials"), options.get("seconds"), options.get("target"), options.get("patience"))
-    if limits == NO_LIMITS and space.size == float("inf"):
-        raise InvalidArgument(
-            "trials", "a search of an infinite space needs an end", None, "pass trials=, seconds= or target="
-        )
+    check_end(limits, space, options.get("method"), options.get("searcher"))
     study = Study(
         space,
         name=options.get("study"),

@@ -7,6 +7,7 @@
     │   ├── InvalidSpace                                a parameter or a condition is not well formed
     │   ├── InvalidConfig                               a configuration does not belong to its space
     │   └── InvalidReport                               metrics or budgets a study cannot accept
+    │       └── MissingMetric                           the watched metric is not among those reported
     ├── StudyError
     │   ├── UnknownStudy           (also a LookupError) no study of that name in the storage
     │   ├── StudyExists                                 the name is taken
@@ -60,6 +61,10 @@ class InvalidConfig(InvalidArgument):
 
 class InvalidReport(InvalidArgument):
     """Metrics or budgets that a study cannot accept; the journal is unharmed."""
+
+
+class MissingMetric(InvalidReport):
+    """The watched metric is not among those reported."""
 
 
 class StudyError(XstarError):

@@ -15,10 +15,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
+from xstar.errors import ObjectiveError
 from xstar.executors import Executor
 from xstar.limits import NO_LIMITS, Limits
 from xstar.study import Study
-from xstar.trial import Failure, Finished, Outcome, Report
+from xstar.trial import Failure, Finished, Outcome, Report, State
 
 log = logging.getLogger("xstar")
 
@@ -51,7 +52,9 @@ def run(study: Study, executor: Executor, limits: Limits = NO_LIMITS, watch: Wat
                     watch(study)
         except BaseException as error:
             executor.close()
-            study.release("interrupted" if isinstance(error, KeyboardInterrupt) else f"the program failed: {error}")
+            study.release(_WHY.get(type(error)) or f"the program failed: {type(error).__name__}: {error}")
+            if isinstance(error, _Terminated):
+                raise SystemExit(128 + signal.SIGTERM) from None
             raise
 
 
@@ -60,13 +63,19 @@ def _settle(study: Study, executor: Executor, outcome: Outcome) -> None:
     match outcome:
         case Report(trial, attempt, budget, metrics, _):
             verdict = study.report(trial, metrics, budget, attempt=attempt)
-            executor.obey(trial, verdict, study.history.trials[trial].target)
+            known = study.history.trials[trial]
+            if known.state is State.FAILED:
+                log.warning("trial %d: nan: %s", trial, known.reason)
+            executor.obey(trial, verdict, known.target)
         case Finished(trial, attempt, _):
             study.complete(trial, attempt=attempt)
             log.info("%r", study.history.trials[trial])
         case Failure(trial, attempt, kind, reason, _):
-            study.fail(trial, reason, kind, attempt=attempt)
-            log.warning("trial %d: %s: %s", trial, kind, reason.strip().splitlines()[-1])
+            last = reason.strip().splitlines()[-1]
+            study.fail(trial, reason, "exception" if kind == "metric" else kind, attempt=attempt)
+            if kind == "metric" and study.history.best is None:
+                raise ObjectiveError(last)  # no trial of this search can ever have a value
+            log.warning("trial %d: %s: %s", trial, kind, last)
 
 
 @dataclass
@@ -80,8 +89,15 @@ class _Interrupt:
         log.warning("Ctrl-C: waiting for the running trials to finish; press it again to end them now")
 
 
+class _Terminated(BaseException):
+    """SIGTERM arrived. Not a ``SystemExit``, which an objective that runs in this process might have raised itself."""
+
+
 def _terminate(number: int, frame: FrameType | None) -> None:
-    raise SystemExit(128 + number)
+    raise _Terminated
+
+
+_WHY: dict[type[BaseException], str] = {KeyboardInterrupt: "interrupted by the user", _Terminated: "told to terminate"}
 
 
 @contextmanager

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from xstar.errors import InvalidArgument
+from xstar.limits import NO_LIMITS, Limits
 from xstar.schedulers import ASHA, FIFO, Hyperband, MedianStop, Scheduler, StoppingASHA
 from xstar.searchers import Grid, Random, Searcher, Sobol
+from xstar.space import Space
 
 METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Scheduler]]] = {
     "random": (Random, FIFO),
@@ -45,3 +48,10 @@ def _needed(max_budget: int | None) -> int:
             "max_budget", "a method that ends trials early needs it", None, "pass the epochs of a full training run"
         )
     return max_budget
+
+
+def check_end(limits: Limits, space: Space, method: str | None, searcher: Searcher | None) -> None:
+    """Refuse a search that would never end."""
+    if limits == NO_LIMITS and space.size == math.inf and method != "grid" and not isinstance(searcher, Grid):
+        rule, remedy = "a search of an infinite space needs an end", "set trials, seconds or target"
+        raise InvalidArgument("trials", rule, None, remedy)

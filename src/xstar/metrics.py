@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from xstar.errors import InvalidReport
+from xstar.errors import InvalidReport, MissingMetric
 
 
 def parse_metrics(given: Any, metric: str) -> dict[str, float]:
@@ -17,7 +17,7 @@ def parse_metrics(given: Any, metric: str) -> dict[str, float]:
     if isinstance(given, Mapping):
         metrics = {_name(name): _number(f"metric {name!r}", value) for name, value in given.items()}
         if metric not in metrics:
-            raise InvalidReport(
+            raise MissingMetric(
                 "metrics",
                 f"must contain the watched metric {metric!r}",
                 sorted(metrics),

@@ -303,21 +303,21 @@ class Study:
     def release(self, reason: str) -> None:
         """Give up what this object runs: the trials will be run again from their checkpoints."""
         with self._ledger.lock:
-            self._lose([(number, reason) for number in self._mine])
+            self._lose([(number, reason) for number in self._mine], released=True)
             self._mine.clear()
 
-    def _lose(self, found: Sequence[tuple[int, str]]) -> None:
+    def _lose(self, found: Sequence[tuple[int, str]], *, released: bool = False) -> None:
         with self._ledger.lock:
             if found:
                 self._ledger.catch_up()
             for number, reason in found:
-                self._lose_one(self.history.trials[number], reason)
+                self._lose_one(self.history.trials[number], reason, released)
 
-    def _lose_one(self, trial: Trial, reason: str) -> None:
+    def _lose_one(self, trial: Trial, reason: str, released: bool) -> None:
         run = trial.attempt
         self._ledger.settle(
             lambda: (
-                ev.Lost(trial.number, reason, self.clock(), run)
+                ev.Lost(trial.number, reason, self.clock(), run, released)
                 if trial.state is State.RUNNING and trial.attempt == run
                 else None
             )

@@ -144,7 +144,7 @@ class Failure:
     trial: int
     attempt: int
     kind: str
-    """``exception``, ``nan``, ``timeout``, ``killed`` or ``infeasible``."""
+    """``exception``, ``metric`` (the watched one is missing), ``timeout``, ``killed`` or ``infeasible``."""
     reason: str
     at: float
 

@@ -111,6 +111,27 @@ def test_a_run_without_a_checkpoint_starts_over_and_repeats_are_ignored() -> Non
     assert "no checkpoint, so its 2 finished epochs" in (result.study.files.of(0) / "stderr.txt").read_text()
 
 
+def test_a_checkpoint_behind_the_reports_is_trained_up_again(tmp_path: Path) -> None:
+    def objective(trial: Any) -> Iterator[float]:
+        saved = trial.checkpoint / "epoch"
+        done = trained = int(saved.read_text()) if trial.resumed else 0
+        for epoch in trial.epochs(done):
+            if epoch > done:
+                trained += 1
+            if epoch % 3 == 0:
+                saved.write_text(str(epoch))
+            if epoch == 6 and trial.attempt == 0:
+                saved.write_text("3")
+                os.kill(os.getpid(), signal.SIGKILL)
+            assert trained == epoch
+            yield float(epoch)
+
+    result = xs.minimize(objective, SPACE, trials=1, workers=2, max_budget=8)
+    trial = result.study.history.trials[0]
+    assert trial.state is xs.State.COMPLETE, trial.reason
+    assert [reading.metrics["value"] for reading in trial.reports] == [float(e) for e in range(1, 9)]
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_outcomes_that_are_no_values(workers: int) -> None:
     def objective(trial: Any) -> Any:

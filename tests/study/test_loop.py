@@ -15,7 +15,7 @@ import pytest
 
 import xstar as xs
 from xstar.audit import audit
-from xstar.errors import InvalidArgument, StudyMismatch
+from xstar.errors import InvalidArgument, ObjectiveError, StudyMismatch
 
 SPACE = xs.Space(x=xs.Float(0, 1))
 
@@ -160,8 +160,30 @@ def test_ended_at_once_the_trials_wait_to_be_run_again(tmp_path: Path, how: str)
         assert len(study.history.waiting) == 2
     result = xs.minimize(objective, SPACE, trials=4, study="s", storage=tmp_path / "s.db")
     assert result.study.history.count(xs.State.COMPLETE) == 4
-    assert [trial.losses for trial in result.study.history.trials] == [1, 1, 0, 0]
+    assert [trial.attempt for trial in result.study.history.trials] == [1, 1, 0, 0]
+    assert all(trial.losses == 0 and trial.reason is None for trial in result.study.history.trials)
     result.study.close()
+
+
+def test_sigterm_ends_a_search_in_this_process_too(tmp_path: Path) -> None:
+    program = PROGRAM.replace("workers=2", "workers=1")
+    process = subprocess.Popen([sys.executable, "-c", program, str(tmp_path), "50"], stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob("started-*")):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    process.terminate()
+    process.communicate(timeout=30)
+    assert process.returncode == 143
+    with xs.Study.open("s", storage=tmp_path / "s.db") as study:
+        assert list(study.history.waiting) == [0]
+        assert study.history.trials[0].reason == "told to terminate"
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_metric_that_nobody_reports_ends_the_search_at_once(workers: int) -> None:
+    with pytest.raises(ObjectiveError, match="must contain the watched metric 'loss'"):
+        xs.minimize(lambda trial: {"error": 1.0}, SPACE, metric="loss", trials=100, workers=workers)
 
 
 def test_a_dead_program_is_noticed_at_once_on_its_own_machine(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from xstar.cli.progress import make_progress, messages_to
 from xstar.cli.summary import print_summary
 from xstar.cli.text import console, plural
 from xstar.errors import InvalidArgument
-from xstar.limits import NO_LIMITS, Limits
-from xstar.methods import DEFAULT_METHOD, METHODS
+from xstar.limits import Limits
+from xstar.methods import DEFAULT_METHOD, METHODS, check_end
 from xstar.study import DEFAULT_STORAGE, Study
 
 OF_THE_LIMITS = ("trials", "seconds", "target", "patience")
@@ -140,10 +140,7 @@ def _merged(program: Program, given: Mapping[str, Any]) -> dict[str, Any]:
 def _search(program: Program, options: Mapping[str, Any]) -> int:
     """Run the search; returns the exit code."""
     limits = Limits(*(options.get(name) for name in OF_THE_LIMITS))
-    if limits == NO_LIMITS and program.space.size == float("inf"):
-        raise InvalidArgument(
-            "--trials", "a search of an infinite space needs an end", None, "pass --trials, --seconds or --target"
-        )
+    check_end(limits, program.space, options.get("method"), options.get("searcher"))
     out, storage, workers = console(), str(options.get("storage") or DEFAULT_STORAGE), options.get("workers", 1)
     name = options.get("study") or re.sub(r"[^A-Za-z0-9._-]+", "-", program.path.stem).strip("._-") or "study"
     of_the_study: dict[str, Any] = {key: options.get(key) for key in OF_THE_STUDY}

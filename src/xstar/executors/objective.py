@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any, cast
 
-from xstar.errors import Infeasible, InvalidReport, ObjectiveError
+from xstar.errors import Infeasible, InvalidReport, MissingMetric, ObjectiveError
 from xstar.metrics import parse_metrics
 from xstar.trial import Config, Job, no_epochs
 
@@ -34,12 +34,10 @@ class RunningTrial:
         self.attempt = job.attempt
         """0 for the first run; higher after a promotion or a crash."""
         self._folder = Path(job.directory) / "checkpoint" if job.directory else None
-        self.resumed = (
-            job.start > 0 and self._folder is not None and self._folder.is_dir() and any(self._folder.iterdir())
-        )
+        self.resumed = job.attempt > 0 and self._saved()
         """An earlier run left a checkpoint: load it before training on."""
         self.start = job.start if self.resumed else 0
-        """Epochs that the checkpoint already contains."""
+        """Epochs that earlier runs reported (0 without a checkpoint: training begins anew)."""
         self.stop = job.stop
         """The run goes on to this epoch before anyone decides about it."""
         self._full = job.full
@@ -65,8 +63,12 @@ class RunningTrial:
         self._folder.mkdir(parents=True, exist_ok=True)
         return self._folder
 
-    def epochs(self) -> range:
-        """The epochs to train, the next one first.
+    def epochs(self, done: int | None = None) -> range:
+        """The epochs to train, the next one first; ``done`` is how many the checkpoint contains, if it is known.
+
+        A checkpoint that is behind the reports (it is saved every tenth epoch, say) makes the range begin earlier; what is
+        reported again is ignored. One that is ahead (it was saved, then the program died) does not make it begin later:
+        an epoch that was trained but not reported has to be evaluated. So: ``if epoch > done:`` train, then evaluate.
 
         An objective that yields is handed all that are left and is closed at a ``yield`` when it shall go no further; one
         that returns is handed only those of this run, and is called again if it may go on.
@@ -74,6 +76,8 @@ class RunningTrial:
         last = self._full if self._streams else self.stop
         if last is None:
             raise no_epochs()
+        if done is not None:
+            self.start = min(self.start, done)
         return range(self.start + 1, last + 1)
 
     def __repr__(self) -> str:
@@ -117,10 +121,11 @@ def drive(
 def _stream(
     result: Generator[Any, Any, Any], trial: RunningTrial, reported: int, metric: str
 ) -> Generator[tuple[int, dict[str, float]], None, None]:
-    budget = trial.start
+    count = budget = 0
     try:
         for given in result:
-            budget += 1
+            count += 1
+            budget = trial.start + count  # the objective has settled where it begins by now
             if trial.stop is not None and budget > trial.stop:
                 return  # the objective trains longer than it was asked to
             metrics = parse_metrics(given, metric)
@@ -128,7 +133,7 @@ def _stream(
                 yield budget, metrics
     finally:
         result.close()
-    if budget == 0:
+    if count == 0:
         raise InvalidReport(
             "objective", "a generator must yield at least one value", "no value", "yield once per epoch"
         )
@@ -138,4 +143,6 @@ def describe(error: BaseException) -> tuple[str, str]:
     """(kind, reason) of an exception that ended a run; the reason ends with the line that names the error."""
     if isinstance(error, Infeasible):
         return "infeasible", str(error) or "infeasible"
+    if isinstance(error, MissingMetric):
+        return "metric", str(error)
     return "exception", "".join(traceback.format_exception(error)).strip()

@@ -186,6 +186,8 @@ class ProcessExecutor:
                 job = worker.job
                 if kind == "ready":
                     worker.ready = True
+                    if self._timeout is not None and job is not None:
+                        worker.deadline = self.now + self._timeout  # importing is not the trial's time
                     self._failed_starts = 0
                 elif kind == "broken":
                     raise ObjectiveError(f"the objective cannot be loaded in a worker process:\n{rest[0]}")

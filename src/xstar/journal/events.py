@@ -11,7 +11,7 @@ default are left out of the JSON form, so journals stay small and old events sta
     reported    metrics arrived; carries the verdict, so that report and decision are one atomic fact
     completed   the objective returned without a further value
     failed      the run ended without a result
-    lost        the program that ran the trial died (its lease expired)
+    lost        the program that ran the trial died (its lease expired) or gave it up
     added       an observation made elsewhere
 """
 
@@ -108,6 +108,8 @@ class Lost:
     reason: str
     at: float
     attempt: int = 0
+    released: bool = False
+    """Given up on purpose (an interrupt, a closed study): not held against the trial."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,7 +213,7 @@ class History:
         trial = self._known(event.trial)
         if event.attempt != trial.attempt or trial.state is not State.RUNNING:
             return
-        trial.losses += 1
+        trial.losses += not event.released
         trial.reason = event.reason
         if trial.losses <= MAX_LOSSES:
             self._move(trial, State.WAITING)
@@ -286,6 +286,8 @@ class History:
         if self.levels and state in (State.FAILED, State.INFEASIBLE) and trial.target is not None:
             self._rung_of(trial, trial.target).dropped += 1
             self.touched.append(trial.bracket)
+        if state in (State.COMPLETE, State.STOPPED):
+            trial.reason = None  # of an earlier run that was lost
         if state is not State.COMPLETE or trial.loss is None:
             return
         if self._best is None or (trial.loss, trial.number) < (self._best.loss, self._best.number):

@@ -1,7 +1,7 @@
 """One database, spoken to through SQLAlchemy: connections, transactions, retries, and errors that say what to do.
 
 SQLite runs in WAL mode with ``synchronous=FULL``: a committed event survives a power cut, not only a killed process. That
-costs one fsync per commit (0.3 ms on an SSD); a trial makes two commits.
+costs one fsync per commit (0.3 ms on an SSD); a trial makes one when it is asked for and one per report.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from xstar.storage import tables
 
 T = TypeVar("T")
 
-BUSY_SECONDS = 10
+BUSY_SECONDS = 5
 """How long SQLite itself waits for a lock before it says "locked"; we then ask again."""
 
 ATTEMPTS = 5
@@ -83,9 +83,9 @@ class Database:
     def __init__(self, storage: str | os.PathLike[str]) -> None:
         url = normalise(storage)
         self.url = url.render_as_string(hide_password=True)
-        self.path = Path(url.database or "") if url.get_backend_name() == "sqlite" else None
+        self.path = Path((url.database or "").removeprefix("file:")) if url.get_backend_name() == "sqlite" else None
         self._sqlite = self.path is not None
-        if self.path is not None and "uri" not in url.query and not self.path.parent.is_dir():
+        if self.path is not None and not self.path.parent.is_dir():
             raise StorageError(f"{self.url}: the folder {self.path.parent} does not exist; create it first")
         try:
             self._engine = sa.create_engine(
