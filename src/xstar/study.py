@@ -99,6 +99,22 @@ class Study:
         place.close()
         return cls(name=name, storage=storage, **options)
 
+    @classmethod
+    def over(
+        cls,
+        journal: Journal,
+        *,
+        searcher: Searcher | None = None,
+        scheduler: Scheduler | None = None,
+        directory: str | os.PathLike[str] | None = None,
+        clock: Callable[[], float] = wall_clock,
+    ) -> Study:
+        """A study over a journal of your own, which begins with a ``created`` event."""
+        study = cls.__new__(cls)
+        study.storage = None
+        study._setup(journal, Settings(searcher=searcher, scheduler=scheduler), None, directory, clock)
+        return study
+
     def _setup(
         self,
         journal: Journal,
