@@ -8,6 +8,7 @@ from typing import TypedDict, Unpack
 
 from xstar.errors import InvalidArgument
 from xstar.executors import Executor, InlineExecutor, Objective, ProcessExecutor
+from xstar.keeper import DEFAULT_CHECKPOINTS
 from xstar.limits import Limits
 from xstar.loop import Watch, run
 from xstar.methods import check_end
@@ -52,6 +53,7 @@ class Options(TypedDict, total=False):
     seed: int | None
     retries: int | None
     watch: Watch | None
+    checkpoints: int | None
 
 
 _OF_THE_STUDY = ("storage", "directory", "method", "searcher", "scheduler", "max_budget", "metric", "seed", "retries")
@@ -77,6 +79,8 @@ def minimize(objective: Objective, space: Space, **options: Unpack[Options]) -> 
         How to search: a method's name, or its two parts.
     study, storage, directory
         A name makes the study durable (in ``xstar.db``, or where ``storage`` says) and resumes it if it exists.
+    checkpoints
+        How many of the best trials keep their checkpoint when it is no longer needed for the search (``None``: all).
     seed, retries
         Makes the search repeatable; how often a trial whose worker died is run again (default once).
     watch
@@ -108,7 +112,7 @@ def _search(direction: str, objective: Objective, space: Space, options: Options
     )
     executor = make_executor(objective, study.metric, options.get("workers", 1), options.get("timeout"))
     try:
-        reason = run(study, executor, limits, options.get("watch"))
+        reason = run(study, executor, limits, options.get("watch"), options.get("checkpoints", DEFAULT_CHECKPOINTS))
     finally:
         executor.close()
     return Result(study, reason)

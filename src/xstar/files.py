@@ -46,6 +46,10 @@ class Files:
         """The trial's folder."""
         return self.folder / f"{trial:05d}"
 
+    def drop_checkpoint(self, trial: int) -> None:
+        """Delete the trial's checkpoint; its output stays."""
+        shutil.rmtree(self.of(trial) / "checkpoint", ignore_errors=True)
+
     def remove(self) -> None:
         """Delete all checkpoints and output of the study."""
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -17,6 +17,7 @@ from types import FrameType
 
 from xstar.errors import ObjectiveError
 from xstar.executors import Executor
+from xstar.keeper import DEFAULT_CHECKPOINTS, Keeper
 from xstar.limits import NO_LIMITS, Limits
 from xstar.study import Study
 from xstar.trial import Failure, Finished, Outcome, Report, State
@@ -26,13 +27,22 @@ log = logging.getLogger("xstar")
 Watch = Callable[[Study], None]
 
 
-def run(study: Study, executor: Executor, limits: Limits = NO_LIMITS, watch: Watch | None = None) -> str:
+def run(
+    study: Study,
+    executor: Executor,
+    limits: Limits = NO_LIMITS,
+    watch: Watch | None = None,
+    checkpoints: int | None = DEFAULT_CHECKPOINTS,
+) -> str:
     """Run the study on the executor until a limit is met; returns why it ended.
+
+    Checkpoints that are no longer needed are removed, but those of the best ``checkpoints`` trials (``None``: all) stay.
 
     With a study shared by several programs, this returns when *all* its trials are over: if another program dies, its
     trials are run again here. The first Ctrl-C lets running trials finish, the second ends them at once; they are then
     run again when the study is resumed.
     """
+    keeper = Keeper(study, checkpoints) if executor.uses_files and checkpoints is not None else None
     with _interruptible() as interrupt:
         try:
             while True:
@@ -40,7 +50,7 @@ def run(study: Study, executor: Executor, limits: Limits = NO_LIMITS, watch: Wat
                     trial = study.ask(limits)
                     if trial is None:
                         break
-                    executor.submit(study.job(trial))
+                    executor.submit(study.job(trial, with_files=executor.uses_files))
                 if not study.running_here and executor.idle():
                     if interrupt.pressed:
                         return "interrupted; running trials were allowed to finish"
@@ -48,6 +58,8 @@ def run(study: Study, executor: Executor, limits: Limits = NO_LIMITS, watch: Wat
                         return study.ended
                 for outcome in executor.poll():
                     _settle(study, executor, outcome)
+                    if keeper is not None and not isinstance(outcome, Report):
+                        keeper.tidy(outcome.trial)
                 if watch is not None:
                     watch(study)
         except BaseException as error:
@@ -66,7 +78,7 @@ def _settle(study: Study, executor: Executor, outcome: Outcome) -> None:
             known = study.history.trials[trial]
             if known.state is State.FAILED:
                 log.warning("trial %d: nan: %s", trial, known.reason)
-            executor.obey(trial, verdict, known.target)
+            executor.obey(outcome, verdict, known.target)
         case Finished(trial, attempt, _):
             study.complete(trial, attempt=attempt)
             log.info("%r", study.history.trials[trial])

@@ -190,9 +190,9 @@ class Study:
         """Whether a suggestion that came second may still be used: only reports arrived while it was made."""
         return isinstance(made, ev.Asked) and made.trial == len(self.history.trials) and not self.history.waiting
 
-    def job(self, trial: Trial) -> Job:
+    def job(self, trial: Trial, *, with_files: bool = True) -> Job:
         """What an executor needs to run a trial that was just asked for."""
-        directory = str(self.files.of(trial.number))
+        directory = str(self.files.of(trial.number)) if with_files else None
         return Job(
             trial.number, trial.config, trial.attempt, trial.budget, trial.target, self.scheduler.max_budget, directory
         )

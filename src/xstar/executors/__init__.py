@@ -1,7 +1,8 @@
-"""Where? This process, or worker processes on this machine."""
+"""Where? This process, worker processes on this machine, or a cluster in virtual time."""
 
 from xstar.executors.base import Executor as Executor
 from xstar.executors.inline import InlineExecutor as InlineExecutor
 from xstar.executors.objective import Objective as Objective
 from xstar.executors.objective import RunningTrial as RunningTrial
 from xstar.executors.processes import ProcessExecutor as ProcessExecutor
+from xstar.executors.simulator import Simulator as Simulator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from xstar.trial import Job, Outcome, Verdict
+from xstar.trial import Job, Outcome, Report, Verdict
 
 TICK = 0.5
 """Seconds after which ``poll`` returns even if nothing happened, so that the loop can look at limits and other processes."""
@@ -16,6 +16,11 @@ class Executor(Protocol):
     @property
     def now(self) -> float:
         """The time, in seconds."""
+        ...
+
+    @property
+    def uses_files(self) -> bool:
+        """Whether runs need a folder for checkpoints and output."""
         ...
 
     def free(self) -> int:
@@ -37,8 +42,8 @@ class Executor(Protocol):
         """
         ...
 
-    def obey(self, trial: int, verdict: Verdict, stop: int | None = None) -> None:
-        """Carry out the verdict on the last report of a running trial.
+    def obey(self, report: Report, verdict: Verdict, stop: int | None) -> None:
+        """Carry out the verdict on a report that ``poll`` gave.
 
         A run that has reached its ``stop`` waits for this: it trains on to the new ``stop``, or, if that is no higher, runs
         its last lines and is finished. ``PAUSE`` and ``STOP`` end it at its ``yield``.

@@ -26,6 +26,10 @@ class InlineExecutor:
     def now(self) -> float:
         return wall_clock()
 
+    @property
+    def uses_files(self) -> bool:
+        return True
+
     def free(self) -> int:
         return 0 if self._job is not None else 1
 
@@ -56,8 +60,8 @@ class InlineExecutor:
             return [Failure(job.trial, job.attempt, *describe(error), self.now)]
         return [Report(job.trial, job.attempt, budget, metrics, self.now)]
 
-    def obey(self, trial: int, verdict: Verdict, stop: int | None = None) -> None:
-        if self._job is None or self._trial is None or self._job.trial != trial:
+    def obey(self, report: Report, verdict: Verdict, stop: int | None) -> None:
+        if self._trial is None:
             return
         if verdict is Verdict.CONTINUE:
             self._trial.stop = stop

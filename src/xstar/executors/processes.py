@@ -117,6 +117,10 @@ class ProcessExecutor:
     def now(self) -> float:
         return wall_clock()
 
+    @property
+    def uses_files(self) -> bool:
+        return True
+
     def free(self) -> int:
         return sum(worker.job is None for worker in self._workers)
 
@@ -132,15 +136,19 @@ class ProcessExecutor:
             worker.deadline = self.now + self._timeout
         worker.send(("job", cloudpickle.dumps(job)))
 
-    def obey(self, trial: int, verdict: Verdict, stop: int | None = None) -> None:
+    def obey(self, report: Report, verdict: Verdict, stop: int | None) -> None:
+        run = (
+            report.trial,
+            report.attempt,
+        )  # a trial promoted at once may run here while its last run is still closing
         for worker in self._workers:
-            if worker.job is None or worker.job.trial != trial:
+            if worker.job is None or (worker.job.trial, worker.job.attempt) != run:
                 continue
             if verdict is not Verdict.CONTINUE:
-                worker.send(("stop", trial, None))
+                worker.send(("stop", run, None))
             elif worker.holds:
                 worker.holds, worker.stop = False, stop
-                worker.send(("continue", trial, stop))
+                worker.send(("continue", run, stop))
 
     def poll(self) -> list[Outcome]:
         nearest = min(worker.deadline for worker in self._workers)

@@ -26,7 +26,7 @@ from xstar.executors.objective import Objective, RunningTrial, describe, drive
 from xstar.trial import Job
 
 # to a worker     ("begin", pickle of (sys.path, pickle of (objective, metric))) · ("job", pickle of a Job)
-#                 ("stop", trial, None) · ("continue", trial, new stop): the answer to a report at the run's stop
+#                 ("stop", (trial, attempt), None) · ("continue", (trial, attempt), new stop): the answer at a run's stop
 # from a worker   ("ready",) · ("broken", traceback) · ("report", budget, metrics) · ("finished",) · ("failed", kind, reason)
 
 
@@ -75,8 +75,8 @@ def _run(connection: Connection[Any, Any], objective: Objective, metric: str, jo
 def _told_to_stop(connection: Connection[Any, Any], trial: RunningTrial, *, waiting: bool) -> bool:
     """Hear what the main program says: at the run's stop wait for it, elsewhere only look whether it said something."""
     while waiting or connection.poll():
-        kind, number, stop = connection.recv()
-        if number != trial.number:
+        kind, run, stop = connection.recv()
+        if run != (trial.number, trial.attempt):
             continue  # about an earlier job
         if kind == "stop":
             return True

@@ -29,7 +29,7 @@ def check_executor(make: Callable[[Objective], Executor], folder: Path) -> None:
                 for outcome in executor.poll():
                     found.append(outcome)
                     if isinstance(outcome, Report):
-                        executor.obey(job.trial, verdict, job.full)
+                        executor.obey(outcome, verdict, job.full)
                 if found and not isinstance(found[-1], Report):
                     break
             assert found, "nothing happened"

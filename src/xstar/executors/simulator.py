@@ -1,0 +1,169 @@
+"""A cluster in virtual time: trials of a :class:`~xstar.problems.Problem` played back on a clock of our own.
+
+A comparison that would take weeks of training takes seconds, with the real searchers, schedulers and study. Events sit in a
+heap ordered by (time, order of creation); ``poll`` takes the earliest one and moves the clock there. Losses and
+seconds come from the problem; nothing is trained and nothing sleeps.
+
+Runs are exactly reproducible. By default a decision takes no virtual time; with ``count_decisions`` the time it really took is
+added to the clock, as if one program made all decisions while the workers train on (this is then as noisy as the machine is).
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import time
+from bisect import bisect_right
+from collections import deque
+from dataclasses import dataclass
+
+from xstar.errors import InvalidArgument
+from xstar.problems import Curve, Problem
+from xstar.randomness import Streams
+from xstar.trial import Failure, Finished, Job, Outcome, Report, Verdict
+
+METRIC = "loss"
+"""Under this name a simulated trial reports."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """A job on a simulated worker."""
+
+    job: Job
+    curve: Curve
+    place: int
+    """Which of the problem's budgets it reports next."""
+    stop: int | None
+    pace: float
+    """How much longer than the problem says everything takes on this worker."""
+    over: bool = False
+
+
+class Simulator:
+    """``workers`` workers on which every run takes as long as the problem says.
+
+    ``stragglers`` is the σ of a log-normal factor on the time of each run (0: none; 0.5: one run in forty takes more than 2.7
+    times as long). ``failures`` is the probability per epoch that the worker is lost.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        workers: int,
+        *,
+        seed: int = 0,
+        stragglers: float = 0.0,
+        failures: float = 0.0,
+        count_decisions: bool = False,
+    ) -> None:
+        if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+            raise InvalidArgument("workers", "must be a whole number of at least 1", workers)
+        if not 0 <= stragglers < math.inf:
+            raise InvalidArgument("stragglers", "must be 0 or more", stragglers, "0.5 is a strong effect")
+        if not 0 <= failures < 1:
+            raise InvalidArgument(
+                "failures", "must be a probability below 1", failures, "0.001 per epoch is a bad cluster"
+            )
+        self.now = 0.0
+        self._problem = problem
+        self._budgets = problem.budgets
+        self._workers = workers
+        self._streams = Streams(seed)
+        self._stragglers = stragglers
+        self._failures = failures
+        self._runs: dict[tuple[int, int], _Run] = {}  # by trial and attempt
+        self._heap: list[tuple[float, int, _Run, Outcome]] = []
+        self._ended: deque[Outcome] = deque()
+        self._count = 0
+        self._count_decisions = count_decisions
+        self._decided_since = time.perf_counter()
+
+    @property
+    def uses_files(self) -> bool:
+        return False
+
+    def free(self) -> int:
+        return self._workers - len(self._runs)
+
+    def idle(self) -> bool:
+        return not self._runs
+
+    def submit(self, job: Job) -> None:
+        curve = self._problem.curve(job.config, job.trial)
+        pace = 1.0
+        if self._stragglers:
+            pace = math.exp(self._stragglers * self._rng(job, "stragglers"))
+        run = _Run(job, curve, bisect_right(self._budgets, job.start), job.stop, pace)
+        self._runs[job.trial, job.attempt] = run
+        self._schedule(run)
+
+    def obey(self, report: Report, verdict: Verdict, stop: int | None) -> None:
+        run = self._runs.get((report.trial, report.attempt))
+        if run is None or run.over:
+            return
+        run.stop = stop
+        reached = self._budgets[run.place - 1]
+        if verdict is Verdict.CONTINUE and run.place < len(self._budgets) and (stop is None or reached < stop):
+            self._schedule(run)
+        else:
+            self._end(run, Finished(report.trial, report.attempt, self.now))
+
+    def poll(self) -> list[Outcome]:
+        if self._count_decisions:
+            self.now += time.perf_counter() - self._decided_since
+        found: list[Outcome] = []
+        if self._ended:
+            found = list(self._ended)
+            self._ended.clear()
+            for outcome in found:
+                del self._runs[outcome.trial, outcome.attempt]
+        elif self._heap:
+            at, _, run, outcome = heapq.heappop(self._heap)
+            self.now = max(self.now, at)
+            if isinstance(outcome, Failure):
+                del self._runs[outcome.trial, outcome.attempt]
+            else:
+                run.place += 1
+            found = [outcome]
+        self._decided_since = time.perf_counter()
+        return found
+
+    def close(self) -> None:
+        self._runs.clear()
+        self._heap.clear()
+        self._ended.clear()
+
+    def _schedule(self, run: _Run) -> None:
+        """Put the run's next report, or its failure on the way there, on the heap."""
+        job, seconds, place = run.job, run.curve.seconds, run.place
+        if place >= len(self._budgets):  # resumed after its last report
+            self._end(run, Finished(job.trial, job.attempt, self.now))
+            return
+        before = seconds[place - 1] if place else 0.0
+        takes = (seconds[place] - before) * run.pace
+        outcome: Outcome
+        if self._failures:
+            epochs = self._budgets[place] - (self._budgets[place - 1] if place else 0)
+            draw = self._streams.generator(job.trial, f"failure {job.attempt} {place}").random()
+            # Lost at epoch k with probability (1 − p)^(k−1) p: invert the geometric distribution.
+            lost_at = math.log1p(-draw) / math.log1p(-self._failures)
+            if lost_at < epochs:
+                at = self.now + takes * lost_at / epochs
+                outcome = Failure(job.trial, job.attempt, "killed", "the simulated worker was lost", at)
+                self._push(at, run, outcome)
+                return
+        at = self.now + takes
+        outcome = Report(job.trial, job.attempt, self._budgets[place], {METRIC: run.curve.losses[place]}, at)
+        self._push(at, run, outcome)
+
+    def _push(self, at: float, run: _Run, outcome: Outcome) -> None:
+        self._count += 1
+        heapq.heappush(self._heap, (at, self._count, run, outcome))
+
+    def _end(self, run: _Run, outcome: Finished) -> None:
+        run.over = True
+        self._ended.append(outcome)
+
+    def _rng(self, job: Job, purpose: str) -> float:
+        return float(self._streams.generator(job.trial, f"{purpose} {job.attempt}").standard_normal())
