@@ -42,7 +42,6 @@ class _Worker:
         self.job: Job | None = None
         self.deadline = float("inf")
         self.stop: int | None = None
-        self.holds = False  # at its stop, waiting to be told how to go on
         self.ready = False
         self.process = subprocess.Popen(
             [sys.executable, "-m", "xstar.executors.worker", str(theirs.fileno()), str(ours_life)],
@@ -131,7 +130,7 @@ class ProcessExecutor:
         self._assign(next(worker for worker in self._workers if worker.job is None), job)
 
     def _assign(self, worker: _Worker, job: Job) -> None:
-        worker.job, worker.stop, worker.holds = job, job.stop, False
+        worker.job, worker.stop = job, job.stop
         if self._timeout is not None:
             worker.deadline = self.now + self._timeout
         worker.send(("job", cloudpickle.dumps(job)))
@@ -146,8 +145,8 @@ class ProcessExecutor:
                 continue
             if verdict is not Verdict.CONTINUE:
                 worker.send(("stop", run, None))
-            elif worker.holds:
-                worker.holds, worker.stop = False, stop
+            elif report.budget == worker.stop:  # it waits there to be told how to go on
+                worker.stop = stop
                 worker.send(("continue", run, stop))
 
     def poll(self) -> list[Outcome]:
@@ -202,7 +201,6 @@ class ProcessExecutor:
                 elif job is None:
                     continue
                 elif kind == "report":
-                    worker.holds = rest[0] == worker.stop
                     found.append(Report(job.trial, job.attempt, rest[0], rest[1], self.now))
                 else:
                     worker.job, worker.deadline = None, float("inf")
