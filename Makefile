@@ -45,7 +45,8 @@ docs: .venv/.installed  ## build the documentation into site/
 	$(BIN)/mkdocs build --strict
 
 bench: .venv/.installed  ## run the benchmarks
-	$(BIN)/python -m benchmarks.run
+	$(BIN)/python -m benchmarks.overhead
+	$(BIN)/python -m benchmarks.schedulers
 
 clean:  ## remove what was built, the environment included
 	rm -rf .venv build dist site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
