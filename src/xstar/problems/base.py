@@ -1,0 +1,72 @@
+"""What a problem is: a space, budgets, and for every configuration the curve a real training run would have drawn.
+
+A problem stands in for an objective. The simulator asks it once per trial for the whole curve and then plays it back on
+a clock of its own; a million curves are asked for in one comparison, hence lists of plain floats and no arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from xstar.space import Config, Space
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """What one run of one configuration would have reported."""
+
+    losses: list[float]
+    """One per budget of the problem; lower is better."""
+    seconds: list[float]
+    """When each was reported, counted from the start of the run: cumulative and strictly increasing."""
+
+
+class Problem(Protocol):
+    """An objective whose answers are known beforehand. Lower is better, always.
+
+    Configurations are canonical ones: those that ``problem.space`` sampled, decoded or parsed.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name that ``problems.get`` knows it under."""
+
+    @property
+    def space(self) -> Space:
+        """What is searched."""
+
+    @property
+    def budgets(self) -> tuple[int, ...]:
+        """Ascending. Metrics exist exactly at these; the last is the full budget."""
+
+    @property
+    def unit(self) -> str:
+        """What a loss is, in words: "validation error in percent"."""
+
+    @property
+    def optimum(self) -> float:
+        """The lowest expected loss at the full budget that the problem can give: a regret is ``loss(x) - optimum``."""
+
+    @property
+    def best(self) -> Config:
+        """A configuration whose expected loss is the optimum."""
+
+    def curve(self, config: Mapping[str, Any], seed: int) -> Curve:
+        """The run of ``config`` under ``seed``: a pure function of the two, the same in any process."""
+
+    def loss(self, config: Mapping[str, Any]) -> float:
+        """The expected loss at the full budget: without noise, or the mean of all the runs a table has."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """How the registry makes a problem, and what has to be there first."""
+
+    make: Callable[..., Problem]
+    """Called with the options of ``problems.get``; its keyword-only parameters are the options there are."""
+    files: tuple[str, ...] = ()
+    """The files it reads, relative to the folder of ``XSTAR_DATA``."""
+    packages: tuple[str, ...] = ()
+    """The packages of the extra ``benchmarks`` it imports."""

@@ -1,0 +1,207 @@
+"""Learning curves that need no file: their optimum is known by construction, and they cross.
+
+Notation
+
+=========  ======================================================================  =======
+symbol     meaning                                                                 shape
+=========  ======================================================================  =======
+``r``      budgets 1 … R                                                           (R,)
+``q``      badness of a configuration, a weighted sum of squares: 0 at the best    float
+``final``  the loss at R, ``F + (S - F) q / (1 + q)``: F at the best, below S      float
+``speed``  how fast a configuration learns, 0 at the best                          float
+``alpha``  exponent of the power law, ``RATE · exp(crossing · speed)``             float
+``D(r)``   what is left to learn: 1 at r = 0 and 0 at r = R                        (R,)
+=========  ======================================================================  =======
+
+``loss(r) = final + (S - final) · D(r)`` with ``D(r) = ((1+r)^-alpha - (1+R)^-alpha) / (1 - (1+R)^-alpha)``.
+
+*The optimum is known*: D(R) = 0, so that the expected loss at the full budget is ``final`` itself, whatever the speed. It is
+least where q = 0, at ``best``, and F there.
+
+*Curves cross*: a large learning rate, a small network or Adam learns faster and ends higher, as in practice. Between such
+a configuration and the best one the order at a small budget is the wrong one. In the other direction (a learning rate
+too small) slow is simply bad. ``crossing=0`` makes all speeds equal and the order the same at every budget: the
+degenerate twin, on which early stopping cannot err.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import exp, log
+from typing import Any
+
+import numpy as np
+
+from xstar.errors import InvalidArgument
+from xstar.problems.base import Curve, Entry
+from xstar.problems.noise import Noise
+from xstar.space import Choice, Config, Float, Int, Space, at_least
+from xstar.space.values import as_float, as_int
+
+# Eta = 3 divides 81 four times: five rungs, the ladder of MOBSTER's and Hyperband's examples.
+MAX_BUDGET = 81
+# A guess among ten classes, before anything is learned; and what the best configuration ends at.
+START, FLOOR = 0.9, 0.05
+# Half of the way after two epochs, four fifths after ten. Together with the speeds below, 7 to 10 % of all pairs are in the
+# wrong order at a third of the budget and 15 to 22 % at a ninth; of Klein's real curves (``klein.py``) it is 11 % and 17 %.
+RATE = 0.6
+# Standard deviation of each report: a validation set of some 2,000 examples at an error of 5 %.
+NOISE = 0.005
+# A run is up to this share faster or slower than its configuration says, as machines are. Twins do not finish together.
+JITTER = 0.1
+# How far above SGD's best Adam's best lies, in q: 0.048 in the final loss, ten times the noise.
+ADAM_GAP = 0.06
+
+# Beyond it the slowest curves are straight to within rounding: 1 - (1+R)^-alpha is lost.
+MOST_CROSSING = 3.0
+
+#: (q, speed, seconds per unit of budget) of a configuration.
+Shape = Callable[[Mapping[str, Any]], tuple[float, float, float]]
+
+
+def mlp_shape(config: Mapping[str, Any]) -> tuple[float, float, float]:
+    rate = log(config["learning_rate"] / 1e-2) / log(1e4)
+    units = log(config["units"] / 256) / log(64)
+    batch = log(config["batch_size"] / 32) / log(32)
+    dropout = config["dropout"] - 0.2
+    q = 4 * rate * rate + 1.2 * units * units + 0.6 * batch * batch + dropout * dropout
+    speed = 4 * rate - 2.5 * units - 1.5 * batch
+    # 0.13 … 10.3 s: linear in the weights, and a small batch uses the machine badly.
+    seconds = 0.1 + 0.005 * config["units"] * (32 / config["batch_size"]) ** 0.5
+    return q, speed, seconds
+
+
+def optimizer_shape(config: Mapping[str, Any]) -> tuple[float, float, float]:
+    layers = config["layers"]
+    units = log(config["units"] / 128) / log(32)
+    q = 0.1 * (layers - 3) ** 2 + units * units
+    speed = -0.4 * (layers - 3) - 2 * units
+    if layers >= 2:  # dropout stands between layers; a single one has none
+        dropout = config["dropout"] - 0.3
+        q += dropout * dropout
+    if config["optimizer"] == "sgd":
+        rate = log(config["learning_rate"] / 0.05) / log(1e5)
+        momentum = config["momentum"] - 0.9
+        q += 5 * rate * rate + 0.6 * momentum * momentum
+        speed += 4 * rate + momentum
+    else:
+        rate = log(config["learning_rate"] / 1e-3) / log(1e5)
+        q += ADAM_GAP + 5 * rate * rate
+        speed += 4 * rate + 0.8
+    # 0.2 … 17 s; Adam keeps two moments and pays for them.
+    seconds = (0.1 + 0.008 * config["units"] * layers) * (1.0 if config["optimizer"] == "sgd" else 1.2)
+    return q, speed, seconds
+
+
+class LearningCurves:
+    """Simulated training runs with a known best configuration."""
+
+    unit = "validation error as a fraction"
+    optimum = FLOOR
+
+    def __init__(
+        self,
+        name: str,
+        space: Space,
+        shape: Shape,
+        best: Config,
+        *,
+        max_budget: int = MAX_BUDGET,
+        noise: float = NOISE,
+        crossing: float = 1.0,
+    ) -> None:
+        count = as_int(max_budget)
+        if count is None or count < 1:
+            raise InvalidArgument("max_budget", "must be an integer of at least 1", max_budget, "try 81")
+        self.name = name
+        self.space = space
+        self.best = best
+        self.budgets = tuple(range(1, count + 1))
+        self.noise = _within("noise", noise, 1.0)
+        self.crossing = _within("crossing", crossing, MOST_CROSSING)
+        self._shape = shape
+        self._noise = Noise(name, space)
+        self._budgets = np.arange(1, count + 1, dtype=np.float64)  # r
+        self._log = np.log1p(self._budgets)  # log(1 + r)
+
+    def loss(self, config: Mapping[str, Any]) -> float:
+        return _final(self._describe(config)[0])
+
+    def curve(self, config: Mapping[str, Any], seed: int) -> Curve:
+        q, speed, per_unit = self._describe(config)
+        final = _final(q)
+        # In place and by methods: on 81 numbers a call costs more than its arithmetic.
+        losses = self._log * (-RATE * exp(self.crossing * speed))
+        np.exp(losses, out=losses)  # (1 + r)^-alpha
+        end = losses.item(-1)
+        scale = (START - final) / (1.0 - end)
+        losses *= scale
+        losses += final - scale * end
+        rng = self._noise.generator(config, seed)
+        # Seconds first, so that they do not depend on whether there is noise.
+        seconds = self._budgets * (per_unit * (1.0 + JITTER * (2.0 * rng.random() - 1.0)))
+        if self.noise:
+            noise = rng.standard_normal(len(self.budgets))
+            noise *= self.noise
+            losses += noise
+        return Curve(losses.tolist(), seconds.tolist())
+
+    def _describe(self, config: Mapping[str, Any]) -> tuple[float, float, float]:
+        try:
+            return self._shape(config)
+        except KeyError:
+            self.space.parse(config)  # says in words what is missing
+            raise
+
+
+def _within(argument: str, value: object, most: float) -> float:
+    number = as_float(value)
+    if number is None or not 0.0 <= number <= most:
+        raise InvalidArgument(argument, f"must be a number in 0 ... {most:g}", value, "0 switches it off")
+    return number
+
+
+def _final(q: float) -> float:
+    return FLOOR + (START - FLOOR) * q / (1.0 + q)
+
+
+def mlp(*, max_budget: int = MAX_BUDGET, noise: float = NOISE, crossing: float = 1.0) -> LearningCurves:
+    """Four numbers; seconds per epoch spread over a factor of 80."""
+    space = Space(
+        learning_rate=Float(1e-4, 1.0, log=True),
+        units=Int(16, 1024, log=True),
+        batch_size=Int(8, 256, log=True),
+        dropout=Float(0.0, 0.8),
+    )
+    best = {"learning_rate": 1e-2, "units": 256, "batch_size": 32, "dropout": 0.2}
+    return LearningCurves("curves-mlp", space, mlp_shape, best, max_budget=max_budget, noise=noise, crossing=crossing)
+
+
+def optimizer(*, max_budget: int = MAX_BUDGET, noise: float = NOISE, crossing: float = 1.0) -> LearningCurves:
+    """A choice of optimisers with a learning rate each, two conditional parameters, runtimes over a factor of 80.
+
+    At its best Adam is ahead for a third of the curve, and SGD with the right momentum ends lower: who stops early
+    picks Adam.
+    """
+    space = Space(
+        optimizer=Choice(["sgd", "adam"]),
+        learning_rate=Float(1e-5, 1.0, log=True),
+        momentum=Float(0.0, 0.99, when={"optimizer": "sgd"}),
+        layers=Int(1, 4),
+        units=Int(16, 512, log=True),
+        dropout=Float(0.0, 0.8, when={"layers": at_least(2)}),
+    )
+    best = {
+        "optimizer": "sgd",
+        "learning_rate": 0.05,
+        "momentum": 0.9,
+        "layers": 3,
+        "units": 128,
+        "dropout": 0.3,
+    }
+    return LearningCurves(
+        "curves-optimizer", space, optimizer_shape, best, max_budget=max_budget, noise=noise, crossing=crossing
+    )
+
+
+ENTRIES = {"curves-mlp": Entry(mlp), "curves-optimizer": Entry(optimizer)}

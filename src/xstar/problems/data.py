@@ -1,0 +1,58 @@
+"""Where the tables are, and how their columns become seconds that a simulator can play back."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xstar.errors import InvalidArgument
+
+VARIABLE = "XSTAR_DATA"
+DEFAULT = "../shared/data"  # beside a checkout
+
+# The least time one budget takes, as a share of the mean one: small beside any step that was measured, large beside
+# the rounding of a sum.
+LEAST_STEP = 0.01
+
+
+def folder() -> Path:
+    """The folder of tables: the environment variable, or the default beside the current directory."""
+    return Path(os.environ.get(VARIABLE) or DEFAULT).absolute()
+
+
+def present(name: str) -> bool:
+    return (folder() / name).is_file()
+
+
+def path(name: str) -> Path:
+    """The table ``name``, or the error that says how to make it known. Absolute: caches are keyed by it."""
+    found = folder() / name
+    if not found.is_file():
+        remedy = f"set the environment variable {VARIABLE} to the folder that has it; see docs/problems.md"
+        raise InvalidArgument(VARIABLE, f"must be a folder with the file {name}", str(folder()), remedy)
+    return found
+
+
+def increasing(seconds: NDArray[Any]) -> NDArray[np.float64]:
+    """Cumulative seconds (…, budgets) made strictly increasing along the last axis.
+
+    Where one budget seems to end before an earlier one, either may be wrong: the middle is taken between the lowest
+    non-decreasing curve above the measurements and the highest one below them. Measurements in order stay as they
+    are, but for steps shorter than ``LEAST_STEP`` of the mean one.
+
+    >>> increasing(np.array([2.0, 1.0, 4.0])).tolist()
+    [1.5, 1.5133333333333334, 4.013333333333334]
+    """
+    above = np.maximum.accumulate(seconds, axis=-1, dtype=np.float64)
+    below = np.minimum.accumulate(seconds[..., ::-1], axis=-1, dtype=np.float64)[..., ::-1]
+    middle = (above + below) / 2
+    steps = np.diff(middle, axis=-1)
+    least = LEAST_STEP * middle[..., -1:] / middle.shape[-1]
+    if (steps >= least).all():
+        return middle
+    result = np.concatenate([middle[..., :1], np.maximum(steps, least)], axis=-1)
+    return np.cumsum(result, axis=-1)

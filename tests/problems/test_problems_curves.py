@@ -1,0 +1,130 @@
+"""Simulated learning curves: the optimum by construction, crossings, runtimes, noise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from xstar import problems
+from xstar.errors import InvalidArgument
+from xstar.problems.curves import FLOOR, NOISE, RATE, START, LearningCurves, mlp, optimizer
+from xstar.space import Config
+
+NAMES = ["curves-mlp", "curves-optimizer"]
+
+
+def sample(problem: problems.Problem, count: int, seed: int = 0) -> list[Config]:
+    rng = np.random.default_rng(seed)
+    return [problem.space.sample(rng) for _ in range(count)]
+
+
+def discordant(problem: problems.Problem, early: int, count: int = 200) -> float:
+    """The share of pairs of configurations whose order at budget ``early`` is not the one at the end."""
+    curves = [problem.curve(config, 0).losses for config in sample(problem, count)]
+    turned = [(a[early - 1] - b[early - 1]) * (a[-1] - b[-1]) < 0 for a, b in combinations(curves, 2)]
+    return float(np.mean(turned))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_sample_is_below_the_optimum(name: str) -> None:
+    problem = problems.get(name)
+    assert problem.loss(problem.best) == problem.optimum == FLOOR
+    assert min(problem.loss(config) for config in sample(problem, 10_000)) > FLOOR
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_noise_free_curves_fall_from_the_start_to_the_expected_loss(name: str) -> None:
+    problem = problems.get(name, noise=0)
+    for config in sample(problem, 100):
+        losses = problem.curve(config, 3).losses
+        assert losses[0] < START
+        assert sorted(losses, reverse=True) == losses
+        assert losses[-1] == pytest.approx(problem.loss(config), abs=1e-12)
+
+
+@pytest.mark.parametrize("make", [mlp, optimizer])
+def test_the_fast_form_equals_the_formula(make: Callable[..., LearningCurves]) -> None:
+    problem = make(noise=0, max_budget=30, crossing=0.7)
+    for config in sample(problem, 20):
+        final = problem.loss(config)
+        alpha = RATE * np.exp(0.7 * problem._shape(config)[1])
+        r = np.arange(1, 31)
+        left = ((1.0 + r) ** -alpha - 31.0**-alpha) / (1 - 31.0**-alpha)
+        assert_allclose(problem.curve(config, 0).losses, final + (START - final) * left, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_curves_cross(name: str) -> None:
+    problem = problems.get(name, noise=0)
+    shares = [discordant(problem, early) for early in (1, 9, 27)]
+    assert 0.05 < shares[2] < shares[1] < shares[0] < 0.5  # the earlier, the less it says; and never the opposite
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_crossing_the_order_never_changes(name: str) -> None:
+    problem = problems.get(name, noise=0, crossing=0)
+    assert [discordant(problem, early, 60) for early in (1, 9, 27)] == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_curves_are_sound_at_the_most_crossing(name: str) -> None:
+    problem = problems.get(name, noise=0, crossing=3)
+    for config in sample(problem, 300):
+        losses = problem.curve(config, 0).losses
+        assert sorted(losses, reverse=True) == losses
+        assert losses[-1] == pytest.approx(problem.loss(config), abs=1e-9)
+
+
+def test_the_best_configuration_is_behind_for_a_while() -> None:
+    problem = problems.get("curves-optimizer", noise=0)
+    quick = {**problem.best, "optimizer": "adam", "learning_rate": 1e-3}
+    del quick["momentum"]
+    a, b = problem.curve(problem.best, 0).losses, problem.curve(quick, 0).losses
+    assert a[0] > b[0]
+    assert a[8] > b[8]
+    assert a[-1] < b[-1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_runtimes_spread(name: str) -> None:
+    problem = problems.get(name)
+    totals = [problem.curve(config, 0).seconds[-1] for config in sample(problem, 300)]
+    assert np.quantile(totals, 0.95) > 10 * np.quantile(totals, 0.05)
+
+
+def test_noise_is_independent_from_budget_to_budget_and_seed_to_seed() -> None:
+    problem, quiet = problems.get("curves-mlp"), problems.get("curves-mlp", noise=0)
+    config = sample(problem, 1)[0]
+    noise = np.array([problem.curve(config, s).losses for s in range(500)]) - quiet.curve(config, 0).losses
+    assert_allclose(noise.std(), NOISE, rtol=0.02)
+    assert abs(noise.mean()) < NOISE / 50
+    assert abs(np.corrcoef(noise[:, 0], noise[:, 1])[0, 1]) < 0.15
+    assert abs(np.corrcoef(noise[0], noise[1])[0, 1]) < 0.4
+    # The clock does not depend on whether the losses are noisy.
+    assert problem.curve(config, 7).seconds == quiet.curve(config, 7).seconds
+
+
+def test_conditional_parameters_take_part_only_where_they_are_active() -> None:
+    problem = problems.get("curves-optimizer")
+    configs = sample(problem, 200)
+    assert {("momentum" in c, c["optimizer"]) for c in configs} == {(True, "sgd"), (False, "adam")}
+    assert {("dropout" in c, c["layers"] >= 2) for c in configs} == {(True, True), (False, False)}
+
+
+def test_the_longest_budget_can_be_chosen() -> None:
+    assert problems.get("curves-mlp").budgets == tuple(range(1, 82))
+    short = problems.get("curves-mlp", max_budget=1)
+    assert short.budgets == (1,)
+    assert short.optimum == pytest.approx(short.curve(short.best, 0).losses[-1], abs=5 * NOISE)
+
+
+@pytest.mark.parametrize(
+    "options", [{"max_budget": 0}, {"max_budget": 2.5}, {"noise": -0.1}, {"crossing": "much"}, {"crossing": 4}]
+)
+def test_bad_options_are_refused(options: dict[str, object]) -> None:
+    with pytest.raises(InvalidArgument, match=next(iter(options))):
+        problems.get("curves-mlp", **options)
