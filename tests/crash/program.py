@@ -1,6 +1,6 @@
 """A program that the crash test kills: one search over a shared SQLite study, acknowledging every report in a file.
 
-Usage: program.py DATABASE ACKNOWLEDGED TRIALS WORKERS
+Usage: program.py DATABASE ACKNOWLEDGED TRIALS WORKERS METHOD
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def objective(trial: Any) -> Iterator[float]:
 
 
 def main() -> None:
-    database, acknowledged, trials, workers = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-    study = xs.Study(SPACE, name="crash", storage=database, max_budget=EPOCHS, seed=3)
+    database, acknowledged, trials, workers, method = sys.argv[1:]
+    study = xs.Study(SPACE, name="crash", storage=database, method=method, max_budget=EPOCHS, seed=3)
     record = study.report
     log = os.open(acknowledged, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
@@ -46,9 +46,9 @@ def main() -> None:
         return verdict
 
     study.report = report  # type: ignore[method-assign]
-    executor = make_executor(objective, study.metric, workers, 60.0)
+    executor = make_executor(objective, study.metric, int(workers), 60.0)
     try:
-        run(study, executor, xs.Limits(trials=trials))
+        run(study, executor, xs.Limits(trials=int(trials)))
     finally:
         executor.close()
         study.close()
