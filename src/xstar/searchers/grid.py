@@ -5,6 +5,7 @@ Choose it for small spaces that are to be tabulated whole; anything else finds a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -14,7 +15,7 @@ import numpy as np
 from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.searchers.base import SEARCHERS
-from xstar.space import Space
+from xstar.space import Domain, Float, Int, Parameter, Space
 from xstar.trial import Config, Done, New, Suggestion
 
 LARGEST_GRID = 1_000_000
@@ -43,15 +44,25 @@ class Grid:
 
 @lru_cache(maxsize=4)
 def _grid(space: Space, points: int) -> list[Config]:
+    # Without conditions the number is known beforehand; with them the walk itself has to tell.
+    if (
+        not space.structure.when
+        and math.prod(min(_values(p), points) for p in space.parameters.values()) > LARGEST_GRID
+    ):
+        raise _too_large(space, points)
     grid = list(islice(space.grid(points), LARGEST_GRID + 1))
     if len(grid) > LARGEST_GRID:
-        raise InvalidArgument(
-            "method",
-            f"a grid may have at most {LARGEST_GRID:,} points",
-            f"points={points} with {len(space)} parameters",
-            "use fewer points, or method='sobol', which needs no grid",
-        )
+        raise _too_large(space, points)
     return grid
+
+
+def _values(parameter: Parameter | Domain) -> float:
+    return parameter.size if isinstance(parameter, Float | Int) else 1
+
+
+def _too_large(space: Space, points: int) -> InvalidArgument:
+    rule, found = f"a grid may have at most {LARGEST_GRID:,} points", f"points={points} with {len(space)} parameters"
+    return InvalidArgument("method", rule, found, "use fewer points, or method='sobol', which needs no grid")
 
 
 SEARCHERS.register("grid", Grid)
