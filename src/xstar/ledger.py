@@ -36,6 +36,6 @@ class Ledger:
             except JournalConflict:
                 self.catch_up()
                 continue
-            self.history.extend([cast("Event", event)])
+            self.history.fold(cast("Event", event))
             break
         return event

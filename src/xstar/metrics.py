@@ -14,6 +14,10 @@ def parse_metrics(given: Any, metric: str) -> dict[str, float]:
     >>> parse_metrics(0.25, "error")
     {'error': 0.25}
     """
+    if (
+        type(given) is float
+    ):  # the common case first: asking whether something is a Mapping takes longer than all the rest
+        return {metric: given}
     if isinstance(given, Mapping):
         metrics = {_name(name): _number(f"metric {name!r}", value) for name, value in given.items()}
         if metric not in metrics:

@@ -14,9 +14,10 @@ from xstar.journal import events as ev
 from xstar.randomness import Streams
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
-from xstar.trial import Done, Metrics, New, Promote, Report, State, Suggestion, Trial, Verdict, Wait
+from xstar.trial import LIVE, Done, Metrics, New, Promote, Report, Suggestion, Trial, Verdict, Wait
 
 Start = ev.Asked | ev.Started
+STARTS = (ev.Asked, ev.Started)  # a tuple: a union would be put together anew at every `isinstance`
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,4 +90,4 @@ class Policy:
 
 def is_late(trial: Trial, run: int) -> bool:
     """Whether the ``run``-th attempt at ``trial`` was given up, or the trial is over, so that its reports change nothing."""
-    return run != trial.attempt or trial.state not in (State.RUNNING, State.WAITING)
+    return run != trial.attempt or trial.state not in LIVE

@@ -23,13 +23,13 @@ from xstar.journal import events as ev
 from xstar.ledger import Ledger
 from xstar.limits import NO_LIMITS, Limits
 from xstar.metrics import parse_metrics
-from xstar.policy import Policy, Start, is_late
+from xstar.policy import STARTS, Policy, Start, is_late
 from xstar.randomness import Streams
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.settings import Settings, check_name
 from xstar.space import Space
-from xstar.trial import Done, Job, State, Trial, Verdict, Wait
+from xstar.trial import Done, Job, State, Trial, Verdict
 from xstar.version import VERSION
 
 if TYPE_CHECKING:
@@ -180,11 +180,11 @@ class Study:
                 return None
             full = limits.full(history)
         start = self._policy.start(history, now, full)
-        if isinstance(start, Wait | Done):
-            waits = "the scheduler waits, but nothing runs that it could wait for"
-            self.ended = None if history.running else start.reason if isinstance(start, Done) else waits
-            return None
-        return start
+        if isinstance(start, STARTS):
+            return start
+        waits = "the scheduler waits, but nothing runs that it could wait for"
+        self.ended = None if history.running else start.reason if isinstance(start, Done) else waits
+        return None
 
     def _stands(self, made: Start | None) -> bool:
         """Whether a suggestion that came second may still be used: only reports arrived while it was made."""

@@ -40,6 +40,9 @@ class State(Enum):
 
 _OVER = frozenset({State.COMPLETE, State.STOPPED, State.FAILED, State.INFEASIBLE})
 
+LIVE = frozenset({State.RUNNING, State.WAITING})
+"""A run of a trial in one of these states may report: it runs, or was given up and may prove to be alive after all."""
+
 
 class Verdict(Enum):
     """What a trial shall do after a report."""

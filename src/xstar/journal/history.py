@@ -27,7 +27,7 @@ from sortedcontainers import SortedList
 from xstar.errors import CorruptJournal
 from xstar.journal import events as ev
 from xstar.space import Space
-from xstar.trial import Config, Metrics, State, Trial, Verdict
+from xstar.trial import LIVE, Config, Metrics, State, Trial, Verdict
 
 MAX_LOSSES = 5
 """How often a trial whose *program* died is run again before it counts as failed.
@@ -142,8 +142,12 @@ class History:
     def extend(self, events: Iterable[ev.Event]) -> None:
         """Fold ``events``, which must be the next ones of the journal."""
         for event in events:
-            self._apply[type(event)](event)
-            self.seen += 1
+            self.fold(event)
+
+    def fold(self, event: ev.Event) -> None:
+        """Fold the next event of the journal."""
+        self._apply[type(event)](event)
+        self.seen += 1
 
     def _created(self, event: ev.Created) -> None:
         if self.seen != 0:
@@ -179,7 +183,7 @@ class History:
 
     def _report(self, event: ev.Reported) -> None:
         trial = self._known(event.trial)
-        if event.attempt != trial.attempt or trial.state not in (State.RUNNING, State.WAITING):
+        if event.attempt != trial.attempt or trial.state not in LIVE:
             return  # a late report of a run that was given up: on record, without effect
         self._record(trial, event)
         if event.final:
@@ -194,12 +198,12 @@ class History:
 
     def _complete(self, event: ev.Completed) -> None:
         trial = self._known(event.trial)
-        if event.attempt == trial.attempt and trial.state in (State.RUNNING, State.WAITING):
+        if event.attempt == trial.attempt and trial.state in LIVE:
             self._end(trial, State.COMPLETE, event.at)
 
     def _fail(self, event: ev.Failed) -> None:
         trial = self._known(event.trial)
-        if event.attempt != trial.attempt or trial.state not in (State.RUNNING, State.WAITING):
+        if event.attempt != trial.attempt or trial.state not in LIVE:
             return
         trial.reason = event.reason
         if event.kind == "killed":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from xstar.errors import InvalidArgument
 from xstar.journal import History
@@ -29,13 +30,18 @@ class FIFO:
         return ()
 
     def next(self, history: History) -> New:
-        return New(self.max_budget)
+        return _whole(self.max_budget)
 
     def judge(self, history: History, report: Report) -> Verdict:
         return Verdict.CONTINUE
 
     def retired(self, history: History, trial: Trial) -> tuple[int, ...]:
         return ()
+
+
+@lru_cache(maxsize=8)
+def _whole(budget: int | None) -> New:
+    return New(budget)
 
 
 SCHEDULERS.register("fifo", FIFO)

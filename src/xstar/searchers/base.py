@@ -47,13 +47,15 @@ def untried(history: History, rng: np.random.Generator) -> Config | Done:
     (size / untried) steps on average, so filling a whole space of n configurations costs O(n log n) in all.
     """
     space = history.space
+    config = space.sample(rng)
+    if history.tried(config) is None:
+        return config
     if (done := exhausted(history)) is not None:
         return done
-    config = space.sample(rng)
     for _ in range(REJECTIONS):
+        config = space.sample(rng)
         if history.tried(config) is None:
             return config
-        config = space.sample(rng)
     if space.size == float("inf"):
         return config  # the prior sits on a finite branch of an infinite space: nothing to walk through
     product = int(space.product)
