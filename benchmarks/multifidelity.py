@@ -27,19 +27,33 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+from scipy.stats import spearmanr
+
 from benchmarks.machine import describe_machine
 from xstar import problems
 from xstar.plots.regret import mean_and_error
 from xstar.randomness import Streams
-from xstar.simulation import improvements, regret_at, simulate
+from xstar.simulation import improvements, regret_at, rungs_of, simulate
 from xstar.trial import State
 
-METHODS = ("random", "hyperband", "asha-stop", "asha", "async-hyperband")
-SHARES = (1 / 8, 1 / 4, 1 / 2, 1)
+METHODS = ("random", "successive-halving", "hyperband", "asha-stop", "asha", "async-hyperband")
+SHARES = {"1/8": 0.125, "1/4": 0.25, "1/2": 0.5, "all": 1.0}
+"""Parts of the time after which regrets are compared."""
+# The first three differ in one thing only: asynchronous or not, with one bracket and with all; stopping or promotion.
+PAIRS = (
+    ("asha", "successive-halving"),
+    ("async-hyperband", "hyperband"),
+    ("asha-stop", "asha"),
+    ("asha", "async-hyperband"),
+    ("asha", "random"),
+    ("hyperband", "random"),
+)
 # Four of different sizes and difficulties: 95, 80, 175 and 727 s per training, best errors of 8, 15, 28 and 21 percent.
 TASKS = ("lcbench-126025", "lcbench-167168", "lcbench-168330", "lcbench-189866")
 TABLES = ("nb201-cifar10", "nb201-cifar100", "nb201-imagenet16")
 SAMPLES = 200
+DRAWN = 600
 RESULT = Path(__file__).parent / "results" / "multifidelity.md"
 
 Key = tuple[str, str]
@@ -62,6 +76,20 @@ def full_training(name: str) -> float:
     return statistics.median(problem.curve(problem.space.sample(rng), seed).seconds[-1] for seed in range(SAMPLES))
 
 
+def early_signs(name: str) -> Iterator[str]:
+    """How much the lowest rungs say about the last one, over configurations drawn at random."""
+    problem, rng = problems.get(name), Streams(0).generator(1, "benchmark")
+    losses = np.array([problem.curve(problem.space.sample(rng), seed).losses for seed in range(DRAWN)])
+    best = np.argsort(losses[:, -1])[: DRAWN // 20]
+    for budget in rungs_of(problem.budgets, 3)[:2]:
+        if budget == problem.budgets[-1]:
+            return
+        early = losses[:, problem.budgets.index(budget)]
+        correlation = spearmanr(early, losses[:, -1]).statistic
+        kept = np.isin(best, np.argsort(early)[: DRAWN // 3]).mean()
+        yield f"| {name} | {budget} of {problem.budgets[-1]} | {correlation:.2f} | {kept:.0%} |"
+
+
 def run_one(task: tuple[str, str, int], workers: int, horizons: dict[str, float]) -> Run:
     name, method, seed = task
     history = simulate(problems.get(name), method, workers=workers, seconds=horizons[name], seed=seed).history
@@ -79,7 +107,7 @@ def regrets(runs: list[Run], horizons: dict[str, float]) -> dict[Key, list[list[
     optima = {name: optimum_of(name, runs) for name in horizons}
     found: dict[Key, list[list[float]]] = {}
     for run in runs:
-        times = [share * horizons[run.problem] for share in SHARES]
+        times = [share * horizons[run.problem] for share in SHARES.values()]
         columns = found.setdefault((run.problem, run.method), [[] for _ in SHARES])
         for column, regret in zip(columns, regret_at(run.steps, optima[run.problem], times), strict=True):
             column.append(regret)
@@ -91,7 +119,7 @@ def regrets(runs: list[Run], horizons: dict[str, float]) -> dict[Key, list[list[
 
 def tables(found: dict[Key, list[list[float]]], runs: list[Run], horizons: dict[str, float]) -> Iterator[str]:
     for name, horizon in horizons.items():
-        heads = [f"{share * horizon / 3600:.3g} h" for share in SHARES]
+        heads = [f"{share * horizon / 3600:.3g} h" for share in SHARES.values()]
         yield f"### {name}\n"
         yield f"| method | {' | '.join(heads)} | trials started | completed |"
         yield "|---|" + "---:|" * (len(SHARES) + 2)
@@ -117,7 +145,7 @@ def cell(column: list[float], best: float) -> str:
 
 def ranks(found: dict[Key, list[list[float]]], names: list[str]) -> Iterator[str]:
     """Mean rank over problems of the mean regret, 1 is best; equals share their ranks."""
-    yield f"| method | {' | '.join(f'{share:g} of the time' for share in SHARES)} |"
+    yield f"| method | {' | '.join(f'{share} of the time' for share in SHARES)} |"
     yield "|---|" + "---:|" * len(SHARES)
     for method in METHODS:
         cells = []
@@ -139,13 +167,12 @@ def duel(found: dict[Key, list[list[float]]], names: list[str], one: str, other:
             pair for name in names for pair in zip(found[name, one][place], found[name, other][place], strict=True)
         ]
         better, worse = sum(a < b for a, b in pairs), sum(a > b for a, b in pairs)
-        parts.append(f"{better}–{worse} at {share:g}")
+        parts.append(f"{better}–{worse} at {share}")
     return f"* {one} against {other}: {', '.join(parts)}"
 
 
 def report(runs: list[Run], horizons: dict[str, float], options: argparse.Namespace, took: float) -> str:
     found, names = regrets(runs, horizons), list(horizons)
-    duels = [("asha", "hyperband"), ("asha-stop", "asha"), ("asha", "async-hyperband"), ("asha", "random")]
     lines = [
         "# Schedulers in simulated time",
         "",
@@ -168,7 +195,16 @@ def report(runs: list[Run], horizons: dict[str, float], options: argparse.Namesp
         f"Of {len(names)} problems × {options.seeds} seeds, how many have the lower regret with the one – with the other; the "
         "rest are equal.",
         "",
-        *(duel(found, names, *pair) for pair in duels),
+        *(duel(found, names, *pair) for pair in PAIRS),
+        "",
+        "## What the lowest rungs say",
+        "",
+        f"Rank correlation of the losses at a rung with those at the end, over {DRAWN} random configurations, and how many of "
+        "the final best 5 % are among the best third there: those that successive halving would keep.",
+        "",
+        "| problem | epochs | correlation | of the best 5 % kept |",
+        "|---|---:|---:|---:|",
+        *(line for name in names for line in early_signs(name)),
         "",
         "## By problem",
         "",

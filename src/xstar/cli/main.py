@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 from typer.core import TyperGroup
 
-from xstar.cli import manage, run, show
+from xstar.cli import manage, run, show, simulate
 from xstar.cli.text import console
 from xstar.errors import XstarError
 from xstar.version import VERSION
@@ -53,9 +53,11 @@ def main(
 
 
 app.command("run")(run.run)
+app.command("simulate")(simulate.simulate_command)
 for function in (show.studies, show.show, show.best):
     app.command(rich_help_panel="Looking")(function)
 app.command("audit", rich_help_panel="Looking")(manage.audit)
+app.command("report", rich_help_panel="Looking")(manage.report)
 app.command("export", rich_help_panel="Keeping")(manage.export)
 app.command("import", rich_help_panel="Keeping")(manage.import_)
 app.command("rename", rich_help_panel="Keeping")(manage.rename)

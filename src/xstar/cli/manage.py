@@ -1,4 +1,4 @@
-"""Keeping studies: ``export``, ``import``, ``rename``, ``delete``; and checking one: ``audit``."""
+"""Keeping studies: ``export``, ``import``, ``rename``, ``delete``; a ``report`` of one; and checking one: ``audit``."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from xstar.cli.options import STORAGE, Directory, Storage, StudyName
 from xstar.cli.text import console, plural
 from xstar.errors import CorruptJournal, InvalidArgument
 from xstar.exchange import export_csv, export_events, import_events
+from xstar.journal import History
+from xstar.report import report as make_report
 from xstar.settings import check_name
 
 
@@ -129,6 +131,28 @@ def delete(
         with contextlib.suppress(OSError):
             files.folder.parent.rmdir()  # the last study's files are gone; another's keep it
     out.print(f"study {study!r} is deleted" + (" with its files" if has_files else ""), soft_wrap=True)
+
+
+def report(
+    study: StudyName,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to.", show_default="STUDY.html")
+    ] = None,
+    storage: Storage = STORAGE,
+) -> None:
+    """Write a study as one HTML page: the best configuration, how the search went, the best trials, the failures."""
+    target = output or Path(f"{study}.html")
+    with look(study, storage) as view:
+        write_report(target, study, view.history)
+    console().print(f"report in {target}", soft_wrap=True)
+
+
+def write_report(path: Path, name: str, history: History) -> None:
+    """Write the page, or say why the file cannot be written."""
+    try:
+        path.write_text(make_report(name, history), encoding="utf-8")
+    except OSError as error:
+        raise InvalidArgument("--report", "must be a file that can be written", f"path={path}", str(error)) from None
 
 
 def audit(study: StudyName, storage: Storage = STORAGE) -> None:

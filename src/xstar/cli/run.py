@@ -13,6 +13,7 @@ import typer
 from xstar import loop
 from xstar.api import make_executor
 from xstar.cli.load import Program, load
+from xstar.cli.manage import write_report
 from xstar.cli.progress import make_progress, messages_to
 from xstar.cli.summary import print_summary
 from xstar.cli.text import console, plural
@@ -84,6 +85,10 @@ def run(
             show_default=DEFAULT_STORAGE,
         ),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", rich_help_panel=WHERE, help="Write an HTML report there at the end."),
+    ] = None,
     directory: Annotated[
         Path | None,
         typer.Option(
@@ -119,7 +124,7 @@ def run(
         "workers": workers, "timeout": timeout, "metric": metric, "direction": direction, "method": method,
         "max_budget": max_budget, "seed": seed, "retries": retries, "directory": directory,
     }  # fmt: skip
-    code = _search(program, _merged(program, {key: value for key, value in given.items() if value is not None}))
+    code = _search(program, _merged(program, {key: value for key, value in given.items() if value is not None}), report)
     if code:
         raise typer.Exit(code)
 
@@ -137,7 +142,7 @@ def _merged(program: Program, given: Mapping[str, Any]) -> dict[str, Any]:
     return {**settings, **given}
 
 
-def _search(program: Program, options: Mapping[str, Any]) -> int:
+def _search(program: Program, options: Mapping[str, Any], report: Path | None) -> int:
     """Run the search; returns the exit code."""
     limits = Limits(*(options.get(name) for name in OF_THE_LIMITS))
     check_end(limits, program.space, options.get("method"), options.get("searcher"))
@@ -163,6 +168,9 @@ def _search(program: Program, options: Mapping[str, Any]) -> int:
         if reason.startswith("interrupted"):
             code = EXIT_INTERRUPTED
         has_value = print_summary(out, progress.tracker, reason, _public(storage, study))
+        if report is not None:
+            write_report(report, name, study.history)
+            out.print(f"report:       {report}", soft_wrap=True)
         return code if has_value else code or EXIT_NO_VALUE
 
 

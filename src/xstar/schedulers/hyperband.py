@@ -1,8 +1,8 @@
 """Synchronous successive halving and Hyperband: a rung is filled completely before any of its trials is promoted.
 
-Choose it to compare with the literature; with more than one worker asynchronous halving gets further in the same time,
-since here everyone waits for the slowest trial of a rung. Idle workers start the next bracket's lowest rung rather than wait
-(MOBSTER paper, A.3 and Figure 8).
+Choose it to compare with the literature, or for its brackets. Idle workers start the next bracket's lowest rung rather than
+wait (MOBSTER paper, A.3 and Figure 8), so it loses little to asynchronous halving; only promotions wait, for the slowest
+trial of their rung.
 
 Bracket instances are numbered 0, 1, 2, …; instance b starts at rung s = b mod ``brackets`` with ``sizes[s]`` trials, and the
 i-th rung above that keeps ⌊sizes[s] / ηⁱ⌋ of them. A trial that fails gives up its place.

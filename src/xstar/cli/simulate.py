@@ -1,0 +1,226 @@
+"""``xstar simulate``: methods compared on a problem, in simulated time, with a table and a picture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from xstar import problems
+from xstar.cli.progress import messages_to
+from xstar.cli.text import console, number, plural
+from xstar.cli.text import seconds as words
+from xstar.errors import InvalidArgument
+from xstar.executors.clock import wall_clock
+from xstar.methods import METHODS
+from xstar.plots.regret import mean_and_error, regret_chart
+from xstar.problems import Problem
+from xstar.simulation import improvements, regret_at, simulate
+from xstar.trial import State
+
+SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
+"""At which parts of the time the table has a column."""
+
+TRAININGS = 10
+"""How many full trainings of the best configuration the time is enough for when nothing is said about it."""
+
+POINTS = 200
+"""Times at which the picture's lines are evaluated, evenly on its logarithmic axis."""
+
+STOP, CLUSTER = "When to stop", "The cluster"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is kept of a method's simulated studies, one entry per seed."""
+
+    steps: list[list[tuple[float, float]]]
+    started: list[int]
+    complete: list[int]
+    ended: list[float]
+
+
+def simulate_command(
+    problem: Annotated[
+        str | None, typer.Argument(metavar="PROBLEM", help="One of those that --list shows.", show_default=False)
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List the problems and whether their data is here.")] = False,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(help=f"May be given several times: {', '.join(METHODS)}.", show_default="random and asha"),
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Studies per method, with seeds 0, 1, 2, …")] = 5,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.svg",
+            help="Draw regret over time.",
+            show_default="simulate-PROBLEM.svg with several methods",
+        ),
+    ] = None,
+    hours: Annotated[float | None, typer.Option(rich_help_panel=STOP, help="Simulated hours.")] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            rich_help_panel=STOP, help="Simulated seconds.", show_default=f"{TRAININGS} trainings of the best"
+        ),
+    ] = None,
+    trials: Annotated[int | None, typer.Option(rich_help_panel=STOP, help="Trials per study.")] = None,
+    workers: Annotated[int, typer.Option(rich_help_panel=CLUSTER, help="Trials that train at a time.")] = 4,
+    stragglers: Annotated[
+        float, typer.Option(rich_help_panel=CLUSTER, help="σ of a log-normal factor on the time of each run.")
+    ] = 0.0,
+    failures: Annotated[
+        float, typer.Option(rich_help_panel=CLUSTER, help="Probability per epoch that a worker is lost.")
+    ] = 0.0,
+    count_decisions: Annotated[
+        bool,
+        typer.Option(
+            "--count-decisions", rich_help_panel=CLUSTER, help="Add the real time of decisions to the simulated clock."
+        ),
+    ] = False,
+) -> None:
+    """Compare methods on a problem whose answers are known, on a cluster that is only simulated.
+
+    Prints how far the best loss was from the optimum over time, mean ± standard error over seeds.
+    """
+    out = console()
+    if listed:
+        _list(out)
+        return
+    if problem is None:
+        raise InvalidArgument("PROBLEM", "is needed", None, "`xstar simulate --list` shows which there are")
+    if plot is not None and plot.suffix != ".svg":
+        raise InvalidArgument("--plot", "must end in .svg", str(plot), f"e.g. --plot {plot.stem or 'regret'}.svg")
+    found = problems.get(problem)
+    limit = _limit(found, hours, seconds, trials)
+    methods = list(dict.fromkeys(method or ["random", "asha"]))
+    if unknown := [name for name in methods if name not in METHODS]:
+        raise InvalidArgument("--method", f"must be one of {', '.join(METHODS)}", unknown[0])
+    begun = wall_clock()
+    compared: dict[str, Comparison] = {}
+    errors = console(stderr=True)
+    with messages_to(errors), errors.status("simulating") as status:
+        for name in methods:
+            kept = compared[name] = Comparison([], [], [], [])
+            for seed in range(seeds):
+                status.update(f"simulating {name}, seed {seed + 1} of {seeds}")
+                study = simulate(
+                    found,
+                    name,
+                    workers=workers,
+                    seconds=limit,
+                    trials=trials,
+                    seed=seed,
+                    stragglers=stragglers,
+                    failures=failures,
+                    count_decisions=count_decisions,
+                )
+                kept.steps.append(improvements(study.history))
+                kept.started.append(len(study.history.trials))
+                kept.complete.append(study.history.count(State.COMPLETE))
+                kept.ended.append(study.clock())
+    took = wall_clock() - begun
+    horizon = limit or max(max(kept.ended) for kept in compared.values())
+    _print_table(out, found, compared, horizon, workers)
+    simulated = sum(sum(kept.ended) for kept in compared.values())
+    studies = plural(len(methods) * seeds, "study").replace("studys", "studies")
+    out.print(f"{studies} of {words(simulated)} together, simulated in {words(took)}")
+    if plot is None and len(methods) > 1:
+        plot = Path(f"simulate-{problem}.svg")
+    if plot is not None:
+        _write_plot(plot, found, compared, horizon, workers)
+        out.print(f"picture: {plot}", soft_wrap=True)
+
+
+def _limit(problem: Problem, hours: float | None, seconds: float | None, trials: int | None) -> float | None:
+    """The simulated seconds a study may take; ``None`` where only the trials are counted."""
+    if hours is not None and seconds is not None:
+        found = f"--hours {hours:g} --seconds {seconds:g}"
+        raise InvalidArgument("--hours", "cannot be given with --seconds", found, "leave one out")
+    if hours is not None:
+        return hours * 3600
+    if seconds is None and trials is None:
+        return TRAININGS * problem.curve(problem.best, 0).seconds[-1]
+    return seconds
+
+
+def _print_table(out: Console, problem: Problem, compared: dict[str, Comparison], horizon: float, workers: int) -> None:
+    times = [share * horizon for share in SHARES]
+    cells = {
+        name: [mean_and_error(column) for column in _columns(kept, problem, times)] for name, kept in compared.items()
+    }
+    lowest = [min(cells[name][place][0] for name in compared) for place in range(len(times))]
+    seeds = plural(len(next(iter(compared.values())).steps), "seed")
+    table = Table(
+        title=f"{problem.name}: regret ({problem.unit}), {plural(workers, 'worker')}, {seeds}", title_justify="left"
+    )
+    table.add_column("method", no_wrap=True)
+    for time in times:
+        table.add_column(words(time), justify="right")
+    table.add_column("trials", justify="right")
+    table.add_column("complete", justify="right")
+    for name, kept in compared.items():
+        row = [
+            Text(_cell(mean, error), "bold green" if mean == best and math.isfinite(mean) else "")
+            for (mean, error), best in zip(cells[name], lowest, strict=True)
+        ]
+        table.add_row(name, *row, _average(kept.started), _average(kept.complete))
+    out.print(table)
+
+
+def _columns(kept: Comparison, problem: Problem, times: Sequence[float]) -> list[tuple[float, ...]]:
+    """For each time, a regret per seed."""
+    return list(zip(*(regret_at(steps, problem.optimum, times) for steps in kept.steps), strict=True))
+
+
+def _cell(mean: float, error: float) -> str:
+    return f"{number(mean, 3)} ± {number(error, 2)}" if math.isfinite(mean) else "-"
+
+
+def _average(counts: Sequence[int]) -> str:
+    return number(sum(counts) / len(counts), 4)
+
+
+def _write_plot(path: Path, problem: Problem, compared: dict[str, Comparison], horizon: float, workers: int) -> None:
+    first = min((steps[0][0] for kept in compared.values() for steps in kept.steps if steps), default=horizon / 2)
+    begin = min(max(first, horizon / 1000), horizon / 2)
+    unit, size = ("hours", 3600.0) if horizon >= 7200 else ("minutes", 60.0) if horizon >= 120 else ("seconds", 1.0)
+    times = [begin * (horizon / begin) ** (step / (POINTS - 1)) for step in range(POINTS)]
+    regrets = {
+        name: [regret_at(steps, problem.optimum, times) for steps in kept.steps] for name, kept in compared.items()
+    }
+    seeds = plural(len(next(iter(regrets.values()))), "seed")
+    picture = regret_chart(
+        [time / size for time in times],
+        regrets,
+        title=f"{problem.name}: regret over time on {plural(workers, 'worker')}",
+        subtitle=f"{problem.unit} above the optimum, mean and standard error of {seeds}",
+        x_label=f"simulated {unit}",
+    )
+    try:
+        path.write_text(picture, encoding="utf-8")
+    except OSError as error:
+        raise InvalidArgument("--plot", f"must be a file that can be written ({error.strerror})", str(path)) from None
+
+
+def _list(out: Console) -> None:
+    table = Table("problem", "parameters", "budgets", "loss", "data")
+    table.columns[1].justify = "right"
+    for name in problems.names():
+        lacks = problems.missing(name)
+        if lacks:
+            table.add_row(name, "-", "-", "-", Text(lacks, "yellow"))
+            continue
+        problem = problems.get(name)
+        budgets = problem.budgets
+        shown = f"{budgets[0]} … {budgets[-1]}" if len(budgets) > 2 else ", ".join(map(str, budgets))
+        table.add_row(name, str(len(problem.space)), shown, problem.unit, Text("here", "green"))
+    out.print(table)

@@ -1,0 +1,132 @@
+"""A study on one page: an HTML file without scripts or links, to keep, to mail, to print.
+
+What was found, how it got there (the best value after each trial), how the best trials learned, and what failed.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from heapq import nsmallest
+
+from xstar.journal import History
+from xstar.plots.svg import Series, line_chart
+from xstar.trial import State, Trial
+
+BEST = 20
+"""Rows of the table of trials: a report is read, not searched; `xstar export` has them all."""
+
+CURVES = 6
+"""Learning curves in one picture; more cannot be told apart."""
+
+FAILURES = 10
+
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 860px; margin: 2em auto; padding: 0 1em; color: #1d1d1b }
+h1 { margin-bottom: 0 } h2 { margin-top: 2em } .quiet { color: #5c5c57 }
+table { border-collapse: collapse; margin: 1em 0 } td, th { text-align: left; padding: .25em 1em .25em 0; vertical-align: top }
+th { border-bottom: 1px solid #8a8a84 } td.number { font-variant-numeric: tabular-nums } svg { max-width: 100%; height: auto }
+pre { background: #f4f3ee; padding: .75em; overflow-x: auto; white-space: pre-wrap }
+"""
+
+
+def report(name: str, history: History) -> str:
+    """The page."""
+    created, best = history.created, history.best
+    begun = datetime.fromtimestamp(created.at, UTC)
+    counts = ", ".join(f"{history.count(state)} {state.value}" for state in State if history.count(state))
+    parts = [
+        f"<h1>{_text(name)}</h1>",
+        f'<p class="quiet">{_text(created.direction)} {_text(created.metric)} · {_text(_method(history))} · '
+        f"seed {created.seed} · "
+        f"begun {begun:%Y-%m-%d %H:%M} UTC · {counts or 'no trials yet'}</p>",
+    ]
+    if best is None:
+        parts.append("<p>No trial has a value yet.</p>")
+    else:
+        parts.append(f"<h2>Best: {_text(created.metric)} {best.value:.8g}</h2>")
+        parts.append(f'<p class="quiet">trial {best.number}, suggested by {_text(best.origin)}</p>')
+        parts.append(_table(("parameter", "value"), ((key, _value(value)) for key, value in best.config.items())))
+        parts += _charts(history)
+        parts.append(f"<h2>The best {min(BEST, len(_ranked(history, BEST)))} trials</h2>")
+        parts.append(
+            _table(("trial", created.metric, "state", "epochs", "configuration"), map(_row, _ranked(history, BEST)))
+        )
+    parts += _failures(history)
+    body = "\n".join(parts)
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{_text(name)}</title>'
+        f"<style>{STYLE}</style></head>\n<body>\n{body}\n</body></html>\n"
+    )
+
+
+def _method(history: History) -> str:
+    return f"{history.created.searcher['name']} + {history.created.scheduler['name']}"
+
+
+def _charts(history: History) -> list[str]:
+    metric = history.created.metric
+    lowest, line = float("inf"), []
+    for trial in history.trials:  # in the order in which they were asked for
+        if trial.loss is not None and trial.state not in (State.FAILED, State.INFEASIBLE):
+            lowest = min(lowest, trial.loss)
+        line.append(history.sign * lowest)
+    numbers = [float(count) for count in range(1, len(line) + 1)]
+    title = f"Best {metric} so far"
+    charts = [
+        "<h2>How it went</h2>",
+        line_chart([Series("best", numbers, line)], title=title, x_label="trials", log_x=len(line) > 20),
+    ]
+    learned = [trial for trial in _ranked(history, CURVES) if len(trial.reports) > 1]
+    if learned:
+        series = [
+            Series(
+                f"trial {trial.number}",
+                [float(reading.budget) for reading in trial.reports],
+                [reading.metrics[metric] for reading in trial.reports],
+            )
+            for trial in learned
+        ]
+        charts.append(line_chart(series, title=f"{metric} of the best trials", x_label="epochs"))
+    return charts
+
+
+def _ranked(history: History, count: int) -> list[Trial]:
+    """Complete trials first, each by its last loss."""
+    seen = (
+        trial
+        for trial in history.trials
+        if trial.loss is not None and trial.state not in (State.FAILED, State.INFEASIBLE)
+    )
+    return nsmallest(count, seen, key=lambda trial: (trial.state is not State.COMPLETE, trial.known_loss, trial.number))
+
+
+def _row(trial: Trial) -> Sequence[str]:
+    config = ", ".join(f"{name}={_value(value)}" for name, value in trial.config.items())
+    return str(trial.number), f"{trial.value:.6g}", trial.state.value, str(trial.budget), config
+
+
+def _failures(history: History) -> list[str]:
+    failed = [trial for trial in history.trials if trial.state in (State.FAILED, State.INFEASIBLE)]
+    if not failed:
+        return []
+    rows = [
+        f"<p>trial {trial.number}, {trial.state.value}</p><pre>{_text(trial.reason or '')}</pre>"
+        for trial in failed[-FAILURES:]
+    ]
+    return [f"<h2>{len(failed)} without a value, the last {len(rows)}</h2>", *rows]
+
+
+def _value(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    top = "".join(f"<th>{_text(cell)}</th>" for cell in head)
+    body = "".join("<tr>" + "".join(f'<td class="number">{_text(cell)}</td>' for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _text(text: str) -> str:
+    return html.escape(text)

@@ -1,0 +1,184 @@
+"""Methods compared in simulated time: a study of a problem on a cluster that exists on paper only.
+
+``simulate`` runs the real searcher, scheduler, study and loop; only the training is played back
+(:mod:`xstar.executors.simulator`). ``regret_over_time`` says how far the best report was from the problem's optimum at any
+time: the *immediate regret* of the MOBSTER paper, Section 4.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+
+from xstar import loop
+from xstar.errors import InvalidArgument
+from xstar.executors.simulator import METRIC, Simulator
+from xstar.journal import History
+from xstar.limits import Limits
+from xstar.methods import check_end, resolve
+from xstar.problems import Problem
+from xstar.schedulers import Scheduler
+from xstar.schedulers.ladder import OnLadder
+from xstar.searchers import Searcher
+from xstar.study import Study
+from xstar.trial import Job, Outcome, Report, Verdict
+
+TIME_IS_OVER = "the simulated time was over"
+
+
+def simulate(
+    problem: Problem,
+    method: str | None = None,
+    *,
+    searcher: Searcher | None = None,
+    scheduler: Scheduler | None = None,
+    workers: int = 1,
+    seconds: float | None = None,
+    trials: int | None = None,
+    seed: int = 0,
+    stragglers: float = 0.0,
+    failures: float = 0.0,
+    count_decisions: bool = False,
+) -> Study:
+    """The study that ``method`` would have made of ``problem`` on ``workers`` workers.
+
+    It ends when ``seconds`` of simulated time have passed, whatever still runs then, or when ``trials`` trials are over. The
+    same arguments give the same study, unless ``count_decisions`` adds the real time that decisions take.
+
+    >>> from xstar import problems
+    >>> study = simulate(problems.get("curves-mlp", max_budget=9), "asha", workers=4, trials=30)
+    >>> len(study.history.trials), study.best.budget
+    (30, 9)
+    """
+    limits = Limits(trials=trials, seconds=seconds)
+    check_end(limits, problem.space, method, searcher)
+    max_budget = problem.budgets[-1] if scheduler is None else None
+    found, ladder = resolve(method, searcher, scheduler, max_budget)
+    if scheduler is None:
+        ladder = _fitted(ladder, problem.budgets)
+    _check(ladder, problem)
+    simulator = Simulator(
+        problem, workers, seed=seed, stragglers=stragglers, failures=failures, count_decisions=count_decisions
+    )
+    study = Study(
+        problem.space, searcher=found, scheduler=ladder, metric=METRIC, seed=seed, clock=lambda: simulator.now
+    )
+    reason = loop.run(study, _Until(simulator, study, math.inf if seconds is None else seconds), limits)
+    if reason.startswith("interrupted"):
+        raise KeyboardInterrupt
+    return study
+
+
+def rungs_of(budgets: Sequence[int], eta: int) -> tuple[int, ...]:
+    """A ladder whose rungs are all budgets of a problem: each is the first at least ``eta`` times as high as the one below.
+
+    >>> rungs_of([5, 10, 20, 40, 80, 160], 3)
+    (5, 20, 80, 160)
+    >>> rungs_of([12, 200], 3)
+    (12, 200)
+    """
+    rungs = [budgets[0]]
+    for budget in budgets[1:]:
+        if budget >= eta * rungs[-1]:
+            rungs.append(budget)
+    if rungs[-1] != budgets[-1]:
+        rungs.append(budgets[-1])
+    return tuple(rungs)
+
+
+# ---------------------------------------------------------------- regret
+
+
+def improvements(history: History) -> list[tuple[float, float]]:
+    """(time, loss) of every report that was lower than all reports before it, at whatever budget; in order of time."""
+    reports = sorted((report.at, history.loss_of(report.metrics)) for t in history.trials for report in t.reports)
+    steps: list[tuple[float, float]] = []
+    lowest = math.inf
+    for at, loss in reports:
+        if loss < lowest:
+            lowest = loss
+            steps.append((at, loss))
+    return steps
+
+
+def regret_over_time(study: Study, problem: Problem, times: Iterable[float]) -> list[float]:
+    """At each of ``times``: the lowest loss reported by then, at any budget, less the problem's optimum.
+
+    Never below 0: one noisy report may lie under the expected loss of the best configuration. ``inf`` before the first report.
+    """
+    return regret_at(improvements(study.history), problem.optimum, times)
+
+
+def regret_at(steps: Sequence[tuple[float, float]], optimum: float, times: Iterable[float]) -> list[float]:
+    """``regret_over_time`` from the improvements of a run, which are few: a comparison need not keep its studies."""
+    places = (bisect_right(steps, time, key=lambda step: step[0]) for time in times)
+    return [max(0.0, steps[place - 1][1] - optimum) if place else math.inf for place in places]
+
+
+# ---------------------------------------------------------------- the parts of a simulation
+
+
+class _Until:
+    """A simulator that is switched off at a point in time.
+
+    The loop would let running trials finish, as one should with real ones. Here they are given up: nothing is lost, and a
+    run on a thousand workers would else be played on for a thousand trials whose reports nobody counts.
+    """
+
+    def __init__(self, simulator: Simulator, study: Study, end: float) -> None:
+        self._simulator = simulator
+        self._study = study
+        self._end = end
+
+    @property
+    def now(self) -> float:
+        return self._simulator.now
+
+    @property
+    def uses_files(self) -> bool:
+        return False
+
+    def free(self) -> int:
+        return self._simulator.free()
+
+    def idle(self) -> bool:
+        return self._simulator.idle()
+
+    def submit(self, job: Job) -> None:
+        self._simulator.submit(job)
+
+    def obey(self, report: Report, verdict: Verdict, stop: int | None) -> None:
+        self._simulator.obey(report, verdict, stop)
+
+    def poll(self) -> list[Outcome]:
+        found = self._simulator.poll()
+        if self._simulator.now <= self._end:
+            return found
+        self._simulator.close()
+        self._simulator.now = self._end
+        self._study.release(TIME_IS_OVER)
+        return []
+
+    def close(self) -> None:
+        self._simulator.close()
+
+
+def _fitted(scheduler: Scheduler, budgets: Sequence[int]) -> Scheduler:
+    """The scheduler of a method, with rungs at budgets that the problem has."""
+    if isinstance(scheduler, OnLadder) and not set(scheduler.rungs) <= set(budgets):
+        return dataclasses.replace(scheduler, levels=rungs_of(budgets, scheduler.eta))
+    return scheduler
+
+
+def _check(scheduler: Scheduler, problem: Problem) -> None:
+    """Refuse rungs at which nothing is ever reported: trials would run past them uncompared."""
+    budgets, top = set(problem.budgets), scheduler.max_budget
+    unknown = sorted({*scheduler.rungs, *([] if top is None else [top])} - budgets)
+    if unknown:
+        shown = ", ".join(map(str, problem.budgets[:8])) + (", …" if len(budgets) > 8 else "")
+        rule = f"must compare at budgets of {problem.name}, which are {shown}"
+        eta = scheduler.eta if isinstance(scheduler, OnLadder) else 3
+        remedy = f"e.g. max_budget={problem.budgets[-1]}, levels={list(rungs_of(problem.budgets, eta))}"
+        raise InvalidArgument("scheduler", rule, unknown, remedy)

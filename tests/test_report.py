@@ -1,0 +1,89 @@
+"""The HTML report: well formed, complete, and safe with whatever a trial left behind."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import xstar as xs
+from xstar.cli.main import app
+from xstar.report import report
+
+
+class Checker(HTMLParser):
+    """Fails on tags that do not close in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.words: list[str] = []
+        self.seen: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.add(tag)
+        if tag not in ("meta", "!doctype"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.add(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+def checked(page: str) -> Checker:
+    checker = Checker()
+    checker.feed(page)
+    assert checker.open == []
+    return checker
+
+
+def a_study(trials: int) -> xs.Study:
+    study = xs.Study(
+        xs.Space(x=xs.Float(0, 1), kind=xs.Choice(["<b>", "b&c"])), direction="maximize", max_budget=3, seed=1
+    )
+    for _ in range(trials):
+        trial = study.ask()
+        assert trial is not None
+        if trial.number % 5 == 4:
+            study.fail(trial, "Traceback …\nValueError: <script>alert(1)</script>")
+            continue
+        for epoch in trial.epochs():
+            study.report(trial, trial["x"] * epoch)
+    return study
+
+
+@pytest.mark.parametrize("trials", [0, 1, 4, 30])
+def test_a_report_is_well_formed(trials: int) -> None:
+    study = a_study(trials)
+    checker = checked(report("my study", study.history))
+    assert "script" not in checker.seen
+    text = " ".join(checker.words)
+    assert "my study" in text
+    if trials == 0:
+        assert "No trial has a value yet" in text
+    else:
+        assert f"{study.best.value:.8g}" in text
+        assert "svg" in checker.seen
+    if trials == 30:
+        assert "6 without a value" in text
+        assert "ValueError: <script>alert(1)</script>" in text
+
+
+def test_the_command_line_writes_it(tmp_path: Path) -> None:
+    storage = tmp_path / "s.db"
+    with xs.Study(xs.Space(x=xs.Float(0, 1)), name="s", storage=storage) as study:
+        study.tell(study.ask(), 0.25)  # type: ignore[arg-type]
+    result = CliRunner().invoke(app, ["report", "s", "--storage", str(storage), "--output", str(tmp_path / "s.html")])
+    assert result.exit_code == 0, result.output
+    assert "0.25" in " ".join(checked((tmp_path / "s.html").read_text(encoding="utf-8")).words)
+    result = CliRunner().invoke(
+        app, ["report", "s", "--storage", str(storage), "--output", str(tmp_path / "no" / "s.html")]
+    )
+    assert result.exit_code == 2
