@@ -159,6 +159,19 @@ def test_idle_workers_start_the_next_bracket() -> None:
     assert third.bracket == 1
 
 
+def test_a_trial_that_ends_early_by_itself_does_not_hold_up_its_rung() -> None:
+    study = xs.Study(xs.Space(x=xs.Float(0, 1)), scheduler=Hyperband(4, eta=2, brackets=1, min_budget=2), seed=0)
+    first, second = study.ask(), study.ask()
+    assert first is not None
+    assert second is not None
+    study.report(first, 0.5, budget=1)
+    study.complete(first)  # it converged after one epoch
+    study.report(second, 0.7, budget=2)
+    promoted = study.ask()
+    assert promoted is second
+    assert first.state is State.COMPLETE
+
+
 def test_hyperbands_brackets_have_its_sizes() -> None:
     assert Hyperband(81).sizes == (81, 34, 15, 8, 5)  # Table 1 of Li et al. (2017)
     assert Hyperband(81).rungs == (1, 3, 9, 27, 81)

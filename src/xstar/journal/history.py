@@ -44,7 +44,7 @@ class Rung:
 
     def __init__(self) -> None:
         self.dropped = 0
-        """Trials on their way here that failed."""
+        """Trials on their way here that ended before: they failed, or their objective had nothing more to train."""
         self.records: SortedList[tuple[float, int]] = SortedList()
         """Every trial that reported at this budget."""
         self.paused: SortedList[tuple[float, int]] = SortedList()
@@ -287,7 +287,7 @@ class History:
         trial.ended_at = at
         self.ended.append(trial.number)
         self.since_best += 1
-        if self.levels and state in (State.FAILED, State.INFEASIBLE) and trial.target is not None:
+        if self.levels and trial.target is not None and trial.budget < trial.target:
             self._rung_of(trial, trial.target).dropped += 1
             self.touched.append(trial.bracket)
         if state in (State.COMPLETE, State.STOPPED):
