@@ -23,7 +23,7 @@ from xstar.journal import SCHEMA, Event, History, Journal
 from xstar.journal import events as ev
 from xstar.settings import DIRECTIONS, check_name
 from xstar.storage import SqlStorage
-from xstar.trial import Trial
+from xstar.trial import Trial, last_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -188,9 +188,3 @@ def _cell(value: Any) -> Any:
     if isinstance(value, str | float) or (isinstance(value, int) and not isinstance(value, bool)):
         return value
     return json.dumps(value, ensure_ascii=False)
-
-
-def last_line(reason: str) -> str:
-    """The line of a traceback that names the error, without what a terminal would take for a command."""
-    lines = reason.strip().splitlines()
-    return "".join(character for character in lines[-1] if character.isprintable()) if lines else ""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from xstar.errors import InvalidArgument
 from xstar.journal import History
+from xstar.trial import State
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Limits:
         if (
             self.target is not None
             and best is not None
-            and best.state.over
+            and best.state is State.COMPLETE
             and best.known_loss <= history.sign * self.target
         ):
             return f"the target {self.target:g} is reached"

@@ -19,8 +19,9 @@ from xstar.errors import ObjectiveError
 from xstar.executors import Executor
 from xstar.keeper import DEFAULT_CHECKPOINTS, Keeper
 from xstar.limits import NO_LIMITS, Limits
+from xstar.schedulers import Hyperband
 from xstar.study import Study
-from xstar.trial import Failure, Finished, Outcome, Report, State
+from xstar.trial import Failure, Finished, Outcome, Report, State, last_line
 
 log = logging.getLogger("xstar")
 
@@ -43,6 +44,16 @@ def run(
     run again when the study is resumed.
     """
     keeper = Keeper(study, checkpoints) if executor.uses_files and checkpoints is not None else None
+    study.begun_at = study.clock()
+    if (
+        isinstance(study.scheduler, Hyperband)
+        and limits.trials is not None
+        and limits.trials < study.scheduler.sizes[0]
+    ):
+        first = study.scheduler.sizes[0]
+        log.warning(
+            "no trial is promoted before the first bracket is full, at %d trials; trials=%d", first, limits.trials
+        )
     with _interruptible() as interrupt:
         try:
             while True:
@@ -63,8 +74,10 @@ def run(
                 if watch is not None:
                     watch(study)
         except BaseException as error:
-            executor.close()
-            study.release(_WHY.get(type(error)) or f"the program failed: {type(error).__name__}: {error}")
+            try:
+                executor.close()
+            finally:
+                study.release(_WHY.get(type(error)) or f"the program failed: {type(error).__name__}: {error}")
             if isinstance(error, _Terminated):
                 raise SystemExit(128 + signal.SIGTERM) from None
             raise
@@ -83,7 +96,7 @@ def _settle(study: Study, executor: Executor, outcome: Outcome) -> None:
             study.complete(trial, attempt=attempt)
             log.info("%r", study.history.trials[trial])
         case Failure(trial, attempt, kind, reason, _):
-            last = reason.strip().splitlines()[-1]
+            last = last_line(reason)
             study.fail(trial, reason, "exception" if kind == "metric" else kind, attempt=attempt)
             if kind == "metric" and study.history.best is None:
                 raise ObjectiveError(last)  # no trial of this search can ever have a value

@@ -56,12 +56,22 @@ class Policy:
         return ev.Asked(number, config, choice.origin, history.seen, now, task.budget, task.bracket, queued)
 
     def answer(
-        self, history: History, trial: Trial, run: int, metrics: Metrics, budget: int | None, now: float, *, final: bool
+        self,
+        history: History,
+        trial: Trial,
+        run: int,
+        metrics: Metrics,
+        budget: int | None,
+        now: float,
+        *,
+        final: bool,
+        strict: bool = True,
     ) -> ev.Reported | ev.Failed | None:
         """The event that records metrics of the ``run``-th attempt at ``trial``, with its verdict.
 
-        ``None`` if there is nothing to record: a resumed run without a checkpoint trains its first epochs again. A report
-        of a run that was given up is recorded without effect and told to stop.
+        ``None`` if there is nothing to record: a resumed run without a checkpoint trains its first epochs again, and
+        (unless ``strict``) someone else may have reported for it. A report of a run that was given up is recorded without
+        effect and told to stop.
         """
         number, metric, full = trial.number, history.created.metric, self.scheduler.max_budget
         at = trial.budget + 1 if budget is None else budget
@@ -72,7 +82,7 @@ class Policy:
             if type(at) is not int or at < 1:
                 raise InvalidReport(f"budget of trial {number}", "must be a whole number of at least 1", at)
             if at <= trial.budget:
-                if run > 0:
+                if run > 0 or not strict:
                     return None
                 raise InvalidReport(f"budget of trial {number}", f"must be above the last one, {trial.budget}", at)
             if trial.target is not None and at > trial.target:

@@ -29,7 +29,7 @@ from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.settings import Settings, check_name
 from xstar.space import Space
-from xstar.trial import Done, Job, State, Trial, Verdict
+from xstar.trial import Done, Job, State, Trial, Verdict, last_line
 from xstar.version import VERSION
 
 if TYPE_CHECKING:
@@ -143,7 +143,8 @@ class Study:
         self.ended: str | None = None
         """Why the last ``ask`` gave nothing and none will; ``None``: it may give something later."""
         self._mine: dict[int, int] = {}  # trials this object runs → the attempt it runs
-        self._opened_at = clock()
+        self.begun_at = clock()
+        """When this call began: what the limit ``seconds`` counts from."""
         self._heartbeat = Heartbeat(journal, clock) if isinstance(journal, LeasedJournal) else None
         self.reclaim()
 
@@ -175,7 +176,7 @@ class Study:
     def _next(self, limits: Limits) -> Start | None:
         history, now, full = self.history, self.clock(), None
         if limits is not NO_LIMITS:
-            self.ended = limits.over(history, now - self._opened_at)
+            self.ended = limits.over(history, now - self.begun_at)
             if self.ended is not None:
                 return None
             full = limits.full(history)
@@ -227,13 +228,14 @@ class Study:
             if attempt is None and trial.losses == 0 and is_late(trial, run):
                 what, found = f"trial {trial.number}", f"state={trial.state.value}"
                 raise InvalidReport(what, "must be running to take a report", found, "ask for a new trial")
-            return self._policy.answer(self.history, trial, run, metrics, budget, self.clock(), final=final)
+            now, strict = self.clock(), attempt is None
+            return self._policy.answer(self.history, trial, run, metrics, budget, now, final=final, strict=strict)
 
         event: ev.Reported | ev.Failed | None = self._ledger.settle(decide)
         if event is None:
             return Verdict.CONTINUE
         if trial.state is not State.RUNNING or run != trial.attempt:
-            self._mine.pop(trial.number, None)
+            self._forget(trial.number, run)
         if isinstance(event, ev.Failed) or trial.state is State.WAITING:  # waiting: this run was given up
             return Verdict.STOP
         return event.verdict
@@ -260,18 +262,25 @@ class Study:
             known = self._known(trial)
             run = self._mine.get(known.number, known.attempt) if attempt is None else attempt
             self._ledger.settle(lambda: None if is_late(known, run) else event(known, run))
-            self._mine.pop(known.number, None)
+            self._forget(known.number, run)
+
+    def _forget(self, number: int, run: int) -> None:
+        if self._mine.get(number) == run:  # a trial promoted at once may have a newer run here
+            del self._mine[number]
 
     # ------------------------------------------------------------ from elsewhere
 
-    def add(self, config: Mapping[str, Any], value: Any, budget: int = 1) -> Trial:
-        """Record an observation made elsewhere; it counts as a complete trial, but not towards ``trials=``."""
+    def add(self, config: Mapping[str, Any], value: Any, budget: int | None = None) -> Trial:
+        """Record an observation made elsewhere (by default at full budget).
+
+        It counts as a complete trial, but neither towards ``trials=`` nor at the rungs of a scheduler.
+        """
         parsed, known = parse_metrics(value, self.metric), self.space.parse(config)
         if not math.isfinite(parsed[self.metric]):
             raise InvalidReport("value", "must be finite", parsed[self.metric], "leave failed observations out")
-        data = self.space.dump(known)
+        data, at = self.space.dump(known), budget or self.scheduler.max_budget or 1
         with self._ledger.lock:
-            self._ledger.settle(lambda: ev.Added(len(self.history.trials), data, parsed, self.clock(), budget))
+            self._ledger.settle(lambda: ev.Added(len(self.history.trials), data, parsed, self.clock(), at))
             return self.history.trials[-1]
 
     def enqueue(self, config: Mapping[str, Any]) -> None:
@@ -290,7 +299,7 @@ class Study:
             best = self.history.best
             if best is None:
                 reasons = [trial.reason for trial in self.history.trials if trial.reason]
-                last = f"; the last failure: {reasons[-1].strip().splitlines()[-1]}" if reasons else ""
+                last = f"; the last failure: {last_line(reasons[-1])}" if reasons else ""
                 raise NoValue(f"no trial has a value yet ({len(self.history.trials)} trials so far){last}")
             return best
 
@@ -310,27 +319,27 @@ class Study:
     def reclaim(self) -> None:
         """Record as lost what dead programs were running, so that it is run again."""
         if isinstance(self.journal, LeasedJournal):
-            found = self.journal.abandoned(self.clock())
-            self._lose(found)
-            for number, _ in found:
-                if self.history.trials[number].state.over:
-                    self.journal.forget(number)
+            with self._ledger.lock:
+                self._ledger.catch_up()
+                # Noted before the leases are read: a run that someone starts in between is none of those found dead.
+                runs = {number: trial.attempt for number, trial in self.history.running.items()}
+                found = self.journal.abandoned(self.clock())
+                self._lose([(number, reason, runs[number]) for number, reason in found if number in runs])
+                for number, _ in found:
+                    if number < len(self.history.trials) and self.history.trials[number].state.over:
+                        self.journal.forget(number)
 
     def release(self, reason: str) -> None:
         """Give up what this object runs: the trials will be run again from their checkpoints."""
         with self._ledger.lock:
-            self._lose([(number, reason) for number in self._mine], released=True)
+            self._lose([(number, reason, run) for number, run in self._mine.items()], released=True)
             self._mine.clear()
 
-    def _lose(self, found: Sequence[tuple[int, str]], *, released: bool = False) -> None:
-        with self._ledger.lock:
-            if found:
-                self._ledger.catch_up()
-            for number, reason in found:
-                self._lose_one(self.history.trials[number], reason, released)
+    def _lose(self, found: Sequence[tuple[int, str, int]], *, released: bool = False) -> None:
+        for number, reason, run in found:
+            self._lose_one(self.history.trials[number], reason, run, released)
 
-    def _lose_one(self, trial: Trial, reason: str, released: bool) -> None:
-        run = trial.attempt
+    def _lose_one(self, trial: Trial, reason: str, run: int, released: bool) -> None:
         self._ledger.settle(
             lambda: (
                 ev.Lost(trial.number, reason, self.clock(), run, released)

@@ -262,6 +262,12 @@ class Trial:
         return f"Trial({self.number}, {self.state.value}{value}, config={self.config})"
 
 
+def last_line(reason: str) -> str:
+    """The line of a traceback that names the error, without what a terminal would take for a command."""
+    lines = reason.strip().splitlines()
+    return "".join(character for character in lines[-1] if character.isprintable()) if lines else ""
+
+
 def no_epochs() -> InvalidArgument:
     """What is said when epochs are asked for and nobody said how many there are."""
     rule = "trial.epochs() needs to know how many epochs there are"

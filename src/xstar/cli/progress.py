@@ -22,11 +22,10 @@ from rich.table import Table
 from rich.text import Text
 
 from xstar.cli.text import STYLES, counts, number, plural, seconds, short_config
-from xstar.exchange import last_line
 from xstar.journal import events as ev
 from xstar.limits import Limits
 from xstar.study import Study
-from xstar.trial import State, Trial
+from xstar.trial import State, Trial, last_line
 
 REFRESHES = 4
 """Redraws per second: a table that changes faster cannot be read, and each redraw takes a few milliseconds of a core."""

@@ -17,8 +17,7 @@ from xstar.cli.look import View, existing, look
 from xstar.cli.options import STORAGE, Directory, Storage, StudyName
 from xstar.cli.text import STYLES, config_table, console, counts, number, plural, seconds, short_config
 from xstar.errors import NoValue, XstarError
-from xstar.exchange import last_line
-from xstar.trial import State, Trial
+from xstar.trial import State, Trial, last_line
 
 LAST_TRIALS = 10
 MOST_REASONS = 10

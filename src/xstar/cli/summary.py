@@ -7,8 +7,8 @@ from rich.text import Text
 
 from xstar.cli.progress import Tracker
 from xstar.cli.text import command, config_table, counts, number, plural, seconds
-from xstar.exchange import last_line
 from xstar.study import DEFAULT_STORAGE
+from xstar.trial import last_line
 
 
 def print_summary(console: Console, tracker: Tracker, reason: str, storage: str) -> bool:

@@ -20,6 +20,7 @@ class InlineExecutor:
         self._metric = metric
         self._job: Job | None = None
         self._trial: RunningTrial | None = None
+        self._error: BaseException | None = None
         self._run: Generator[tuple[int, dict[str, float]], None, None] | None = None
 
     @property
@@ -47,8 +48,10 @@ class InlineExecutor:
         if job is None:
             time.sleep(TICK)
             return []
-        if run is None:  # stopped by a verdict
-            self._job = None
+        if run is None:  # ended by a verdict
+            self._job, error = None, self._error
+            if error is not None:
+                return [Failure(job.trial, job.attempt, *describe(error), self.now)]
             return [Finished(job.trial, job.attempt, self.now)]
         try:
             budget, metrics = next(run)
@@ -74,5 +77,11 @@ class InlineExecutor:
 
     def _end_run(self) -> None:
         if self._run is not None:
-            run, self._run = self._run, None
-            run.close()
+            run, self._run, self._error = self._run, None, None
+            try:
+                run.close()
+            except (
+                Exception,
+                SystemExit,
+            ) as error:  # in the objective's own cleanup: the trial's affair, not the search's
+                self._error = error

@@ -133,7 +133,7 @@ def _stream(
                 yield budget, metrics
     finally:
         result.close()
-    if count == 0:
+    if count == 0 and reported == 0:
         raise InvalidReport(
             "objective", "a generator must yield at least one value", "no value", "yield once per epoch"
         )

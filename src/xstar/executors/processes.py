@@ -110,6 +110,7 @@ class ProcessExecutor:
             ) from error
         self._timeout = timeout
         self._failed_starts = 0
+        self._later: list[Job] = []
         self._workers = [_Worker(self._payload) for _ in range(workers)]
 
     @property
@@ -121,17 +122,22 @@ class ProcessExecutor:
         return True
 
     def free(self) -> int:
-        return sum(worker.job is None for worker in self._workers)
+        return sum(worker.job is None for worker in self._workers) - len(self._later)
 
     def idle(self) -> bool:
-        return all(worker.job is None for worker in self._workers)
+        return not self._later and all(worker.job is None for worker in self._workers)
 
     def submit(self, job: Job) -> None:
-        self._assign(next(worker for worker in self._workers if worker.job is None), job)
+        if any(worker.job is not None and worker.job.trial == job.trial for worker in self._workers):
+            self._later.append(
+                job
+            )  # promoted at once: its last run is still closing, and may be writing its checkpoint
+        else:
+            self._assign(next(worker for worker in self._workers if worker.job is None), job)
 
     def _assign(self, worker: _Worker, job: Job) -> None:
         worker.job, worker.stop = job, job.stop
-        if self._timeout is not None:
+        if self._timeout is not None and worker.ready:
             worker.deadline = self.now + self._timeout
         worker.send(("job", cloudpickle.dumps(job)))
 
@@ -172,6 +178,9 @@ class ProcessExecutor:
                 continue
             worker.end()
             self._workers[place] = _Worker(self._payload)
+        later, self._later = self._later, []
+        for job in later:
+            self.submit(job)
         return found
 
     def _restart(self, place: int) -> None:

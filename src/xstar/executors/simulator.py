@@ -90,6 +90,7 @@ class Simulator:
         return not self._runs
 
     def submit(self, job: Job) -> None:
+        self._charge_decision()
         curve = self._problem.curve(job.config, job.trial)
         pace = 1.0
         if self._stragglers:
@@ -99,6 +100,7 @@ class Simulator:
         self._schedule(run)
 
     def obey(self, report: Report, verdict: Verdict, stop: int | None) -> None:
+        self._charge_decision()
         run = self._runs.get((report.trial, report.attempt))
         if run is None or run.over:
             return
@@ -110,8 +112,7 @@ class Simulator:
             self._end(run, Finished(report.trial, report.attempt, self.now))
 
     def poll(self) -> list[Outcome]:
-        if self._count_decisions:
-            self.now += time.perf_counter() - self._decided_since
+        self._charge_decision()
         found: list[Outcome] = []
         if self._ended:
             found = list(self._ended)
@@ -128,6 +129,12 @@ class Simulator:
             found = [outcome]
         self._decided_since = time.perf_counter()
         return found
+
+    def _charge_decision(self) -> None:
+        """Let the clock advance by the time that was really spent since the simulator last had the word."""
+        if self._count_decisions:
+            since, self._decided_since = self._decided_since, time.perf_counter()
+            self.now += self._decided_since - since
 
     def close(self) -> None:
         self._runs.clear()

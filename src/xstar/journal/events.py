@@ -150,7 +150,8 @@ def dump(event: Event) -> str:
         elif name == "verdict":
             value = value.value
         body[name] = value
-    return json.dumps(body, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    # ASCII: a reason may hold half a surrogate pair (a file name that is no UTF-8), which no database takes.
+    return json.dumps(body, separators=(",", ":"), allow_nan=False)
 
 
 def load(kind: str, body: str, schema: int = SCHEMA, where: str = "an event") -> Event:

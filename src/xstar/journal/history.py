@@ -40,9 +40,11 @@ A program's death is rarely the trial's fault, so this is generous; without a li
 class Rung:
     """The records at one budget, kept in order: (loss, trial number), so ties go to the earlier trial."""
 
-    __slots__ = ("dropped", "paused", "records")
+    __slots__ = ("closed", "dropped", "paused", "records")
 
     def __init__(self) -> None:
+        self.closed = 0
+        """Trials that ended at this very budget, and so cannot go on from it."""
         self.dropped = 0
         """Trials on their way here that ended before: they failed, or their objective had nothing more to train."""
         self.records: SortedList[tuple[float, int]] = SortedList()
@@ -227,6 +229,7 @@ class History:
 
     def _add(self, event: ev.Added) -> None:
         trial = self._open(event.trial, event.config, "added", self.seen, event.at)
+        trial.bracket = -1  # it ran in none: at no rung is it compared with trials that did
         self._counts[State.RUNNING] += 1
         self.added += 1
         self._record(trial, event)
@@ -261,7 +264,7 @@ class History:
         trial.loss = loss
         trial.lowest = min(loss, trial.lowest)
         trial.budget = event.budget
-        if self.levels and event.budget in self.levels:
+        if self.levels and event.budget in self.levels and trial.bracket >= 0:
             self._rung_of(trial, event.budget).records.add((loss, trial.number))
             self.touched.append(trial.bracket)
         if self._best is None:
@@ -287,8 +290,12 @@ class History:
         trial.ended_at = at
         self.ended.append(trial.number)
         self.since_best += 1
-        if self.levels and trial.target is not None and trial.budget < trial.target:
-            self._rung_of(trial, trial.target).dropped += 1
+        if self.levels and trial.target is not None and trial.bracket >= 0:
+            rung = self._rung_of(trial, trial.target)
+            if trial.budget < trial.target:
+                rung.dropped += 1
+            else:
+                rung.closed += 1
             self.touched.append(trial.bracket)
         if state in (State.COMPLETE, State.STOPPED):
             trial.reason = None  # of an earlier run that was lost

@@ -61,14 +61,12 @@ class Hyperband(OnLadder):
     def retired(self, history: History, trial: Trial) -> tuple[int, ...]:
         for budget, rung, quota in self._full_rungs(history, trial.bracket):
             if budget == trial.budget:
-                return tuple(
-                    number for loss, number in rung.paused if rung.records.bisect_left((loss, number)) >= quota
-                )
+                return tuple(number for _, number in rung.paused[max(0, quota - _promoted(rung)) :])
         return ()
 
     def _promotable(self, history: History, instance: int) -> Promote | None:
         for budget, rung, quota in self._full_rungs(history, instance):
-            if rung.paused and rung.records.bisect_left(rung.paused[0]) < quota:
+            if rung.paused and _promoted(rung) < quota:
                 return Promote(rung.paused[0][1], self.rungs[self.rungs.index(budget) + 1])
         return None
 
@@ -81,8 +79,13 @@ class Hyperband(OnLadder):
             if len(rung.records) + rung.dropped < expected:
                 return
             size //= self.eta
-            expected = min(size, len(rung.records))
+            expected = min(size, len(rung.records) - rung.closed)
             yield budget, rung, expected
+
+
+def _promoted(rung: Rung) -> int:
+    """How many trials have gone on from a rung; always the best of it, since they go in that order."""
+    return len(rung.records) - rung.closed - len(rung.paused)
 
 
 SCHEDULERS.register("hyperband", Hyperband)

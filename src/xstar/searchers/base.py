@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
 
 from xstar.journal import History
 from xstar.registry import Registry
+from xstar.space import Parameter, Space
 from xstar.trial import Config, Done, New, Suggestion
 
 REJECTIONS = 64
@@ -16,6 +18,10 @@ REJECTIONS = 64
 While a tenth of the space is still untried, 64 draws miss it with probability 0.9⁶⁴ ≈ 0.001; below that the walk of
 :func:`untried` finds one in about ten steps.
 """
+
+LARGEST_LIST = 100_000
+"""Conditional spaces up to this size are walked through as a list of distinct configurations. By number, a space of 2,000
+configurations may have a million numbers, most of them for parameters that are inactive."""
 
 LONGEST_WALK = 1_000_000
 """Steps of the systematic walk before a repetition is accepted (only conditional spaces with huge dead regions get here)."""
@@ -58,6 +64,13 @@ def untried(history: History, rng: np.random.Generator) -> Config | Done:
             return config
     if space.size == float("inf"):
         return config  # the prior sits on a finite branch of an infinite space: nothing to walk through
+    if space.structure.when and space.size <= LARGEST_LIST:
+        every = _every(space)
+        start = int(rng.random() * len(every))
+        for step in range(len(every)):
+            candidate = every[(start + step) % len(every)]
+            if history.tried(candidate) is None:
+                return dict(candidate)
     product = int(space.product)
     start = int(rng.random() * product)
     for step in range(min(product, LONGEST_WALK)):
@@ -65,3 +78,10 @@ def untried(history: History, rng: np.random.Generator) -> Config | Done:
         if history.tried(candidate) is None:
             return candidate
     return Done(f"no untried configuration found among {min(product, LONGEST_WALK):,} neighbours in the space")
+
+
+@lru_cache(maxsize=4)
+def _every(space: Space) -> list[Config]:
+    """All configurations of a finite space, each once."""
+    sizes = [parameter.size for parameter in space.parameters.values() if isinstance(parameter, Parameter)]
+    return list(space.grid(max(2, int(max(sizes)))))

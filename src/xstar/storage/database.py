@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -99,8 +100,11 @@ class Database:
             sa.event.listen(self._engine, "connect", _on_sqlite_connect)
             sa.event.listen(self._engine, "begin", _on_sqlite_begin)
         if hasattr(os, "register_at_fork"):
-            # A connection must not be used on both sides of a fork.
-            os.register_at_fork(after_in_child=lambda: self._engine.dispose(close=False))
+            # A connection must not be used on both sides of a fork. The hook lasts as long as the process: a weak reference.
+            engine = weakref.ref(self._engine)
+            os.register_at_fork(after_in_child=lambda: _drop_connections(engine()))
+        # Whoever forgets to close a study does not leave connections behind.
+        weakref.finalize(self, self._engine.dispose)
         self._prepare()
 
     def _prepare(self) -> None:
@@ -140,6 +144,11 @@ class Database:
 
     def close(self) -> None:
         self._engine.dispose()
+
+
+def _drop_connections(engine: sa.Engine | None) -> None:
+    if engine is not None:
+        engine.dispose(close=False)
 
 
 def _on_sqlite_connect(connection: Any, _record: Any) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 import sqlalchemy as sa
 from sqlalchemy import exc
@@ -122,6 +122,7 @@ class SqlJournal:
         self.name = name
         self.holder = new_holder()
         self.lease_seconds = lease_seconds
+        self._held: dict[int, int] = {}  # trials this holder took → the attempt it took them for
         events, leases, here = tables.events, tables.leases, tables.events.c.study == study
         self._read = database.prepare(
             sa.select(events.c.seq, events.c.schema, events.c.kind, events.c.body)
@@ -178,6 +179,9 @@ class SqlJournal:
             self.database.write(work)
         except exc.IntegrityError:
             raise JournalConflict(f"study {self.name!r}: number {after} was taken at the same moment") from None
+        for event in events:
+            if _ends_run(event) and self._held.get(event.trial) == event.attempt:
+                del self._held[event.trial]
         return after + len(events)
 
     def _stands(self, connection: sa.Connection, rows: list[dict[str, Any]]) -> bool:
@@ -196,16 +200,15 @@ class SqlJournal:
         if isinstance(event, ev.Asked | ev.Started):
             if isinstance(event, ev.Started):
                 self._take_away.run(connection, {"number": event.trial})
+            self._held[event.trial] = event.attempt if isinstance(event, ev.Started) else 0
             expires = event.at + self.lease_seconds
             self._take.run(
                 connection, {"study": self.study, "trial": event.trial, "holder": self.holder, "expires": expires}
             )
         elif isinstance(event, ev.Lost):
             self._take_away.run(connection, {"number": event.trial})
-        elif isinstance(event, ev.Completed | ev.Failed) or (
-            isinstance(event, ev.Reported) and (event.final or event.verdict is not Verdict.CONTINUE)
-        ):
-            # Only its own: a late end of a run that was given up must not take the lease of the run that replaced it.
+        elif _ends_run(event) and self._held.get(event.trial) == event.attempt:
+            # Only that of this very run: a late end must not take the lease of the run that replaced it, here or elsewhere.
             self._give_back.run(connection, {"number": event.trial})
 
     def renew(self, now: float) -> None:
@@ -233,6 +236,12 @@ class SqlJournal:
     def forget(self, trial: int) -> None:
         """Drop a lease that is of no use: someone else ended the trial before its holder died."""
         self.database.write(lambda connection: self._take_away.run(connection, {"number": trial}))
+
+
+def _ends_run(event: Event) -> TypeGuard[ev.Reported | ev.Completed | ev.Failed]:
+    if isinstance(event, ev.Reported):
+        return event.final or event.verdict is not Verdict.CONTINUE
+    return isinstance(event, ev.Completed | ev.Failed)
 
 
 def _rows(study: int, events: Sequence[Event], first: int) -> list[dict[str, Any]]:

@@ -1,0 +1,227 @@
+"""Situations that once went wrong: each test is the shortest way into one of them."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import xstar as xs
+from xstar.audit import audit
+from xstar.executors import Simulator
+from xstar.executors.simulator import METRIC
+from xstar.loop import run
+from xstar.schedulers import Hyperband
+from xstar.testing.schedulers import CrossingCurves
+from xstar.trial import New, State, Suggestion
+
+SPACE = xs.Space(x=xs.Float(0, 1))
+
+
+def test_a_late_report_of_ones_own_old_run_leaves_the_new_runs_lease(storage: str, name: str) -> None:
+    times = {"now": 1000.0}
+
+    def opened() -> xs.Study:
+        return xs.Study(SPACE, name=name, storage=storage, method="asha", max_budget=9, clock=lambda: times["now"])
+
+    slow = opened()
+    assert slow.ask() is not None
+    times["now"] += 100
+    opened()  # finds the lease expired
+    again = slow.ask()
+    assert again is not None
+    assert again.attempt == 1
+    assert slow.report(0, 0.5, 1, attempt=0) is xs.Verdict.STOP
+    times["now"] += 1000
+    assert opened().history.trials[0].state is State.WAITING, "its new run had a lease, which expired"
+
+
+def test_the_end_of_an_old_run_does_not_hide_the_promoted_one() -> None:
+    study = xs.Study(SPACE, method="asha", max_budget=9)
+    for _ in range(3):
+        trial = study.ask()
+        assert trial is not None
+        study.report(trial, float(trial.number))
+    promoted = study.ask()
+    assert promoted is not None
+    assert (promoted.number, promoted.attempt) == (0, 1)
+    study.complete(0, attempt=0)
+    study.release("enough")
+    assert promoted.state is State.WAITING
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_objective_that_fails_while_it_is_closed_ends_nothing_else(workers: int) -> None:
+    def objective(trial: Any) -> Iterator[float]:
+        try:
+            for _ in trial.epochs():
+                yield float(trial["x"])
+        finally:
+            raise OSError("the disk is gone")
+
+    result = xs.minimize(objective, SPACE, method="asha", max_budget=9, trials=6, workers=workers)
+    assert len(result.study.history.trials) == 6
+
+
+def test_a_resumed_run_with_nothing_left_to_train_is_complete() -> None:
+    def objective(trial: Any) -> Iterator[float]:
+        saved = trial.checkpoint / "epoch"
+        done = int(saved.read_text()) if trial.resumed else 0
+        for epoch in trial.epochs(done):
+            if trial["x"] < 0.3 and epoch > 1:
+                return  # converged
+            saved.write_text(str(epoch))
+            yield float(trial["x"])
+
+    for method in ("asha", "asha-stop", "hyperband", "successive-halving"):
+        history = xs.minimize(objective, SPACE, method=method, max_budget=9, trials=40, seed=1).study.history
+        assert history.count(State.FAILED) == 0, method
+        assert history.best is not None
+        assert history.best["x"] < 0.3
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_any_reason_can_be_kept(workers: int, tmp_path: Path) -> None:
+    def objective(trial: Any) -> float:
+        if trial.number == 0:
+            raise ValueError("cannot read " + os.fsdecode(b"caf\xe9.csv") + "\0")
+        if trial.number == 1:
+            raise xs.Infeasible(" ")
+        return 1.0
+
+    result = xs.minimize(objective, SPACE, trials=3, workers=workers, study="s", storage=tmp_path / "s.db")
+    assert [trial.state.value for trial in result.study.history.trials] == ["failed", "infeasible", "complete"]
+    result.study.close()
+    with xs.Study.open("s", storage=tmp_path / "s.db") as study:
+        assert "caf\udce9.csv" in (study.history.trials[0].reason or "")
+
+
+class SlowToLoad:
+    def __reduce__(self) -> Any:
+        return (_load_slowly, ())
+
+    def __call__(self, trial: Any) -> float:
+        return 1.0
+
+
+def _load_slowly() -> SlowToLoad:
+    time.sleep(2.0)
+    return SlowToLoad()
+
+
+def test_loading_is_not_the_trials_time() -> None:
+    result = xs.minimize(SlowToLoad(), SPACE, trials=3, workers=1, timeout=1.0)
+    assert result.study.history.count(State.COMPLETE) == 3
+
+
+def test_a_report_from_elsewhere_does_not_end_the_loop(tmp_path: Path) -> None:
+    storage = tmp_path / "s.db"
+
+    def objective(trial: Any) -> Iterator[float]:
+        for epoch in trial.epochs():
+            if epoch == 1:
+                with xs.Study.open("s", storage=storage) as other:
+                    other.report(0, 0.75)
+            yield 1 / epoch
+
+    result = xs.minimize(objective, SPACE, trials=1, max_budget=3, study="s", storage=storage)
+    values = [reading.metrics["value"] for reading in result.study.history.trials[0].reports]
+    assert values == [0.75, 1 / 2, 1 / 3]
+    result.study.close()
+
+
+def test_only_the_run_that_was_found_dead_is_lost(tmp_path: Path) -> None:
+    times = {"now": 1000.0}
+    dead, fast, slow = (
+        xs.Study(SPACE, name="s", storage=tmp_path / "s.db", clock=lambda: times["now"]) for _ in range(3)
+    )
+    assert dead.ask() is not None
+    times["now"] += 100
+    look = slow.journal.abandoned  # type: ignore[attr-defined]
+
+    def abandoned(now: float) -> Any:
+        found = look(now)
+        fast.reclaim()
+        assert fast.ask() is not None  # runs the trial again before the slow one has acted on what it saw
+        return found
+
+    slow.journal.abandoned = abandoned  # type: ignore[attr-defined]
+    slow.reclaim()
+    trial = slow.refresh().trials[0]
+    assert (trial.state, trial.attempt, trial.losses) == (State.RUNNING, 1, 1)
+
+
+@pytest.mark.parametrize("how", ["told", "added"])
+def test_values_from_outside_do_not_hold_up_a_bracket(how: str) -> None:
+    study = xs.Study(SPACE, scheduler=Hyperband(9, brackets=1), seed=0)
+    if how == "added":
+        study.add({"x": 0.5}, -1.0)
+    for _ in range(9 + 3 + 1):
+        trial = study.ask()
+        assert trial is not None
+        if how == "told" and trial.attempt == 0 and trial.number == 4:
+            study.tell(trial, -1.0)
+        else:
+            study.report(trial, float(trial.number), budget=trial.target)
+    assert any(trial.budget == 9 and trial.bracket == 0 for trial in study.history.trials)
+    assert audit(study).findings == []
+
+
+class Slow:
+    """A searcher that takes its time."""
+
+    def suggest(self, history: Any, task: New, rng: Any) -> Suggestion:
+        time.sleep(0.05)
+        return Suggestion(history.space.sample(rng), "slow")
+
+
+def test_counted_decisions_take_virtual_time() -> None:
+    ends = []
+    for counted in (False, True):
+        simulator = Simulator(CrossingCurves((1,)), 1, count_decisions=counted)
+        study = xs.Study(SPACE, searcher=Slow(), metric=METRIC, seed=1, clock=lambda sim=simulator: sim.now)  # type: ignore[misc]
+        run(study, simulator, xs.Limits(trials=5))
+        ends.append(simulator.now)
+    assert ends[1] >= ends[0] + 5 * 0.05
+
+
+def test_a_conditional_space_is_tried_to_the_last() -> None:
+    flags = {f"use_{i}": xs.Bool(when={"on": True}) for i in range(8)}
+    space = xs.Space(on=xs.Bool(prior=0.01), **flags, more=xs.Int(1, 5, when={"on": False}))
+    study = xs.Study(space, seed=1)
+    count = 0
+    while (trial := study.ask()) is not None:
+        study.tell(trial, 1.0)
+        count += 1
+    assert count == space.size == 2**8 + 5
+
+
+def test_opened_studies_are_let_go_of(tmp_path: Path) -> None:
+    import gc
+
+    def descriptors() -> int:
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("counts descriptors through /proc")
+    for i in range(12):
+        study = xs.Study(SPACE, name=f"s{i}", storage=tmp_path / "s.db")
+        study.close()
+        del study
+        gc.collect()
+        if i == 1:
+            before = descriptors()
+    assert descriptors() <= before
+
+
+def test_seconds_count_from_the_call() -> None:
+    study = xs.Study(SPACE)
+    time.sleep(0.3)
+    from xstar.executors import InlineExecutor
+
+    run(study, InlineExecutor(lambda trial: 1.0, "value"), xs.Limits(seconds=0.25, trials=3))
+    assert len(study.history.trials) == 3
