@@ -57,6 +57,7 @@ class Tracker:
         self._starts: dict[int, tuple[int, float]] = {}  # running trials → (attempt, when it began)
         self._cursor = study.history.seen
         self._announced: set[int] = set()
+        self._done = self.done()
         self._ends: deque[float] = deque([self.started], maxlen=WINDOW)
 
     @property
@@ -82,12 +83,14 @@ class Tracker:
             if trial.state.over:
                 self._announced.add(number)
                 self._starts.pop(number, None)
-                self._ends.append(trial.ended_at or self.started)
                 self.ended += 1
                 found.append(trial)
             elif trial.state is State.WAITING and trial not in found:
                 found.append(trial)
         self.best = history.best
+        # Trials that pause count as well: most of them never run again, and the end is near when all have been tried.
+        self._ends.extend([self.study.clock()] * min(WINDOW, self.done() - self._done))
+        self._done = max(self._done, self.done())
         return found
 
     def running_for(self, trial: Trial) -> float | None:
@@ -96,7 +99,7 @@ class Tracker:
         return self.study.clock() - began if attempt == trial.attempt else None
 
     def rate(self) -> float | None:
-        """Ended trials per second, lately."""
+        """Trials per second that ended or paused, lately."""
         if len(self._ends) < 2:
             return None
         # Up to now, not up to the last end: while nothing ends, the rate sinks.
