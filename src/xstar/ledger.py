@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from xstar.errors import JournalConflict
 from xstar.journal import Event, History, Journal
@@ -25,12 +25,12 @@ class Ledger:
         """Fold what others appended."""
         self.history.extend(self.journal.read(self.history.seen))
 
-    def settle(self, decide: Callable[[], T]) -> T:
-        """Append the event that ``decide`` makes from the history, and fold it; ``None`` leaves all as it is.
+    def settle(self, decide: Callable[..., T], *about: Any) -> T:
+        """Append the event that ``decide(*about)`` makes from the history, and fold it; ``None`` leaves all as it is.
 
         If someone else appended first, their events are folded and ``decide`` is asked again.
         """
-        while (event := decide()) is not None:
+        while (event := decide(*about)) is not None:
             try:
                 self.journal.append([cast("Event", event)], self.history.seen)
             except JournalConflict:

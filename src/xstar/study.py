@@ -142,6 +142,7 @@ class Study:
         self.files = Files(created.files, directory, self.storage.database.path if self.storage else None, name is None)
         self.ended: str | None = None
         """Why the last ``ask`` gave nothing and none will; ``None``: it may give something later."""
+        self._made: Start | None = None  # the decision that `ask` is trying to append
         self._mine: dict[int, int] = {}  # trials this object runs → the attempt it runs
         self.begun_at = clock()
         """When this call began: what the limit ``seconds`` counts from."""
@@ -156,15 +157,8 @@ class Study:
             self._ledger.catch_up()
             if self._heartbeat is not None and self._heartbeat.due():
                 self.reclaim()
-            made: Start | None = None
-
-            def decide() -> Start | None:
-                nonlocal made
-                if not self._stands(made):
-                    made = self._next(limits)
-                return made
-
-            event = self._ledger.settle(decide)
+            self._made = None
+            event = self._ledger.settle(self._decide, limits)
             if event is None:
                 return None
             trial = self.history.trials[event.trial]
@@ -172,6 +166,11 @@ class Study:
             if self._heartbeat is not None:
                 self._heartbeat.start()
             return trial
+
+    def _decide(self, limits: Limits) -> Start | None:
+        if self._made is None or not self._stands(self._made):
+            self._made = self._next(limits)
+        return self._made
 
     def _next(self, limits: Limits) -> Start | None:
         history, now, full = self.history, self.clock(), None
@@ -187,7 +186,7 @@ class Study:
         self.ended = None if history.running else start.reason if isinstance(start, Done) else waits
         return None
 
-    def _stands(self, made: Start | None) -> bool:
+    def _stands(self, made: Start) -> bool:
         """Whether a suggestion that came second may still be used: only reports arrived while it was made."""
         return isinstance(made, ev.Asked) and made.trial == len(self.history.trials) and not self.history.waiting
 
@@ -221,17 +220,7 @@ class Study:
         self, trial: Trial, metrics: dict[str, float], budget: int | None, attempt: int | None, *, final: bool
     ) -> Verdict:
         run = self._mine.get(trial.number, trial.attempt) if attempt is None else attempt
-
-        def decide() -> ev.Reported | ev.Failed | None:
-            # An executor may report late through nobody's fault; a caller who owns the loop should know better,
-            # unless the trial was taken from it.
-            if attempt is None and trial.losses == 0 and is_late(trial, run):
-                what, found = f"trial {trial.number}", f"state={trial.state.value}"
-                raise InvalidReport(what, "must be running to take a report", found, "ask for a new trial")
-            now, strict = self.clock(), attempt is None
-            return self._policy.answer(self.history, trial, run, metrics, budget, now, final=final, strict=strict)
-
-        event: ev.Reported | ev.Failed | None = self._ledger.settle(decide)
+        event = self._ledger.settle(self._answer, trial, run, metrics, budget, final, attempt is None)
         if event is None:
             return Verdict.CONTINUE
         if trial.state is not State.RUNNING or run != trial.attempt:
@@ -239,6 +228,17 @@ class Study:
         if isinstance(event, ev.Failed) or trial.state is State.WAITING:  # waiting: this run was given up
             return Verdict.STOP
         return event.verdict
+
+    def _answer(
+        self, trial: Trial, run: int, metrics: dict[str, float], budget: int | None, final: bool, strict: bool
+    ) -> ev.Reported | ev.Failed | None:
+        # An executor may report late through nobody's fault; a caller who owns the loop should know better, unless the
+        # trial was taken from it.
+        if strict and trial.losses == 0 and is_late(trial, run):
+            what, found = f"trial {trial.number}", f"state={trial.state.value}"
+            raise InvalidReport(what, "must be running to take a report", found, "ask for a new trial")
+        now = self.clock()
+        return self._policy.answer(self.history, trial, run, metrics, budget, now, final=final, strict=strict)
 
     def complete(self, trial: Trial | int, *, attempt: int | None = None) -> None:
         """The objective returned without a further value; its last report stands."""
