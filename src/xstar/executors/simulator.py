@@ -16,11 +16,14 @@ import time
 from bisect import bisect_right
 from collections import deque
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from xstar.errors import InvalidArgument
-from xstar.problems import Curve, Problem
 from xstar.randomness import Streams
 from xstar.trial import Failure, Finished, Job, Outcome, Report, Verdict
+
+if TYPE_CHECKING:  # only their shape matters here, and `import xstar` should not load every problem
+    from xstar.problems import Curve, Problem
 
 METRIC = "loss"
 """Under this name a simulated trial reports."""

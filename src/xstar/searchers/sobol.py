@@ -19,7 +19,8 @@ from xstar.searchers.base import SEARCHERS, exhausted, untried
 from xstar.trial import Done, New, Suggestion
 
 BLOCK = 1024
-"""Points made at once. One point at a time costs 60 µs of Python each, a block of 1024 about 1 µs per point."""
+"""Points made at once. A point has to be found from its number alone, so the sequence is made anew and forwarded to it: 0.6 ms
+for one point, 0.8 µs per point for a block of 1024 (four dimensions)."""
 
 
 @dataclass(frozen=True, slots=True)
