@@ -173,7 +173,7 @@ def test_a_trial_that_ends_early_by_itself_does_not_hold_up_its_rung() -> None:
 
 
 def test_hyperbands_brackets_have_its_sizes() -> None:
-    assert Hyperband(81).sizes == (81, 34, 15, 8, 5)  # Table 1 of Li et al. (2017)
+    assert Hyperband(81).sizes == (81, 34, 15, 8, 5)  # ⌈5/(5 − s) · 3^(4 − s)⌉, line 2 of Hyperband's algorithm
     assert Hyperband(81).rungs == (1, 3, 9, 27, 81)
 
 
@@ -205,6 +205,34 @@ def test_the_median_rule_by_hand() -> None:
     # With that fifth trial the averages at 2 are 0.9, 1.5, 1.75, 2.5 (median 1.625).
     assert train(1.7, 9.0, 0.0).budget == 2, "its best so far counts, not its last: 1.7 > 1.625"
     assert train(1.6, 9.0, 9.0).state is State.COMPLETE
+
+
+# ---------------------------------------------------------------- the plain form
+
+
+@given(st.lists(st.sampled_from([0.1, 0.2, 0.3, 0.4, 0.5]), min_size=1, max_size=40), st.integers(2, 5))
+def test_stopping_is_being_out_of_the_top_share(losses: list[float], eta: int) -> None:
+    """The scheduler compares with one record; the rule of the paper counts how many are better."""
+    player = Player(StoppingASHA(eta, eta=eta), losses)  # rungs 1 and η: one decision per trial
+    for number, loss in enumerate(losses):
+        better = sum((other, n) < (loss, number) for n, other in enumerate(losses[:number]))
+        goes_on = number + 1 < eta or better < (number + 1) // eta
+        assert player.step() == (number, eta if goes_on else 1, "complete" if goes_on else "stopped")
+
+
+@given(st.lists(st.sampled_from([0.1, 0.2, 0.3, 0.4, 0.5]), min_size=2, max_size=30), st.integers(2, 4))
+def test_promotion_is_being_in_the_top_share(losses: list[float], eta: int) -> None:
+    player = Player(ASHA(eta, eta=eta), losses)
+    known: list[tuple[float, int]] = []
+    promoted: set[int] = set()
+    while len(known) < len(losses):
+        top = [number for _, number in sorted(known)[: len(known) // eta] if number not in promoted]
+        number, budget, _ = player.step()
+        assert (number, budget) == ((top[0], eta) if top else (len(known), 1))
+        if top:
+            promoted.add(number)
+        else:
+            known.append((losses[number], number))
 
 
 # ---------------------------------------------------------------- twins
