@@ -52,8 +52,8 @@ def objective(trial):
         if epoch > done:  # saved before it is reported: after a crash the checkpoint may be an epoch ahead
             model.partial_fit(x_train, y_train, classes=range(10))
             # Written aside and moved into place: a run that is killed here leaves the last checkpoint whole.
-            (trial.checkpoint / "new").write_bytes(pickle.dumps((model, epoch)))
-            os.replace(trial.checkpoint / "new", saved)
+            (trial.checkpoint / "model.new").write_bytes(pickle.dumps((model, epoch)))
+            os.replace(trial.checkpoint / "model.new", saved)
         accuracy = model.score(x_valid, y_valid)
         yield {"error": 1 - accuracy, "accuracy": accuracy}
 

@@ -11,7 +11,9 @@ import pytest
 
 import xstar as xs
 from xstar.audit import audit
+from xstar.executors.objective import RunningTrial
 from xstar.schedulers import ASHA, Hyperband, Scheduler, StoppingASHA
+from xstar.trial import Job
 
 SPACE = xs.Space(x=xs.Float(0, 1))
 
@@ -102,3 +104,13 @@ def test_a_paused_study_is_resumed_where_it_was(tmp_path: Path) -> None:
         trial.config for trial in whole.study.history.trials
     ]
     assert part.study.history.count(xs.State.COMPLETE) >= 1
+
+
+@pytest.mark.parametrize("ending", [".new", ".tmp", ".part"])
+def test_a_file_whose_rename_never_came_is_no_checkpoint(tmp_path: Path, ending: str) -> None:
+    job = Job(trial=0, config={}, attempt=1, start=0, stop=3, full=3, directory=str(tmp_path))
+    folder = RunningTrial(job).checkpoint
+    (folder / f"model{ending}").write_text("half a mod")
+    assert not RunningTrial(job).resumed
+    (folder / "model.pt").write_text("a model")
+    assert RunningTrial(job).resumed

@@ -21,6 +21,9 @@ from xstar.trial import Config, Job, no_epochs
 
 Objective = Callable[[Any], Any]
 
+UNFINISHED = (".new", ".tmp", ".part")
+"""Endings of files on their way to becoming a checkpoint. A run killed before its rename leaves one: it is no checkpoint."""
+
 log = logging.getLogger("xstar")
 _told: set[str] = set()
 
@@ -47,7 +50,9 @@ class RunningTrial:
         return self.config[name]
 
     def _saved(self) -> bool:
-        return self._folder is not None and self._folder.is_dir() and any(self._folder.iterdir())
+        if self._folder is None or not self._folder.is_dir():
+            return False
+        return any(not entry.name.endswith(UNFINISHED) for entry in self._folder.iterdir())
 
     def go_on(self, done: int) -> int:
         """Begin the part of the run after ``done`` epochs; returns where it ends. (For executors.)"""
