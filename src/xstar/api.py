@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypedDict, Unpack
 
@@ -54,9 +55,21 @@ class Options(TypedDict, total=False):
     retries: int | None
     watch: Watch | None
     checkpoints: int | None
+    constraints: Mapping[str, float] | None
 
 
-_OF_THE_STUDY = ("storage", "directory", "method", "searcher", "scheduler", "max_budget", "metric", "seed", "retries")
+_OF_THE_STUDY = (
+    "storage",
+    "directory",
+    "method",
+    "searcher",
+    "scheduler",
+    "max_budget",
+    "metric",
+    "seed",
+    "retries",
+    "constraints",
+)
 
 
 def minimize(objective: Objective, space: Space, **options: Unpack[Options]) -> Result:
@@ -75,6 +88,10 @@ def minimize(objective: Objective, space: Space, **options: Unpack[Options]) -> 
         worker processes.
     metric
         Which of the metrics to minimise, when the objective gives a dictionary.
+    constraints
+        The largest allowed value of other metrics, ``{"latency": 50.0}``. A trial that ends above one is infeasible: it is
+        never the best, and searchers learn from it. (A configuration that cannot be evaluated at all raises
+        ``xs.Infeasible``.)
     method, searcher, scheduler, max_budget
         How to search: a method's name, or its two parts.
     study, storage, directory

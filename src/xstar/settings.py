@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +37,7 @@ class Settings:
     direction: str | None = None
     seed: int | None = None
     retries: int | None = None
+    constraints: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
         if self.space is not None and not isinstance(self.space, Space):
@@ -49,6 +52,9 @@ class Settings:
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
                 raise InvalidArgument(name, "must be a whole number of at least 0", value)
+
+        if self.constraints is not None:
+            _check_constraints(self.constraints, self.metric or DEFAULT_METRIC)
 
     def create(self, name: str | None, at: float, version: str) -> Created:
         """The first event of a new study."""
@@ -68,6 +74,7 @@ class Settings:
             files=f"{name or 'study'}-{secrets.token_hex(3)}",
             at=at,
             version=version,
+            constraints=_plain(self.constraints),
         )
 
     def parts(self, created: Created) -> tuple[Searcher, Scheduler]:
@@ -83,6 +90,7 @@ class Settings:
         if self.space is not None:
             found += [f"space: {line}" for line in self.space.difference(Space.from_json(created.space))]
         wanted: dict[str, Any] = {key: getattr(self, key) for key in ("metric", "direction", "seed", "retries")}
+        wanted["constraints"] = _plain(self.constraints)
         if self.method is not None or self.searcher is not None:
             wanted["searcher"] = SEARCHERS.dump(resolve(self.method, self.searcher, self.scheduler, self.max_budget)[0])
         if self.method is not None or self.scheduler is not None or self.max_budget is not None:
@@ -98,6 +106,23 @@ class Settings:
                 f"study {name!r} exists and differs from this call:\n  - " + "\n  - ".join(found) + "\n"
                 "Leave out what should stay as stored, choose another study name, or delete the stored study first."
             )
+
+
+def _plain(constraints: Mapping[str, float] | None) -> dict[str, float] | None:
+    return {name: float(bound) for name, bound in constraints.items()} if constraints else None
+
+
+def _check_constraints(constraints: Mapping[str, float], metric: str) -> None:
+    remedy = 'e.g. constraints={"latency": 50.0}: trials that end with a higher latency are infeasible'
+    if not isinstance(constraints, Mapping):
+        raise InvalidArgument(
+            "constraints", "must map names of metrics to their largest allowed value", constraints, remedy
+        )
+    for name, bound in constraints.items():
+        if not isinstance(name, str) or name == metric:
+            raise InvalidArgument("constraints", f"must name metrics other than {metric!r}", name, remedy)
+        if isinstance(bound, bool) or not isinstance(bound, int | float) or not math.isfinite(bound):
+            raise InvalidArgument("constraints", f"the bound of {name!r} must be a finite number", bound, remedy)
 
 
 def check_name(name: str) -> str:

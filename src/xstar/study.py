@@ -70,10 +70,13 @@ class Study:
         direction: str | None = None,
         seed: int | None = None,
         retries: int | None = None,
+        constraints: Mapping[str, float] | None = None,
         directory: str | os.PathLike[str] | None = None,
         clock: Callable[[], float] = wall_clock,
     ) -> None:
-        settings = Settings(space, method, searcher, scheduler, max_budget, metric, direction, seed, retries)
+        settings = Settings(
+            space, method, searcher, scheduler, max_budget, metric, direction, seed, retries, constraints
+        )
         self.storage: SqlStorage | None = None
         journal: Journal
         if name is None:

@@ -27,7 +27,9 @@ class State(Enum):
     COMPLETE = "complete"
     STOPPED = "stopped"  # ended early by the scheduler; its reports count
     FAILED = "failed"
-    INFEASIBLE = "infeasible"  # the objective said that this configuration cannot be evaluated
+    INFEASIBLE = (
+        "infeasible"  # the objective said that it cannot be evaluated, or a constraint metric is above its bound
+    )
 
     # Members are unique objects. Enum's own hash is Python code and took a tenth of the time of an in-memory trial.
     __hash__ = object.__hash__

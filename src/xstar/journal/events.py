@@ -43,6 +43,8 @@ class Created:
     at: float
     version: str = ""
     """The release of xstar that created the study."""
+    constraints: dict[str, float] | None = None
+    """The largest allowed value of some metrics: a trial that ends above one is infeasible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +200,7 @@ def _json_types(hint: Any) -> tuple[type, ...]:
         return (float, int)
     if get_origin(hint) is dict:
         return (dict,)
-    return tuple(get_args(hint)) or (hint,)  # `int | None` → (int, NoneType)
+    return tuple(get_origin(part) or part for part in get_args(hint)) or (hint,)  # `int | None` → (int, NoneType)
 
 
 _TYPES: dict[tuple[type[Any], str], tuple[type, ...]] = {

@@ -8,7 +8,7 @@
     the best so far                         O(1)        ``best``, ``since_best`` (amortised O(log n) before any is complete)
     was this configuration tried?           O(1)        ``tried(config)``
     the records at a rung, best first       O(log n)    ``rung(budget, bracket)``
-    what happened since I last looked?      O(1)        ``ended``, ``touched`` (append-only: keep a position in them)
+    what happened since I last looked?      O(1)        ``ended``, ``touched``, ``observed`` (append-only: keep a position)
     what a user wants tried first           O(1)        ``queue``
 
 Folding one event costs O(log n) at most. Two histories that folded the same events answer alike; nothing here reads a
@@ -73,6 +73,9 @@ class History:
         """The trials that are over, in the order in which they ended."""
         self.touched: list[int] = []
         """The bracket of every trial that reached a rung or failed, in that order."""
+        self.observed: list[tuple[int, int, float]] = []
+        """(trial, budget, loss) of what models learn from: every report at a rung; without rungs, the last report of every
+        trial that is complete, was stopped, or ended above the bound of a constraint."""
         self.memo: dict[Any, Any] = {}
         """For searchers and schedulers: results that follow from this history. May be emptied without changing an answer."""
         self.since_best = 0
@@ -134,9 +137,20 @@ class History:
         while self._partial:
             loss, number, budget = self._partial[0]
             trial = self.trials[number]
-            if trial.loss == loss and trial.budget == budget and trial.state not in (State.FAILED, State.INFEASIBLE):
+            fails = trial.state in (State.FAILED, State.INFEASIBLE) or self.violation(trial) is not None
+            if trial.loss == loss and trial.budget == budget and not fails:
                 return trial
             heapq.heappop(self._partial)
+        return None
+
+    def violation(self, trial: Trial) -> str | None:
+        """Which constraint the last report of a trial breaks, in words; ``None`` if none."""
+        for name, bound in (self.created.constraints or {}).items():
+            found = trial.metrics.get(name)
+            if found is None:
+                return f"the constraint metric {name!r} was not reported"
+            if not found <= bound:
+                return f"{name} is {found:g}, above its bound {bound:g}"
         return None
 
     # ------------------------------------------------------------ the fold
@@ -264,9 +278,11 @@ class History:
         trial.loss = loss
         trial.lowest = min(loss, trial.lowest)
         trial.budget = event.budget
-        if self.levels and event.budget in self.levels and trial.bracket >= 0:
-            self._rung_of(trial, event.budget).records.add((loss, trial.number))
-            self.touched.append(trial.bracket)
+        if self.levels and event.budget in self.levels:
+            self.observed.append((trial.number, event.budget, loss))
+            if trial.bracket >= 0:
+                self._rung_of(trial, event.budget).records.add((loss, trial.number))
+                self.touched.append(trial.bracket)
         if self._best is None:
             heapq.heappush(self._partial, (loss, trial.number, event.budget))
 
@@ -286,6 +302,9 @@ class History:
         trial.state = state
 
     def _end(self, trial: Trial, state: State, at: float) -> None:
+        broken = self.violation(trial) if self.created.constraints and state is State.COMPLETE else None
+        if broken is not None:
+            state = State.INFEASIBLE
         self._move(trial, state)
         trial.ended_at = at
         self.ended.append(trial.number)
@@ -299,6 +318,10 @@ class History:
             self.touched.append(trial.bracket)
         if state in (State.COMPLETE, State.STOPPED):
             trial.reason = None  # of an earlier run that was lost
+        if broken is not None:
+            trial.reason = broken
+        if not self.levels and trial.loss is not None and (state in (State.COMPLETE, State.STOPPED) or broken):
+            self.observed.append((trial.number, trial.budget, trial.loss))
         if state is not State.COMPLETE or trial.loss is None:
             return
         if self._best is None or (trial.loss, trial.number) < (self._best.loss, self._best.number):

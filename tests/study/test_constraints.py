@@ -1,0 +1,225 @@
+"""Constraint metrics: a trial that ends above a bound is infeasible, is never the best, and teaches the searcher."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xstar as xs
+from xstar.audit import audit
+from xstar.errors import InvalidArgument, NoValue, StudyMismatch
+from xstar.journal import events as ev
+from xstar.schedulers import ASHA
+from xstar.searchers import GP
+
+SPACE = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1))
+LATENCY = {"latency": 50.0}
+
+
+def ask(study: xs.Study) -> xs.Trial:
+    trial = study.ask()
+    assert trial is not None
+    return trial
+
+
+def tell(study: xs.Study, value: float, latency: float | None) -> xs.Trial:
+    trial = ask(study)
+    study.tell(trial, {"value": value} | ({} if latency is None else {"latency": latency}))
+    return trial
+
+
+def test_above_the_bound_is_infeasible_and_never_the_best() -> None:
+    study = xs.Study(SPACE, constraints=LATENCY)
+    over, at, missing = tell(study, 0.1, 50.5), tell(study, 0.5, 50.0), tell(study, 0.2, None)
+    assert over.state is xs.State.INFEASIBLE
+    assert over.reason == "latency is 50.5, above its bound 50"
+    assert missing.state is xs.State.INFEASIBLE
+    assert missing.reason == "the constraint metric 'latency' was not reported"
+    assert at.state is xs.State.COMPLETE
+    assert at.reason is None
+    assert study.best is at
+    assert tell(study, 0.0, math.nan).state is xs.State.INFEASIBLE
+    assert study.best is at
+    assert study.history.count(xs.State.INFEASIBLE) == 3
+
+
+def test_while_nothing_is_feasible_there_is_no_best() -> None:
+    study = xs.Study(SPACE, constraints=LATENCY)
+    tell(study, 0.1, 51.0)
+    with pytest.raises(NoValue, match="above its bound"):
+        _ = study.best
+
+
+def test_several_constraints_and_the_first_one_broken_is_named() -> None:
+    study = xs.Study(SPACE, constraints={"latency": 50, "memory": 2.0})
+    trial = ask(study)
+    study.tell(trial, {"value": 1.0, "latency": 10.0, "memory": 3.0})
+    assert trial.reason == "memory is 3, above its bound 2"
+
+
+def test_the_direction_is_of_the_watched_metric_only() -> None:
+    study = xs.Study(SPACE, constraints=LATENCY, direction="maximize")
+    good = tell(study, 5.0, 10.0)
+    assert tell(study, 9.0, 60.0).state is xs.State.INFEASIBLE
+    assert study.best is good
+
+
+def test_added_observations_have_to_keep_them_too() -> None:
+    study = xs.Study(SPACE, constraints=LATENCY)
+    assert study.add({"x": 0.1, "y": 0.1}, {"value": 0.0, "latency": 99.0}).state is xs.State.INFEASIBLE
+    assert study.add({"x": 0.2, "y": 0.1}, {"value": 1.0, "latency": 9.0}).state is xs.State.COMPLETE
+    assert study.best.value == 1.0
+
+
+def test_what_models_learn_from() -> None:
+    """Without rungs: also what ended above a bound, since it has a value; not what was infeasible or failed."""
+    study = xs.Study(SPACE, constraints=LATENCY)
+    tell(study, 0.1, 60.0)
+    tell(study, 0.2, 40.0)
+    study.fail(ask(study), "no", kind="infeasible")
+    study.fail(ask(study), "no")
+    assert study.history.observed == [(0, 1, 0.1), (1, 1, 0.2)]
+
+
+def test_with_rungs_every_report_is_one() -> None:
+    study = xs.Study(SPACE, scheduler=ASHA(9), constraints=LATENCY)
+    trial = ask(study)
+    study.report(trial, {"value": 0.3, "latency": 99.0}, 1)
+    assert study.history.observed == [(0, 1, 0.3)]
+    with pytest.raises(NoValue):
+        _ = study.best  # its last report breaks the constraint
+    other = ask(study)
+    study.report(other, {"value": 0.5, "latency": 9.0}, 1)
+    assert study.best is other
+
+
+def test_a_partial_best_that_comes_to_break_a_constraint() -> None:
+    study = xs.Study(SPACE, constraints=LATENCY)
+    one, two = ask(study), ask(study)
+    study.report(one, {"value": 0.1, "latency": 10.0})
+    study.report(two, {"value": 0.2, "latency": 10.0})
+    assert study.best is one
+    study.report(one, {"value": 0.05, "latency": 80.0})
+    assert study.best is two
+    study.report(one, {"value": 0.04, "latency": 20.0})
+    assert study.best is one
+
+
+# ---------------------------------------------------------------- stored, refused
+
+
+def test_constraints_are_stored_and_compared(tmp_path: Path) -> None:
+    storage = tmp_path / "study.db"
+    with xs.Study(SPACE, name="c", storage=storage, constraints={"latency": 50}) as study:
+        tell(study, 0.1, 60.0)
+    with xs.Study.open("c", storage) as study:
+        assert study.history.created.constraints == LATENCY
+        assert study.history.trials[0].state is xs.State.INFEASIBLE
+    with xs.Study(SPACE, name="c", storage=storage, constraints=LATENCY):
+        pass
+    for other in ({"latency": 51.0}, {"memory": 50.0}, {"latency": 50.0, "memory": 1.0}):
+        with pytest.raises(StudyMismatch, match="constraints"):
+            xs.Study(SPACE, name="c", storage=storage, constraints=other)
+
+
+def test_a_study_without_constraints_has_none(tmp_path: Path) -> None:
+    storage = tmp_path / "study.db"
+    with xs.Study(SPACE, name="c", storage=storage) as study:
+        assert study.history.created.constraints is None
+    with pytest.raises(StudyMismatch, match="constraints"):
+        xs.Study(SPACE, name="c", storage=storage, constraints=LATENCY)
+
+
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        ([("latency", 50.0)], "must map names"),
+        ({3: 1.0}, "must name metrics"),
+        ({"value": 1.0}, "other than 'value'"),
+        ({"latency": math.nan}, "finite number"),
+        ({"latency": math.inf}, "finite number"),
+        ({"latency": "fast"}, "finite number"),
+        ({"latency": True}, "finite number"),
+    ],
+)
+def test_constraints_that_make_no_sense_are_refused(given: Any, word: str) -> None:
+    with pytest.raises(InvalidArgument, match=word) as caught:
+        xs.Study(SPACE, constraints=given)
+    assert caught.value.argument == "constraints"
+
+
+def test_the_watched_metric_may_have_any_name() -> None:
+    with pytest.raises(InvalidArgument, match="other than 'error'"):
+        xs.Study(SPACE, metric="error", constraints={"error": 1.0})
+    assert xs.Study(SPACE, metric="error", constraints={"value": 1.0}).history.created.constraints == {"value": 1.0}
+
+
+def test_the_event_comes_back() -> None:
+    study = xs.Study(SPACE, constraints=LATENCY)
+    event = next(iter(study.journal.read(0)))
+    assert isinstance(event, ev.Created)
+    assert ev.load(ev.kind_of(event), ev.dump(event)) == event
+    assert event.constraints == LATENCY
+
+
+# ---------------------------------------------------------------- minimize, searchers
+
+
+def objective(trial: Any) -> dict[str, float]:
+    """The lower the better is the slower: the best feasible point lies on the border x + y = 1."""
+    return {"value": -trial["x"] - trial["y"], "latency": 50.0 * (trial["x"] + trial["y"])}
+
+
+def test_minimize_knows_them() -> None:
+    result = xs.minimize(objective, SPACE, method="gp", constraints=LATENCY, trials=20, seed=1)
+    assert result.best.metrics["latency"] <= 50.0
+    assert result.best.value < -0.95
+
+
+def test_a_searcher_learns_the_constraint() -> None:
+    study = xs.Study(SPACE, searcher=GP(initial=6), constraints=LATENCY, seed=2)
+    broken = []
+    for _ in range(24):
+        trial = ask(study)
+        study.tell(trial, objective(trial))
+        broken.append(trial.state is xs.State.INFEASIBLE)
+    assert study.best.metrics["latency"] <= 50.0
+    assert study.best.value < -0.97
+    rng = np.random.default_rng(0).random((200, 2))
+    assert np.mean(broken[-12:]) <= 0.5 * np.mean(rng.sum(axis=1) > 1.0) + 0.25
+    assert audit(study).findings == []
+
+
+def test_a_constraint_that_nothing_keeps() -> None:
+    study = xs.Study(SPACE, searcher=GP(initial=3), constraints={"latency": -1.0}, seed=3)
+    for _ in range(8):
+        trial = ask(study)
+        assert all(map(math.isfinite, trial.config.values()))
+        study.tell(trial, objective(trial))
+    assert trial.origin.startswith("gp: log p ")
+    # It goes where the latency is lowest.
+    assert trial["x"] + trial["y"] < 0.5
+
+
+def test_a_constraint_metric_that_is_never_reported() -> None:
+    study = xs.Study(SPACE, searcher=GP(initial=3), constraints={"memory": 1.0}, seed=3)
+    for _ in range(6):
+        trial = ask(study)
+        study.tell(trial, objective(trial))
+    assert trial.state is xs.State.INFEASIBLE
+    assert trial.origin == "random: no model and no constraint yet"
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e12])
+def test_constraints_of_any_unit(scale: float) -> None:
+    study = xs.Study(SPACE, searcher=GP(initial=4), constraints={"latency": 50.0 * scale}, seed=4)
+    for _ in range(8):
+        trial = ask(study)
+        made = objective(trial)
+        study.tell(trial, made | {"latency": scale * made["latency"]})
+    assert trial.origin.startswith("gp: log EI ")
+    assert study.best.metrics["latency"] <= 50.0 * scale
