@@ -1,0 +1,339 @@
+"""Other libraries and our own methods behind one protocol: ask for a configuration, tell its loss, one at a time.
+
+=============  =========================================================================================================
+method         what it is
+=============  =========================================================================================================
+optuna-gp      Optuna's ``GPSampler``, its defaults
+optuna-tpe     Optuna's ``TPESampler``, its defaults with ``multivariate=False``
+botorch        ``SingleTaskGP`` and ``LogExpectedImprovement`` after min(10, 2d) Sobol points; its noise is fitted, too
+smac           SMAC3's ``HyperparameterOptimizationFacade`` (a random forest); its first quarter is a Sobol design
+smac-gp        SMAC3's ``BlackBoxFacade`` (a GP), for spaces of Floats only; ten times slower than the forest
+xstar-…        ``xs.Study(space, method="…")``
+=============  =========================================================================================================
+
+How a parameter is told to each of them:
+
+=========  ==============================  ==============================  ===================================
+kind       Optuna                          ConfigSpace (SMAC)              BoTorch
+=========  ==============================  ==============================  ===================================
+Float      FloatDistribution, log          UniformFloat, log               [0, 1], log
+Int        IntDistribution, log            UniformInteger, log             [0, 1], log, rounded
+Ordinal    IntDistribution of the index    Ordinal of the index            [0, 1] in equal cells, rounded
+Choice     Categorical of the index        Categorical of the index        one-hot, rounded to the largest
+Bool       Categorical                     Categorical                     [0, 1], rounded
+=========  ==============================  ==============================  ===================================
+
+A decision is one ask and the tell that follows; making the optimiser, and importing its library, is not counted.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+import xstar as xs
+from xstar.errors import InvalidArgument
+from xstar.problems import Problem
+from xstar.space import Bool, Choice, Config, Encoder, Float, Int, Ordinal, Parameter, Space
+
+# BoTorch leaves these to the caller; everything else is its default.
+RESTARTS = 5
+RAW_SAMPLES = 128
+MOST_INITIAL = 10
+
+
+class Optimiser(Protocol):
+    """Sequential: each configuration is told before the next is asked for."""
+
+    def ask(self) -> Config:
+        """The next configuration, in canonical form."""
+
+    def tell(self, config: Config, loss: float) -> None:
+        """The loss of the configuration just asked for."""
+
+
+class Step(NamedTuple):
+    """One evaluation: what it gave, and what deciding on it took."""
+
+    loss: float
+    processor: float
+    """Seconds of the processor, all threads together."""
+    wall: float
+    """Seconds of the clock on the wall."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """How an optimiser is made, and which library it comes from."""
+
+    make: Callable[[Space, int, int], Optimiser]
+    """From the space, the seed and the number of evaluations to come."""
+    package: str
+
+    @property
+    def version(self) -> str:
+        return f"{self.package} {version(self.package)}"
+
+    @property
+    def ours(self) -> bool:
+        return self.package == "xstar"
+
+
+def run(problem: Problem, method: str, seed: int, evaluations: int) -> list[Step]:
+    """Search ``problem`` at the full budget, one evaluation after the other."""
+    chosen, steps = METHODS[method], []
+    with warnings.catch_warnings():
+        if not chosen.ours:  # about experimental features and jitter; ours are to be seen
+            warnings.simplefilter("ignore")
+        optimiser = chosen.make(problem.space, seed, evaluations)
+        for _ in range(evaluations):
+            processor, wall = time.process_time(), time.perf_counter()
+            config = optimiser.ask()
+            processor, wall = time.process_time() - processor, time.perf_counter() - wall
+            loss = problem.loss(problem.space.parse(config))
+            again, wall_again = time.process_time(), time.perf_counter()
+            optimiser.tell(config, loss)
+            processor += time.process_time() - again
+            wall += time.perf_counter() - wall_again
+            steps.append(Step(loss, processor, wall))
+    return steps
+
+
+def unconditional(space: Space) -> dict[str, Parameter]:
+    """The parameters of a space without conditions and domains: what all the libraries have in common."""
+    if space.structure.when:
+        raise InvalidArgument("space", "must have no conditions", list(space.structure.when), "use another problem")
+    known = (Float, Int, Ordinal, Choice, Bool)
+    plain: dict[str, Parameter] = {n: given for n, given in space.parameters.items() if isinstance(given, known)}
+    if len(plain) < len(space):
+        unknown = sorted(set(space) - set(plain))
+        raise InvalidArgument("space", "must have no other kinds than the table above", unknown, "use another problem")
+    return plain
+
+
+def from_indices(parameters: dict[str, Parameter], values: dict[str, Any]) -> Config:
+    """A configuration from numbers, truth values, and indices in the place of options."""
+    config: Config = {}
+    for name, parameter in parameters.items():
+        value = values[name]
+        if isinstance(parameter, Ordinal | Choice):
+            config[name] = parameter.options[int(value)]
+        else:
+            kind = bool if isinstance(parameter, Bool) else int if isinstance(parameter, Int) else float
+            config[name] = kind(value)  # ConfigSpace gives NumPy's numbers
+    return config
+
+
+# ---------------------------------------------------------------- xstar
+
+
+class Xstar:
+    def __init__(self, space: Space, seed: int, method: str) -> None:
+        self._study = xs.Study(space, method=method, seed=seed)
+
+    def ask(self) -> Config:
+        trial = self._study.ask()
+        if trial is None:
+            raise RuntimeError(f"the study gave no trial: {self._study.ended}")
+        self._trial = trial
+        return trial.config
+
+    def tell(self, config: Config, loss: float) -> None:
+        self._study.tell(self._trial, loss)
+
+
+# ---------------------------------------------------------------- Optuna
+
+
+class Optuna:
+    def __init__(self, space: Space, make_sampler: Callable[[Any], Any]) -> None:
+        import optuna
+
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        self._parameters = unconditional(space)
+        self._distributions = {name: optuna_distribution(given) for name, given in self._parameters.items()}
+        self._study = optuna.create_study(sampler=make_sampler(optuna.samplers))
+
+    def ask(self) -> Config:
+        self._trial = self._study.ask(self._distributions)
+        return from_indices(self._parameters, self._trial.params)
+
+    def tell(self, config: Config, loss: float) -> None:
+        self._study.tell(self._trial, loss)
+
+
+def optuna_distribution(parameter: Parameter) -> Any:
+    from optuna import distributions as od
+
+    match parameter:
+        case Float():
+            return od.FloatDistribution(parameter.low, parameter.high, log=parameter.log)
+        case Int():
+            return od.IntDistribution(parameter.low, parameter.high, log=parameter.log)
+        case Ordinal():
+            return od.IntDistribution(0, parameter.size - 1)
+        case Choice():
+            return od.CategoricalDistribution(list(range(parameter.size)))
+    return od.CategoricalDistribution([False, True])
+
+
+# ---------------------------------------------------------------- SMAC3
+
+
+class Smac:
+    facade = "HyperparameterOptimizationFacade"
+
+    def __init__(self, space: Space, seed: int, evaluations: int) -> None:
+        import logging
+
+        import smac
+        from ConfigSpace import ConfigurationSpace
+
+        logging.getLogger("smac").setLevel(logging.ERROR)
+        self._parameters = unconditional(space)
+        self._folder = tempfile.TemporaryDirectory(prefix="smac-")  # it writes its run history after every evaluation
+        there = ConfigurationSpace(seed=seed)
+        there.add([configspace_parameter(name, given) for name, given in self._parameters.items()])
+        scenario = smac.Scenario(
+            there, deterministic=True, n_trials=evaluations, seed=seed, output_directory=self._folder.name
+        )
+        self._smac = getattr(smac, self.facade)(scenario, overwrite=True, logging_level=False)
+
+    def ask(self) -> Config:
+        self._info = self._smac.ask()
+        return from_indices(self._parameters, dict(self._info.config))
+
+    def tell(self, config: Config, loss: float) -> None:
+        from smac.runhistory import TrialValue
+
+        self._smac.tell(self._info, TrialValue(cost=loss))
+
+
+def configspace_parameter(name: str, parameter: Parameter) -> Any:
+    import ConfigSpace as cs
+
+    match parameter:
+        case Float():
+            return cs.UniformFloatHyperparameter(name, parameter.low, parameter.high, log=parameter.log)
+        case Int():
+            return cs.UniformIntegerHyperparameter(name, parameter.low, parameter.high, log=parameter.log)
+        case Ordinal():
+            return cs.OrdinalHyperparameter(name, list(range(parameter.size)))
+        case Choice():
+            return cs.CategoricalHyperparameter(name, list(range(parameter.size)))
+    return cs.CategoricalHyperparameter(name, [False, True])
+
+
+# ---------------------------------------------------------------- BoTorch
+
+
+class SmacGP(Smac):
+    facade = "BlackBoxFacade"
+
+
+class BoTorch:
+    """Searches the encoded space, one-hot and relaxed, and rounds what it finds.
+
+    A finite space has no use for a configuration a second time: of the optima found from all starts the best one is taken
+    that, once rounded, is new; if there is none, the best new one of as many quasi-random configurations as there are raw
+    samples.
+    """
+
+    def __init__(self, space: Space, seed: int) -> None:
+        import torch
+
+        torch.set_num_threads(1)
+        torch.manual_seed(seed)  # the starts of optimize_acqf come from torch's own stream
+        self._space = space
+        self._encoder = Encoder(space)
+        self._sobol = torch.quasirandom.SobolEngine(space.draws, scramble=True, seed=seed)
+        self._initial = min(MOST_INITIAL, 2 * len(unconditional(space)))
+        self._finite = space.size < float("inf")
+        self._tried: set[tuple[Any, ...]] = set()
+        self._rows: list[np.ndarray] = []
+        self._losses: list[float] = []
+
+    def ask(self) -> Config:
+        if len(self._losses) < self._initial:
+            return self._quasi_random(1)[0]
+        acquisition = self._fit()
+        configs = [self._encoder.decode(row) for row in self._optima(acquisition)]
+        while not (new := [config for config in configs if not self._seen(config)]):
+            configs = self._quasi_random(RAW_SAMPLES)
+        return new[self._best(acquisition, new)]
+
+    def tell(self, config: Config, loss: float) -> None:
+        self._tried.add(self._space.key(config))
+        self._rows.append(self._encoder.encode_one(config)[0])
+        self._losses.append(loss)
+
+    def _fit(self) -> Any:
+        import torch
+        from botorch.acquisition import LogExpectedImprovement
+        from botorch.fit import fit_gpytorch_mll
+        from botorch.models import SingleTaskGP
+        from botorch.models.transforms import Normalize, Standardize
+        from gpytorch.mlls import ExactMarginalLogLikelihood
+
+        X = torch.tensor(np.array(self._rows), dtype=torch.float64)
+        y = -torch.tensor(self._losses, dtype=torch.float64)[:, None]  # BoTorch maximises
+        scale = Normalize(d=X.shape[1], bounds=self._bounds())
+        model = SingleTaskGP(X, y, input_transform=scale, outcome_transform=Standardize(m=1))
+        fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+        return LogExpectedImprovement(model, best_f=y.max())
+
+    def _optima(self, acquisition: Any) -> Any:
+        """The place reached from the best start; in a finite space those from all starts."""
+        from botorch.optim import optimize_acqf
+
+        places, _ = optimize_acqf(
+            acquisition,
+            bounds=self._bounds(),
+            q=1,
+            num_restarts=RESTARTS,
+            raw_samples=RAW_SAMPLES,
+            return_best_only=not self._finite,
+        )
+        return places.reshape(-1, self._encoder.width).numpy()
+
+    def _best(self, acquisition: Any, configs: list[Config]) -> int:
+        import torch
+
+        if len(configs) == 1:
+            return 0
+        rows = torch.tensor(self._encoder.encode(configs)[0], dtype=torch.float64)
+        with torch.no_grad():
+            return int(acquisition(rows[:, None, :]).argmax())
+
+    def _seen(self, config: Config) -> bool:
+        return self._finite and self._space.key(config) in self._tried
+
+    def _quasi_random(self, count: int) -> list[Config]:
+        points = self._sobol.draw(count).double().tolist()
+        rng = np.random.default_rng(0)  # for domains alone, and `unconditional` refuses them
+        return [self._space.from_uniforms(point, rng) for point in points]
+
+    def _bounds(self) -> Any:
+        import torch
+
+        return torch.tensor([[0.0], [1.0]], dtype=torch.float64).repeat(1, self._encoder.width)
+
+
+METHODS: dict[str, Method] = {
+    "xstar-gp": Method(lambda space, seed, _: Xstar(space, seed, "gp"), "xstar"),
+    "xstar-random": Method(lambda space, seed, _: Xstar(space, seed, "random"), "xstar"),
+    "optuna-tpe": Method(
+        lambda space, seed, _: Optuna(space, lambda s: s.TPESampler(seed=seed, multivariate=False)), "optuna"
+    ),
+    "optuna-gp": Method(lambda space, seed, _: Optuna(space, lambda s: s.GPSampler(seed=seed)), "optuna"),
+    "smac": Method(Smac, "smac"),
+    "smac-gp": Method(SmacGP, "smac"),
+    "botorch": Method(lambda space, seed, _: BoTorch(space, seed), "botorch"),
+}

@@ -1,0 +1,113 @@
+"""What is maximised: an acquisition averaged over hyperparameters and fantasies, times the probability of being feasible.
+
+Notation
+
+===============  ====================================================================================  =========
+symbol           meaning                                                                               shape
+===============  ====================================================================================  =========
+``rows``         points of the unit cube                                                               (N, width)
+``lift``         adds the budget to rows, if the models are over budgets                               (N, w)
+``incumbents``   for each posterior, the loss to improve on under each fantasy                         (M,)
+===============  ====================================================================================  =========
+
+With S draws of the hyperparameters, M fantasies and constraints c, the value is
+
+    log [ 1/(S M) Σ EI_sm ] + Σ_c log p_c(feasible)
+
+the logarithm of constrained, integrated expected improvement (Snoek et al. 2012; Gelbart et al. 2014, whose advice is followed
+also where nothing feasible is known: then only the second part is left).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from xstar.acquisition.confidence import negative_lower_bound
+from xstar.acquisition.improvement import LOG_SQRT_2PI, log_expected_improvement
+from xstar.models.gp import Posterior
+from xstar.models.kernels import Array
+
+LogProbability = Callable[[Array], tuple[Array, Callable[[Array], Array]]]
+"""Rows → log p(feasible), and the way back from its derivative to the rows."""
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A function over the cube, with its gradient."""
+
+    posteriors: Sequence[Posterior]
+    incumbents: Sequence[Array] | None
+    """None: nothing feasible is known, so there is nothing to improve on."""
+    lift: Callable[[Array], Array]
+    constraints: Sequence[LogProbability] = ()
+    confidence: float | None = None
+    """The weight of a lower confidence bound in place of expected improvement."""
+
+    def score(self, rows: Array) -> Array:
+        """The value at each row."""
+        return self._at(rows, gradient=False)[0]
+
+    def with_gradient(self, rows: Array) -> tuple[Array, Array]:
+        """The value at each row, and its gradient with respect to the row."""
+        return self._at(rows, gradient=True)
+
+    def _at(self, rows: Array, *, gradient: bool) -> tuple[Array, Array]:
+        value, slope = np.zeros(len(rows)), np.zeros_like(rows)
+        if self.incumbents is not None:
+            value, slope = self._improvement(rows, gradient)
+        for constraint in self.constraints:
+            own, back = constraint(rows)
+            value = value + own
+            if gradient:
+                slope = slope + back(np.ones(len(rows)))
+        return value, slope
+
+    def _improvement(self, rows: Array, gradient: bool) -> tuple[Array, Array]:
+        assert self.incumbents is not None
+        lifted = self.lift(rows)
+        values, slopes = [], []
+        for posterior, incumbent in zip(self.posteriors, self.incumbents, strict=True):
+            at = posterior.predict(lifted)
+            if self.confidence is None:
+                value, d_mean, d_variance = log_expected_improvement(at.mean, at.variance, incumbent)
+            else:
+                value, d_mean, d_variance = negative_lower_bound(at.mean, at.variance, self.confidence)
+            values.append(value)
+            if gradient:
+                slopes.append(at.to_left(d_mean, d_variance)[:, : rows.shape[1]])
+        if len(values) == 1:
+            return values[0], slopes[0] if gradient else np.zeros_like(rows)
+        stacked = np.array(values)
+        if self.confidence is not None:
+            return stacked.mean(axis=0), np.mean(slopes, axis=0) if gradient else np.zeros_like(rows)
+        top = stacked.max(axis=0)
+        parts = np.exp(stacked - top)
+        total = parts.sum(axis=0)
+        share = parts / total
+        slope = np.einsum("sn,snw->nw", share, np.array(slopes)) if gradient else np.zeros_like(rows)
+        return top + np.log(total / len(values)), slope
+
+
+def below(posterior: Posterior, bound: float) -> LogProbability:
+    """log p(a constraint metric, noise included, is at most ``bound``) under a model of that metric."""
+    noise = float(np.exp(posterior.theta[-1]))
+
+    def log_probability(rows: Array) -> tuple[Array, Callable[[Array], Array]]:
+        at = posterior.predict(rows)
+        std = np.sqrt(at.variance + noise)
+        u = (bound - at.mean[:, 0]) / std
+        value = log_ndtr(u)
+
+        def back(w: Array) -> Array:
+            # d log Φ(u) / du = φ/Φ, which is -u far below 0, where the difference of logarithms has no digits left.
+            deep = u <= -1e5
+            d_u = w * np.where(deep, -u, np.exp(np.where(deep, 0.0, -0.5 * u * u - LOG_SQRT_2PI - value)))
+            return at.to_left((-d_u / std)[:, None], -0.5 * d_u * u / std**2)
+
+        return value, back
+
+    return log_probability

@@ -1,0 +1,136 @@
+"""The maximum of an acquisition over mixed and conditional spaces.
+
+1. Score candidates in one batch: a Sobol set shifted at random, and points around the best known ones at several scales.
+2. From the best few, climb: L-BFGS on the smooth columns (all climbs as one problem, so that one call serves them all), then
+   moves to the best neighbour in the discrete parameters, then L-BFGS again where they led somewhere.
+3. Rank everything that was seen; the caller takes the first that was not tried before.
+
+A finite space of at most ``LISTED`` configurations is scored as a whole instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+
+from xstar.models.ascent import descend
+from xstar.models.kernels import Array
+from xstar.space.cube import Cube
+
+Score = Callable[[Array], Array]
+"""Rows → acquisition, to be maximised."""
+ScoreWithGradient = Callable[[Array], tuple[Array, Array]]
+"""Rows → acquisition and its gradient with respect to the rows."""
+
+LISTED = 2_000
+GLOBAL = 512
+LOCAL = 512
+SCALES = (0.3, 0.1, 0.03, 0.01, 0.003)
+"""Standard deviations of the steps around known points, in sides of the cube: from a jump to a touch."""
+CLIMBS = 6
+STEPS = 25
+TOLERANCE = 1e-7
+MOVES = 20
+"""Moves to the best neighbour at most: in a space of 20 categories of a random start, each is changed once."""
+
+
+def candidates(cube: Cube, good: Array, rng: np.random.Generator) -> Array:
+    """Canonical rows all over the cube and around the ``good`` ones (best first)."""
+    spread = (_sobol(cube.width, GLOBAL) + rng.random(cube.width)) % 1.0
+    everywhere = cube.snap(spread)
+    if not len(good):
+        return everywhere
+    # Half of the local ones stand around the best point, a quarter around the second, …
+    which = np.minimum(np.floor(-np.log2(1.0 - rng.random(LOCAL))).astype(int), len(good) - 1)
+    steps = rng.standard_normal((LOCAL, cube.width)) * rng.choice(SCALES, size=(LOCAL, 1))
+    share = min(1.0, max(2.0 / len(cube.labels), 0.3))
+    near = cube.perturbed(good[which], steps, rng.random((LOCAL, 2, cube.width)), share)
+    return np.vstack([everywhere, near])
+
+
+def maximise(
+    cube: Cube, score: Score, with_gradient: ScoreWithGradient, good: Array, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Canonical rows with the highest acquisition found, best first, and their values."""
+    rows = candidates(cube, good, rng)
+    values = score(rows)
+    order = np.argsort(-values, kind="stable")
+    starts, found = rows[order[:CLIMBS]], values[order[:CLIMBS]]
+    tops, heights = starts, found
+    if cube.smooth.any():
+        tops, heights = _climb(cube, with_gradient, tops, heights)
+    if not cube.smooth.all():
+        moved, higher = _walk(cube, score, tops, heights, rng)
+        if cube.smooth.any() and (changed := higher > heights).any():
+            moved[changed], higher[changed] = _climb(cube, with_gradient, moved[changed], higher[changed])
+        tops, heights = moved, higher
+    kept = order[: 4 * CLIMBS]
+    rows, values = np.vstack([tops, rows[kept]]), np.concatenate([heights, values[kept]])
+    ranked = np.argsort(-values, kind="stable")
+    return rows[ranked], values[ranked]
+
+
+def _climb(cube: Cube, with_gradient: ScoreWithGradient, rows: Array, values: Array) -> tuple[Array, Array]:
+    """Gradient ascent in the smooth columns from each of ``rows``; a climb that ends lower than it began is undone."""
+    columns = np.flatnonzero(cube.smooth)
+    shape = (len(rows), len(columns))
+    active = cube.active(rows)
+
+    def negative(flat: Array) -> tuple[float, Array]:
+        moved = rows.copy()
+        moved[:, columns] = flat.reshape(shape)
+        value, gradient = with_gradient(moved)
+        return -float(value.sum()), -(gradient * active)[:, columns].reshape(-1)
+
+    flat, _ = descend(
+        negative,
+        rows[:, columns].reshape(-1),
+        np.zeros(shape).reshape(-1),
+        np.ones(shape).reshape(-1),
+        STEPS,
+        TOLERANCE,
+    )
+    moved = rows.copy()
+    moved[:, columns] = flat.reshape(shape)
+    moved = cube.snap(moved)
+    reached = with_gradient(moved)[0]
+    better = reached > values
+    return np.where(better[:, None], moved, rows), np.where(better, reached, values)
+
+
+def _walk(cube: Cube, score: Score, rows: Array, values: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+    """From each of ``rows``, moves to the best neighbour while there is a better one."""
+    rows, values = rows.copy(), values.copy()
+    alive = list(range(len(rows)))
+    for _ in range(MOVES):
+        around = [cube.neighbours(rows[i], rng) for i in alive]
+        sizes = [len(each) for each in around]
+        if not sum(sizes):
+            break
+        scored = np.split(score(np.vstack(around)), np.cumsum(sizes)[:-1])
+        moved = []
+        for i, each, own in zip(alive, around, scored, strict=True):
+            if len(each) and own.max() > values[i] + 1e-9:
+                rows[i], values[i] = each[own.argmax()], own.max()
+                moved.append(i)
+        alive = moved
+        if not alive:
+            break
+    return rows, values
+
+
+@lru_cache(maxsize=4)
+def every_row(cube: Cube) -> Array:
+    """The canonical rows of all configurations of a finite space."""
+    return cube.encoder.encode(list(cube.space.grid(max(2, cube.largest))))[0]
+
+
+@lru_cache(maxsize=8)
+def _sobol(width: int, count: int) -> Array:
+    """The first points of the Sobol sequence, the same for all: each suggestion shifts them by a vector of its own."""
+    from scipy.stats import qmc  # at use: it takes longer to import than the rest of xstar
+
+    points: Array = qmc.Sobol(max(width, 1), scramble=False).random(count)[:, :width]
+    return points

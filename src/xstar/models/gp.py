@@ -1,0 +1,271 @@
+"""Gaussian-process regression: likelihood, fit, posterior.
+
+Notation (MOBSTER, A.1)
+
+=========  ==========================================================================================  ===========
+symbol     meaning                                                                                     shape
+=========  ==========================================================================================  ===========
+``X``      inputs of the observations                                                                  (n, w)
+``y``      standardised targets                                                                        (n,)
+``L``      the lower Cholesky factor of K + σ²I                                                        (n, n)
+``P``      whitened targets L⁻¹(Y - m), one column per fantasy                                         (n, M)
+``A``      inputs at which to predict                                                                  (N, w)
+=========  ==========================================================================================  ===========
+
+The mean at ``A`` is m + k L⁻ᵀ P, the variance k(a, a) - |L⁻¹ k|²: M means, one variance.
+
+LAPACK is called without the checks of ``scipy.linalg``, on arrays in its own (column-major) order so that nothing is copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg.blas import dtrsm
+from scipy.linalg.lapack import dpotrf, dpotri
+
+from xstar.models.ascent import descend
+from xstar.models.kernels import Array
+from xstar.models.slice_sampling import slice_sample
+from xstar.models.surrogate import Prior, Surrogate
+
+JITTER = 1e-9
+"""Added to the diagonal, relative to its mean: ten times what rounding does to a matrix of some hundred rows."""
+LADDER = (1.0, 1e2, 1e4, 1e6)
+"""Multiples of it that are tried one after the other when a matrix is not positive definite."""
+LEAST_VARIANCE = 1e-12
+"""Posterior variances are differences of nearly equal numbers: below this they are rounding (targets have variance 1)."""
+
+
+class NotPositiveDefinite(ArithmeticError):
+    """A covariance matrix has no Cholesky factor, even with jitter."""
+
+
+def cholesky(K: Array) -> Array:
+    """The lower factor of a symmetric matrix, in column-major order; its upper triangle is 0. ``K`` is left as it is."""
+    base = JITTER * float(np.mean(np.diagonal(K))) + 1e-300
+    for multiple in LADDER:
+        trial = K.T.copy(order="F")
+        trial.flat[:: len(K) + 1] += base * multiple
+        L, failed = dpotrf(trial, lower=1, clean=1, overwrite_a=1)
+        if failed == 0:
+            factor: Array = L
+            return factor
+    raise NotPositiveDefinite(f"a covariance matrix of {len(K)} rows is not positive definite")
+
+
+def forward(L: Array, B: Array) -> Array:
+    """L⁻¹ B."""
+    made: Array = dtrsm(1.0, L, B, lower=1)
+    return made
+
+
+def backward(L: Array, B: Array) -> Array:
+    """L⁻ᵀ B."""
+    made: Array = dtrsm(1.0, L, B, lower=1, trans_a=1)
+    return made
+
+
+# ---------------------------------------------------------------- the likelihood of theta
+
+
+def negative_log_posterior(surrogate: Surrogate, theta: Array, X: Array, y: Array) -> tuple[float, Array]:
+    """-log p(y | X, theta) - log p(theta), up to a constant, and its gradient."""
+    noise = float(np.exp(theta[-1]))
+    mean = surrogate.mean(theta, X)
+    covariance = surrogate.covariance(theta, X)
+    L = _noisy_factor(covariance.K, noise)
+    if L is None:
+        return UNUSABLE, np.zeros_like(theta)
+    p = forward(L, y - mean.values)
+    alpha = backward(L, p)
+    value = 0.5 * float(p @ p) + float(np.log(np.diagonal(L)).sum())
+    # dvalue/dK = (K⁻¹ - ααᵀ)/2. LAPACK gives the lower triangle of K⁻¹ only; twice that, with the diagonal once, does as well
+    # for the derivative of a symmetric matrix.
+    inverse, _ = dpotri(L, lower=1, overwrite_c=1)
+    W = np.tril(inverse - np.outer(alpha, alpha))
+    half = np.einsum("ii->i", W)  # a view
+    half *= 0.5
+    gradient = covariance.to_theta(W) - mean.to_theta(alpha)
+    gradient[-1] += noise * float(half.sum())
+    log_prior, slope = _priors(surrogate.priors, theta)
+    return value - log_prior, gradient - slope
+
+
+def log_posterior(surrogate: Surrogate, theta: Array, X: Array, y: Array) -> float:
+    """log p(y | X, theta) + log p(theta) up to a constant: -inf outside of the bounds."""
+    if any(not prior.low <= value <= prior.high for value, prior in zip(theta, surrogate.priors, strict=True)):
+        return -np.inf
+    L = _noisy_factor(surrogate.covariance(theta, X).K, float(np.exp(theta[-1])))
+    if L is None:
+        return -np.inf
+    p = forward(L, y - surrogate.mean(theta, X).values)
+    return _priors(surrogate.priors, theta)[0] - 0.5 * float(p @ p) - float(np.log(np.diagonal(L)).sum())
+
+
+UNUSABLE = 1e10
+"""In place of a likelihood where the matrix is not positive definite: L-BFGS turns back from it."""
+
+
+def _noisy_factor(K: Array, noise: float) -> Array | None:
+    """The lower factor of K + σ²I (its upper triangle is not cleared), or None. ``K`` is given back as it was."""
+    diagonal = np.einsum("ii->i", K)
+    kept = diagonal.copy()
+    diagonal += noise + JITTER * float(kept.mean())
+    L, failed = dpotrf(K.T, lower=1, clean=0)
+    diagonal[:] = kept
+    return None if failed else L
+
+
+def _priors(priors: Sequence[Prior], theta: Array) -> tuple[float, Array]:
+    z = np.array([(value - prior.centre) / prior.spread for value, prior in zip(theta, priors, strict=True)])
+    return -0.5 * float(z @ z), -z / np.array([prior.spread for prior in priors])
+
+
+# ---------------------------------------------------------------- the fit
+
+STEPS = 50
+"""Iterations of L-BFGS at most."""
+TOLERANCE = 1e-4
+"""It ends when a step improves the log posterior by less than this share: 10 to 25 evaluations, and 0.01 from the optimum."""
+BURN_IN, THIN = 10, 2
+"""Sweeps before the first draw of the hyperparameters and between two: the chain begins at the mode, so few are needed."""
+
+
+def fit(surrogate: Surrogate, X: Array, y: Array, rng: np.random.Generator, starts: int = 1) -> Array:
+    """The most probable ``theta`` (MAP), by L-BFGS from the centre of the priors and from the best of some random draws."""
+    priors = surrogate.priors
+    centre = np.array([prior.centre for prior in priors])
+    spread = np.array([prior.spread for prior in priors])
+    low = (np.array([prior.low for prior in priors]) - centre) / spread
+    high = (np.array([prior.high for prior in priors]) - centre) / spread
+
+    def objective(z: Array) -> tuple[float, Array]:
+        """In units of the priors, which are about those of the curvature: a fifth fewer evaluations than in theta."""
+        value, gradient = negative_log_posterior(surrogate, centre + spread * z, X, y)
+        return value, gradient * spread
+
+    begin = [np.zeros(len(centre))]
+    if starts > 1:
+        drawn = np.clip(rng.standard_normal((4 * (starts - 1), len(centre))), low, high)
+        begin += sorted(drawn, key=lambda z: objective(z)[0])[: starts - 1]
+    found = [descend(objective, z, low, high, STEPS, TOLERANCE) for z in begin]
+    best: Array = centre + spread * min(found, key=lambda pair: pair[1])[0]
+    return best
+
+
+def sample_fits(surrogate: Surrogate, X: Array, y: Array, rng: np.random.Generator, samples: int) -> list[Array]:
+    """Draws of ``theta`` from its posterior by slice sampling, begun at the most probable one."""
+    spread = np.array([prior.spread for prior in surrogate.priors])
+    drawn = slice_sample(
+        lambda theta: log_posterior(surrogate, theta, X, y),
+        fit(surrogate, X, y, rng, starts=1),
+        spread,
+        rng,
+        samples=samples,
+        burn_in=BURN_IN,
+        thin=THIN,
+    )
+    return list(drawn)
+
+
+# ---------------------------------------------------------------- the posterior
+
+
+class Prediction(NamedTuple):
+    """Posterior means and variances, and the way back from their derivatives to the inputs."""
+
+    mean: Array
+    """(N, M)"""
+    variance: Array
+    """(N,), of the function, without noise"""
+    to_left: Callable[[Array, Array], Array]
+    """Derivatives with respect to ``mean`` and ``variance`` → the derivative with respect to ``A``."""
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """What is believed after the observations."""
+
+    surrogate: Surrogate
+    theta: Array
+    X: Array
+    L: Array
+    P: Array
+
+    @classmethod
+    def of(cls, surrogate: Surrogate, theta: Array, X: Array, y: Array) -> Posterior:
+        """The posterior after observing ``y`` at ``X``."""
+        K = surrogate.covariance(theta, X).K
+        np.einsum("ii->i", K)[:] += np.exp(theta[-1])
+        L = cholesky(K)
+        return cls(surrogate, theta, X, L, forward(L, y - surrogate.mean(theta, X).values)[:, None])
+
+    @cached_property
+    def weights(self) -> Array:
+        """L⁻ᵀ P: the mean at ``A`` is m + k(A, X) @ weights."""
+        return backward(self.L, self.P)
+
+    def extended(self, X: Array, y: Array, draws: Array | None = None) -> Posterior:
+        """The posterior after some more rows: the first have the targets ``y``, the others are pending.
+
+        With K extended by rows, L = [[L, 0], [Q, C]], where C factorises the posterior covariance of the new rows. The whitened
+        targets of rows drawn from that posterior are C⁻¹(target - mean), which is to say standard normal numbers: so M joint
+        fantasies (MOBSTER, A.1) are ``draws`` of shape (pending, M), written below P. Of rows that are pending without draws,
+        only the variances know: their whitened target is 0, the mean stays (hallucination, NASBOT Section 4).
+        """
+        if len(X) == 0:
+            return self
+        covariance = self.surrogate.covariance(self.theta, X, self.X).K
+        Q = forward(self.L, covariance.T).T
+        inner = self.surrogate.covariance(self.theta, X).K
+        np.einsum("ii->i", inner)[:] += np.exp(self.theta[-1])
+        C = cholesky(inner - Q @ Q.T)
+        n, k = len(self.X), len(X)
+        L = np.zeros((n + k, n + k), order="F")
+        L[:n, :n] = self.L
+        L[n:, :n] = Q
+        L[n:, n:] = C
+        known = len(y)
+        M = self.P.shape[1] if draws is None else draws.shape[1]
+        P = np.zeros((n + k, M))
+        P[:n] = self.P
+        if known:
+            rest = y - self.surrogate.mean(self.theta, X[:known]).values - Q[:known] @ self.P[:, 0]
+            P[n : n + known] = forward(C[:known, :known], rest)[:, None]
+        if draws is not None:
+            P[n + known :] = draws
+        return Posterior(self.surrogate, self.theta, np.vstack([self.X, X]), L, P)
+
+    def means(self, A: Array) -> Array:
+        """The posterior means alone: (N, M)."""
+        k = self.surrogate.covariance(self.theta, A, self.X).K
+        made: Array = self.surrogate.mean(self.theta, A).values[:, None] + k @ self.weights
+        return made
+
+    def predict(self, A: Array) -> Prediction:
+        """Means and variances at ``A``."""
+        covariance = self.surrogate.covariance(self.theta, A, self.X)
+        own = self.surrogate.variance(self.theta, A)
+        mean = self.surrogate.mean(self.theta, A).values[:, None] + covariance.K @ self.weights
+        V = forward(self.L, covariance.K.T)
+        variance = np.maximum(own.values - np.einsum("ij,ij->j", V, V), LEAST_VARIANCE)
+
+        def to_left(d_mean: Array, d_variance: Array) -> Array:
+            W = d_mean @ self.weights.T - 2.0 * d_variance[:, None] * backward(self.L, V).T
+            return covariance.to_left(W) + own.to_left(d_variance)
+
+        return Prediction(mean, variance, to_left)
+
+    def sample(self, A: Array, normal: Array) -> Array:
+        """Joint draws of the function at ``A`` (of the first fantasy), from standard normal numbers: (N, k) → (N, k)."""
+        covariance = self.surrogate.covariance(self.theta, A, self.X).K
+        V = forward(self.L, covariance.T)
+        joint = cholesky(self.surrogate.covariance(self.theta, A).K - V.T @ V)
+        mean = self.surrogate.mean(self.theta, A).values + covariance @ self.weights[:, 0]
+        made: Array = mean[:, None] + joint @ normal
+        return made

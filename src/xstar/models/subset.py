@@ -1,0 +1,46 @@
+"""Which observations a model is fitted to when there are too many of them.
+
+A GP costs O(n³); above a limit it sees a part of the data: everything at the highest budgets (that is what is searched for),
+the best quarter (where the search goes), and a spread of the rest (so that no region looks unexplored).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xstar.models.kernels import Array
+
+
+def choose(X: Array, loss: Array, budget: Array, limit: int) -> NDArray[np.intp]:
+    """The places of at most ``limit`` observations, ascending."""
+    n = len(loss)
+    if n <= limit:
+        return np.arange(n)
+    taken = np.zeros(n, dtype=bool)
+    order = np.argsort(loss, kind="stable")
+    if len(levels := np.unique(budget)) > 1:
+        room = limit // 2
+        for level in levels[:0:-1]:  # from the highest to the second lowest
+            own = order[budget[order] == level]
+            if len(own) > room:
+                taken[own[:room]] = True  # the best of the level at which the room ends
+                break
+            taken[own] = True
+            room -= len(own)
+    quarter = order[~taken[order]][: limit // 4]
+    taken[quarter] = True
+    _spread(X, taken, limit)
+    return np.flatnonzero(taken)
+
+
+def _spread(X: Array, taken: NDArray[np.bool_], limit: int) -> None:
+    """Fill up to ``limit`` with the points farthest from all taken so far (one after the other)."""
+    distance = np.full(len(X), np.inf)
+    for place in np.flatnonzero(taken):
+        np.minimum(distance, ((X - X[place]) ** 2).sum(axis=1), out=distance)
+    for _ in range(limit - int(taken.sum())):
+        distance[taken] = -1.0
+        farthest = int(distance.argmax())
+        taken[farthest] = True
+        np.minimum(distance, ((X - X[farthest]) ** 2).sum(axis=1), out=distance)

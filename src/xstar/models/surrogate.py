@@ -1,0 +1,303 @@
+"""What a Gaussian process believes before it has seen anything: a mean, a covariance, and priors of their parameters.
+
+Notation
+
+=========  ==========================================================================================  ===========
+symbol     meaning                                                                                     shape
+=========  ==========================================================================================  ===========
+``X``      inputs in the unit cube; over budgets the last column is r / r_max                          (n, w)
+``theta``  all parameters: the mean μ, those of the kernel, log σ² of the noise last                   (size,)
+``m``      the mean at ``X``                                                                           (n,)
+=========  ==========================================================================================  ===========
+
+Targets are standardised, so the priors below need no unit. All are normal distributions of the parameter itself, which is a
+logarithm for everything but μ (and a logit for δ).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from xstar.models.kernels import Array, Covariance, Kernel, Stationary, Variance, Warped
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """A normal prior, and the bounds within which a parameter is sought."""
+
+    centre: float
+    spread: float
+    low: float
+    high: float
+
+
+def about(value: float, factor: float, low: float, high: float) -> Prior:
+    """A log-normal prior: the median, the factor that is one standard deviation, and the bounds, all of the parameter."""
+    return Prior(np.log(value), np.log(factor), np.log(low), np.log(high))
+
+
+MEAN = Prior(0.0, 0.5, -3.0, 3.0)
+"""Standardised targets have mean 0; a model may prefer the level far from the data to be higher, but not by much."""
+SCALE = about(1.0, 2.7, 0.02, 50.0)
+"""Standardised targets have variance 1."""
+NOISE = about(1e-3, 10.0, 1e-6, 1.0)
+"""Most losses repeat to a few percent of their spread; a few are exact; the data may say that all of it is noise."""
+WARP = about(1.0, 1.35, 0.25, 4.0)
+"""No warping unless the data ask for it: a and b within a factor of 1.8 of 1 with 95 % (two spreads)."""
+BUDGET_WARP = about(1.0, 2.0, 0.1, 10.0)
+"""Curves fall fast at first: a warping of the budget is likely, and a stronger one."""
+
+
+class Mean(NamedTuple):
+    """The prior mean at some inputs, and the way back to the parameters."""
+
+    values: Array
+    to_theta: Callable[[Array], Array]
+
+
+class Surrogate(Protocol):
+    """Mean, covariance and priors. The gradient of a mean with respect to the inputs is 0 where a searcher may move."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the parameters in ``theta``."""
+
+    @property
+    def priors(self) -> tuple[Prior, ...]:
+        """One for each."""
+
+    def mean(self, theta: Array, X: Array) -> Mean: ...
+
+    def covariance(self, theta: Array, A: Array, B: Array | None = None) -> Covariance:
+        """Without noise. ``to_theta`` covers all parameters (that of the noise is 0)."""
+
+    def variance(self, theta: Array, A: Array) -> Variance:
+        """Without noise."""
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A constant mean μ and a kernel. ``theta``: μ, the kernel's, log σ²."""
+
+    kernel: Kernel
+    kernel_priors: tuple[Prior, ...]
+    noise: Prior = NOISE
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return ("mean", *self.kernel.names, "noise")
+
+    @property
+    def priors(self) -> tuple[Prior, ...]:
+        return (MEAN, *self.kernel_priors, self.noise)
+
+    def mean(self, theta: Array, X: Array) -> Mean:
+        def to_theta(w: Array) -> Array:
+            made = np.zeros(len(theta))
+            made[0] = w.sum()
+            return made
+
+        return Mean(np.full(len(X), theta[0]), to_theta)
+
+    def covariance(self, theta: Array, A: Array, B: Array | None = None) -> Covariance:
+        made = self.kernel.at(theta[1:-1], A, B)
+        return Covariance(made.K, lambda W: np.concatenate(([0.0], made.to_theta(W), [0.0])), made.to_left)
+
+    def variance(self, theta: Array, A: Array) -> Variance:
+        return self.kernel.variance(theta[1:-1], A)
+
+
+ALPHA = about(1.0, 2.0, 0.05, 20.0)
+"""The exponent of the power law that curves follow on average: between 1/4 and 4 with 95 %."""
+BETA = about(0.1, 4.0, 1e-4, 10.0)
+"""Where it begins to fall, as a share of the full budget: from one epoch of 200 to all of it with 95 %."""
+GAMMA = about(1.0, 2.7, 1e-3, 20.0)
+"""How far an untrained model lies above the mean, in standard deviations of all that was observed."""
+LOGIT_DELTA = Prior(0.0, 1.5, -6.0, 6.0)
+"""Nearly flat for δ itself between 0.05 and 0.95."""
+
+
+@dataclass(frozen=True)
+class ExponentialDecay:
+    """Learning curves: f(x, r) = γ e^(-λr) + f(x)(1 - δ e^(-λr)), with a random rate λ (MOBSTER, A.2, eq. 2).
+
+    With λ ~ Gamma(α, β), κ(u) = E[e^(-λu)] = (1 + u/β)^-α and k̃(r, r') = κ(r + r') - κ(r)κ(r'):
+
+        mean        γκ(r) + μ(1 - δκ(r))
+        covariance  (γ - δμ)² k̃(r, r') + k(x, x') [1 - δ(κ(r) + κ(r')) + δ²κ(r + r')]
+
+    (the sign in front of δ² as in the paper's derivation; its displayed formula has a misprint). δ = 0: what is left to
+    learn does not depend on x; δ = 1: an untrained model is equally bad for all x. ``theta``: μ, the kernel's, log α, log β,
+    log γ, logit δ if it is learned, log σ².
+
+    There are only a few different budgets, so everything that depends on r is computed on the table of those, and summed up
+    over it: E is the indicator of the budgets, E T Eᵀ spreads a table T over the inputs, Eᵀ W E sums W up to a table.
+    """
+
+    kernel: Kernel
+    kernel_priors: tuple[Prior, ...]
+    delta: float | None = None
+    """Fixed, or learned if None."""
+    noise: Prior = NOISE
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        learned = ("delta",) if self.delta is None else ()
+        return ("mean", *self.kernel.names, "alpha", "beta", "gamma", *learned, "noise")
+
+    @property
+    def priors(self) -> tuple[Prior, ...]:
+        learned = (LOGIT_DELTA,) if self.delta is None else ()
+        return (MEAN, *self.kernel_priors, ALPHA, BETA, GAMMA, *learned, self.noise)
+
+    def _parts(self, theta: Array) -> tuple[float, Array, float, float, float, float]:
+        """μ, the kernel's parameters, α, β, γ, δ."""
+        k = 1 + len(self.kernel.names)
+        alpha, beta, gamma = np.exp(theta[k : k + 3])
+        delta = 1.0 / (1.0 + np.exp(-theta[k + 3])) if self.delta is None else self.delta
+        return float(theta[0]), theta[1:k], float(alpha), float(beta), float(gamma), float(delta)
+
+    def _gather(self, mu: Any, kernel: Array, alpha: Any, beta: Any, gamma: Any, delta: Any) -> Array:
+        """The gradient in ``theta`` from those with respect to μ, kernel parameters, log α, log β, log γ, logit δ."""
+        learned = [delta] if self.delta is None else []
+        return np.concatenate(([mu], kernel, [alpha, beta, gamma, *learned, 0.0]))
+
+    def mean(self, theta: Array, X: Array) -> Mean:
+        mu, own, alpha, beta, gamma, delta = self._parts(theta)
+        r = X[:, -1]
+        k = _kappa(r, alpha, beta)
+
+        def to_theta(w: Array) -> Array:
+            rest = gamma - delta * mu
+            return self._gather(
+                w @ (1.0 - delta * k.values),
+                np.zeros(len(own)),
+                rest * (w @ k.to_alpha) * alpha,
+                rest * (w @ k.to_beta) * beta,
+                (w @ k.values) * gamma,
+                -mu * (w @ k.values) * delta * (1.0 - delta),
+            )
+
+        return Mean(gamma * k.values + mu * (1.0 - delta * k.values), to_theta)
+
+    def covariance(self, theta: Array, A: Array, B: Array | None = None) -> Covariance:
+        mu, own, alpha, beta, gamma, delta = self._parts(theta)
+        rest = gamma - delta * mu
+        levels, E = _levels(A[:, -1])
+        levels_b, E_b = (levels, E) if B is None else _levels(B[:, -1])
+        one, other = _kappa(levels, alpha, beta), _kappa(levels_b, alpha, beta)
+        both = _kappa(levels[:, None] + levels_b, alpha, beta)
+        noise_table = both.values - one.values[:, None] * other.values
+        share_table = 1.0 - delta * (one.values[:, None] + other.values) + delta**2 * both.values
+        share = E @ share_table @ E_b.T
+        made = self.kernel.at(own, A[:, :-1], None if B is None else B[:, :-1])
+        K = made.K * share
+        K += E @ (rest**2 * noise_table) @ E_b.T
+
+        def to_theta(W: Array) -> Array:
+            plain = E.T @ W @ E_b
+            weighed = E.T @ (W * made.K) @ E_b
+
+            def through(d_one: Array, d_other: Array, d_both: Array) -> float:
+                """The change of K, weighed by W, when κ(r), κ(r') and κ(r + r') change by these."""
+                cross = d_one[:, None] * other.values + one.values[:, None] * d_other
+                return float(
+                    np.vdot(plain, rest**2 * (d_both - cross))
+                    + np.vdot(weighed, delta**2 * d_both - delta * (d_one[:, None] + d_other))
+                )
+
+            d_rest = 2.0 * rest * np.vdot(plain, noise_table)
+            d_delta = np.vdot(weighed, 2.0 * delta * both.values - one.values[:, None] - other.values)
+            return self._gather(
+                -delta * d_rest,
+                made.to_theta(W * share),
+                alpha * through(one.to_alpha, other.to_alpha, both.to_alpha),
+                beta * through(one.to_beta, other.to_beta, both.to_beta),
+                gamma * d_rest,
+                float(d_delta - mu * d_rest) * delta * (1.0 - delta),
+            )
+
+        def to_left(W: Array) -> Array:
+            return np.hstack([made.to_left(W * share), np.zeros((len(A), 1))])  # nobody moves the budget
+
+        return Covariance(K, to_theta, to_left)
+
+    def variance(self, theta: Array, A: Array) -> Variance:
+        mu, own, alpha, beta, gamma, delta = self._parts(theta)
+        made = self.kernel.variance(own, A[:, :-1])
+        one, both = _kappa(A[:, -1], alpha, beta).values, _kappa(2.0 * A[:, -1], alpha, beta).values
+        share = 1.0 - 2.0 * delta * one + delta**2 * both
+        values = (gamma - delta * mu) ** 2 * (both - one**2) + made.values * share
+        return Variance(values, lambda w: np.hstack([made.to_left(w * share), np.zeros((len(A), 1))]))
+
+
+class _Kappa(NamedTuple):
+    values: Array
+    to_alpha: Array
+    to_beta: Array
+
+
+def _kappa(u: Array, alpha: float, beta: float) -> _Kappa:
+    """κ(u) = (1 + u/β)^-α and its derivatives with respect to α and β."""
+    logarithm = np.log1p(u / beta)
+    values = np.exp(-alpha * logarithm)
+    return _Kappa(values, -values * logarithm, values * alpha * u / (beta * (beta + u)))
+
+
+def _levels(column: Array) -> tuple[Array, Array]:
+    """The different budgets (k,), and which one each input has, as an indicator (n, k)."""
+    if (column == column[0]).all():  # the usual case of candidates, and 20 times faster
+        return column[:1], np.ones((len(column), 1))
+    levels, places = np.unique(column, return_inverse=True)
+    E = np.zeros((len(column), len(levels)))
+    E[np.arange(len(column)), places] = 1.0
+    return levels, E
+
+
+# ---------------------------------------------------------------- the surrogates that searchers choose from
+
+LENGTH = about(0.5, 2.0, 0.02, 20.0)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What the columns are: which length scale each one has, and which of them hold positions in a range."""
+
+    groups: tuple[int, ...]
+    labels: tuple[str, ...]
+    ranges: tuple[int, ...]
+    """Columns of numbers: those that can be warped."""
+
+
+def over_configurations(
+    inputs: Inputs, *, shape: str = "matern52", warp: bool = False
+) -> tuple[Kernel, tuple[Prior, ...]]:
+    """The kernel over configurations and its priors."""
+    kernel: Kernel = Stationary(shape, inputs.groups, inputs.labels)
+    priors = (*(LENGTH for _ in inputs.labels), SCALE)
+    if warp and inputs.ranges:
+        labels = tuple(inputs.labels[inputs.groups[column]] for column in inputs.ranges)
+        return Warped(kernel, inputs.ranges, labels), (*(WARP for _ in range(2 * len(labels))), *priors)
+    return kernel, priors
+
+
+def at_full_budget(inputs: Inputs, *, shape: str = "matern52", warp: bool = False) -> Surrogate:
+    """A surrogate of f(x)."""
+    return Plain(*over_configurations(inputs, shape=shape, warp=warp))
+
+
+def over_budgets(inputs: Inputs, name: str, *, shape: str = "matern52", warp: bool = False) -> Surrogate:
+    """A surrogate of f(x, r): the last column of its inputs is r / r_max (MOBSTER, Section 3 and A.2)."""
+    if name.startswith("decay"):
+        kernel, priors = over_configurations(inputs, shape=shape, warp=warp)
+        return ExponentialDecay(kernel, priors, {"decay": None, "decay-0": 0.0, "decay-1": 1.0}[name])
+    width = len(inputs.groups)
+    joint = Inputs((*inputs.groups, len(inputs.labels)), (*inputs.labels, "budget"), inputs.ranges)
+    kernel, priors = over_configurations(joint, shape=shape, warp=warp)
+    if name == "matern-warped":
+        return Plain(Warped(kernel, (width,), ("budget",)), (BUDGET_WARP, BUDGET_WARP, *priors))
+    return Plain(kernel, priors)

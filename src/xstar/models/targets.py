@@ -1,0 +1,92 @@
+"""Losses as a model wants them: standardised, and straightened where they are skewed.
+
+Notation: ``y`` losses (n,); ``z`` losses in units of their own spread, 0 at the median; ``t`` targets, mean 0 and variance 1.
+
+Losses of hyperparameter searches have a long upper tail: a diverged training is a thousand times worse than a good one, and
+to a stationary model the good ones then look all alike. The transform of Yeo and Johnson (2000),
+
+    z >= 0: ((z + 1)^λ - 1)/λ        z < 0: -((1 - z)^(2-λ) - 1)/(2 - λ)
+
+with λ < 1 draws the upper tail in and spreads the lower end out; λ = 1 changes nothing. λ is the most probable one under a
+normal distribution of t, times a prior that is centred on 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from xstar.models.kernels import Array
+
+POWERS = np.linspace(-2.0, 1.0, 31)
+"""Never above 1: the lower end is where the search goes, and it shall not be drawn in."""
+POWER_SPREAD = 1.0
+LARGEST = 1e30
+"""Losses farther out, in units of the spread, count as this far: its fourth power (λ = -2) still has a variance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """The map from losses to targets. It grows with the loss, so the order stays."""
+
+    centre: float
+    unit: float
+    power: float
+    mean: float
+    std: float
+
+    @classmethod
+    def of(cls, y: Array, *, straighten: bool) -> Targets:
+        """The map that suits these losses."""
+        centre, unit = _centre_and_unit(y)
+        z = _in_units(y, centre, unit)
+        power = _likeliest_power(z) if straighten and len(y) > 2 else 1.0
+        t = yeo_johnson(z, power)
+        std = float(t.std())
+        return cls(centre, unit, power, float(t.mean()), std if std > 1e-9 else 1.0)
+
+    def __call__(self, y: Array) -> Array:
+        made: Array = (yeo_johnson(_in_units(y, self.centre, self.unit), self.power) - self.mean) / self.std
+        return np.clip(made, -1e6, 1e6)
+
+
+def _in_units(y: Array, centre: float, unit: float) -> Array:
+    with np.errstate(over="ignore"):
+        return np.clip((y - centre) / unit, -LARGEST, LARGEST)
+
+
+def _centre_and_unit(y: Array) -> tuple[float, float]:
+    centre = float(np.median(y))
+    with np.errstate(over="ignore", invalid="ignore"):
+        lower, upper = np.quantile(y, [0.25, 0.75])
+        units = (float(upper - lower) / 1.35, float(y.max() - y.min()))  # 1.35: between the quartiles of a normal
+    for unit in units:
+        if np.isfinite(unit) and unit > 1e-12 * abs(centre):
+            return centre, unit
+    return centre, abs(centre) or 1.0
+
+
+def yeo_johnson(z: Array, power: float) -> Array:
+    """The transform, with its limits at λ = 0 and λ = 2."""
+    t = np.empty_like(z)
+    up = z >= 0
+    for part, sign, exponent in ((up, 1.0, power), (~up, -1.0, 2.0 - power)):
+        logarithm = np.log1p(sign * z[part])
+        t[part] = sign * (np.expm1(exponent * logarithm) / exponent if abs(exponent) > 1e-12 else logarithm)
+    return t
+
+
+def _likeliest_power(z: Array) -> float:
+    n = len(z)
+    slope = float((np.sign(z) * np.log1p(np.abs(z))).sum())  # d log |dt/dz| / dλ, up to a constant
+    best, found = 1.0, -np.inf
+    with np.errstate(over="ignore"):
+        for power in POWERS:
+            variance = float(yeo_johnson(z, float(power)).var())
+            if not 0.0 < variance < np.inf:
+                continue
+            value = -0.5 * n * np.log(variance) + (power - 1.0) * slope - 0.5 * ((power - 1.0) / POWER_SPREAD) ** 2
+            if value > found:
+                best, found = float(power), value
+    return best

@@ -1,0 +1,109 @@
+"""Bayesian optimisation with a Gaussian process: asynchronous, at full budget or over budgets.
+
+Choose it when a training run takes longer than a few seconds and there will be at most some thousand of them. Under a scheduler
+with a ladder it models f(x, r) over configurations and budgets, which with ASHA is MOBSTER.
+
+One suggestion, in the words of MOBSTER's Algorithm 1:
+
+    observed     rows of the model, whose hyperparameters were fitted at the last count of a schedule      (gp_model.py)
+    new          observations since then: rows below its Cholesky factor
+    pending      what runs, at the budget it runs to
+    fantasised   M joint draws of their outcomes, each a column of the whitened targets           (acquisition/pending.py)
+
+then the acquisition at the budget r_acq — the highest with at least as many observations as there are parameters — is
+maximised, and the best configuration that was not tried before is suggested.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from xstar.errors import InvalidArgument
+from xstar.journal import History
+from xstar.searchers.base import SEARCHERS, exhausted, untried
+from xstar.searchers.gp_data import Observations
+from xstar.searchers.sobol import Sobol
+from xstar.trial import Done, New, Suggestion
+
+SURROGATES = ("decay", "decay-0", "decay-1", "matern", "matern-warped")
+SHAPES = ("matern52", "rbf")
+PENDING = ("fantasies", "hallucination", "ignored")
+ACQUISITIONS = ("ei", "ucb", "thompson")
+REFITS = ("growth", "full-budget")
+
+
+@dataclass(frozen=True)
+class GP:
+    """A Gaussian process and expected improvement. The defaults were chosen by ``benchmarks/quality.py`` and want no tuning."""
+
+    initial: int | None = None
+    """Sobol points before the model is asked; by default one more than there are parameters, between 4 and 10."""
+    surrogate: str = "decay"
+    """Of f(x, r), under a scheduler with rungs: ``decay`` (δ is learned), ``decay-0``, ``decay-1`` (it is 0 or 1), ``matern``,
+    ``matern-warped``."""
+    shape: str = "matern52"
+    """Of the kernel over configurations: ``matern52`` or ``rbf``."""
+    warp: bool = False
+    """Learn a warping of every number's range."""
+    straighten: bool = True
+    """Transform skewed losses."""
+    samples: int = 0
+    """Average the acquisition over so many draws of the hyperparameters; 0: use the most probable ones."""
+    starts: int = 1
+    """Starts of their optimisation."""
+    acquisition: str = "ei"
+    pending: str = "fantasies"
+    fantasies: int = 20
+    acquire_at: str = "reached"
+    refit: str = "growth"
+    """``growth``: when the data have grown by a tenth; ``full-budget``: only if a trial reached the full budget since then."""
+    limit: int = 500
+    """The model is fitted to at most so many observations."""
+
+    def __post_init__(self) -> None:
+        for name, allowed in (
+            ("surrogate", SURROGATES),
+            ("shape", SHAPES),
+            ("acquisition", ACQUISITIONS),
+            ("pending", PENDING),
+            ("refit", REFITS),
+        ):
+            if getattr(self, name) not in allowed:
+                raise InvalidArgument(name, f"must be one of {', '.join(allowed)}", getattr(self, name))
+        for name, least in (("initial", 1), ("samples", 0), ("starts", 1), ("fantasies", 1), ("limit", 10)):
+            value = getattr(self, name)
+            if name == "initial" and value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise InvalidArgument(name, f"must be a whole number of at least {least}", value)
+
+    def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
+        if (done := exhausted(history)) is not None:
+            return done
+        data = Observations.of(history)
+        cube = data.cube
+        if cube.encoder.domains:
+            names = ", ".join(cube.encoder.domains)
+            raise InvalidArgument("space", "a GP needs parameters with positions, not domains", names, "leave them out")
+        initial = self.initial or min(max(len(cube.labels) + 1, 4), 10)
+        started = len(history.trials)
+        known = data.count + len(data.broken)
+        if started < initial or known < 2 or not cube.width:
+            drawn = Sobol().suggest(history, task, rng)
+            if isinstance(drawn, Done):
+                return drawn
+            return Suggestion(drawn.config, f"gp: initial {started + 1}, {drawn.origin}")
+        from xstar.searchers.gp_decide import decide  # at use: see there
+
+        made = decide(self, history, data, rng)
+        if isinstance(made, Suggestion):
+            return made
+        drawn_at_random = untried(history, rng)
+        if isinstance(drawn_at_random, Done):
+            return drawn_at_random
+        return Suggestion(drawn_at_random, f"random: {made}")
+
+
+SEARCHERS.register("gp", GP)

@@ -1,0 +1,117 @@
+"""What a GP searcher knows of a history, as arrays that grow with it.
+
+Notation
+
+===============  ====================================================================================  ==========
+symbol           meaning                                                                               shape
+===============  ====================================================================================  ==========
+``X``            encoded configurations of the observations                                            (n, width)
+``budget``       r of each                                                                             (n,)
+``loss``         its loss                                                                              (n,)
+``trial``        the number of its trial                                                               (n,)
+``broken``       trials that failed or could not be evaluated, in the order in which they ended
+``whole``        trials with an observation, in the order of their first one
+===============  ====================================================================================  ==========
+
+One row per observation, in the order of the journal, so that "the first n observations" means the same to whoever reads it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xstar.journal import History
+from xstar.space.cube import Cube, cube_of
+from xstar.trial import State, Trial
+
+Array = NDArray[np.float64]
+
+
+@dataclass
+class Observations:
+    """Grows by what a history has observed since the last look: amortised O(1) per observation."""
+
+    cube: Cube
+    count: int = 0
+    per_level: Counter[int] = field(default_factory=Counter)
+    """How many observations there are at each budget."""
+    broken: list[int] = field(default_factory=list)
+    whole: dict[int, list[float] | None] = field(default_factory=dict)
+    """Trials with an observation → their constraint metrics at the first one."""
+    _ended: int = 0
+    _table: Array = field(default_factory=lambda: np.empty((0, 0)))
+    _rows: dict[int, Array] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, history: History) -> Observations:
+        """Those of ``history``, brought up to date."""
+        kept: Observations | None = history.memo.get(Observations)
+        if kept is None:
+            kept = history.memo[Observations] = cls(cube_of(history.space))
+        kept._catch_up(history)
+        return kept
+
+    def _catch_up(self, history: History) -> None:
+        for number in history.ended[self._ended :]:
+            trial = history.trials[number]
+            if trial.state is State.FAILED or (trial.state is State.INFEASIBLE and not trial.reports):
+                self.broken.append(number)
+        self._ended = len(history.ended)
+        new = history.observed[self.count :]
+        if not new:
+            return
+        width = self.cube.width
+        need = self.count + len(new)
+        if need > len(self._table):
+            table = np.empty((max(64, 2 * need), width + 3))
+            if self.count:
+                table[: self.count] = self._table[: self.count]
+            self._table = table
+        rows = self._table[self.count : need]
+        rows[:, :width] = self.rows(history.trials[number] for number, _, _ in new)
+        rows[:, width:] = new
+        for number, budget, _ in new:
+            self.per_level[budget] += 1
+            if number not in self.whole:
+                self.whole[number] = _constraint_metrics(history, number, budget)
+        self.count = need
+
+    def rows(self, trials: Iterable[Trial]) -> Array:
+        """The encoded configurations of some trials, each encoded once."""
+        listed = list(trials)
+        unknown = [trial for trial in listed if trial.number not in self._rows]
+        if unknown:
+            encoded, _ = self.cube.encoder.encode([trial.config for trial in unknown])
+            self._rows.update(zip((trial.number for trial in unknown), encoded, strict=True))
+        return np.array([self._rows[trial.number] for trial in listed]).reshape(len(listed), self.cube.width)
+
+    @property
+    def X(self) -> Array:
+        return self._table[: self.count, : self.cube.width]
+
+    @property
+    def trial(self) -> NDArray[np.int64]:
+        return self._table[: self.count, self.cube.width].astype(np.int64)
+
+    @property
+    def budget(self) -> Array:
+        return self._table[: self.count, self.cube.width + 1]
+
+    @property
+    def loss(self) -> Array:
+        return self._table[: self.count, self.cube.width + 2]
+
+
+def _constraint_metrics(history: History, number: int, budget: int) -> list[float] | None:
+    """What a trial reported at ``budget``; ``None`` without constraints, or if one is missing or not finite."""
+    bounds = history.created.constraints
+    if not bounds:
+        return None
+    reading = next(each for each in reversed(history.trials[number].reports) if each.budget == budget)
+    found = [reading.metrics.get(name, np.nan) for name in bounds]
+    return found if np.isfinite(found).all() else None

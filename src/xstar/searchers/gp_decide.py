@@ -1,0 +1,268 @@
+"""How a GP searcher decides: models, incumbent, constraints, the maximum of the acquisition.
+
+Apart from ``gp.py`` because SciPy's optimiser and LAPACK take as long to import as the rest of xstar: they are loaded when the
+first model is fitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xstar.acquisition.confidence import confidence_weight
+from xstar.acquisition.criterion import Criterion, LogProbability, below
+from xstar.acquisition.improvement import log_expected_improvement
+from xstar.acquisition.maximise import LISTED, candidates, every_row, maximise
+from xstar.acquisition.pending import normal_draws, with_pending
+from xstar.acquisition.thompson import CANDIDATES, thompson_scores
+from xstar.journal import History
+from xstar.models.blas import single_threaded
+from xstar.models.gp import NotPositiveDefinite, Posterior
+from xstar.models.kernels import Array
+from xstar.models.surrogate import Inputs, Surrogate, at_full_budget, over_budgets
+from xstar.searchers.gp_data import Observations
+from xstar.searchers.gp_model import (
+    Fitted,
+    classifier,
+    distinct_rows,
+    fitted,
+    last_full_refit,
+    last_refit,
+    lifted,
+)
+from xstar.trial import Suggestion
+
+if TYPE_CHECKING:
+    from xstar.searchers.gp import GP
+
+NAMES = {"ei": "log EI", "ucb": "-LCB", "thompson": "-draw"}
+UNFINISHED = 64
+"""Of so many tried configurations the outcome at the acquisition's budget is fantasised: those that promise most."""
+GOOD = 10
+"""How many of the best known configurations the local candidates stand around."""
+BAD = 0.9
+"""What failed or could not be evaluated counts as this quantile of all targets (in the posterior, not in the fit). The model
+would else expect wonders there, and no classifier is ever sure enough to outweigh them: with half of the unit square infeasible
+and the optimum in the middle of the other half, 13 of the last 14 of 36 suggestions were infeasible without it, 2 with it."""
+
+
+def decide(settings: GP, history: History, data: Observations, rng: np.random.Generator) -> Suggestion | str:
+    """A suggestion, or why there is none."""
+    try:
+        with single_threaded():
+            return Decision(settings, history, data).suggestion(rng)
+    except NotPositiveDefinite as error:
+        return f"gp failed at n={data.count}, {error}"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One suggestion in the making."""
+
+    settings: GP
+    history: History
+    data: Observations
+
+    def suggestion(self, rng: np.random.Generator) -> Suggestion | str:
+        """A suggestion, or why there is none."""
+        history, data = self.history, self.data
+        cube = data.cube
+        budget = self._acquisition_budget()
+        lift = lifted(budget)
+        posteriors: list[Posterior] = []
+        incumbents: list[Array] = []
+        good = np.empty((0, cube.width))
+        origin = ", nothing is known to be feasible"
+        if data.count >= 2:
+            model = self._model()
+            posteriors = self._with_pending(model, rng)
+            feasible = _feasible_rows(history, data)
+            if len(feasible):
+                means = [posterior.means(lift(feasible)) for posterior in posteriors]
+                if budget is not None:
+                    posteriors = self._with_unfinished(posteriors, means, feasible, budget, rng)
+                    means = [posterior.means(lift(feasible)) for posterior in posteriors]
+                # The incumbent is the lowest posterior mean where something was observed or runs, not one lucky noisy value.
+                incumbents = [each.min(axis=0) for each in means]
+                average = np.mean([each.mean(axis=1) for each in means], axis=0)
+                good = feasible[np.argsort(average, kind="stable")[:GOOD]]
+            origin = _told(model, data.count, budget, history)
+        constraints = self._constraints()
+        if not incumbents and not constraints:
+            return "no model and no constraint yet"
+        criterion = Criterion(
+            posteriors,
+            incumbents or None,
+            lift,
+            constraints,
+            confidence_weight(len(cube.labels), data.count) if self.settings.acquisition == "ucb" else None,
+        )
+        listed = history.space.size <= LISTED
+        if self.settings.acquisition == "thompson" and incumbents:
+            rows = self._untried(every_row(cube)) if listed else candidates(cube, good, rng)
+            rows = rows[rng.permutation(len(rows))[:CANDIDATES]]
+            values = thompson_scores(posteriors, rows, lift, rng)
+        elif listed:
+            rows = every_row(cube)
+            values = criterion.score(rows)
+        else:
+            rows, values = maximise(cube, criterion.score, criterion.with_gradient, good, rng)
+        for place in np.argsort(-values, kind="stable"):
+            config = cube.decode(rows[place])
+            if history.tried(config) is None:
+                name = NAMES[self.settings.acquisition] if incumbents else "log p"
+                return Suggestion(config, f"gp: {name} {values[place]:.3g}{origin}")
+        return f"all of the {len(rows)} best configurations were tried"
+
+    # ------------------------------------------------------------ the parts
+
+    def _untried(self, rows: Array) -> Array:
+        """Those of ``rows`` that were not tried; all of them if there are none."""
+        places = [place for place, row in enumerate(rows) if self.history.tried(self.data.cube.decode(row)) is None]
+        return rows[places] if places else rows
+
+    def _surrogate(self) -> Surrogate:
+        history, data = self.history, self.data
+        cube = data.cube
+        inputs = Inputs(cube.groups, cube.labels, tuple(np.flatnonzero(cube.numeric).tolist()))
+        if len(history.levels) > 1:
+            return over_budgets(inputs, self.settings.surrogate, shape=self.settings.shape, warp=self.settings.warp)
+        return at_full_budget(inputs, shape=self.settings.shape, warp=self.settings.warp)
+
+    def _inputs(self, X: Array, budget: Array) -> Array:
+        history = self.history
+        if len(history.levels) > 1:
+            return np.hstack([X, budget[:, None] / history.levels[-1]])
+        return X.copy()
+
+    def _model(self) -> Fitted:
+        history, data = self.history, self.data
+        last = last_refit(data.count)
+        if self.settings.refit == "full-budget" and len(history.levels) > 1:
+            last = last_full_refit(data.count, data.budget == history.levels[-1])
+        X = self._inputs(data.X, data.budget)
+        surrogate = self._surrogate()
+        return self._fitted((self.settings, "loss"), surrogate, last, X, data.loss, data.budget)
+
+    def _fitted(self, key: Hashable, surrogate: Surrogate, last: int, X: Array, y: Array, budget: Array) -> Fitted:
+        return fitted(
+            self.history,
+            key,
+            surrogate,
+            last,
+            X,
+            y,
+            budget,
+            straighten=self.settings.straighten,
+            samples=self.settings.samples,
+            starts=self.settings.starts,
+            limit=self.settings.limit,
+        )
+
+    def _with_pending(self, model: Fitted, rng: np.random.Generator) -> list[Posterior]:
+        history, data = self.history, self.data
+        running = [*history.running.values(), *history.waiting.values()]
+        top = history.levels[-1] if history.levels else 1
+        runs_to = np.array([trial.target or top for trial in running], dtype=np.float64)
+        pending = self._inputs(data.rows(running), runs_to)
+        new = slice(model.last, data.count)
+        X, y = self._inputs(data.X[new], data.budget[new]), model.targets(data.loss[new])
+        if data.broken:
+            broken = [history.trials[number] for number in data.broken[-self.settings.limit :]]
+            reached_for = np.array([trial.target or top for trial in broken], dtype=np.float64)
+            X = np.vstack([X, self._inputs(data.rows(broken), reached_for)])
+            y = np.append(y, np.full(len(broken), np.quantile(model.targets(data.loss), BAD)))
+        how, count = self.settings.pending, self.settings.fantasies
+        return [with_pending(posterior, X, y, pending, how, count, rng) for posterior in model.posteriors]
+
+    def _with_unfinished(
+        self, posteriors: list[Posterior], means: list[Array], tried: Array, budget: float, rng: np.random.Generator
+    ) -> list[Posterior]:
+        """The posteriors with fantasies of what the tried configurations would give at the acquisition's budget.
+
+        A trial that pauses below r_acq can be trained on at any time, so a new configuration has to improve on what *that* may
+        turn out to be: its outcome is pending, too (noisy expected improvement, Letham et al. 2019). Without this, an
+        observation far below r_acq leaves the acquisition as it was, and nearly the same point is suggested again and again.
+        """
+        count = self.settings.fantasies
+        made = []
+        for posterior, mean in zip(posteriors, means, strict=True):
+            rows = np.hstack([tried, np.full((len(tried), 1), budget)])
+            if len(rows) > UNFINISHED:
+                at = posterior.predict(rows)
+                value = log_expected_improvement(at.mean, at.variance, mean.min(axis=0))[0]
+                rows = rows[np.sort(np.argsort(-value, kind="stable")[:UNFINISHED])]
+            made.append(posterior.extended(rows, np.empty(0), normal_draws(len(rows), count, rng)))
+        return made
+
+    def _acquisition_budget(self) -> float | None:
+        """r_acq / r_max (MOBSTER, Section 3): of the largest rung with as many observations as there are parameters."""
+        history, data = self.history, self.data
+        levels = history.levels
+        if len(levels) < 2:
+            return None
+        if self.settings.acquire_at == "full":
+            return 1.0
+        enough = 3 if self.settings.acquire_at == "three" else len(data.cube.labels)
+        reached = next((level for level in reversed(levels) if data.per_level[level] >= enough), levels[0])
+        return reached / levels[-1]
+
+    def _constraints(self) -> list[LogProbability]:
+        """What may be infeasible: a classifier of what failed, and a model of each constraint metric."""
+        history, data = self.history, self.data
+        cube = data.cube
+        made: list[LogProbability] = []
+        if data.broken:
+            known_bad = set(data.broken)
+            whole = [number for number in list(data.whole)[-self.settings.limit :] if number not in known_bad]
+            broken = data.broken[-self.settings.limit :]
+            X = data.rows(history.trials[number] for number in (*whole, *broken))
+            feasible = np.arange(len(X)) < len(whole)
+            last = last_refit(len(history.ended))
+            over = history.ended[max(0, last - self.settings.limit) : last]
+            settled = data.rows(history.trials[number] for number in over), ~np.isin(over, data.broken)
+            key = (self.settings, "feasible")
+            model = classifier(history, key, last, settled, (X, feasible), cube.groups, cube.labels)
+            made.append(model.log_probability)
+        for place, (name, bound) in enumerate((history.created.constraints or {}).items()):
+            told = [(number, values[place]) for number, values in data.whole.items() if values is not None]
+            if len(told) < 2:
+                continue
+            X = data.rows(history.trials[number] for number, _ in told)
+            y = np.array([value for _, value in told])
+            surrogate = at_full_budget(Inputs(cube.groups, cube.labels, ()))
+            fit = self._fitted(
+                (self.settings, "constraint", name), surrogate, last_refit(len(y)), X, y, np.ones(len(y))
+            )
+            posterior = fit.posteriors[0].extended(X[fit.last :], fit.targets(y[fit.last :]))
+            made.append(below(posterior, float(fit.targets(np.array([bound]))[0])))
+        return made
+
+
+def _feasible_rows(history: History, data: Observations) -> Array:
+    """Where something was observed that may be the answer, and where something runs."""
+    X = data.X
+    if history.created.constraints:
+        numbers = data.trial
+        bounds = history.created.constraints.values()
+        fine = {
+            number: values is not None and all(value <= bound for value, bound in zip(values, bounds, strict=True))
+            for number, values in data.whole.items()
+        }
+        X = X[[fine[number] for number in numbers.tolist()]]
+    if len(X) == 0:
+        return X
+    if len(history.levels) > 1:
+        X = X[distinct_rows(X)]
+    running = data.rows(history.running.values())
+    return np.vstack([X, running])
+
+
+def _told(model: Fitted, count: int, budget: float | None, history: History) -> str:
+    """What a suggestion's origin says of the model."""
+    at = "" if budget is None else f" at budget {round(budget * history.levels[-1])}"
+    part = "" if model.used == model.last else f", fitted to {model.used} of {model.last}"
+    return f"{at}, n={count}{part}"

@@ -1,0 +1,122 @@
+"""The models of a GP searcher: fitted at counts fixed by a schedule, extended by rows in between.
+
+Notation: ``count`` observations there are; ``last`` the count of the last refit; ``X`` inputs, the budget as a share of the
+largest in the last column if the model is over budgets; ``y`` losses; targets are losses on the model's scale.
+
+A model is a function of the first ``count`` observations and nothing else: its hyperparameters come from the first ``last`` of
+them, the others are rows below its Cholesky factor. Whoever resumes or audits a study computes the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xstar.journal import History
+from xstar.models.feasibility import LENGTHS, Feasibility
+from xstar.models.gp import Posterior, fit, sample_fits
+from xstar.models.kernels import Array
+from xstar.models.subset import choose
+from xstar.models.surrogate import Surrogate
+from xstar.models.targets import Targets
+from xstar.randomness import Streams
+
+FIRST = 2
+"""A model is fitted from so many observations on."""
+GROWTH = 10
+"""Refits happen when the data have grown by a tenth, and after every observation up to 20."""
+
+
+def last_refit(count: int) -> int:
+    """The largest count of the schedule that is not above ``count``."""
+    at = FIRST
+    while (after := at + max(1, at // GROWTH)) <= count:
+        at = after
+    return at
+
+
+def last_full_refit(count: int, at_full: NDArray[np.bool_]) -> int:
+    """The same, but no refit while nothing new has reached the full budget (MOBSTER, A.1); always refit up to 20."""
+    at = last = FIRST
+    while (after := at + max(1, at // GROWTH)) <= count:
+        at = after
+        if at <= 2 * GROWTH or at_full[last:at].any():
+            last = at
+    return last
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model after its last refit."""
+
+    last: int
+    targets: Targets
+    used: int
+    """How many of the ``last`` observations it was fitted to."""
+    posteriors: tuple[Posterior, ...]
+    """One; or one per draw of the hyperparameters."""
+
+
+def fitted(
+    history: History,
+    key: Hashable,
+    surrogate: Surrogate,
+    last: int,
+    X: Array,
+    y: Array,
+    budget: Array,
+    *,
+    straighten: bool,
+    samples: int,
+    starts: int,
+    limit: int,
+) -> Fitted:
+    """The model fitted to the first ``last`` observations: the one in ``history.memo``, if it is that one."""
+    kept: Fitted | None = history.memo.get(key)
+    if kept is not None and kept.last == last:
+        return kept
+    places = choose(X[:last], y[:last], budget[:last], limit)
+    targets = Targets.of(y[places], straighten=straighten)
+    inputs, outputs = X[places], targets(y[places])
+    rng = Streams(history.seed).generator(last, "gp fit")
+    thetas = [fit(surrogate, inputs, outputs, rng, starts)] if samples == 0 else None
+    if thetas is None:
+        thetas = sample_fits(surrogate, inputs, outputs, rng, samples)
+    posteriors = tuple(Posterior.of(surrogate, theta, inputs, outputs) for theta in thetas)
+    made = history.memo[key] = Fitted(last, targets, len(places), posteriors)
+    return made
+
+
+def classifier(
+    history: History,
+    key: Hashable,
+    last: int,
+    settled: tuple[Array, NDArray[np.bool_]],
+    known: tuple[Array, NDArray[np.bool_]],
+    groups: tuple[int, ...],
+    labels: tuple[str, ...],
+) -> Feasibility:
+    """The probability of being feasible, from the inputs that are ``known`` to be or not to be.
+
+    Its length scale is chosen at counts of the schedule, from the ``last`` trials that were over by then (``settled``): unlike
+    those of which something is known, they come in an order that never changes.
+    """
+    kept: tuple[int, float] | None = history.memo.get(key)
+    if kept is None or kept[0] != last:
+        kept = history.memo[key] = (last, Feasibility.fit(*settled, groups, labels, LENGTHS).length)
+    return Feasibility.fit(*known, groups, labels, (kept[1],))
+
+
+def lifted(budget: float | None) -> Callable[[Array], Array]:
+    """Rows with the budget added as a last column; as they are if the model is not over budgets."""
+    if budget is None:
+        return lambda rows: rows
+    return lambda rows: np.hstack([rows, np.full((len(rows), 1), budget)])
+
+
+def distinct_rows(X: Array) -> NDArray[np.intp]:
+    """The place of the first of each set of equal rows, ascending."""
+    return np.sort(np.unique(X, axis=0, return_index=True)[1])

@@ -1,0 +1,191 @@
+"""Moves in the unit cube: what a searcher that maximises something over encoded configurations needs.
+
+Notation
+
+==============  =================================================================================  ==============
+symbol          meaning                                                                            shape
+==============  =================================================================================  ==============
+``rows``        points of the unit cube, any                                                       (n, width)
+canonical       rows that ``encode`` gives: discrete parameters in the middle of their cells,      (n, width)
+                inactive columns blank
+==============  =================================================================================  ==============
+
+``snap`` makes rows canonical. Without conditions it works on whole columns; with conditions every row goes through ``decode``
+and ``encode``, 20 times slower but of no concern for some hundred rows.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xstar.space.binary import Bits, Bool
+from xstar.space.encode import Encoder
+from xstar.space.numeric import Float, Int
+from xstar.space.options import Choice, Ordinal
+from xstar.space.parameters import Parameter
+from xstar.space.space import Config, Space
+
+Rows = NDArray[np.float64]
+
+SMOOTH = 12
+"""An Int or Ordinal with more values than this is climbed like a Float and rounded; one with fewer, value by value."""
+SHORT_LIST = 8
+"""An Int or Ordinal with at most so many values has all others as neighbours; one with more, the nearest few."""
+
+
+class Cube:
+    """The unit cube of one space."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self.encoder = Encoder(space)
+        self.width = self.encoder.width
+        self.conditional = bool(space.structure.when)
+        plain = {name: given for name, given in space.parameters.items() if isinstance(given, Parameter)}
+        self._wide = [(given, self.encoder.places[name]) for name, given in plain.items() if given.width]
+        self.smooth = np.zeros(self.width, dtype=bool)
+        """Columns in which a small step means a small change."""
+        self.numeric = np.zeros(self.width, dtype=bool)
+        """Columns of numbers (and ordered options): positions in a range."""
+        groups: list[int] = []
+        labels: list[str] = []
+        for name, given in plain.items():
+            place = self.encoder.places[name]
+            if isinstance(given, Float | Int | Ordinal):
+                self.numeric[place] = True
+                self.smooth[place] = isinstance(given, Float) or given.size > SMOOTH
+            # One length per parameter, but one per switch: Bits are parameters of their own that share a name.
+            for column in range(given.width):
+                if column == 0 or isinstance(given, Bits):
+                    labels.append(name if given.width == 1 or isinstance(given, Choice) else f"{name}[{column}]")
+                groups.append(len(labels) - 1)
+        self.groups = tuple(groups)
+        """Which parameter each column belongs to."""
+        self.labels = tuple(labels)
+        sizes = [given.size for given, _ in self._wide if isinstance(given.size, int)]
+        self.largest = max(sizes, default=1)
+        """The number of values of the finite parameter that has most."""
+        self.pure = not self.conditional and all(isinstance(given, Float) for given, _ in self._wide)
+        """Every point is canonical."""
+
+    def snap(self, rows: Rows) -> Rows:
+        """The canonical rows of the configurations that ``rows`` decode to."""
+        if self.pure:
+            return np.clip(rows, 0.0, 1.0)
+        if self.conditional:
+            return self.encoder.encode([self.encoder.decode(row) for row in rows])[0]
+        made = np.clip(rows, 0.0, 1.0)
+        for parameter, place in self._wide:
+            made[:, place] = _snap(parameter, made[:, place])
+        return made
+
+    def active(self, rows: Rows) -> NDArray[np.bool_]:
+        """Which columns of canonical rows belong to active parameters."""
+        if not self.conditional:
+            return np.ones(rows.shape, dtype=bool)
+        return self.encoder.encode([self.encoder.decode(row) for row in rows])[1]
+
+    def decode(self, row: Rows) -> Config:
+        """The configuration at a row."""
+        return self.encoder.decode(row)
+
+    def perturbed(self, rows: Rows, steps: Rows, uniforms: Rows, share: float) -> Rows:
+        """Canonical rows near ``rows``: about ``share`` of the parameters change, at least one.
+
+        Numbers move by ``steps`` (n, width); the others are drawn anew from ``uniforms`` (n, 2, width), whose first half says
+        which parameters change.
+        """
+        groups = np.asarray(self.groups)
+        dice = uniforms[:, 0, :][:, np.unique(groups, return_index=True)[1]]  # one per parameter
+        changes = dice < np.maximum(share, dice.min(axis=1, keepdims=True) + 1e-12)
+        moved = np.where(self.numeric, rows + steps, uniforms[:, 1, :])
+        moved = np.where(self.numeric, _reflect(moved), moved)
+        return self.snap(np.where(changes[:, groups], moved, rows))
+
+    def neighbours(self, row: Rows, rng: np.random.Generator) -> Rows:
+        """Canonical rows that differ from ``row`` in one discrete parameter (and in what that switches on or off)."""
+        if self.conditional:
+            # What is inactive is blank; a neighbour that switches it on should not always start from the same value.
+            active = self.encoder.encode_one(self.decode(row))[1]
+            row = np.where(active, row, rng.random(self.width))
+        made: list[Rows] = []
+        for parameter, place in self._wide:
+            for cells in _alternatives(parameter, row[place], rng):
+                other = row.copy()
+                other[place] = cells
+                made.append(other)
+        if not made:
+            return np.empty((0, self.width))
+        return self.snap(np.array(made))
+
+
+@lru_cache(maxsize=16)
+def cube_of(space: Space) -> Cube:
+    """The cube of a space, made once."""
+    return Cube(space)
+
+
+def _snap(parameter: Parameter, cells: Rows) -> Rows:
+    """Plain form: ``[parameter.encode(parameter.decoder(0)(row)) for row in cells]``."""
+    made: Rows
+    match parameter:
+        case Float():
+            return cells
+        case Int(log=True):
+            origin, span = parameter.scale()
+            values = np.floor(np.exp(origin + cells * span) + 0.5)
+            made = (np.log(np.clip(values, parameter.low, parameter.high)) - origin) / span
+            return made
+        case Int() | Ordinal():
+            size = int(parameter.size)
+            return (np.minimum(np.floor(cells * size), size - 1) + 0.5) / size
+        case Choice():
+            made = np.zeros_like(cells)
+            made[np.arange(len(cells)), cells.argmax(axis=1)] = 1.0
+            return made
+        case Bool() | Bits():
+            return (cells >= 0.5).astype(np.float64)
+    raise AssertionError(parameter)
+
+
+def _alternatives(parameter: Parameter, cells: Rows, rng: np.random.Generator) -> list[Rows]:
+    """What the columns of one discrete parameter may hold instead."""
+    match parameter:
+        case Choice():
+            return [option for place, option in enumerate(np.eye(len(cells))) if place != cells.argmax()]
+        case Bool():
+            return [1.0 - cells]
+        case Bits():
+            return [np.abs(cells - flip) for flip in np.eye(len(cells))]
+        case Int() | Ordinal():
+            size = int(parameter.size)
+            if isinstance(parameter, Int) and parameter.log:
+                origin, span = parameter.scale()
+                here = int(np.exp(origin + cells[0] * span) + 0.5) - parameter.low
+            else:
+                here = min(int(cells[0] * size), size - 1)
+            if size <= SHORT_LIST:
+                there = [place for place in range(size) if place != here]
+            else:
+                far = max(1, round(0.1 * size * abs(rng.standard_normal())))
+                steps = {here - 2, here - 1, here + 1, here + 2, here - far, here + far}
+                there = sorted(place for place in steps if 0 <= place < size and place != here)
+            return [_cell(parameter, place) for place in there]
+    return []
+
+
+def _cell(parameter: Int | Ordinal, place: int) -> Rows:
+    if isinstance(parameter, Int) and parameter.log:
+        origin, span = parameter.scale()
+        return np.array([(log(parameter.low + place) - origin) / span])
+    return np.array([(place + 0.5) / parameter.size])
+
+
+def _reflect(rows: Rows) -> Rows:
+    """Fold numbers outside of [0, 1] back in at the border, so that it is reached as often as the inside."""
+    folded = np.abs(rows) % 2.0
+    return np.where(folded > 1.0, 2.0 - folded, folded)

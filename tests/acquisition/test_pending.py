@@ -1,0 +1,94 @@
+"""What runs: fantasies, hallucinations, or nothing; and Thompson's draws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from acquisition_cases import posterior
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import norm
+
+from xstar.acquisition.pending import normal_draws, with_pending
+from xstar.acquisition.thompson import thompson_scores
+from xstar.models.gp import Posterior
+
+NONE = np.empty((0, 2)), np.empty(0)
+A = np.random.default_rng(9).random((20, 2))
+PENDING = np.random.default_rng(8).random((3, 2))
+
+
+@pytest.mark.parametrize("how", ["fantasies", "hallucination", "ignored"])
+@pytest.mark.parametrize("new", [0, 2])
+def test_nothing_pending_is_none(how: str, new: int) -> None:
+    base = posterior()
+    X, y = A[:new], np.linspace(0.0, 1.0, new)
+    made = with_pending(base, X, y, np.empty((0, 2)), how, 8, np.random.default_rng(0))
+    assert made.P.shape[1] == 1
+    assert_array_equal(made.predict(A).mean, base.extended(X, y).predict(A).mean)
+
+
+def test_fantasies_average_to_the_mean_and_share_the_variance() -> None:
+    base = posterior()
+    made = with_pending(base, *NONE, PENDING, "fantasies", 200, np.random.default_rng(0))
+    before, after = base.predict(A), made.predict(A)
+    assert after.mean.shape == (20, 200)
+    assert_allclose(after.mean.mean(axis=1), before.mean[:, 0], atol=0.05)
+    assert (after.variance <= before.variance + 1e-9).all()
+    # The law of total variance: what fantasies vary by is what the variance lost.
+    assert_allclose(after.mean.var(axis=1), before.variance - after.variance, atol=0.08)
+
+
+def test_fantasies_are_the_brute_force_of_their_draws() -> None:
+    base = posterior()
+    X, y = A[:2], np.array([0.3, -0.4])
+    made = with_pending(base, X, y, PENDING, "fantasies", 5, np.random.default_rng(3))
+    draws = normal_draws(3, 5, np.random.default_rng(3))
+    surrogate, theta, noise = base.surrogate, base.theta, np.exp(base.theta[-1])
+    known = base.extended(X, y)
+    K = surrogate.covariance(theta, known.X).K + noise * np.eye(len(known.X))
+    k = surrogate.covariance(theta, PENDING, known.X).K
+    joint = surrogate.covariance(theta, PENDING).K + noise * np.eye(3) - k @ np.linalg.solve(K, k.T)
+    targets = known.means(PENDING) + np.linalg.cholesky(joint) @ draws
+    y_base = base.L @ base.P[:, 0] + surrogate.mean(theta, base.X).values
+    for m in range(5):
+        rows = np.vstack([base.X, X, PENDING])
+        brute = Posterior.of(surrogate, theta, rows, np.concatenate([y_base, y, targets[:, m]])).predict(A)
+        assert_allclose(made.predict(A).mean[:, m], brute.mean[:, 0], atol=1e-6)
+        assert_allclose(made.predict(A).variance, brute.variance, atol=1e-8)
+
+
+def test_hallucination_leaves_the_mean_and_shrinks_the_variance() -> None:
+    base = posterior()
+    made = with_pending(base, *NONE, PENDING, "hallucination", 8, np.random.default_rng(0))
+    assert_allclose(made.predict(A).mean, base.predict(A).mean, atol=1e-9)
+    assert (made.predict(PENDING).variance < base.predict(PENDING).variance).all()
+
+
+def test_ignored_is_ignored() -> None:
+    base = posterior()
+    made = with_pending(base, *NONE, PENDING, "ignored", 8, np.random.default_rng(0))
+    assert_array_equal(made.predict(A).variance, base.predict(A).variance)
+
+
+def test_draws_are_stratified_normal_numbers() -> None:
+    drawn = normal_draws(6, 16, np.random.default_rng(1))
+    assert drawn.shape == (6, 16)
+    for row in drawn:
+        assert sorted(np.floor(16 * norm.cdf(row))) == list(range(16))
+    assert np.abs(np.corrcoef(normal_draws(4, 4000, np.random.default_rng(2))) - np.eye(4)).max() < 0.07
+    assert np.isfinite(normal_draws(1, 1, np.random.default_rng(0))).all()
+
+
+def test_thompson_draws_from_the_posterior() -> None:
+    base, rng = posterior(), np.random.default_rng(0)
+    drawn = np.array([thompson_scores([base], A, lambda rows: rows, rng) for _ in range(800)])
+    found = base.predict(A)
+    assert_allclose(-drawn.mean(axis=0), found.mean[:, 0], atol=0.15)
+    assert_allclose(drawn.var(axis=0), found.variance, atol=0.15)
+
+
+def test_thompson_takes_one_of_the_posteriors() -> None:
+    sure = [posterior().extended(A[:1], np.array([value])) for value in (-50.0, 50.0)]
+    rng = np.random.default_rng(0)
+    signs = [np.sign(thompson_scores(sure, A[:1], lambda rows: rows, rng)[0]) for _ in range(30)]
+    assert set(signs) == {-1.0, 1.0}

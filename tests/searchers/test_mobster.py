@@ -1,0 +1,199 @@
+"""GP search over configurations and budgets, with every scheduler, in simulated time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xstar as xs
+from xstar import problems
+from xstar.audit import audit
+from xstar.methods import resolve
+from xstar.schedulers import ASHA, FIFO, Hyperband, MedianStop, Scheduler, StoppingASHA
+from xstar.searchers import GP, gp_decide, gp_model
+from xstar.searchers.gp import SURROGATES
+from xstar.searchers.gp_data import Observations
+from xstar.searchers.gp_model import last_full_refit, last_refit
+from xstar.simulation import simulate
+
+CURVES = problems.get("curves-mlp", max_budget=9)
+SQUARE = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1))
+
+
+def small(searcher: GP, scheduler: Scheduler | None = None, trials: int = 18, **options: Any) -> xs.Study:
+    return simulate(
+        CURVES, searcher=searcher, scheduler=scheduler or ASHA(9), workers=4, trials=trials, seed=1, **options
+    )
+
+
+def of_the_model(study: xs.Study) -> list[str]:
+    return [trial.origin for trial in study.history.trials if trial.origin.startswith("gp: log EI")]
+
+
+# ---------------------------------------------------------------- the methods
+
+
+@pytest.mark.parametrize("method", ["mobster", "mobster-stop", "mobster-hyperband"])
+def test_methods(method: str) -> None:
+    study = simulate(CURVES, method, workers=4, trials=18, seed=2)
+    assert audit(study).findings == []
+    assert len(of_the_model(study)) >= 8
+    assert all(" at budget " in origin for origin in of_the_model(study))
+    assert study.best.budget == 9
+
+
+def test_what_the_methods_are() -> None:
+    for name, kind in [("mobster", ASHA), ("mobster-stop", StoppingASHA), ("mobster-hyperband", ASHA)]:
+        searcher, scheduler = resolve(name, None, None, 27)
+        assert searcher == GP()
+        assert type(scheduler) is kind
+    assert len(resolve("mobster-hyperband", None, None, 27)[1].sizes) == 4  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("scheduler", [FIFO(9), MedianStop(9), Hyperband(9), Hyperband(9, brackets=1)], ids=repr)
+def test_other_schedulers(scheduler: Scheduler) -> None:
+    study = small(GP(initial=4), scheduler, trials=14)
+    assert audit(study).findings == []
+    assert len(of_the_model(study)) >= 6
+    assert all((" at budget " in origin) == (len(scheduler.rungs) > 1) for origin in of_the_model(study))
+
+
+@pytest.mark.parametrize("surrogate", SURROGATES)
+def test_surrogates(surrogate: str) -> None:
+    study = small(GP(initial=4, surrogate=surrogate), trials=12)
+    assert audit(study).findings == []
+    assert len(of_the_model(study)) >= 6
+
+
+def test_with_failures_stragglers_and_everything_else() -> None:
+    searcher = GP(initial=4, warp=True, pending="hallucination", shape="rbf", straighten=False)
+    study = small(searcher, trials=12, failures=0.2, stragglers=0.5)
+    assert study.history.count(xs.State.FAILED) > 0
+    assert audit(study).findings == []
+
+
+def test_draws_of_the_hyperparameters() -> None:
+    study = small(GP(initial=5, samples=2, starts=1), trials=8)
+    assert len(of_the_model(study)) >= 2
+
+
+def test_mobster_finds_more_than_asha() -> None:
+    """On curves whose optimum is known, with the same simulated time: the mean of some seeds."""
+    regret = {
+        method: np.mean(
+            [simulate(CURVES, method, workers=4, trials=25, seed=s).best.value - CURVES.optimum for s in (1, 2)]
+        )
+        for method in ("asha", "mobster")
+    }
+    assert regret["mobster"] < regret["asha"]
+
+
+# ---------------------------------------------------------------- r_acq
+
+
+def test_the_budget_of_the_acquisition() -> None:
+    """The highest rung with as many observations as there are parameters (two); the lowest while there is none."""
+    study = xs.Study(SQUARE, searcher=GP(initial=1), scheduler=ASHA(27), seed=1)
+    rng = np.random.default_rng(0)
+
+    def add(budget: int) -> None:
+        x, y = rng.random(2).tolist()
+        study.add({"x": x, "y": y}, x + y + 1.0 / budget, budget)
+
+    def at() -> int:
+        trial = study.ask()
+        assert trial is not None
+        return int(trial.origin.split(" at budget ")[1].split(",")[0])
+
+    found = []
+    for budget in (3, 9, 9, 27, 3, 1, 27, 1):
+        add(budget)
+        if len(study.history.observed) >= 2:
+            found.append(at())
+    assert found == [1, 9, 9, 9, 9, 27, 27]
+
+
+def test_a_budget_between_rungs_is_no_observation() -> None:
+    study = xs.Study(SQUARE, scheduler=ASHA(9), seed=1)
+    trial = study.ask()
+    assert trial is not None
+    study.add({"x": 0.5, "y": 0.5}, 1.0, 2)
+    study.report(trial, 0.5, 1)
+    assert study.history.observed == [(0, 1, 0.5)]
+    data = Observations.of(study.history)
+    assert data.count == 1
+    assert dict(data.per_level) == {1: 1}
+
+
+# ---------------------------------------------------------------- pending
+
+
+def test_what_runs_is_pending_at_the_budget_it_runs_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[np.ndarray] = []
+
+    def noted(posterior: Any, X: Any, y: Any, pending: Any, *rest: Any) -> Any:
+        seen.append(pending.copy())
+        return real(posterior, X, y, pending, *rest)
+
+    real = gp_decide.with_pending
+    monkeypatch.setattr(gp_decide, "with_pending", noted)
+    study = xs.Study(SQUARE, searcher=GP(initial=1), scheduler=ASHA(9), seed=1)
+    trials = [study.ask() for _ in range(4)]
+    for place, trial in enumerate(trials[:3]):
+        assert trial is not None
+        study.report(trial, float(place), 1)
+    promoted = study.ask()  # the best of three goes on to 3
+    assert promoted is trials[0]
+    new = study.ask()
+    assert new is not None
+    assert len(seen) == 1
+    expected = {(t["x"], t["y"], t.target / 9) for t in (trials[3], promoted)}  # type: ignore[index,union-attr]
+    assert {tuple(row) for row in seen[0].tolist()} == expected
+    assert {row[2] for row in expected} == {1 / 9, 3 / 9}
+
+
+def test_with_stopping_a_trial_runs_on_to_the_next_rung(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[np.ndarray] = []
+    real = gp_decide.with_pending
+
+    def noted(posterior: Any, X: Any, y: Any, pending: Any, *rest: Any) -> Any:
+        seen.append(pending.copy())
+        return real(posterior, X, y, pending, *rest)
+
+    monkeypatch.setattr(gp_decide, "with_pending", noted)
+    study = xs.Study(SQUARE, searcher=GP(initial=1), scheduler=StoppingASHA(9), seed=1)
+    one, two = study.ask(), study.ask()
+    assert one is not None
+    assert two is not None
+    study.report(one, 1.0, 1)
+    study.report(two, 2.0, 1)
+    assert study.ask() is not None
+    assert seen[0][:, 2].tolist() == [one.target / 9, two.target / 9] == [3 / 9, 3 / 9]
+
+
+# ---------------------------------------------------------------- refits
+
+
+def test_refits_at_the_full_budget_are_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: dict[str, int] = {}
+    real = gp_model.fit
+    for refit in ("growth", "full-budget"):
+        calls: list[int] = []
+
+        def noted(surrogate: Any, X: Any, *rest: Any, calls: list[int] = calls) -> Any:
+            calls.append(len(X))
+            return real(surrogate, X, *rest)
+
+        monkeypatch.setattr(gp_model, "fit", noted)
+        study = simulate(CURVES, searcher=GP(refit=refit, starts=1), scheduler=ASHA(9), workers=4, trials=35, seed=3)
+        counted[refit] = len(calls)
+        history = study.history
+        at_full = np.array([budget == 9 for _, budget, _ in history.observed])
+        allowed = {
+            last_refit(n) if refit == "growth" else last_full_refit(n, at_full[:n]) for n in range(2, len(at_full) + 1)
+        }
+        assert set(calls) <= allowed
+        monkeypatch.setattr(gp_model, "fit", real)
+    assert counted["full-budget"] < counted["growth"]

@@ -1,0 +1,291 @@
+"""Search with a Gaussian process: the shared suite, its settings, and resuming."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from gp_cases import SQUARE, Words, ask, awkward, bowl, of_the_model, run
+
+import xstar as xs
+from xstar.acquisition.pending import with_pending
+from xstar.audit import audit
+from xstar.errors import InvalidArgument
+from xstar.models.kernels import SHAPES as KNOWN_SHAPES
+from xstar.models.surrogate import Inputs, over_budgets
+from xstar.searchers import GP, SEARCHERS, gp_decide
+from xstar.searchers.gp import ACQUISITIONS, PENDING, REFITS, SHAPES, SURROGATES
+from xstar.searchers.gp_data import Observations
+from xstar.searchers.gp_decide import NAMES, Decision
+from xstar.searchers.gp_model import last_full_refit, last_refit
+from xstar.testing import check_searcher
+
+# ---------------------------------------------------------------- the shared suite
+
+
+@pytest.mark.parametrize(
+    "searcher",
+    [
+        GP(),
+        GP(initial=2, warp=True, shape="rbf", pending="hallucination", straighten=False, starts=1),
+        GP(acquisition="thompson"),
+        GP(acquisition="ucb", samples=2, fantasies=3),
+    ],
+    ids=["default", "warp", "thompson", "ucb"],
+)
+def test_conforms(searcher: GP) -> None:
+    check_searcher(searcher, trials=9)
+
+
+@pytest.mark.parametrize("acquisition", ACQUISITIONS)
+def test_a_finite_space_is_tried_to_the_last(acquisition: str) -> None:
+    """More configurations than are listed at once would be too slow here; conditional, with failures and things that run."""
+    space = xs.Space(a=xs.Choice(["x", "y", "z"]), b=xs.Int(0, 3), c=xs.Bool(when={"a": "x"}))
+    study = xs.Study(space, searcher=GP(initial=3, acquisition=acquisition), seed=1)
+    seen = []
+    while (trial := study.ask()) is not None:
+        seen.append(space.key(trial.config))
+        match trial.number % 5:
+            case 3:
+                study.fail(trial, "no", kind="infeasible")
+            case 4:
+                pass  # it runs on
+            case _:
+                study.tell(trial, float(trial["b"]))
+    assert len(seen) == len(set(seen)) == space.size
+
+
+def test_a_large_finite_space_has_no_duplicates() -> None:
+    """Too large to be listed: candidates are drawn, and the incumbent's own place is the best of them."""
+    space = xs.Space(a=xs.Int(0, 99), b=xs.Int(0, 99))
+    study = xs.Study(space, searcher=GP(initial=4), seed=2)
+    trials = run(study, 20, lambda config: (config["a"] - 50) ** 2 + (config["b"] - 50) ** 2)
+    assert len({space.key(trial.config) for trial in trials}) == 20
+
+
+def test_thompson_draws_in_a_listed_space_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+
+    def noted(posteriors: Any, rows: np.ndarray, *rest: Any) -> np.ndarray:
+        drawn.append(len(rows))
+        return real(posteriors, rows, *rest)
+
+    real = gp_decide.thompson_scores
+    monkeypatch.setattr(gp_decide, "thompson_scores", noted)
+    study = xs.Study(xs.Space(a=xs.Int(0, 30)), searcher=GP(initial=3, acquisition="thompson"), seed=1)
+    trials = run(study, 6, lambda config: float(config["a"]))
+    assert drawn == [28, 27, 26]  # what is untried
+    assert all(trial.origin.startswith("gp: -draw ") for trial in trials[3:])
+
+
+# ---------------------------------------------------------------- does it search?
+
+
+def test_it_beats_random_search() -> None:
+    for seed in (1, 2):
+        best = {}
+        for method in ("random", "gp"):
+            study = xs.Study(SQUARE, method=method, seed=seed)
+            run(study, 30)
+            best[method] = study.best.value
+        assert best["gp"] < 1e-3
+        assert best["gp"] < 0.2 * best["random"]
+
+
+def test_maximize_is_the_mirror_image() -> None:
+    low, high = xs.Study(SQUARE, method="gp", seed=3), xs.Study(SQUARE, method="gp", seed=3, direction="maximize")
+    assert [t.config for t in run(low, 10)] == [t.config for t in run(high, 10, lambda config: -bowl(config))]
+
+
+def test_things_that_run_are_avoided() -> None:
+    """Asked for four at a time, it gives four different places."""
+    for pending in ("fantasies", "hallucination"):
+        study = xs.Study(SQUARE, searcher=GP(pending=pending), seed=4)
+        run(study, 8)
+        places = np.array([list(ask(study).config.values()) for _ in range(4)])
+        distance = np.linalg.norm(places[:, None] - places, axis=2) + np.eye(4)
+        assert distance.min() > 0.005
+
+
+def test_origins_tell_what_was_done() -> None:
+    study = xs.Study(SQUARE, searcher=GP(initial=4), seed=1)
+    origins = [trial.origin for trial in run(study, 6)]
+    assert origins[0] == "gp: initial 1, sobol: point 0"
+    assert origins[3].startswith("gp: initial 4")
+    assert re.fullmatch(r"gp: log EI -?[\d.e+-]+, n=4", origins[4])
+    assert re.fullmatch(r"gp: log EI -?[\d.e+-]+, n=5", origins[5])
+    for acquisition, name in NAMES.items():
+        study = xs.Study(SQUARE, searcher=GP(initial=2, acquisition=acquisition), seed=1)
+        assert run(study, 3)[-1].origin.startswith(f"gp: {name} ")
+
+
+def test_the_first_points_are_sobols() -> None:
+    one, two = xs.Study(SQUARE, searcher=GP(initial=5), seed=1), xs.Study(SQUARE, method="sobol", seed=1)
+    assert [t.config for t in run(one, 5)] == [t.config for t in run(two, 5)]
+
+
+def test_while_nothing_is_known_more_sobol_points() -> None:
+    """Ten workers ask before anything is told."""
+    study = xs.Study(SQUARE, searcher=GP(initial=2), seed=1)
+    first = [ask(study) for _ in range(10)]
+    assert all("sobol" in trial.origin for trial in first)
+    study.tell(first[0], 1.0)
+    assert "sobol" in ask(study).origin
+    study.tell(first[1], 2.0)
+    assert "n=2" in ask(study).origin
+
+
+# ---------------------------------------------------------------- resuming
+
+
+@pytest.mark.parametrize("loss", [bowl, awkward], ids=["all well", "failures"])
+def test_a_resumed_study_goes_on_as_if_nothing_had_happened(tmp_path: Path, loss: Callable[..., float]) -> None:
+    whole = xs.Study(SQUARE, searcher=GP(), seed=6)
+    expected = [(trial.config, trial.origin) for trial in run(whole, 28, loss)]
+    storage = tmp_path / "study.db"
+    with xs.Study(SQUARE, searcher=GP(), seed=6, name="half", storage=storage) as study:
+        run(study, 23, loss)
+    with xs.Study.open("half", storage) as study:
+        run(study, 5, loss)
+        assert [(trial.config, trial.origin) for trial in study.history.trials] == expected
+
+
+@pytest.mark.parametrize("loss", [bowl, awkward], ids=["all well", "failures"])
+def test_what_is_cached_does_not_matter(loss: Callable[..., float]) -> None:
+    kept, emptied = (xs.Study(SQUARE, searcher=GP(), seed=7) for _ in range(2))
+    expected = run(kept, 30, loss)
+    for trial in expected:
+        emptied.history.memo.clear()
+        other = run(emptied, 1, loss)[0]
+        assert (other.config, other.origin) == (trial.config, trial.origin)
+    assert audit(kept).findings == []
+
+
+def test_what_is_cached_of_the_classifier_does_not_matter() -> None:
+    """Failures and values in any order: its length scale follows from the history alone."""
+    rows = np.random.default_rng(0).random((30, 2))
+    for seed in (1, 2, 3):
+        study = xs.Study(SQUARE, method="random", seed=seed)
+        kept = dict(study.history.memo)
+        for _ in range(45):
+            run(study, 1, awkward)
+            found = []
+            for memo in (kept, {}):
+                study.history.memo = memo
+                decision = Decision(GP(), study.history, Observations.of(study.history))
+                found.append([constraint(rows)[0] for constraint in decision._constraints()])
+            np.testing.assert_array_equal(found[0], found[1])
+
+
+# ---------------------------------------------------------------- settings
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("surrogate", "spline"),
+        ("shape", "matern32"),
+        ("acquisition", "pi"),
+        ("pending", "none"),
+        ("refit", "never"),
+        ("initial", 0),
+        ("initial", 2.5),
+        ("samples", -1),
+        ("starts", 0),
+        ("fantasies", 0),
+        ("fantasies", True),
+        ("limit", 9),
+    ],
+)
+def test_settings_are_checked(name: str, value: object) -> None:
+    with pytest.raises(InvalidArgument, match=name) as caught:
+        GP(**{name: value})
+    assert caught.value.argument == name
+
+
+def test_settings_are_stored() -> None:
+    searcher = GP(initial=3, surrogate="matern", samples=2, refit="full-budget")
+    assert SEARCHERS.load(SEARCHERS.dump(searcher)) == searcher
+
+
+def test_the_names_are_those_of_the_layers_below() -> None:
+    assert set(SHAPES) == set(KNOWN_SHAPES)
+    assert set(ACQUISITIONS) == set(NAMES)
+    inputs = Inputs((0,), ("x",), (0,))
+    made = {name: over_budgets(inputs, name) for name in SURROGATES}
+    assert len(set(made.values())) == len(SURROGATES)  # five different ones
+    documented = re.findall(r"^``(\w+)``", sys.modules[with_pending.__module__].__doc__ or "", re.MULTILINE)
+    assert tuple(documented) == PENDING
+    defaults = {field.name: field.default for field in dataclasses.fields(GP)}
+    for name, allowed in [("surrogate", SURROGATES), ("pending", PENDING), ("refit", REFITS)]:
+        assert defaults[name] == allowed[0]
+
+
+def test_import_loads_neither_optimiser_nor_lapack() -> None:
+    program = "import sys, xstar; xstar.GP if hasattr(xstar, 'GP') else None; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = done.stdout.split()
+    assert "xstar.searchers.gp" in loaded
+    assert not {name for name in loaded if name.startswith(("scipy.optimize", "scipy.linalg", "scipy.stats"))}
+
+
+def test_domains_are_refused() -> None:
+    study = xs.Study(xs.Space(x=xs.Float(0, 1), word=Words()), method="gp")
+    with pytest.raises(InvalidArgument, match="word"):
+        study.ask()
+
+
+# ---------------------------------------------------------------- the schedule
+
+
+def test_refits_happen_when_the_data_have_grown_by_a_tenth() -> None:
+    counts = [last_refit(count) for count in range(2, 400)]
+    assert counts[:19] == list(range(2, 21))
+    for count, last in enumerate(counts, 2):
+        assert last <= count
+        assert count - last <= max(0, last // 10 - 1)
+
+
+def test_with_the_full_budget_only_if_something_new_reached_it() -> None:
+    """The plain form: walk along the schedule, and refit where due if something at full budget came since the last refit."""
+    rng = np.random.default_rng(0)
+    for share in (0.0, 0.02, 0.2, 1.0):
+        at_full = rng.random(300) < share
+        last = 2
+        for count in range(2, 301):
+            if last_refit(count) == count and (count <= 20 or at_full[last:count].any()):
+                last = count
+            assert last_full_refit(count, at_full[:count]) == last
+
+
+# ---------------------------------------------------------------- small spaces
+
+
+def test_one_constant() -> None:
+    study = xs.Study(xs.Space(a=3), method="gp")
+    trial = ask(study)
+    assert trial.config == {"a": 3}
+    study.tell(trial, 1.0)
+    assert study.ask() is None
+    assert study.ended == "all 1 configurations of the space have been tried"
+
+
+def test_one_category() -> None:
+    study = xs.Study(xs.Space(a=xs.Choice(["x", "y", "z", "u", "v", "w"])), searcher=GP(initial=2), seed=1)
+    trials = run(study, 6, lambda config: float(ord(config["a"])))
+    assert sorted(trial["a"] for trial in trials) == ["u", "v", "w", "x", "y", "z"]
+    assert len(of_the_model(trials)) == 4
+    assert study.ask() is None
+
+
+def test_a_category_of_one_option_beside_a_number() -> None:
+    study = xs.Study(xs.Space(a=xs.Choice(["x"]), b=xs.Float(0, 1), c=7), searcher=GP(initial=2), seed=1)
+    run(study, 12, lambda config: (config["b"] - 0.6) ** 2)
+    assert study.best.value < 1e-3
