@@ -1,5 +1,6 @@
 """xstar finds x★: the hyperparameters and the architecture of a model, with as few, short and parallel runs as possible."""
 
+from xstar import nets as nets
 from xstar.api import Result as Result
 from xstar.api import maximize as maximize
 from xstar.api import minimize as minimize

@@ -1,0 +1,24 @@
+"""Architectures as values: graphs of layers, domains of them, and OTMANN, the distance between them.
+
+Reading order: ``labels.py`` (types of layers), ``graph.py`` with ``validation.py`` and ``canonical.py`` (one network),
+``measures.py``, ``distance.py`` and ``transport.py`` (two networks), ``modifiers.py``, ``pools.py``, ``domains.py`` with
+``mlp.py``, ``cnn.py`` and ``cell.py`` (many networks), ``torch.py`` and ``draw.py``.
+"""
+
+from xstar.nets.cell import Cell as Cell
+from xstar.nets.cell import CellNetwork as CellNetwork
+from xstar.nets.cnn import CNN as CNN
+from xstar.nets.distance import STRUCTURE as STRUCTURE
+from xstar.nets.distance import Transport as Transport
+from xstar.nets.distance import distances as distances
+from xstar.nets.distance import normalise as normalise
+from xstar.nets.distance import otmann as otmann
+from xstar.nets.graph import Graph as Graph
+from xstar.nets.graph import Layer as Layer
+from xstar.nets.invalid import InvalidGraph as InvalidGraph
+from xstar.nets.labels import Label as Label
+from xstar.nets.labels import register_label as register_label
+from xstar.nets.memory import DistanceMemory as DistanceMemory
+from xstar.nets.mlp import MLP as MLP
+from xstar.nets.modifiers import MODIFIERS as MODIFIERS
+from xstar.nets.modifiers import mutate as mutate

@@ -1,0 +1,169 @@
+"""Cell: small cells whose edges hold operations, as in NAS-Bench-201 (Dong & Yang 2020).
+
+A cell of N nodes has an operation on each edge (j → i), j < i, in the order of NAS-Bench-201: 0→1, 0→2, 1→2, 0→3, 1→3,
+2→3. A node adds up what comes in. For OTMANN the operations become layers: each is fed by those that lead to the node
+it starts from. ``none``, and whatever it cuts off, is no layer; a cell without any path from input to output is a
+single layer ``none``, which matches nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from xstar.errors import InvalidConfig, InvalidSpace
+from xstar.nets.graph import Graph, Layer
+from xstar.nets.labels import label
+from xstar.space import read_when, register_domain, when_from_json
+from xstar.space.values import Json, as_int
+
+OPERATIONS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3")
+"""Those of NAS-Bench-201, in the order of its tables."""
+CHANNELS = 16
+"""Units of every operation: the channels of NAS-Bench-201's first stage. Only ratios of masses depend on it, and those
+little."""
+
+
+@dataclass(frozen=True)
+class CellNetwork:
+    """A cell: the operations of its edges.
+
+    >>> cell = CellNetwork(("nor_conv_3x3", "none", "none", "skip_connect", "avg_pool_3x3", "none"))
+    >>> [layer.op for layer in cell.graph.layers]
+    ['ip', 'nor_conv_3x3', 'skip_connect', 'avg_pool_3x3', 'softmax', 'op']
+    """
+
+    operations: tuple[str, ...]
+
+    @property
+    def nodes(self) -> int:
+        return _nodes(len(self.operations))
+
+    @property
+    def config(self) -> dict[str, str]:
+        """The operations under the names ``op0`` … that ``problems.get("nb201-…")`` knows them by."""
+        return {f"op{edge}": operation for edge, operation in enumerate(self.operations)}
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The cell as OTMANN sees it; equal for cells that compute the same with the same operations."""
+        pairs = edges_of(self.nodes)
+        live = [(pair, op) for pair, op in zip(pairs, self.operations, strict=True) if op != "none"]
+        fed, useful = {0}, {self.nodes - 1}
+        for (start, end), _ in live:  # in ascending order of ends
+            if start in fed:
+                fed.add(end)
+        for (start, end), _ in sorted(live, reverse=True):
+            if end in useful:
+                useful.add(start)
+        kept = [(pair, op) for pair, op in live if pair[0] in fed and pair[1] in useful]
+        layers = [Layer("ip"), *(Layer(op, CHANNELS) for _, op in kept)]
+        if not kept:
+            kept, layers = [((0, self.nodes - 1), "none")], [Layer("ip"), Layer("none", CHANNELS)]
+        last = len(layers)
+        links = []
+        for place, ((start, end), _) in enumerate(kept, 1):
+            links += [(0, place)] if start == 0 else []
+            links += [(place, last)] if end == self.nodes - 1 else []
+            links += [(other, place) for other, (pair, _) in enumerate(kept, 1) if pair[1] == start]
+        return Graph([*layers, Layer("softmax"), Layer("op")], [*links, (last, last + 1)])
+
+    def __str__(self) -> str:
+        """The notation of NAS-Bench-201: ``|op~0|+|op~0|op~1|+…``."""
+        nodes: dict[int, str] = {}
+        for (start, end), op in zip(edges_of(self.nodes), self.operations, strict=True):
+            nodes[end] = nodes.get(end, "|") + f"{op}~{start}|"
+        return "+".join(nodes.values())
+
+
+def edges_of(nodes: int) -> list[tuple[int, int]]:
+    """The edges of a cell, in order."""
+    return [(start, end) for end in range(1, nodes) for start in range(end)]
+
+
+def _nodes(edges: int) -> int:
+    return (1 + math.isqrt(1 + 8 * edges)) // 2
+
+
+@dataclass(frozen=True)
+class Cell:
+    """All cells of so many nodes with these operations. Values are ``CellNetwork``; the defaults are NAS-Bench-201.
+
+    >>> Cell().size
+    15625
+    """
+
+    nodes: int = 4
+    operations: tuple[str, ...] = OPERATIONS
+    when: Mapping[str, Any] | None = None
+
+    kind: ClassVar[str] = "cell"
+
+    def __post_init__(self) -> None:
+        nodes = as_int(self.nodes)
+        if nodes is None or nodes < 2:
+            raise InvalidSpace("nodes", "must be a whole number of 2 or more", self.nodes)
+        names = tuple(self.operations) if isinstance(self.operations, (tuple, list)) else ()
+        if len(names) < 2 or len(set(names)) < len(names):
+            raise InvalidSpace("operations", "must be at least two different ones", self.operations)
+        for name in names:
+            if label(name).family != self.kind:
+                rule = "must be labels of the family cell"
+                raise InvalidSpace("operations", rule, name, "add it with nets.register_label")
+        for field, value in (("nodes", nodes), ("operations", names), ("when", read_when(self.when))):
+            object.__setattr__(self, field, value)
+
+    @property
+    def edges(self) -> int:
+        return self.nodes * (self.nodes - 1) // 2
+
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return int(len(self.operations) ** self.edges)
+
+    def sample(self, rng: np.random.Generator) -> CellNetwork:
+        """Any cell, all with the same chance."""
+        return CellNetwork(
+            tuple(self.operations[i] for i in rng.integers(len(self.operations), size=self.edges).tolist())
+        )
+
+    def mutate(self, value: CellNetwork, rng: np.random.Generator) -> CellNetwork:
+        """Another operation on one edge."""
+        edge = int(rng.integers(self.edges))
+        others = [operation for operation in self.operations if operation != value.operations[edge]]
+        changed = list(value.operations)
+        changed[edge] = others[int(rng.integers(len(others)))]
+        return CellNetwork(tuple(changed))
+
+    def contains(self, value: object) -> bool:
+        return (
+            isinstance(value, CellNetwork)
+            and len(value.operations) == self.edges
+            and all(operation in self.operations for operation in value.operations)
+        )
+
+    def dump(self, value: CellNetwork) -> Json:
+        return list(value.operations)
+
+    def parse(self, data: Json) -> CellNetwork:
+        value = CellNetwork(tuple(data)) if isinstance(data, (list, tuple)) else None
+        if value is None or not self.contains(value):
+            rule = f"must be {self.edges} operations of {', '.join(self.operations)}"
+            raise InvalidConfig("data", rule, data)
+        return value
+
+    def to_json(self) -> Json:
+        return {"nodes": self.nodes, "operations": list(self.operations)}
+
+    @classmethod
+    def from_json(cls, data: Json) -> Cell:
+        return cls(data["nodes"], tuple(data["operations"]), when_from_json(data.get("when")))
+
+
+register_domain(Cell.kind, Cell.from_json)

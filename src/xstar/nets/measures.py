@@ -1,0 +1,139 @@
+"""What OTMANN compares: masses and path lengths of the layers of one network (Section 3, Algorithm 1, A.3).
+
+Notation
+
+=============  =========================================================================  ==================
+symbol         meaning                                                                    shape
+=============  =========================================================================  ==================
+``lm``         masses of layers                                                           (n,)
+``ζ``          share of the processing mass that input, output and decision each have     float
+``δ``          path lengths, {all, group …} × {shortest, longest, random walk} ×          (n, 6·(groups + 1))
+               {from ip, to op}
+=============  =========================================================================  ==================
+
+Readings where the paper is silent: the input hands on one unit; a pooling layer hands on what comes in, and that is its mass;
+within a group a path length counts the hops that leave a layer of the group on the way to op, and those that enter one on the
+way from ip.
+
+Sums and means over neighbours are rounded once (``math.fsum``), so that nothing depends on the numbering of layers: networks
+that differ by that alone have the same bits, and Figure 3's pair is at a distance of exactly 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import fsum
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xstar.nets.labels import label, number
+
+if TYPE_CHECKING:
+    from xstar.nets.graph import Graph
+
+Array = NDArray[np.float64]
+
+ZETA = 0.1
+"""ζ, the share of ip, of op and of all decision layers (Section 3: 0.1 in all experiments)."""
+
+
+def units(graph: Graph) -> tuple[int, ...]:
+    """How many units each layer hands on: its own, those of its parents, or 1 for the input."""
+    handed: list[int] = []
+    for one, parents in zip(graph.layers, graph.parents, strict=True):
+        handed.append(one.units if one.units is not None else sum([handed[u] for u in parents]) if parents else 1)
+    return tuple(handed)
+
+
+def masses(graph: Graph) -> tuple[float, ...]:
+    """lm(u): own units × incoming units for processing layers, shares of their sum for the others."""
+    handed = graph.units
+    found = [0.0] * len(handed)
+    decisions = []
+    for place, (one, parents) in enumerate(zip(graph.layers, graph.parents, strict=True)):
+        kind = label(one.op)
+        if kind.role == "decision":
+            decisions.append(place)
+        elif kind.role == "processing":
+            if not kind.computes:
+                found[place] = float(handed[place])
+            else:
+                # Where parents are added up, as in a cell, every layer takes in as many units as it has.
+                incoming = handed[place] if graph.family.sums else sum([handed[u] for u in parents])
+                found[place] = kind.mass * (handed[place] * incoming)
+    share = ZETA * fsum(found)
+    found[0] = found[-1] = share
+    for place in decisions:
+        found[place] = share / len(decisions)
+    return tuple(found)
+
+
+def total(masses: Sequence[float]) -> float:
+    """tm(G)."""
+    return fsum(masses)
+
+
+def path_lengths(graph: Graph) -> Array:
+    """δ of every layer: (n, 6·(groups + 1)), as in Algorithm 1."""
+    groups = [None, *graph.family.groups]
+    own = [label(one.op).group for one in graph.layers]
+    size = len(own)
+    columns: list[list[float]] = []
+    for group in groups:
+        counts = [1] * size if group is None else [int(group == each) for each in own]
+        columns += _lengths(range(1, size), graph.parents, counts)
+        columns += _lengths(range(size - 2, -1, -1), graph.children, counts)
+    return np.array(columns).T
+
+
+def _lengths(
+    order: range, nearer: tuple[tuple[int, ...], ...], counts: list[int]
+) -> tuple[list[float], list[float], list[float]]:
+    """Shortest, longest and random-walk lengths to the end that ``nearer`` leads to.
+
+    From the input a hop counts where it enters a layer that counts, towards the output where it leaves one: both times
+    it is the layer the length is for.
+    """
+    shortest, longest, walk = [0.0] * len(counts), [0.0] * len(counts), [0.0] * len(counts)
+    for place in order:
+        near, hop = nearer[place], counts[place]
+        if len(near) == 1:
+            u = near[0]
+            shortest[place], longest[place], walk[place] = hop + shortest[u], hop + longest[u], hop + walk[u]
+        else:
+            shortest[place] = hop + min([shortest[u] for u in near])
+            longest[place] = hop + max([longest[u] for u in near])
+            walk[place] = hop + fsum([walk[u] for u in near]) / len(near)
+    return shortest, longest, walk
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A network as OTMANN sees it. Layers of one label at one place (equal δ) are one: nothing can tell them apart."""
+
+    labels: NDArray[np.intp]
+    """Numbers of labels, (k,), ascending by part."""
+    lengths: Array
+    """δ, (k, 6·(groups + 1))."""
+    masses: Array
+    """lm, (k,)."""
+    members: tuple[tuple[int, ...], ...]
+    """The layers that make up each row."""
+    key: bytes
+    """All of the above but the members: an order among networks that their numbering does not change."""
+
+
+def profile(graph: Graph) -> Profile:
+    lengths = path_lengths(graph)
+    rows: dict[tuple[int, bytes], list[int]] = {}
+    for place, one in enumerate(graph.layers):
+        rows.setdefault((number(one.op), lengths[place].tobytes()), []).append(place)
+    order = sorted(rows)  # by label, then by place: independent of the numbering
+    members = tuple(tuple(rows[key]) for key in order)
+    numbers = np.array([key[0] for key in order], dtype=np.intp)
+    kept = np.ascontiguousarray(lengths[[places[0] for places in members]])
+    weights = np.array([fsum([graph.masses[u] for u in places]) for places in members])
+    return Profile(numbers, kept, weights, members, b"".join(each.tobytes() for each in (weights, numbers, kept)))

@@ -1,0 +1,108 @@
+"""The initial pools: ten CNNs (Figure 20) and ten MLPs (Figure 21), all of them feed-forward.
+
+CNNs: four after VGG (Simonyan & Zisserman), six of blocks after He et al.; the second figures of a name are blocks and layers
+per block. MLPs: blocks of equal layers, rectifiers and sigmoids in turn, with 64, 128, 256, 512, 512, … units by block.
+The figures do not say which rectifier or sigmoid; here they follow one another from network to network.
+
+What a domain does not allow is adapted: a type of layer that is left out is replaced by the first one of its group, units are
+brought into range, and an image that is too small is halved as often as it can be, the first halvings first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xstar.nets.graph import Graph, Inputs, Layer
+from xstar.nets.labels import label, labels
+
+MLP_BLOCKS = ((3, 2), (4, 2), (5, 2), (3, 4), (6, 2), (8, 2), (6, 3), (10, 2), (4, 6), (8, 3))
+"""(blocks, layers per block)."""
+CNN_BLOCKS = ((3, 1), (3, 2), (3, 3), (3, 4), (3, 5), (4, 4))
+VGG_DEPTHS = (1, 2, 3, 4)
+BLOCK_UNITS = (64, 128, 256, 512)
+
+Plan = list[Layer]
+
+
+def mlp_pool(
+    inputs: Inputs = None,
+    outputs: int | None = None,
+    decision: str = "linear",
+    units: tuple[int, int] = (8, 1024),
+    allowed: Sequence[str] | None = None,
+) -> list[Graph]:
+    """The ten MLPs."""
+    names = labels("mlp") if allowed is None else allowed
+    groups = [[name for name in names if label(name).group == group] for group in ("rectifier", "sigmoid")]
+    others = [name for name in names if label(name).group is None]
+    kinds = [group for group in [*groups, others] if group]
+    found = []
+    for number, (blocks, depth) in enumerate(MLP_BLOCKS):
+        plan = []
+        for block in range(blocks):
+            kind = kinds[(block + number) % len(kinds)]
+            name = kind[(block // len(kinds) + number) % len(kind)]
+            plan += [Layer(name, _within(BLOCK_UNITS[min(block, 3)], units))] * depth
+        found.append(chain(plan, decision, inputs, outputs))
+    return found
+
+
+def cnn_pool(
+    inputs: Inputs = None,
+    outputs: int | None = None,
+    units: tuple[int, int] = (8, 1024),
+    allowed: Sequence[str] | None = None,
+) -> list[Graph]:
+    """The ten CNNs."""
+    plans = [_vgg(depth) for depth in VGG_DEPTHS] + [_blocks(blocks, depth) for blocks, depth in CNN_BLOCKS]
+    names = labels("cnn") if allowed is None else allowed
+    most = min(inputs[1:]).bit_length() - 1 if isinstance(inputs, tuple) else 64
+    adapted = [_halved(_allowed(plan, names, units), most) for plan in plans]
+    return [chain(plan, "softmax", inputs, outputs) for plan in adapted if plan]
+
+
+def chain(plan: Plan, decision: str, inputs: Inputs = None, outputs: int | None = None) -> Graph:
+    """The feed-forward network of these processing layers."""
+    layers = [Layer("ip"), *plan, Layer(decision), Layer("op")]
+    return Graph(layers, [(number, number + 1) for number in range(len(layers) - 1)], inputs, outputs)
+
+
+def _vgg(depth: int) -> Plan:
+    plan = [Layer("conv3", 64)] * 2 + [Layer("max-pool")] + [Layer("conv3", 128)] * 2 + [Layer("max-pool")]
+    for filters in (128, 256, 512):
+        plan += [Layer("conv3", filters)] * depth + [Layer("max-pool")]
+    return [*plan, Layer("fc", 128), Layer("fc", 256), Layer("fc", 512)]
+
+
+def _blocks(blocks: int, depth: int) -> Plan:
+    plan = [Layer("conv7", 64), Layer("max-pool")]
+    for filters in BLOCK_UNITS[:blocks]:
+        plan += [Layer("conv3", filters, stride=2)] + [Layer("conv3", filters)] * (depth - 1)
+    return [*plan, Layer("avg-pool"), Layer("fc", 2 * BLOCK_UNITS[blocks - 1])]
+
+
+def _allowed(plan: Plan, names: Sequence[str], units: tuple[int, int]) -> Plan:
+    found = []
+    for one in plan:
+        group = label(one.op).group
+        instead = one.op if one.op in names else next((name for name in names if label(name).group == group), None)
+        if instead is not None:
+            stride = one.stride if one.stride in label(instead).strides else 1
+            found.append(Layer(instead, None if one.units is None else _within(one.units, units), stride))
+    return found
+
+
+def _halved(plan: Plan, most: int) -> Plan:
+    found: Plan = []
+    for one in plan:
+        if one.stride == 2 and not most:
+            if len(label(one.op).strides) > 1:
+                found.append(Layer(one.op, one.units))
+            continue
+        most -= one.stride == 2
+        found.append(one)
+    return found
+
+
+def _within(units: int, bounds: tuple[int, int]) -> int:
+    return min(max(units, bounds[0]), bounds[1])

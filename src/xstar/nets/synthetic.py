@@ -1,0 +1,86 @@
+"""The synthetic functions of C.4: objectives on architectures that need no training. Higher is better.
+
+========  ===========  =====================================================================================
+name      domain       what it rewards besides f0
+========  ===========  =====================================================================================
+``f1``    CNNs         a mean stride of 1.5, 50 layers, a mean mass of 500, layers that are conv3
+``f2``    MLPs         a mean mass of 2000, 50 edges, layers that are sigmoids
+``f3``    MLPs         layers that are sigmoids
+========  ===========  =====================================================================================
+
+f0 rewards a mean mass of 1000, mean degrees of 5, five hops from input to output, 30 layers and 100 edges. The paper says
+that f3 is for CNNs and f1, f2 for MLPs; f1 has strides and conv3 in it and f3 has sigmoids, so the sentence is read the
+other way round.
+
+Readings where the paper is silent: means and fractions are over all layers, |L| and |E| count all of them; the stride
+is the mean over convolutions and pooling layers. f0 … f3 are at most 6, 10, 9 and 7; no network reaches that, since
+terms contradict one another.
+"""
+
+from __future__ import annotations
+
+from math import exp, fsum
+
+from xstar.errors import InvalidArgument
+from xstar.nets.graph import Graph
+from xstar.nets.labels import label
+from xstar.nets.measures import path_lengths
+
+
+def f0(graph: Graph) -> float:
+    """The terms that all three share."""
+    layers, edges = len(graph.layers), len(graph.edges)
+    mass = graph.mass / layers
+    degree = edges / layers  # each edge is one child's parent and one parent's child
+    hops = path_lengths(graph)[-1, 0]  # shortest, from ip, all layers
+    terms = (
+        exp(-0.001 * abs(mass - 1000)),
+        exp(-0.5 * abs(degree - 5)),
+        exp(-0.5 * abs(degree - 5)),
+        exp(-0.1 * abs(hops - 5)),
+        exp(-0.1 * abs(layers - 30)),
+        exp(-0.05 * abs(edges - 100)),
+    )
+    return fsum(terms)
+
+
+def f1(graph: Graph) -> float:
+    """For CNNs."""
+    _check(graph, "cnn")
+    layers = len(graph.layers)
+    strides = [one.stride for one in graph.layers if 2 in label(one.op).strides]
+    stride = sum(strides) / len(strides) if strides else 1.0
+    conv3 = sum(one.op == "conv3" for one in graph.layers) / layers
+    mass = graph.mass / layers
+    return fsum(
+        (
+            f0(graph),
+            exp(-3 * abs(stride - 1.5)),
+            exp(-0.3 * abs(layers - 50)),
+            exp(-0.001 * abs(mass - 500)),
+            conv3,
+        )
+    )
+
+
+def f2(graph: Graph) -> float:
+    """For MLPs."""
+    _check(graph, "mlp")
+    mass = graph.mass / len(graph.layers)
+    near = exp(-0.001 * abs(mass - 2000)), exp(-0.1 * abs(len(graph.edges) - 50))
+    return fsum((f0(graph), *near, _sigmoids(graph)))
+
+
+def f3(graph: Graph) -> float:
+    """For MLPs."""
+    _check(graph, "mlp")
+    return f0(graph) + _sigmoids(graph)
+
+
+def _sigmoids(graph: Graph) -> float:
+    return sum(label(one.op).group == "sigmoid" for one in graph.layers) / len(graph.layers)
+
+
+def _check(graph: Graph, family: str) -> None:
+    if not isinstance(graph, Graph) or graph.family.name != family:
+        raise InvalidArgument("graph", f"must be a nets.Graph of the family {family}", graph)
