@@ -58,6 +58,9 @@ class Optimiser(Protocol):
     def tell(self, config: Config, loss: float) -> None:
         """The loss of the configuration just asked for."""
 
+    def know(self, config: Config, loss: float) -> None:
+        """An evaluation made elsewhere."""
+
 
 class Step(NamedTuple):
     """One evaluation: what it gave, and what deciding on it took."""
@@ -148,6 +151,9 @@ class Xstar:
     def tell(self, config: Config, loss: float) -> None:
         self._study.tell(self._trial, loss)
 
+    def know(self, config: Config, loss: float) -> None:
+        self._study.add(config, loss)
+
 
 # ---------------------------------------------------------------- Optuna
 
@@ -167,6 +173,17 @@ class Optuna:
 
     def tell(self, config: Config, loss: float) -> None:
         self._study.tell(self._trial, loss)
+
+    def know(self, config: Config, loss: float) -> None:
+        import optuna
+
+        values = {name: to_index(parameter, config[name]) for name, parameter in self._parameters.items()}
+        trial = optuna.trial.create_trial(params=values, distributions=self._distributions, value=loss)
+        self._study.add_trial(trial)
+
+
+def to_index(parameter: Parameter, value: Any) -> Any:
+    return parameter.options.index(value) if isinstance(parameter, Ordinal | Choice) else value
 
 
 def optuna_distribution(parameter: Parameter) -> Any:
@@ -215,6 +232,9 @@ class Smac:
 
         self._smac.tell(self._info, TrialValue(cost=loss))
 
+    def know(self, config: Config, loss: float) -> None:
+        raise NotImplementedError("SMAC takes no part in the comparison of speeds")
+
 
 def configspace_parameter(name: str, parameter: Parameter) -> Any:
     import ConfigSpace as cs
@@ -231,11 +251,11 @@ def configspace_parameter(name: str, parameter: Parameter) -> Any:
     return cs.CategoricalHyperparameter(name, [False, True])
 
 
-# ---------------------------------------------------------------- BoTorch
-
-
 class SmacGP(Smac):
     facade = "BlackBoxFacade"
+
+
+# ---------------------------------------------------------------- BoTorch
 
 
 class BoTorch:
@@ -273,6 +293,8 @@ class BoTorch:
         self._tried.add(self._space.key(config))
         self._rows.append(self._encoder.encode_one(config)[0])
         self._losses.append(loss)
+
+    know = tell
 
     def _fit(self) -> Any:
         import torch

@@ -93,9 +93,12 @@ def test_mobster_finds_more_than_asha() -> None:
 # ---------------------------------------------------------------- r_acq
 
 
-def test_the_budget_of_the_acquisition() -> None:
-    """The highest rung with as many observations as there are parameters (two); the lowest while there is none."""
-    study = xs.Study(SQUARE, searcher=GP(initial=1), scheduler=ASHA(27), seed=1)
+@pytest.mark.parametrize(
+    ("rule", "expected"), [("reached", [1, 9, 9, 9, 9, 27, 27]), ("full", [27, 27, 27, 27, 27, 27, 27])]
+)
+def test_the_budget_of_the_acquisition(rule: str, expected: list[int]) -> None:
+    """By the paper, the highest rung with as many observations as parameters (two); the lowest while there is none."""
+    study = xs.Study(SQUARE, searcher=GP(initial=1, acquire_at=rule), scheduler=ASHA(27), seed=1)
     rng = np.random.default_rng(0)
 
     def add(budget: int) -> None:
@@ -112,7 +115,7 @@ def test_the_budget_of_the_acquisition() -> None:
         add(budget)
         if len(study.history.observed) >= 2:
             found.append(at())
-    assert found == [1, 9, 9, 9, 9, 27, 27]
+    assert found == expected
 
 
 def test_a_budget_between_rungs_is_no_observation() -> None:

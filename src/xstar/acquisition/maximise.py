@@ -25,12 +25,12 @@ ScoreWithGradient = Callable[[Array], tuple[Array, Array]]
 """Rows → acquisition and its gradient with respect to the rows."""
 
 LISTED = 2_000
-GLOBAL = 512
-LOCAL = 512
+GLOBAL = 256
+LOCAL = 256
 SCALES = (0.3, 0.1, 0.03, 0.01, 0.003)
 """Standard deviations of the steps around known points, in sides of the cube: from a jump to a touch."""
-CLIMBS = 6
-STEPS = 25
+CLIMBS = 5
+STEPS = 20
 TOLERANCE = 1e-7
 MOVES = 20
 """Moves to the best neighbour at most: in a space of 20 categories of a random start, each is changed once."""

@@ -73,28 +73,27 @@ def no_gradient(A: Array, given: Array) -> Array:
 # ---------------------------------------------------------------- stationary kernels
 
 
-def _matern52(S: Array, scale: float) -> tuple[Array, Array]:
+def _matern52(S: Array, scale: float) -> tuple[Array, Callable[[], Array]]:
     """k = s²(1 + ρ + ρ²/3) exp(-ρ) with ρ = √(5S), and dk/dS = -5/6 s² (1 + ρ) exp(-ρ), which is finite at S = 0."""
     rho = np.sqrt(5.0 * S)
     E = np.exp(-rho)
     E *= scale
     rho += 1.0
-    slope = rho * E
     K = S * (5.0 / 3.0)
     K += rho
     K *= E
-    slope *= -5.0 / 6.0
-    return K, slope
+    return K, lambda: rho * (E * (-5.0 / 6.0))
 
 
-def _rbf(S: Array, scale: float) -> tuple[Array, Array]:
+def _rbf(S: Array, scale: float) -> tuple[Array, Callable[[], Array]]:
     """k = s² exp(-S/2), and dk/dS = -k/2."""
     K = np.exp(-0.5 * S)
     K *= scale
-    return K, -0.5 * K
+    return K, lambda: -0.5 * K
 
 
 SHAPES = {"matern52": _matern52, "rbf": _rbf}
+"""S and s² → the kernel, and its slope for those who ask: half of all covariances are never differentiated."""
 
 
 @dataclass(frozen=True)
@@ -131,13 +130,13 @@ class Stationary:
         K, slope = SHAPES[self.shape](S, float(np.exp(theta[-1])))
 
         def to_theta(W: Array) -> Array:
-            G = W * slope
+            G = W * slope()
             per_column = G.sum(axis=1) @ (a * a) + G.sum(axis=0) @ (b * b) - 2.0 * np.einsum("ij,ij->j", a, G @ b)
             lengths = np.bincount(groups, weights=-2.0 * per_column, minlength=len(self.labels))
             return np.append(lengths, np.vdot(W, K))
 
         def to_left(W: Array) -> Array:
-            G = W * slope
+            G = W * slope()
             given: Array = 2.0 * inverse * (a * G.sum(axis=1)[:, None] - G @ b)
             return given
 

@@ -199,14 +199,14 @@ class Decision:
         return made
 
     def _acquisition_budget(self) -> float | None:
-        """r_acq / r_max (MOBSTER, Section 3): of the largest rung with as many observations as there are parameters."""
+        """r_acq / r_max; the rule of MOBSTER, Section 3, is the largest rung with as many observations as parameters."""
         history, data = self.history, self.data
         levels = history.levels
         if len(levels) < 2:
             return None
         if self.settings.acquire_at == "full":
             return 1.0
-        enough = 3 if self.settings.acquire_at == "three" else len(data.cube.labels)
+        enough = len(data.cube.labels)
         reached = next((level for level in reversed(levels) if data.per_level[level] >= enough), levels[0])
         return reached / levels[-1]
 

@@ -1,0 +1,134 @@
+"""How fast the GP decides beside Optuna's and BoTorch's, and what 16 workers lose.
+
+    OMP_NUM_THREADS=1 python -m benchmarks.gp [--seeds 5] [--peers optuna-gp,botorch] [--sizes 25,50,100,200,400] [--write]
+
+Speed. All are handed the same n evaluations of Hartmann's function (d = 6) or Levy's (d = 20) at random places and then asked
+for the next ones, each told its value. xstar fits its hyperparameters at counts of a schedule, so its time is the average over
+n/10 + 1 suggestions, in which there is a fit; the peers fit every time, and the average is over three. The time is processor
+time on one thread: that of ask and tell.
+
+Workers. Evaluations of Hartmann's function until -3.2 is reached, with one worker and with sixteen.
+
+The comparison of results, problem by problem, is ``python -m benchmarks.quality``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import xstar as xs
+from benchmarks.machine import describe_machine
+from benchmarks.peers import METHODS
+from xstar import problems
+from xstar.problems.synthetic import Function, levy6
+
+RESULT = Path(__file__).parent / "results" / "gp-speed.md"
+TARGET = -3.2
+MOST = 400
+
+
+def functions() -> dict[int, problems.Problem]:
+    return {6: problems.get("hartmann6"), 20: Function("levy20", levy6, [(-10, 10)] * 20, 0.0, (1.0,) * 20)}
+
+
+def milliseconds(problem: problems.Problem, method: str, n: int, seed: int) -> float:
+    """Per suggestion, after ``n`` evaluations."""
+    rng = np.random.default_rng(seed)
+    with warnings.catch_warnings():
+        if not METHODS[method].ours:
+            warnings.simplefilter("ignore")
+        optimiser = METHODS[method].make(problem.space, seed, 10**6)
+        for _ in range(n):
+            config = problem.space.sample(rng)
+            optimiser.know(config, problem.loss(config))
+        count = n // 10 + 1 if METHODS[method].ours else 3
+        spent = 0.0
+        for _ in range(count):
+            start = time.process_time()
+            config = optimiser.ask()
+            spent += time.process_time() - start
+            loss = problem.loss(problem.space.parse(config))
+            start = time.process_time()
+            optimiser.tell(config, loss)
+            spent += time.process_time() - start
+    return 1000.0 * spent / count
+
+
+def speed(peers: list[str], sizes: list[int], seeds: int) -> list[str]:
+    made = functions()
+    milliseconds(made[6], "xstar-gp", 10, 0)  # imports
+    for peer in peers:
+        milliseconds(made[6], peer, 12, 0)
+    heads = " | ".join(f"{peer} | ratio" for peer in peers)
+    lines = [f"| d | n | xstar-gp | {heads} |", "|---:|---:|---:|" + "---:|---:|" * len(peers)]
+    for d, problem in made.items():
+        for n in sizes:
+            ours = statistics.mean(milliseconds(problem, "xstar-gp", n, seed) for seed in range(seeds))
+            cells = [f"{ours:.1f} ms"]
+            for peer in peers:
+                theirs = statistics.mean(milliseconds(problem, peer, n, seed) for seed in range(min(seeds, 2)))
+                cells += [f"{theirs:.0f} ms", f"{theirs / ours:.1f}×"]
+            lines.append(f"| {d} | {n} | {' | '.join(cells)} |")
+            print(lines[-1], flush=True)
+    return lines
+
+
+def evaluations_to_target(workers: int, seed: int) -> int:
+    """How many evaluations were finished when the target was reached."""
+    problem = problems.get("hartmann6")
+    study = xs.Study(problem.space, method="gp", seed=seed)
+    running: list[xs.Trial] = []
+    for finished in range(1, MOST + 1):
+        while len(running) < workers:
+            trial = study.ask()
+            assert trial is not None
+            running.append(trial)
+        trial = running.pop(0)
+        loss = problem.loss(trial.config)
+        study.tell(trial, loss)
+        if loss <= TARGET:
+            return finished
+    return MOST
+
+
+def workers(seeds: int) -> list[str]:
+    lines = ["| workers | median | mean | each seed |", "|---:|---:|---:|---|"]
+    medians, means = [], []
+    for count in (1, 16):
+        found = [evaluations_to_target(count, seed) for seed in range(seeds)]
+        medians.append(statistics.median(found))
+        means.append(statistics.mean(found))
+        lines.append(f"| {count} | {medians[-1]:g} | {means[-1]:.1f} | {' '.join(map(str, found))} |")
+        print(lines[-1], flush=True)
+    more = f"16 workers need {medians[1] / medians[0]:.2f} times the evaluations (medians; means {means[1] / means[0]:.2f})."
+    print(more)
+    return [*lines, "", more]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--peers", default="optuna-gp,botorch")
+    parser.add_argument("--sizes", default="25,50,100,200,400")
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    peers = [peer for peer in options.peers.split(",") if peer]
+    head = describe_machine(*("optuna", "botorch") if "botorch" in peers else ("optuna",))
+    print(head)
+    fast = speed(peers, [int(size) for size in options.sizes.split(",")], options.seeds)
+    wide = workers(2 * options.seeds)
+    if options.write:
+        text = ["# The GP's speed, and what parallel workers lose", "", head.removeprefix("# "), ""]
+        text += ["Processor time per suggestion, `python -m benchmarks.gp --write`:", "", *fast, ""]
+        text += [f"Evaluations of Hartmann's function until {TARGET} is reached:", "", *wide, ""]
+        RESULT.write_text("\n".join(text))
+
+
+if __name__ == "__main__":
+    main()
