@@ -8,7 +8,7 @@ from collections.abc import Callable
 from xstar.errors import InvalidArgument
 from xstar.limits import NO_LIMITS, Limits
 from xstar.schedulers import ASHA, FIFO, Hyperband, MedianStop, Scheduler, StoppingASHA
-from xstar.searchers import GP, Grid, Random, Searcher, Sobol
+from xstar.searchers import GP, PBIL, Grid, Random, Searcher, Sobol
 from xstar.space import Space
 
 METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Scheduler]]] = {
@@ -22,6 +22,7 @@ METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Schedule
     "successive-halving": (Random, lambda budget: Hyperband(_needed(budget), brackets=1)),
     "hyperband": (Random, lambda budget: Hyperband(_needed(budget))),
     "median": (Random, lambda budget: MedianStop(_needed(budget))),
+    "pbil": (PBIL, FIFO),
     "gp": (GP, FIFO),
     "mobster": (GP, lambda budget: ASHA(_needed(budget))),
     "mobster-stop": (GP, lambda budget: StoppingASHA(_needed(budget))),

@@ -1,0 +1,14 @@
+"""Natural-gradient search of discrete and mixed spaces with nothing to tune: ask/tell cores without a study.
+
+Nishida et al. (2018), Parameterless stochastic natural gradient method for discrete optimization and its application to
+hyper-parameter optimization for neural network. Reading order: ``core.py`` (Algorithm 1), ``ranking.py`` (W),
+"""
+
+from xstar.igo.adaptation import Settings as Settings
+from xstar.igo.bernoulli import Bernoulli as Bernoulli
+from xstar.igo.categorical import Categorical as Categorical
+from xstar.igo.core import IGO as IGO
+from xstar.igo.family import Family as Family
+from xstar.igo.gaussian import Gaussian as Gaussian
+from xstar.igo.layout import Layout as Layout
+from xstar.igo.product import Product as Product

@@ -1,0 +1,111 @@
+"""How many points to compare, or how far to go: the signal-to-noise ratio of the gradient is kept at α.
+
+=========  =================================================================================  ========
+symbol     meaning                                                                            shape
+=========  =================================================================================  ========
+``λ``      points per generation                                                              int
+``ε``      the step                                                                           float
+``β``      1 / the horizon of the average; β = ε                                              float
+``s``      the path: whitened gradients over the noise alone, averaged (equation 10)          (–,)
+``γ``      what ‖s‖² would be on noise alone                                                  float
+``λ_r``    λ before it is rounded; in PBIL-ε, λ_min · ε_0 / ε                                 float
+``α``      the ratio aimed at                                                                 float
+=========  =================================================================================  ========
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from xstar.errors import InvalidArgument
+from xstar.igo.family import Array, whole
+
+TARGET = 1.5
+"""α, Algorithm 1. Larger keeps λ larger. In the paper's Figure 4, 1.1 is slow on LeadingOnes and everything from 1.5 on is
+stable."""
+
+FEWEST = 2
+"""λ_min, Algorithm 1: one point has no rank."""
+
+ROOM = 10
+"""λ_max is n (Algorithm 1), but at least this: the paper's smallest n. With n = 2, one number, λ could not adapt at all."""
+
+ADAPT = ("samples", "step", "none")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The strategy parameters. None of them is meant to be tuned; all follow from n."""
+
+    adapt: str
+    """``samples`` (PBIL-λ), ``step`` (PBIL-ε) or ``none`` (cGA and plain PBIL)."""
+    step: float
+    """ε, or with ``adapt="step"`` the largest one: n^(−1/2), as analyses of cGA need at most that."""
+    fewest: int
+    """λ_min; λ itself where it is not adapted."""
+    most: int
+    """λ_max."""
+    target: float
+    """α."""
+
+    @classmethod
+    def of(
+        cls,
+        parameters: int,
+        adapt: str = "samples",
+        step: float | None = None,
+        samples: int | None = None,
+        most: int | None = None,
+        target: float = TARGET,
+    ) -> Settings:
+        """The defaults for n ``parameters``, with what the user set instead."""
+        if adapt not in ADAPT:
+            raise InvalidArgument("adapt", f"must be one of {', '.join(ADAPT)}", adapt)
+        fewest = FEWEST if samples is None else whole("samples", samples, FEWEST)
+        limit = max(parameters, ROOM, fewest) if most is None else whole("most", most, fewest)
+        size = parameters**-0.5 if step is None else step
+        if not 0.0 < size <= 1.0:
+            raise InvalidArgument("step", "must lie above 0 and at most at 1", step, "leave it out")
+        if not (1.0 <= target < math.inf):
+            raise InvalidArgument("target", "must be a finite number of at least 1", target, "leave it out")
+        return cls(adapt, float(size), fewest, limit, float(target))
+
+    def to_json(self) -> dict[str, Any]:
+        names = {"adapt": self.adapt, "step": self.step, "samples": self.fewest}
+        return {**names, "most": self.most, "target": self.target}
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What the adaptation remembers."""
+
+    path: Array
+    """s."""
+    gamma: float
+    """γ."""
+    size: float
+    """λ_r."""
+
+    @classmethod
+    def new(cls, length: int, settings: Settings) -> Trace:
+        return cls(np.zeros(length), 0.0, float(settings.fewest))
+
+    def step(self, settings: Settings) -> float:
+        """ε = β of the next update."""
+        return settings.step / (self.size / settings.fewest) if settings.adapt == "step" else settings.step
+
+    def samples(self, settings: Settings) -> int:
+        """λ of the next generation, line 15."""
+        return round(self.size) if settings.adapt == "samples" else settings.fewest
+
+    def after(self, whitened: Array, noise: float, settings: Settings) -> Trace:
+        """Lines 12 to 14, with ``noise`` = E‖G^½ ∇̃‖² where f and T(x) are uncorrelated: n σ_W² / λ, equation (11)."""
+        beta = self.step(settings)
+        path = (1.0 - beta) * self.path + math.sqrt(beta * (2.0 - beta) / noise) * whitened
+        gamma = (1.0 - beta) ** 2 * self.gamma + beta * (2.0 - beta)
+        size = self.size * math.exp(beta * (gamma - float(path @ path) / settings.target))
+        return Trace(path, gamma, min(max(size, float(settings.fewest)), float(settings.most)))

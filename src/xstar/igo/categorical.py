@@ -1,0 +1,147 @@
+"""Variables with K values that have no order. The paper leaves them as future work: metric and margins are ours.
+
+=========  =======================================================================================  ==========
+symbol     meaning                                                                                  shape
+=========  =======================================================================================  ==========
+``T(x)``   one-hot: T_dk = 1 where variable d has value k                                            (D, K)
+``θ``      P(x_d = k), rows add up to 1; n = D (K − 1)                                               (D, K)
+``q``      the margin, the least θ_dk                                                                float
+``r, e``   √θ_d and (1, …, 1)/√K: two points of the unit sphere in R^K                               (K,)
+``v``      ∇̃_dk / √θ_dk: the gradient as a tangent of the sphere at r, v ⊥ r                         (D, K)
+=========  =======================================================================================  ==========
+
+Metric. Fisher's metric of a categorical is Σ_k ∇̃_k² / θ_k: that of the sphere (times 4) under θ ↦ √θ. So v has the right
+length, but its plane turns as θ moves, and the path s of line 12 adds up vectors of different θ. We carry each v along the
+great circle from r to the centre e, where all planes are the same one:
+
+    v  ↦  v − (v·e) (r + e) / (1 + r·e)
+
+No value is privileged. For K = 2 this is ∇̃ / √(θ(1 − θ)) times a fixed unit vector: Bernoulli. (The relatives of this method
+carry v to the corner of the last value instead.)
+
+Margins. Values below q are raised to q; the others give way in proportion to what they have above q:
+θ ↦ q + (1 − Kq) (θ − q)₊ / Σ (θ − q)₊, in rows that need it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from xstar.errors import InvalidArgument
+from xstar.igo.family import Active, Array, Points, check_margin, least_probability, weighted_sum, whole
+
+
+class Categorical:
+    """``variables`` independent variables, each with the values 0 … ``values`` − 1.
+
+    ``start`` holds the probabilities before anything is known: (values,) for all alike, or (variables, values).
+    """
+
+    kind: ClassVar[str] = "categorical"
+
+    def __init__(self, variables: int, values: int, *, start: Any = None, margin: float | None = None) -> None:
+        self.variables = whole("variables", variables, 1)
+        self.values = whole("values", values, 2)
+        self.margin = check_margin(margin, 0.5 / self.values)
+        shape = (self.variables, self.values)
+        given = np.full(shape, 1.0 / self.values) if start is None else np.asarray(start, dtype=np.float64)
+        if given.shape not in (shape, shape[1:]) or not (given > 0.0).all() or not np.isfinite(given).all():
+            rule = f"must be {self.values} positive weights, or {self.variables} rows of them"
+            raise InvalidArgument("start", rule, start)
+        full = np.broadcast_to(given, shape)
+        self._start = full / full.sum(axis=1, keepdims=True)
+        self._set(self.variables)
+
+    def _set(self, total: int) -> None:
+        self.lowest = least_probability(total, self.values) if self.margin is None else self.margin
+
+    @property
+    def parameters(self) -> int:
+        return self.variables * (self.values - 1)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.variables, self.values)
+
+    @property
+    def freedom(self) -> Array:
+        return np.full(self.variables, self.values - 1.0)
+
+    def start(self) -> Array:
+        return self._project(self._start.copy())
+
+    def draw(self, theta: Array, count: int, rng: np.random.Generator) -> Points:
+        """Points of indices: the value k whose share [θ_0 + … + θ_(k−1), θ_0 + … + θ_k) a uniform number falls into."""
+        borders = theta[:, :-1].cumsum(axis=1)  # the last one is 1
+        drawn: Points = (rng.random((count, self.variables))[:, :, None] >= borders).sum(axis=2)
+        return drawn
+
+    def check(self, points: Points) -> None:
+        if not ((points >= 0) & (points < self.values) & (points == np.floor(points))).all():
+            raise InvalidArgument("points", f"must hold whole numbers in 0 … {self.values - 1}", points[:3].tolist())
+
+    def gradient(self, theta: Array, points: Points, w: Array, active: Active | None) -> Array:
+        hot = points[:, :, None] == np.arange(self.values)  # T(x), (λ, D, K)
+        if active is None:
+            return weighted_sum(w, hot) / len(w)
+        hot &= active[:, :, None]
+        return (weighted_sum(w, hot) - weighted_sum(w, active)[:, None] * theta) / len(w)
+
+    def whiten(self, theta: Array, gradient: Array) -> Array:
+        if self.values == 2:  # the same number as below, written so that the Bernoulli twin agrees to the last bit
+            both: Array = gradient[:, 1] / np.sqrt(theta[:, 1] * (1.0 - theta[:, 1]))
+            return both
+        return self._carried(theta, gradient).ravel()
+
+    def _carried(self, theta: Array, gradient: Array) -> Array:
+        """v carried to the centre: (D, K), rows of length √(∇̃ᵀ G ∇̃) that add up to 0."""
+        r, e = np.sqrt(theta), self.values**-0.5
+        v = gradient / r
+        along = e * v.sum(axis=1, keepdims=True) / (1.0 + e * r.sum(axis=1, keepdims=True))  # (v·e) / (1 + r·e)
+        carried: Array = v - along * (r + e)
+        return carried
+
+    def move(self, theta: Array, gradient: Array, step: float, at: Array) -> Array:
+        moved = theta + step * gradient
+        moved[:, 0] = 1.0 - moved[:, 1:].sum(axis=1)  # the rows of ∇̃ add up to 0, but for rounding
+        return self._project(moved)
+
+    def _project(self, theta: Array) -> Array:
+        rows = np.flatnonzero((theta < self.lowest).any(axis=1))
+        if rows.size:
+            q = self.lowest
+            above = (theta[rows] - q).clip(0.0)
+            raised = q + (1.0 - self.values * q) * above / above.sum(axis=1, keepdims=True)
+            # The largest one takes the rounding, and is so far above q that it stays there.
+            largest = raised.argmax(axis=1)
+            every = np.arange(rows.size)
+            raised[every, largest] = 0.0
+            raised[every, largest] = 1.0 - raised.sum(axis=1)
+            theta[rows] = raised
+        return theta
+
+    def inside(self, theta: Array) -> bool:
+        sums = theta.sum(axis=1)
+        return bool((theta >= self.lowest).all() and (np.abs(sums - 1.0) <= 1e-12).all())
+
+    def mode(self, theta: Array) -> Points:
+        """The likeliest value of each variable; of equals the last one, as ½ is a 1 among bits."""
+        likeliest: Points = self.values - 1 - theta[:, ::-1].argmax(axis=1)
+        return likeliest
+
+    def within(self, total: int) -> Categorical:
+        copy = Categorical(self.variables, self.values, start=self._start, margin=self.margin)
+        copy._set(total)
+        return copy
+
+    def to_json(self) -> dict[str, Any]:
+        start = self._start.tolist()
+        return {
+            "kind": self.kind,
+            "variables": self.variables,
+            "values": self.values,
+            "start": start,
+            "margin": self.margin,
+        }

@@ -1,0 +1,179 @@
+"""Algorithm 1, parameterless IGO, for any family: draw, compare, step, adapt.
+
+    rng = np.random.default_rng(1)
+    core = IGO(Bernoulli(100))                        # PBIL-λ
+    while True:
+        points = core.sample(core.samples, rng)       # (λ, 100)
+        core.update(points, [f(x) for x in points])
+
+The same code with other settings is
+
+    IGO(Bernoulli(n), adapt="step")                               PBIL-ε: two points at a time, ε adapted
+    IGO(Bernoulli(n), adapt="none", step=1 / n)                   cGA
+    IGO(Bernoulli(n), adapt="none", samples=20, step=0.1)         PBIL with λ = 20, ε = 0.1
+
+Line 12 takes the metric at the θ that the points were drawn from, as equation (10) has it; the listing, read to the letter,
+has it after line 11. With the latter λ_r peaks near 4 instead of 7 on OneMax with n = 100, and PBIL-λ needs 896 calls instead
+of 647 (medians of 11 runs).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from xstar.errors import InvalidArgument
+from xstar.igo.adaptation import TARGET, Settings, Trace
+from xstar.igo.family import Active, Array, Family, Points, whole
+from xstar.igo.product import family_from_json
+from xstar.igo.ranking import preferences
+
+FORMAT = 1
+"""Of the JSON form."""
+
+
+class IGO:
+    """A distribution and what is needed to improve it. Lower losses are better."""
+
+    family: Family
+    settings: Settings
+    theta: Array
+    """θ, in ``family.shape``. Never written to in place: what holds on to it holds on to this very distribution."""
+    trace: Trace
+    """The state of the adaptation."""
+    generation: int
+    """How many updates there were, those without effect included."""
+
+    def __init__(
+        self,
+        family: Family,
+        *,
+        adapt: str = "samples",
+        step: float | None = None,
+        samples: int | None = None,
+        most: int | None = None,
+        target: float = TARGET,
+    ) -> None:
+        self.family = family
+        self.settings = Settings.of(family.parameters, adapt, step, samples, most, target)
+        self.theta = family.start()
+        self._freedom = family.freedom
+        whitened = family.whiten(self.theta, np.zeros(family.shape))
+        self.trace = Trace.new(whitened.size, self.settings)
+        self.generation = 0
+
+    # --- ask ----------------------------------------------------------------------------------------------------
+
+    @property
+    def samples(self) -> int:
+        """λ: how many points the next update should compare."""
+        return self.trace.samples(self.settings)
+
+    @property
+    def step(self) -> float:
+        """ε of the next update."""
+        return self.trace.step(self.settings)
+
+    def sample(self, count: int, rng: np.random.Generator) -> Points:
+        """``count`` independent points of P_θ: shape (count, D). Changes nothing."""
+        return self.family.draw(self.theta, whole("count", count, 1), rng)
+
+    def mode(self) -> Points:
+        """The point the distribution stands for, shape (D,): θ ≥ ½, the likeliest values, the means."""
+        return self.family.mode(self.theta)
+
+    # --- tell ---------------------------------------------------------------------------------------------------
+
+    def update(
+        self, points: ArrayLike, losses: ArrayLike, *, active: Active | None = None, at: Array | None = None
+    ) -> None:
+        """One step of θ and of the adaptation, lines 5 to 15.
+
+        Any number of points from two on may be compared; ``samples`` is what the adaptation asks for. ``inf`` is the loss of a
+        point that could not be evaluated. If all losses are equal there is nothing to learn and nothing moves (line 7). Points
+        that were drawn from an earlier θ come with that θ as ``at``. Points from elsewhere are not recognised as such: they
+        pull θ like any others, and the gradient is no longer an unbiased one.
+        """
+        x, f = self._checked(points, losses, active)
+        self.generation += 1
+        w = preferences(f)
+        squares = w * w
+        if not squares.any():  # σ_W² = 0
+            return
+        count, family = len(w), self.family
+        drawn_from = self.theta if at is None else at
+        gradient = family.gradient(drawn_from, x, w, active)  # line 10
+        # n σ_W² / λ, with the parameters that take part in each point in the place of n.
+        taking_part = family.parameters if active is None else active @ self._freedom
+        noise = float((squares * taking_part).sum()) / count**2
+        self.theta = family.move(self.theta, gradient, self.step, drawn_from)  # line 11
+        if self.settings.adapt != "none" and noise > 0.0:
+            self.trace = self.trace.after(family.whiten(drawn_from, gradient), noise, self.settings)
+
+    def _checked(self, points: ArrayLike, losses: ArrayLike, active: Active | None) -> tuple[Points, Array]:
+        x = np.asarray(points)
+        try:
+            f = np.asarray(losses, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidArgument("losses", "must be numbers", losses) from None
+        wide = self.family.variables
+        if x.ndim != 2 or x.shape[1] != wide or x.dtype.kind not in "biuf":
+            found = f"shape={x.shape}, dtype={x.dtype}"
+            raise InvalidArgument("points", f"must be numbers of the shape (λ, {wide})", found, "pass what sample gave")
+        if len(x) < 2:
+            raise InvalidArgument("points", "at least two must be compared", len(x), "draw core.samples of them")
+        if f.shape != (len(x),):
+            raise InvalidArgument("losses", f"must be one for each of the {len(x)} points", f"shape={f.shape}")
+        if np.isnan(f).any():
+            remedy = "give inf to points that could not be evaluated"
+            raise InvalidArgument("losses", "must not be NaN", f.tolist(), remedy)
+        if active is not None and (active.shape != x.shape or active.dtype != np.bool_):
+            found = f"shape={active.shape}, dtype={active.dtype}"
+            raise InvalidArgument("active", f"must be booleans of the shape {x.shape}", found)
+        self.family.check(x)
+        return x, f
+
+    # --- JSON ---------------------------------------------------------------------------------------------------
+
+    def copy(self) -> IGO:
+        """Another core in the same state. Cheap: arrays are shared, as none is ever written to."""
+        twin = object.__new__(IGO)
+        twin.__dict__.update(self.__dict__)
+        return twin
+
+    def dump(self) -> dict[str, Any]:
+        """Everything, as JSON: a core that is loaded from it goes on as this one would."""
+        return {
+            "format": FORMAT,
+            "family": self.family.to_json(),
+            "settings": self.settings.to_json(),
+            "theta": self.theta.ravel().tolist(),
+            "path": self.trace.path.tolist(),
+            "gamma": self.trace.gamma,
+            "size": self.trace.size,
+            "generation": self.generation,
+        }
+
+    @classmethod
+    def load(cls, data: Mapping[str, Any]) -> IGO:
+        """The core that ``dump`` described."""
+        remedy = "pass what dump() returned"
+        try:
+            if data["format"] != FORMAT:
+                raise InvalidArgument("data", f"must be of format {FORMAT}", data["format"], remedy)
+            core = cls(family_from_json(data["family"]), **data["settings"])
+            theta = np.array(data["theta"], dtype=np.float64).reshape(core.family.shape)
+            path = np.array(data["path"], dtype=np.float64).reshape(core.trace.path.shape)
+            trace = Trace(path, float(data["gamma"]), float(data["size"]))
+            core.generation = int(data["generation"])
+        except (KeyError, TypeError, ValueError) as error:
+            if isinstance(error, InvalidArgument):
+                raise
+            raise InvalidArgument("data", "must describe a core", f"{type(error).__name__}: {error}", remedy) from None
+        if not core.family.inside(theta):
+            raise InvalidArgument("theta", "must lie within the margins of its family", data["theta"][:5], remedy)
+        core.theta, core.trace = theta, trace
+        return core

@@ -1,0 +1,329 @@
+"""Weights and structure of a network at once: the paper's "Hyper-Parameter Optimization" and its second appendix.
+
+    class Net(nn.Module):
+        structure_per_example = True              # structure: (examples, 31); without this line (31,)
+        def forward(self, inputs, structure): ...
+
+    training = CoTraining(Net(), functional.cross_entropy, lambda weights: SGD(weights, lr=0.01), structure=31, seed=1)
+    for progress in training.train(loader, steps=10_000, every=500):
+        print(progress.step, progress.loss, progress.theta)
+    training.save("net.pt")                       # and training.load("net.pt") in another process: the same numbers follow
+    error = training.evaluate(loader, measure)    # with the structure that θ stands for
+
+=========  =================================================================================  ==========
+symbol     meaning                                                                            shape
+=========  =================================================================================  ==========
+``W``      the weights: the parameters of the module                                          –
+``M``      a structure: a point of the family (bits, options), drawn from P_θ                 (D,)
+``Z``      a mini-batch of B examples                                                         –
+``T``      steps of W so far                                                                  int
+``λ, ε``   as in ``adaptation.py``                                                            –
+=========  =================================================================================  ==========
+
+================  ==================================================================================================
+``method``        one round
+================  ==================================================================================================
+``pbil-epsilon``  one Z, two M, one step of W along the mean of the two gradients (equation 13), one step of θ and ε
+``pbil-lambda``   λ times: a new Z, one M, one step of W; then one step of θ and λ
+``cga``           as pbil-epsilon with ε = 1/n throughout: the baseline
+================  ==================================================================================================
+
+Losses of PBIL-λ's later structures profit from the earlier steps of W: a bias the paper accepts. Two structures on one Z are
+one batch of 2B where the module takes a structure per example. (Batch norm then sees both together.)
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xstar.errors import InvalidArgument, MissingExtra
+from xstar.igo.bernoulli import Bernoulli
+from xstar.igo.categorical import Categorical
+from xstar.igo.core import IGO
+from xstar.igo.family import Array, Family, whole
+
+try:
+    import torch
+    from torch import nn
+except ImportError as error:
+    raise MissingExtra("co-training needs torch: pip install 'xstar[torch]'") from error
+
+from xstar.igo.cotrain_data import Source
+
+METHODS = ("pbil-epsilon", "pbil-lambda", "cga")
+
+FORMAT = 1
+"""Of the checkpoint."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a training stands."""
+
+    step: int
+    """T, steps of the weights."""
+    epoch: int
+    """How often the loader was gone through, the present time included."""
+    loss: float
+    """The mean loss of the structures since the last report; those that were not finite are left out."""
+    theta: Array
+    """θ."""
+    samples: int
+    """λ of the next update of θ."""
+    rate: float
+    """ε of the next update of θ."""
+    generation: int
+    """Updates of θ."""
+
+
+class CoTraining:
+    """A module whose weights and structure are trained together.
+
+    ``module(inputs, structure)`` gives outputs; ``loss(outputs, targets)`` their mean loss, a number that can be
+    differentiated. ``optimizer`` is one of torch's, or what makes one from parameters. ``structure`` is a number of bits, or a
+    family (``Bernoulli``, ``Categorical``, ``Product``). The module gets structures as floats, of categoricals as int64. Of
+    shape (D,), or (examples, D) if the module says ``structure_per_example = True``.
+
+    ``schedule`` makes a scheduler of torch's from the optimizer, advanced after each step of the weights; ``clip`` limits the
+    norm of the gradient. ``seed`` is that of the structures. What the module itself draws comes from torch's own generator.
+    """
+
+    def __init__(
+        self,
+        module: nn.Module,
+        loss: Callable[[Any, Any], Any],
+        optimizer: Any,
+        *,
+        structure: int | Family,
+        method: str = "pbil-epsilon",
+        schedule: Callable[[Any], Any] | None = None,
+        clip: float | None = None,
+        device: Any = "cpu",
+        seed: int = 0,
+    ) -> None:
+        if not isinstance(module, nn.Module):
+            raise InvalidArgument("module", "must be a torch.nn.Module", type(module).__name__)
+        if not callable(loss):
+            raise InvalidArgument("loss", "must be a function of (outputs, targets)", loss)
+        if method not in METHODS:
+            raise InvalidArgument("method", f"must be one of {', '.join(METHODS)}", method)
+        if clip is not None and not 0.0 < clip < math.inf:
+            raise InvalidArgument("clip", "must be a positive number", clip, "leave it out for no limit")
+        try:
+            self.device = torch.device(device)
+        except (RuntimeError, TypeError):
+            raise InvalidArgument("device", "must be one that torch knows", device, "try 'cpu' or 'cuda'") from None
+        self.module, self.loss, self.method, self.clip = module.to(self.device), loss, method, clip
+        self.optimizer = _optimizer(optimizer, module)
+        self.schedule = None if schedule is None else schedule(self.optimizer)
+        self.core = _core(structure, method)
+        self.per_example = bool(getattr(module, "structure_per_example", False))
+        self.history: list[Progress] = []
+        """All reports so far: the distribution over time."""
+        self.step = 0
+        """T."""
+        self._rng = np.random.default_rng(whole("seed", seed, 0))
+        self._points: list[Array] = []  # of the generation that PBIL-λ is in: drawn from the present θ
+        self._losses: list[float] = []
+        self._since: list[float] = []  # losses since the last report
+        self._source = Source(self.device)
+
+    # --- training -------------------------------------------------------------------------------------------------
+
+    def train(self, batches: Iterable[Any], *, steps: int, every: int | None = None) -> Iterator[Progress]:
+        """Train until there were ``steps`` steps of the weights in all; report after each ``every`` of them and at the end.
+
+        ``batches`` holds pairs (inputs, targets) and is gone through again and again. It may be left and called again, after
+        ``load`` too: it goes on where it was.
+        """
+        total = whole("steps", steps, 1)
+        stride = total if every is None else whole("every", every, 1)
+        if not isinstance(batches, Iterable):
+            raise InvalidArgument("batches", "must be an iterable of (inputs, targets)", type(batches).__name__)
+        return self._train(batches, total, stride)
+
+    def _train(self, batches: Iterable[Any], total: int, stride: int) -> Iterator[Progress]:
+        self.module.train()
+        while self.step < total:
+            self._round(*self._source.next(batches))
+            if self.step % stride == 0 or self.step == total:
+                yield self._report()
+                self.module.train()  # a user may have evaluated meanwhile
+
+    def _round(self, inputs: Any, targets: Any) -> None:
+        """One mini-batch, one step of W; the step of θ where its generation is complete."""
+        count = self.core.samples if self.method == "pbil-lambda" else 2
+        drawn = self.core.sample(1 if self.method == "pbil-lambda" else 2, self._rng)
+        losses = self._losses_of(inputs, targets, drawn)
+        values = [float(value) for value in torch.stack(losses).detach().cpu()]
+        finite = [loss for loss, value in zip(losses, values, strict=True) if math.isfinite(value)]
+        if finite:  # a structure that diverged moves no weights, and ranks last
+            self.optimizer.zero_grad(set_to_none=True)
+            (torch.stack(finite).sum() / len(finite)).backward()
+            if self.clip is not None:
+                nn.utils.clip_grad_norm_(self.module.parameters(), self.clip)
+            self.optimizer.step()
+        if self.schedule is not None and finite:
+            self.schedule.step()
+        self.step += 1
+        self._since += [value for value in values if math.isfinite(value)]
+        self._points += list(drawn)
+        self._losses += [value if math.isfinite(value) else math.inf for value in values]
+        if len(self._points) >= count:
+            points, ranked = np.stack(self._points), self._losses
+            self._points, self._losses = [], []
+            if not np.isfinite(ranked).any():
+                remedy = "lower the learning rate, or set clip"
+                raise InvalidArgument("loss", "must be finite for at least one structure", ranked[:5], remedy)
+            self.core.update(points, ranked)
+
+    def _losses_of(self, inputs: Any, targets: Any, points: Array) -> list[Any]:
+        """ℒ(W, M; Z) of each structure: scalars with gradients."""
+        structures = self._tensor(points)
+        if not self.per_example:
+            return [self._scalar(self.module(inputs, structure), targets) for structure in structures]
+        size = len(inputs)
+        wide = structures.repeat_interleave(size, 0)  # (count · B, D)
+        many = inputs.repeat(len(points), *[1] * (inputs.dim() - 1)) if len(points) > 1 else inputs
+        outputs = self.module(many, wide)
+        if not isinstance(outputs, torch.Tensor) or len(outputs) != len(wide):
+            rule = "must give one row of a tensor per example to take both structures as one batch"
+            found = f"shape={tuple(outputs.shape)}" if isinstance(outputs, torch.Tensor) else type(outputs).__name__
+            raise InvalidArgument("module", rule, found, "leave structure_per_example out")
+        return [self._scalar(part, targets) for part in outputs.split(size)]
+
+    def _scalar(self, outputs: Any, targets: Any) -> Any:
+        value = self.loss(outputs, targets)
+        if not isinstance(value, torch.Tensor) or value.numel() != 1:
+            found = f"shape={tuple(value.shape)}" if isinstance(value, torch.Tensor) else type(value).__name__
+            raise InvalidArgument("loss", "must give one number as a tensor", found, "take the mean over examples")
+        return value.reshape(())
+
+    def _tensor(self, points: Array) -> Any:
+        kind = torch.int64 if isinstance(self.core.family, Categorical) else torch.float32
+        return torch.as_tensor(np.asarray(points), device=self.device).to(kind)
+
+    def _report(self) -> Progress:
+        loss = float(np.mean(self._since)) if self._since else math.nan
+        self._since = []
+        core = self.core
+        report = Progress(self.step, self._source.epoch, loss, core.theta, core.samples, core.step, core.generation)
+        self.history.append(report)
+        return report
+
+    # --- the result -----------------------------------------------------------------------------------------------
+
+    def structure(self) -> Any:
+        """The structure that θ stands for: bits with θ ≥ ½, the likeliest options. A tensor of shape (D,)."""
+        return self._tensor(self.core.mode())
+
+    def evaluate(self, batches: Iterable[Any], measure: Callable[[Any, Any], Any] | None = None) -> float:
+        """The mean of ``measure(outputs, targets)`` (default: the loss) over examples, with the final structure."""
+        final, total, examples = self.structure(), 0.0, 0
+        training = self.module.training
+        self.module.eval()
+        try:
+            with torch.no_grad():
+                for found in batches:
+                    inputs, targets = self._source.pair(found)
+                    given = final.expand(len(inputs), -1) if self.per_example else final
+                    total += float((measure or self.loss)(self.module(inputs, given), targets)) * len(inputs)
+                    examples += len(inputs)
+        finally:
+            self.module.train(training)
+        if not examples:
+            raise InvalidArgument("batches", "must hold at least one example", 0)
+        return total / examples
+
+    # --- checkpoints ----------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Everything, in one file that replaces the old one at once."""
+        plain = {
+            "method": self.method,
+            "core": self.core.dump(),
+            "structures": self._rng.bit_generator.state,
+            "points": [point.tolist() for point in self._points],
+            "losses": self._losses,
+            "since": self._since,
+            "step": self.step,
+            "history": [{**vars(report), "theta": report.theta.tolist()} for report in self.history],
+        }
+        state = {
+            "format": FORMAT,
+            "plain": json.dumps(plain),
+            "module": self.module.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "schedule": None if self.schedule is None else self.schedule.state_dict(),
+            "source": self._source.dump(),
+        }
+        target = Path(path)
+        aside = target.with_name(target.name + ".new")
+        torch.save(state, aside)
+        os.replace(aside, target)
+
+    def load(self, path: str | os.PathLike[str]) -> None:
+        """Go on from a checkpoint: module, optimizer and torch's generators are set to what they were."""
+        state = torch.load(path, map_location="cpu", weights_only=True)
+        remedy = "load into a CoTraining that was made as the saved one was"
+        if not isinstance(state, dict) or state.get("format") != FORMAT:
+            raise InvalidArgument("path", f"must be a checkpoint of format {FORMAT}", str(path), "pass what save wrote")
+        plain = json.loads(state["plain"])
+        core = IGO.load(plain["core"])
+        mine = (self.method, self.core.family.to_json())
+        stored = (plain["method"], core.family.to_json())
+        if mine != stored:
+            found = f"{stored[0]} with {_short(stored[1])} in place of {mine[0]} with {_short(mine[1])}"
+            raise InvalidArgument("path", "must hold the same method and structure", found, remedy)
+        if (state["schedule"] is None) != (self.schedule is None):
+            raise InvalidArgument("path", "must hold a schedule just where this has one", str(path), remedy)
+        try:
+            self.module.load_state_dict(state["module"])
+            self.optimizer.load_state_dict(state["optimizer"])
+        except (RuntimeError, ValueError) as error:
+            raise InvalidArgument("path", "must hold weights for this module", str(error), remedy) from None
+        if self.schedule is not None:
+            self.schedule.load_state_dict(state["schedule"])
+        shape = core.family.shape
+        self.core = core
+        self.history = [
+            Progress(**{**report, "theta": np.array(report["theta"]).reshape(shape)}) for report in plain["history"]
+        ]
+        self._points = [np.array(point) for point in plain["points"]]
+        self._losses, self._since = plain["losses"], plain["since"]
+        self.step = plain["step"]
+        self._rng.bit_generator.state = plain["structures"]
+        self._source.load(state["source"])
+
+
+def _core(structure: int | Family, method: str) -> IGO:
+    family: Any = structure if hasattr(structure, "to_json") else Bernoulli(whole("structure", structure, 1))
+    if method == "pbil-lambda":
+        return IGO(family)
+    if method == "pbil-epsilon":
+        return IGO(family, adapt="step")
+    return IGO(family, adapt="none", step=1.0 / family.parameters)
+
+
+def _optimizer(given: Any, module: nn.Module) -> Any:
+    made = given if isinstance(given, torch.optim.Optimizer) or not callable(given) else given(module.parameters())
+    if not isinstance(made, torch.optim.Optimizer):
+        raise InvalidArgument(
+            "optimizer", "must be a torch optimizer, or make one from parameters", type(made).__name__
+        )
+    own = {id(parameter) for parameter in module.parameters()}
+    if not any(id(parameter) in own for group in made.param_groups for parameter in group["params"]):
+        raise InvalidArgument("optimizer", "must hold parameters of the module", type(made).__name__)
+    return made
+
+
+def _short(family: dict[str, Any]) -> str:
+    return str({name: value for name, value in family.items() if name != "start"})

@@ -1,0 +1,178 @@
+"""Any space as one distribution: which columns of a point stand for which parameter.
+
+===========  ====================================================================================  ========
+parameter    family                                                                                columns
+===========  ====================================================================================  ========
+Bool         Bernoulli                                                                             1
+Bits(n)      Bernoulli                                                                             n
+Choice       Bernoulli for two options, Categorical for more, none for one                         1 or 0
+Float        Gaussian on the encoded scale [0, 1]; what is drawn beyond is put on the border       1
+Int          Gaussian on the encoded scale; each integer owns a cell                               1
+Ordinal      Gaussian on the encoded scale, equal cells; none for one option                       1 or 0
+Constant     none                                                                                  0
+Domain       none: values are drawn by the domain itself and nothing is learned about them         0
+===========  ====================================================================================  ========
+
+Priors set the first θ. Numbers without one begin with the mean and the variance of a uniform number, ½ and 1/12.
+
+What is learned from is the configuration that was tried. So the x of a number is where its value lies in the encoded scale (the
+middle of its cell, the border), not the number that was drawn and rounded: a configuration says all there is to know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from xstar.errors import InvalidArgument
+from xstar.igo.bernoulli import Bernoulli
+from xstar.igo.categorical import Categorical
+from xstar.igo.family import Active, Array, Family, Points
+from xstar.igo.gaussian import Gaussian
+from xstar.igo.product import Product
+from xstar.space import Bits, Bool, Choice, Constant, Float, Int, Ordinal, Parameter, Space
+
+UNIFORM = 12.0**-0.5
+"""The standard deviation of a uniform number in [0, 1]. The largest σ, too: beyond it draws pile up on the borders."""
+
+FINEST = 1e-4
+"""The least σ of a Float, as a share of its (log) range: a hundredth of a percent."""
+
+Cells = list[Any]
+
+
+class Layout:
+    """The distribution over a space, and the way from configurations to points and back."""
+
+    space: Space
+    family: Product
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        bits: list[tuple[str, list[float]]] = []
+        kinds: dict[int, list[tuple[str, Sequence[float]]]] = {}
+        numbers: list[tuple[str, Float | Int | Ordinal]] = []
+        fixed: list[str] = []
+        for name, given in space.parameters.items():
+            if isinstance(given, Bits):
+                bits.append((name, [0.5] * given.n))
+            elif isinstance(given, Bool):
+                bits.append((name, [0.5 if given.prior is None else given.prior]))
+            elif isinstance(given, Choice) and given.size > 1:
+                weights = [1.0] * given.size if given.prior is None else list(given.prior)
+                if given.size == 2:
+                    bits.append((name, [weights[1] / (weights[0] + weights[1])]))
+                else:
+                    kinds.setdefault(given.size, []).append((name, weights))
+            elif isinstance(given, Float | Int | Ordinal) and given.size > 1:
+                numbers.append((name, given))
+            elif isinstance(given, Parameter):
+                fixed.append(name)
+        parts, self._places, start = [], {}, 0
+        for name, shares in bits:
+            self._places[name] = slice(start, start + len(shares))
+            start += len(shares)
+        if bits:
+            parts.append(_bernoulli([share for _, shares in bits for share in shares]))
+        for values, choices in sorted(kinds.items()):
+            for name, _ in choices:
+                self._places[name] = slice(start, start + 1)
+                start += 1
+            parts.append(Categorical(len(choices), values, start=[weights for _, weights in choices]))
+        self._numbers = slice(start, start + len(numbers))
+        for name, _ in numbers:
+            self._places[name] = slice(start, start + 1)
+            start += 1
+        if numbers:
+            parts.append(_gaussian([given for _, given in numbers]))
+        if not parts:
+            rule = "must have a parameter to learn about: not only constants and domains"
+            raise InvalidArgument("space", rule, list(space.parameters), "add one, or use another method")
+        self.family = Product(parts)
+        self._bits = [place for name, place in self._places.items() if isinstance(space.parameters[name], Bits)]
+        readers = {name: _reader(space.parameters[name], place) for name, place in self._places.items()}
+        readers |= {name: _constant(space.parameters[name]) for name in fixed}
+        self._build = space.structure.builder(readers)
+        self._domains = [
+            (name, given.sample, space.structure.activity.get(name))
+            for name, given in space.parameters.items()
+            if not isinstance(given, Parameter)
+        ]
+
+    def config(self, point: Array, rng: np.random.Generator) -> dict[str, Any]:
+        """The configuration at one point, shape (D,); domains draw from ``rng``."""
+        clipped = point.copy()
+        clipped[self._numbers] = clipped[self._numbers].clip(0.0, 1.0)
+        cells: list[Any] = clipped.tolist()
+        for place in self._bits:
+            cells[place.start] = tuple(point[place].astype(np.int8).tolist())
+        config: dict[str, Any] = self._build(cells)
+        if not self._domains:
+            return config
+        for name, sample, active in self._domains:
+            if active is None or active(config):
+                config[name] = sample(rng)
+        return {name: config[name] for name in self.space.parameters if name in config}
+
+    def points(self, configs: Sequence[Mapping[str, Any]]) -> tuple[Points, Active | None]:
+        """The points of configurations, and which variables are active in them (None: all in all)."""
+        points = np.zeros((len(configs), self.family.variables))
+        active = np.ones(points.shape, dtype=np.bool_) if self.space.structure.when else None
+        for name, place in self._places.items():
+            given = self.space.parameters[name]
+            for row, config in enumerate(configs):
+                if name not in config:
+                    assert active is not None
+                    active[row, place] = False
+                elif isinstance(given, Bits):
+                    points[row, place] = np.frombuffer(bytes(config[name]), dtype=np.int8)
+                elif isinstance(given, Choice):
+                    points[row, place] = given.index[config[name]]
+                elif isinstance(given, Parameter):
+                    points[row, place] = given.encode(config[name])
+        return points, active
+
+
+def _bernoulli(shares: list[float]) -> Family:
+    return Bernoulli(len(shares), start=shares)
+
+
+def _gaussian(numbers: list[Float | Int | Ordinal]) -> Family:
+    means, spreads, cells, origins, spans = [], [], [], [], []
+    for given in numbers:
+        prior = None if isinstance(given, Ordinal) else given.prior
+        mean, spread = 0.5, UNIFORM
+        if prior is not None:
+            # A mean of a log-scaled Int may be a fraction; its place in the scale is that of a number all the same.
+            mean, spread = float(np.clip(given.encode(prior.mean)[0], 0.0, 1.0)), min(prior.std, UNIFORM)
+        elif isinstance(given, Ordinal) and given.prior is not None:
+            places = (np.arange(given.size) + 0.5) / given.size
+            mean = float(np.average(places, weights=given.prior))
+            spread = float(np.sqrt(np.average((places - mean) ** 2, weights=given.prior)))
+        means.append(mean)
+        spreads.append(max(spread, FINEST))
+        cells.append(0.0 if isinstance(given, Float) else 1.0 / given.size)
+        origin, span = given.scale() if isinstance(given, Int) and given.log else (0.0, 0.0)
+        origins.append(origin)
+        spans.append(span)
+    return Gaussian(
+        means, spreads, low=0.0, high=1.0, least=FINEST, most=UNIFORM, cells=cells, origin=origins, span=spans
+    )
+
+
+def _reader(given: Any, place: slice) -> Callable[[Cells], Any]:
+    start = place.start
+    if isinstance(given, Choice):
+        options = tuple(given.options)
+        return lambda cells: options[int(cells[start])]
+    if isinstance(given, Bits):  # put there as a whole: to read 3,000 of them one by one takes longer than all the rest
+        return lambda cells: cells[start]
+    read: Callable[[Cells], Any] = given.decoder(start)
+    return read
+
+
+def _constant(given: Any) -> Callable[[Cells], Any]:
+    value = given.value if isinstance(given, Constant) else given.value_at(0)
+    return lambda cells: value

@@ -1,0 +1,107 @@
+"""Several families side by side: independent, so Fisher's metric has one block for each.
+
+θ, gradients and whitened gradients are flat vectors, the parts' one after the other; a point is the parts' columns one after
+the other, as floats. The margins of the parts follow the number of variables of them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from xstar.errors import InvalidArgument
+from xstar.igo.bernoulli import Bernoulli
+from xstar.igo.categorical import Categorical
+from xstar.igo.family import Active, Array, Family, Points
+from xstar.igo.gaussian import Gaussian
+
+
+class Product:
+    """The independent product of ``parts``."""
+
+    kind: ClassVar[str] = "product"
+
+    def __init__(self, parts: Sequence[Family]) -> None:
+        if not parts:
+            raise InvalidArgument("parts", "a product needs at least one family", list(parts))
+        self.variables = sum(part.variables for part in parts)
+        self.parameters = sum(part.parameters for part in parts)
+        self.parts: tuple[Family, ...] = tuple(part.within(self.variables) for part in parts)
+        self.columns = _slices([part.variables for part in parts])
+        self._places = _slices([prod(part.shape) for part in parts])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self._places[-1].stop,)
+
+    @property
+    def freedom(self) -> Array:
+        return np.concatenate([part.freedom for part in self.parts])
+
+    def split(self, vector: Array) -> Iterator[tuple[Family, Array, slice]]:
+        """Each part with its share of a vector that is shaped like θ, and its columns."""
+        for part, place, columns in zip(self.parts, self._places, self.columns, strict=True):
+            yield part, vector[place].reshape(part.shape), columns
+
+    def start(self) -> Array:
+        return np.concatenate([part.start().ravel() for part in self.parts])
+
+    def draw(self, theta: Array, count: int, rng: np.random.Generator) -> Points:
+        points = np.empty((count, self.variables))
+        for part, own, columns in self.split(theta):
+            points[:, columns] = part.draw(own, count, rng)
+        return points
+
+    def check(self, points: Points) -> None:
+        for part, columns in zip(self.parts, self.columns, strict=True):
+            part.check(points[:, columns])
+
+    def gradient(self, theta: Array, points: Points, w: Array, active: Active | None) -> Array:
+        found = [
+            part.gradient(own, points[:, columns], w, None if active is None else active[:, columns])
+            for part, own, columns in self.split(theta)
+        ]
+        return np.concatenate([gradient.ravel() for gradient in found])
+
+    def whiten(self, theta: Array, gradient: Array) -> Array:
+        pairs = zip(self.split(theta), self.split(gradient), strict=True)
+        return np.concatenate([part.whiten(own, its) for (part, own, _), (_, its, _) in pairs])
+
+    def move(self, theta: Array, gradient: Array, step: float, at: Array) -> Array:
+        triples = zip(self.split(theta), self.split(gradient), self.split(at), strict=True)
+        moved = [part.move(own, its, step, then) for (part, own, _), (_, its, _), (_, then, _) in triples]
+        return np.concatenate([theta.ravel() for theta in moved])
+
+    def inside(self, theta: Array) -> bool:
+        return all(part.inside(own) for part, own, _ in self.split(theta))
+
+    def mode(self, theta: Array) -> Points:
+        return np.concatenate([part.mode(own).astype(np.float64) for part, own, _ in self.split(theta)])
+
+    def within(self, total: int) -> Product:
+        """Products do not nest: their parts can stand in one."""
+        raise InvalidArgument("parts", "must not be products themselves", self.kind, "list all parts in one product")
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": self.kind, "parts": [part.to_json() for part in self.parts]}
+
+
+def _slices(sizes: Sequence[int]) -> list[slice]:
+    ends = list(accumulate(sizes))
+    return [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
+
+
+def family_from_json(data: Mapping[str, Any]) -> Family:
+    """The family that ``to_json`` described."""
+    fields = dict(data)
+    kind = fields.pop("kind", None)
+    if kind == Product.kind:
+        return Product([family_from_json(part) for part in fields["parts"]])
+    makers: dict[object, Callable[..., Family]] = {family.kind: family for family in (Bernoulli, Categorical, Gaussian)}
+    if kind not in makers:
+        raise InvalidArgument("family", f"must be one of {', '.join(map(str, makers))}, product", kind)
+    return makers[kind](**fields)
