@@ -25,36 +25,43 @@ ScoreWithGradient = Callable[[Array], tuple[Array, Array]]
 """Rows → acquisition and its gradient with respect to the rows."""
 
 LISTED = 2_000
-GLOBAL = 256
-LOCAL = 256
+MANY, FEW = 512, 256
+"""Candidates of each kind: so many, and so many once the model has ``LARGE`` rows, where scoring them is most of a decision.
+With 256 throughout, NAS-Bench-201 (CIFAR-10) was left at a regret of 0.58 after 100 trials instead of 0.02 (six seeds)."""
+LARGE = 150
 SCALES = (0.3, 0.1, 0.03, 0.01, 0.003)
 """Standard deviations of the steps around known points, in sides of the cube: from a jump to a touch."""
-CLIMBS = 5
-STEPS = 20
+CLIMBS = 6
+STEPS = 25
 TOLERANCE = 1e-7
 MOVES = 20
 """Moves to the best neighbour at most: in a space of 20 categories of a random start, each is changed once."""
 
 
-def candidates(cube: Cube, good: Array, rng: np.random.Generator) -> Array:
-    """Canonical rows all over the cube and around the ``good`` ones (best first)."""
-    spread = (_sobol(cube.width, GLOBAL) + rng.random(cube.width)) % 1.0
+def candidates(cube: Cube, good: Array, rng: np.random.Generator, count: int = MANY) -> Array:
+    """Canonical rows: ``count`` all over the cube, and as many around the ``good`` ones (best first)."""
+    spread = (_sobol(cube.width, count) + rng.random(cube.width)) % 1.0
     everywhere = cube.snap(spread)
     if not len(good):
         return everywhere
     # Half of the local ones stand around the best point, a quarter around the second, …
-    which = np.minimum(np.floor(-np.log2(1.0 - rng.random(LOCAL))).astype(int), len(good) - 1)
-    steps = rng.standard_normal((LOCAL, cube.width)) * rng.choice(SCALES, size=(LOCAL, 1))
+    which = np.minimum(np.floor(-np.log2(1.0 - rng.random(count))).astype(int), len(good) - 1)
+    steps = rng.standard_normal((count, cube.width)) * rng.choice(SCALES, size=(count, 1))
     share = min(1.0, max(2.0 / len(cube.labels), 0.3))
-    near = cube.perturbed(good[which], steps, rng.random((LOCAL, 2, cube.width)), share)
+    near = cube.perturbed(good[which], steps, rng.random((count, 2, cube.width)), share)
     return np.vstack([everywhere, near])
 
 
 def maximise(
-    cube: Cube, score: Score, with_gradient: ScoreWithGradient, good: Array, rng: np.random.Generator
+    cube: Cube,
+    score: Score,
+    with_gradient: ScoreWithGradient,
+    good: Array,
+    rng: np.random.Generator,
+    count: int = MANY,
 ) -> tuple[Array, Array]:
     """Canonical rows with the highest acquisition found, best first, and their values."""
-    rows = candidates(cube, good, rng)
+    rows = candidates(cube, good, rng, count)
     values = score(rows)
     order = np.argsort(-values, kind="stable")
     starts, found = rows[order[:CLIMBS]], values[order[:CLIMBS]]

@@ -31,7 +31,7 @@ from xstar.searchers.gp_data import Observations
 from xstar.searchers.sobol import Sobol
 from xstar.trial import Done, New, Suggestion
 
-SURROGATES = ("decay", "decay-0", "decay-1", "matern", "matern-warped")
+SURROGATES = ("matern-warped", "matern", "decay", "decay-0", "decay-1")
 SHAPES = ("matern52", "rbf")
 PENDING = ("fantasies", "hallucination", "ignored")
 ACQUISITIONS = ("ei", "ucb", "thompson")
@@ -44,7 +44,8 @@ class GP:
     """A Gaussian process and expected improvement. The defaults were chosen by ``benchmarks/quality.py`` and want no tuning."""
 
     initial: int | None = None
-    """Sobol points before the model is asked; by default one more than there are parameters, between 4 and 10."""
+    """Sobol points before the model is asked. By default twice as many as there are parameters, between 5 and 12; under a
+    scheduler with rungs one more than there are parameters, between 4 and 10."""
     surrogate: str = "matern-warped"
     """Of f(x, r), under a scheduler with rungs: ``matern-warped``, ``matern``, ``decay`` (δ is learned), ``decay-0`` or
     ``decay-1`` (it is 0 or 1)."""
@@ -95,7 +96,9 @@ class GP:
         if cube.encoder.domains:
             names = ", ".join(cube.encoder.domains)
             raise InvalidArgument("space", "a GP needs parameters with positions, not domains", names, "leave them out")
-        initial = self.initial or min(max(len(cube.labels) + 1, 4), 10)
+        d = len(cube.labels)
+        over_budgets = len(history.levels) > 1  # an observation at the lowest rung costs little
+        initial = self.initial or (min(max(d + 1, 4), 10) if over_budgets else min(max(2 * d, 5), 12))
         started = len(history.trials)
         known = data.count + len(data.broken)
         if started < initial or known < 2 or not cube.width:

@@ -15,7 +15,7 @@ import numpy as np
 from xstar.acquisition.confidence import confidence_weight
 from xstar.acquisition.criterion import Criterion, LogProbability, below
 from xstar.acquisition.improvement import log_expected_improvement
-from xstar.acquisition.maximise import LISTED, candidates, every_row, maximise
+from xstar.acquisition.maximise import FEW, LARGE, LISTED, MANY, candidates, every_row, maximise
 from xstar.acquisition.pending import normal_draws, with_pending
 from xstar.acquisition.thompson import CANDIDATES, thompson_scores
 from xstar.journal import History
@@ -109,7 +109,8 @@ class Decision:
             rows = every_row(cube)
             values = criterion.score(rows)
         else:
-            rows, values = maximise(cube, criterion.score, criterion.with_gradient, good, rng)
+            count = FEW if posteriors and len(posteriors[0].X) >= LARGE else MANY
+            rows, values = maximise(cube, criterion.score, criterion.with_gradient, good, rng, count)
         for place in np.argsort(-values, kind="stable"):
             config = cube.decode(rows[place])
             if history.tried(config) is None:
@@ -127,7 +128,7 @@ class Decision:
     def _surrogate(self) -> Surrogate:
         history, data = self.history, self.data
         cube = data.cube
-        inputs = Inputs(cube.groups, cube.labels, tuple(np.flatnonzero(cube.numeric).tolist()))
+        inputs = Inputs(cube.groups, cube.labels, tuple(np.flatnonzero(cube.numeric).tolist()), cube.categories)
         if len(history.levels) > 1:
             return over_budgets(inputs, self.settings.surrogate, shape=self.settings.shape, warp=self.settings.warp)
         return at_full_budget(inputs, shape=self.settings.shape, warp=self.settings.warp)
@@ -233,7 +234,7 @@ class Decision:
                 continue
             X = data.rows(history.trials[number] for number, _ in told)
             y = np.array([value for _, value in told])
-            surrogate = at_full_budget(Inputs(cube.groups, cube.labels, ()))
+            surrogate = at_full_budget(Inputs(cube.groups, cube.labels, (), cube.categories))
             fit = self._fitted(
                 (self.settings, "constraint", name), surrogate, last_refit(len(y)), X, y, np.ones(len(y))
             )

@@ -51,6 +51,8 @@ class Cube:
         """Columns in which a small step means a small change."""
         self.numeric = np.zeros(self.width, dtype=bool)
         """Columns of numbers (and ordered options): positions in a range."""
+        self.categories: frozenset[int] = frozenset()
+        """The places in ``labels`` of parameters whose values have no order."""
         groups: list[int] = []
         labels: list[str] = []
         for name, given in plain.items():
@@ -63,6 +65,8 @@ class Cube:
                 if column == 0 or isinstance(given, Bits):
                     labels.append(name if given.width == 1 or isinstance(given, Choice) else f"{name}[{column}]")
                 groups.append(len(labels) - 1)
+            if isinstance(given, Choice):
+                self.categories |= {len(labels) - 1}
         self.groups = tuple(groups)
         """Which parameter each column belongs to."""
         self.labels = tuple(labels)

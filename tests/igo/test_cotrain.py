@@ -1,0 +1,453 @@
+"""Co-training: the appendix's two listings written out, one batch for two structures, exact resume, bad input."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from xstar.errors import InvalidArgument, MissingExtra
+from xstar.igo import IGO, Bernoulli, Categorical
+
+torch = pytest.importorskip("torch")
+
+from torch import nn  # noqa: E402
+from torch.nn import functional  # noqa: E402
+from torch.utils.data import DataLoader, TensorDataset  # noqa: E402
+
+from xstar.igo.cotrain import METHODS, CoTraining  # noqa: E402
+
+BITS = 12
+
+
+class Gated(nn.Module):
+    """A hidden layer whose units are switched by the structure."""
+
+    structure_per_example = True
+
+    def __init__(self, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.first, self.last = nn.Linear(4, BITS), nn.Linear(BITS, 3)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, inputs: Any, structure: Any) -> Any:
+        return self.last(self.dropout(torch.tanh(self.first(inputs))) * structure)
+
+
+class OneByOne(Gated):
+    """The same, with one structure at a time."""
+
+    structure_per_example = False
+
+    def forward(self, inputs: Any, structure: Any) -> Any:
+        assert structure.shape == (BITS,)
+        return super().forward(inputs, structure)
+
+
+def sgd(weights: Any) -> Any:
+    return torch.optim.SGD(weights, lr=0.1, momentum=0.9, nesterov=True)
+
+
+def made(module: type[Gated] = Gated, seed: int = 3, dropout: float = 0.0, **given: Any) -> CoTraining:
+    torch.manual_seed(seed)
+    return CoTraining(module(dropout), functional.cross_entropy, sgd, **{"structure": BITS, "seed": seed, **given})
+
+
+def examples() -> TensorDataset:
+    rng = torch.Generator().manual_seed(5)
+    inputs = torch.randn(70, 4, generator=rng)
+    return TensorDataset(inputs, (inputs[:, 0] > 0).long() + (inputs[:, 1] > 0.5).long())
+
+
+def batches() -> list[Any]:
+    return list(DataLoader(examples(), batch_size=10))
+
+
+def weights(training: CoTraining) -> np.ndarray:
+    return torch.cat([each.detach().flatten() for each in training.module.parameters()]).numpy()
+
+
+def plain(method: str, steps: int, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """The appendix's listings, line by line: (θ, W)."""
+    torch.manual_seed(seed)
+    net = OneByOne()
+    optimizer, rng, data = sgd(net.parameters()), np.random.default_rng(seed), batches()
+    core = {
+        "pbil-epsilon": IGO(Bernoulli(BITS), adapt="step"),
+        "pbil-lambda": IGO(Bernoulli(BITS)),
+        "cga": IGO(Bernoulli(BITS), adapt="none", step=1 / BITS),
+    }[method]
+    done = 0
+    while done < steps:
+        points, losses = [], []
+        if method == "pbil-lambda":
+            for _ in range(core.samples):
+                inputs, targets = data[done % len(data)]
+                points.append(core.sample(1, rng)[0])
+                loss = functional.cross_entropy(net(inputs, torch.tensor(points[-1]).float()), targets)
+                losses.append(loss.item())
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                done += 1
+                if done == steps:
+                    break
+            if len(points) < core.samples:
+                break
+        else:
+            inputs, targets = data[done % len(data)]
+            points = list(core.sample(2, rng))
+            both = [functional.cross_entropy(net(inputs, torch.tensor(m).float()), targets) for m in points]
+            losses = [loss.item() for loss in both]
+            optimizer.zero_grad()
+            ((both[0] + both[1]) / 2).backward()
+            optimizer.step()
+            done += 1
+        core.update(np.stack(points), losses)
+    return core.theta, torch.cat([each.detach().flatten() for each in net.parameters()]).numpy()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_it_is_the_listing_of_the_appendix(method: str) -> None:
+    training = made(OneByOne, method=method)
+    assert [report.step for report in training.train(batches(), steps=61, every=20)] == [20, 40, 60, 61]
+    theta, w = plain(method, 61)
+    assert_array_equal(training.core.theta, theta)
+    assert_array_equal(weights(training), w)
+    assert np.abs(theta - 0.5).max() > 0.05
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_batch_for_both_structures_is_two_passes(method: str) -> None:
+    one, two = made(Gated, method=method), made(OneByOne, method=method)
+    for training in (one, two):
+        list(training.train(batches(), steps=40))
+    assert_array_equal(one.core.theta, two.core.theta)
+    assert_allclose(weights(one), weights(two), rtol=0, atol=2e-6)
+    assert_allclose(one.evaluate(batches()), two.evaluate(batches()), rtol=1e-5)
+
+
+def test_two_structures_are_one_call_of_the_module() -> None:
+    seen = []
+
+    class Watched(Gated):
+        def forward(self, inputs: Any, structure: Any) -> Any:
+            seen.append((tuple(inputs.shape), tuple(structure.shape)))
+            return super().forward(inputs, structure)
+
+    list(made(Watched).train(batches(), steps=3))
+    assert seen == [((20, 4), (20, BITS))] * 3
+
+
+def shuffled(own: bool) -> DataLoader[Any]:
+    generator = torch.Generator().manual_seed(11) if own else None
+    return DataLoader(examples(), batch_size=16, shuffle=True, generator=generator)
+
+
+def full(**given: Any) -> CoTraining:
+    return made(
+        dropout=0.3,
+        clip=1.0,
+        schedule=lambda optimizer: torch.optim.lr_scheduler.MultiStepLR(optimizer, [20, 45], 0.1),
+        **given,
+    )
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("stop", [5, 23, 31])  # the end of an epoch; the middle of epochs and of generations
+def test_a_resumed_training_is_the_same_to_the_last_bit(method: str, own: bool, stop: int, tmp_path: Path) -> None:
+    whole = full(method=method)
+    list(whole.train(shuffled(own), steps=60, every=10))
+
+    first = full(method=method)
+    loader = shuffled(own)
+    for report in first.train(loader, steps=60, every=1):
+        if report.step == stop:
+            break
+    first.history = [report for report in first.history if report.step % 10 == 0]
+    first.save(tmp_path / "net.pt")
+    torch.manual_seed(999)
+    second = full(method=method, seed=77)
+    second.load(tmp_path / "net.pt")
+    list(second.train(shuffled(own), steps=60, every=10))
+
+    assert_array_equal(second.core.theta, whole.core.theta)
+    assert second.core.dump() == whole.core.dump()
+    assert_array_equal(weights(second), weights(whole))
+    assert [(r.step, r.epoch, r.generation) for r in second.history] == [
+        (r.step, r.epoch, r.generation) for r in whole.history
+    ]
+    for one, other in zip(second.history, whole.history, strict=True):
+        assert_array_equal(one.theta, other.theta)
+    assert second.optimizer.param_groups[0]["lr"] == pytest.approx(0.001)
+
+
+def test_a_training_that_was_left_goes_on(tmp_path: Path) -> None:
+    whole, parts = full(), full()
+    torch.manual_seed(1)
+    list(whole.train(shuffled(False), steps=30))
+    torch.manual_seed(1)
+    loader = shuffled(False)
+    for steps in (7, 8, 20, 30):
+        assert [report.step for report in parts.train(loader, steps=steps)] == [steps]
+    assert list(parts.train(loader, steps=30)) == []
+    assert_array_equal(weights(parts), weights(whole))
+    assert_array_equal(parts.core.theta, whole.core.theta)
+
+
+class Broken(nn.Module):
+    """Bits that are off speak for a class that does not occur: the best structure is all ones, whatever the weights."""
+
+    structure_per_example = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(4, 3)
+
+    def forward(self, inputs: Any, structure: Any) -> Any:
+        missing = structure.shape[1] - structure.sum(1, keepdim=True)
+        return torch.cat([self.layer(inputs), 2.0 * missing], 1)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_structure_that_helps_is_found(method: str) -> None:
+    torch.manual_seed(0)
+    training = CoTraining(
+        Broken(), functional.cross_entropy, lambda w: torch.optim.SGD(w, lr=0.05), structure=30, method=method, seed=1
+    )
+    before = training.evaluate(batches())
+    reports = list(training.train(batches(), steps=600, every=200))
+    assert training.structure().sum() >= 27  # of 30; by chance, 15
+    assert reports[-1].theta.mean() > 0.8
+    assert reports[-1].loss < reports[0].loss
+    assert training.evaluate(batches()) < before
+    error = training.evaluate(batches(), lambda outputs, targets: (outputs.argmax(1) != targets).float().mean())
+    assert error < 0.25
+
+
+def test_options_of_a_categorical_structure() -> None:
+    class Chosen(nn.Module):
+        """Three variables of four options each; option 2 adds nothing to the loss."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = nn.Linear(4, 3)
+
+        def forward(self, inputs: Any, structure: Any) -> Any:
+            assert structure.dtype == torch.int64
+            return self.layer(inputs), (structure != 2).float().mean()
+
+    def loss(outputs: Any, targets: Any) -> Any:
+        return functional.cross_entropy(outputs[0], targets) + outputs[1]
+
+    torch.manual_seed(0)
+    training = CoTraining(Chosen(), loss, sgd, structure=Categorical(3, 4), seed=2)
+    list(training.train(batches(), steps=400))
+    assert training.structure().tolist() == [2, 2, 2]
+    assert training.core.theta.shape == (3, 4)
+
+
+class Diverging(nn.Module):
+    """NaN where the first bit is on."""
+
+    def __init__(self, always: bool = False) -> None:
+        super().__init__()
+        self.layer, self.always = nn.Linear(4, 3), always
+
+    def forward(self, inputs: Any, structure: Any) -> Any:
+        bad = torch.log(-torch.ones(())) if self.always or structure[0] > 0 else 0.0
+        return self.layer(inputs) * 1.0 + bad
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_structure_that_diverges_ranks_last_and_moves_no_weights(method: str) -> None:
+    training = CoTraining(Diverging(), functional.cross_entropy, sgd, structure=6, method=method, seed=4)
+    list(training.train(batches(), steps=60))
+    assert np.isfinite(weights(training)).all()
+    assert training.core.theta[0] < 0.5
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_nothing_but_nan_is_an_error(method: str) -> None:
+    training = CoTraining(Diverging(always=True), functional.cross_entropy, sgd, structure=6, method=method)
+    before = weights(training).copy()
+    with pytest.raises(InvalidArgument, match=r"finite .*clip"):
+        list(training.train(batches(), steps=50))
+    assert training.step == 20
+    assert_array_equal(training.core.theta, 0.5)
+    assert_array_equal(weights(training), before)
+
+
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        ({"module": functional.relu}, "module"),
+        ({"loss": 3}, "loss"),
+        ({"optimizer": 0.1}, "optimizer"),
+        ({"optimizer": lambda weights: None}, "optimizer"),
+        ({"optimizer": torch.optim.SGD([torch.zeros(1)], lr=0.1)}, "parameters of the module"),
+        ({"structure": 0}, "structure"),
+        ({"structure": 2.5}, "structure"),
+        ({"structure": "many"}, "structure"),
+        ({"method": "pbil"}, "pbil-epsilon"),
+        ({"clip": 0.0}, "clip"),
+        ({"clip": math.nan}, "clip"),
+        ({"device": "abacus"}, "device"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_bad_arguments(given: dict[str, Any], match: str) -> None:
+    fine: dict[str, Any] = {"module": Gated(), "loss": functional.cross_entropy, "optimizer": sgd, "structure": BITS}
+    with pytest.raises(InvalidArgument, match=match):
+        CoTraining(**{**fine, **given})
+
+
+@pytest.mark.parametrize(
+    ("data", "match"),
+    [
+        (3, "iterable"),
+        ([], "at least|each time"),
+        ([1, 2], "pairs"),
+        ([(torch.zeros(2, 4),)], "pairs"),
+        ([([1.0], torch.zeros(1))], "tensors"),
+    ],
+)
+def test_bad_batches(data: Any, match: str) -> None:
+    with pytest.raises(InvalidArgument, match=match):
+        list(made().train(data, steps=3))
+
+
+def test_a_generator_is_gone_through_only_once() -> None:
+    with pytest.raises(InvalidArgument, match="DataLoader"):
+        list(made().train((batch for batch in batches()), steps=20))
+
+
+@pytest.mark.parametrize("steps", [0, 1.5, "many"])
+def test_bad_steps(steps: Any) -> None:
+    with pytest.raises(InvalidArgument, match="steps"):
+        made().train(batches(), steps=steps)
+
+
+def test_a_loss_per_example_and_outputs_that_are_no_rows_are_refused() -> None:
+    training = made()
+    training.loss = lambda outputs, targets: functional.cross_entropy(outputs, targets, reduction="none")
+    with pytest.raises(InvalidArgument, match="mean"):
+        list(training.train(batches(), steps=1))
+
+    class Summed(Gated):
+        def forward(self, inputs: Any, structure: Any) -> Any:
+            return super().forward(inputs, structure).sum(0)
+
+    with pytest.raises(InvalidArgument, match="structure_per_example"):
+        list(made(Summed).train(batches(), steps=1))
+    with pytest.raises(InvalidArgument, match="batches"):
+        made().evaluate([])
+
+
+def test_checkpoints_of_something_else_are_refused(tmp_path: Path) -> None:
+    saved = tmp_path / "net.pt"
+    made().save(saved)
+    for other in (made(method="cga"), made(structure=Bernoulli(BITS, margin=0.1)), full()):
+        with pytest.raises(InvalidArgument, match="path"):
+            other.load(saved)
+    wider = CoTraining(Broken(), functional.cross_entropy, sgd, structure=BITS)
+    with pytest.raises(InvalidArgument, match="weights"):
+        wider.load(saved)
+    torch.save({"format": 0}, saved)
+    with pytest.raises(InvalidArgument, match="format"):
+        made().load(saved)
+    saved.write_bytes(b"no checkpoint")
+    with pytest.raises(InvalidArgument, match="format"):
+        made().load(saved)
+
+
+def test_without_torch_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "xstar.igo.cotrain")
+    with pytest.raises(MissingExtra, match=r"xstar\[torch\]"):
+        importlib.import_module("xstar.igo.cotrain")
+
+
+# --- the benchmark on MNIST: many networks side by side ---------------------------------------------------------------
+
+
+@pytest.fixture
+def benchmark() -> Any:
+    root = Path(__file__).parents[2]
+    spec = importlib.util.spec_from_file_location("cotrain_benchmark", root / "benchmarks" / "cotrain.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_pairs_of_the_benchmark_are_the_cores(benchmark: Any) -> None:
+    assert benchmark.compare_with_the_core(torch.device("cpu")) < 1e-11
+
+
+def alone(benchmark: Any, net: Any, p: list[Any], x: Any, m: Any) -> Any:
+    """One network, one structure, in the paper's words."""
+    h = torch.relu(x @ p[0] + p[1]) if net.key == "layers" else x
+    if net.key == "layers":
+        for k in range(net.bits):
+            h = h + m[k] * torch.relu(h @ p[2][k] + p[3][k])
+        return h @ p[4] + p[5]
+    for layer in range(3):
+        z = h @ p[2 * layer] + p[2 * layer + 1]
+        on = m[layer * net.width : (layer + 1) * net.width]
+        h = torch.relu(z) * on + torch.tanh(z) * (1 - on)
+    return h @ p[6] + p[7]
+
+
+@pytest.mark.parametrize("which", ["Layers", "Activations"])
+def test_networks_side_by_side_are_networks_alone(benchmark: Any, which: str) -> None:
+    rng = torch.Generator().manual_seed(0)
+    data = {
+        "x_train": torch.rand(130, 784, generator=rng),
+        "y_train": torch.randint(0, 10, (130,), generator=rng),
+        "x_test": torch.rand(1000, 784, generator=rng),
+        "y_test": torch.randint(0, 10, (1000,), generator=rng),
+    }
+    run = benchmark.Experiment(getattr(benchmark, which)(6), data, 2, 0.05, torch.device("cpu"))
+    nets: list[list[Any]] = []
+    for replica in range(run.replicas):
+        views = run._per_replica([param.detach() for param in run.params])
+        nets.append([nn.Parameter(view[replica].clone()) for view in views])
+    optimizers = [torch.optim.SGD(net, lr=0.05, momentum=0.9, nesterov=True, weight_decay=1e-4) for net in nets]
+    drawn: list[Any] = []
+    draw: Callable[[Any], Any] = run.pairs.draw
+    run.pairs.draw = lambda uniform: drawn.append(draw(uniform)) or drawn[-1]
+    for step in range(5):
+        queued = [run.queue[seed, run.place[seed]].clone() for seed in range(2)]
+        run.advance(1)
+        batch = run.order.view(2, run.epoch, 64)[:, step % run.epoch]
+        for replica, net in enumerate(nets):
+            seed = replica % 2
+            single = queued[seed] if replica < 6 else run.fixed[replica - 6]
+            pair = drawn[-1][replica] if replica < 4 else single[None]
+            x, y = data["x_train"][batch[seed]], data["y_train"][batch[seed]]
+            losses = [functional.cross_entropy(alone(benchmark, run.net, net, x, m.float()), y) for m in pair]
+            optimizers[replica].zero_grad()
+            torch.stack(losses).mean().backward()
+            if run.net.clips:
+                nn.utils.clip_grad_norm_(net, 2.0)
+            optimizers[replica].step()
+    views = run._per_replica([param.detach() for param in run.params])
+    for replica, net in enumerate(nets):
+        for view, param in zip(views, net, strict=True):
+            assert_allclose(view[replica].numpy(), param.detach().numpy(), rtol=0, atol=2e-6)
+    errors = run.test()
+    for replica, net in enumerate(nets):
+        m = run.structures()[replica].float()
+        wrong = alone(benchmark, run.net, net, data["x_test"], m).argmax(1) != data["y_test"]
+        assert errors[replica] == pytest.approx(100 * wrong.float().mean().item(), abs=0.25)
+    assert all(core.generation > 0 for core in run.cores)
