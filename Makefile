@@ -11,10 +11,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint format docs bench clean
+.PHONY: help demo test test-all lint format docs bench bench-peers clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .venv/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -48,6 +48,17 @@ bench: .venv/.installed  ## run the benchmarks
 	$(BIN)/python -m benchmarks.overhead
 	$(BIN)/python -m benchmarks.schedulers
 
+.venv-peers/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install -q torch==2.13.0
+	.venv-peers/bin/python -m pip install -q -c constraints.txt -e '.[benchmarks]' optuna pandas scikit-learn nevergrad botorch smac
+	@touch $@
+
+bench-peers: .venv-peers/.installed  ## compare with Optuna, BoTorch and SMAC3 (hours; smac needs swig to be built)
+	.venv-peers/bin/python -m benchmarks.gp --write
+	.venv-peers/bin/python -m benchmarks.quality --write
+	.venv-peers/bin/python -m benchmarks.mobster --write
+
 clean:  ## remove what was built, the environment included
-	rm -rf .venv build dist site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-peers build dist site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
