@@ -54,7 +54,7 @@ class Settings:
                 raise InvalidArgument(name, "must be a whole number of at least 0", value)
 
         if self.constraints is not None:
-            _check_constraints(self.constraints, self.metric or DEFAULT_METRIC)
+            _check_constraints(self.constraints, self.metric)
 
     def create(self, name: str | None, at: float, version: str) -> Created:
         """The first event of a new study."""
@@ -62,6 +62,8 @@ class Settings:
             raise InvalidArgument(
                 "space", "is needed for a new study", None, "e.g. xs.Space(lr=xs.Float(1e-4, 1e-1, log=True))"
             )
+        if self.constraints is not None:
+            _check_constraints(self.constraints, self.metric or DEFAULT_METRIC)
         searcher, scheduler = resolve(self.method, self.searcher, self.scheduler, self.max_budget)
         return Created(
             space=self.space.to_json(),
@@ -112,7 +114,7 @@ def _plain(constraints: Mapping[str, float] | None) -> dict[str, float] | None:
     return {name: float(bound) for name, bound in constraints.items()} if constraints else None
 
 
-def _check_constraints(constraints: Mapping[str, float], metric: str) -> None:
+def _check_constraints(constraints: Mapping[str, float], metric: str | None) -> None:
     remedy = 'e.g. constraints={"latency": 50.0}: trials that end with a higher latency are infeasible'
     if not isinstance(constraints, Mapping):
         raise InvalidArgument(

@@ -161,9 +161,12 @@ def fit(surrogate: Surrogate, X: Array, y: Array, rng: np.random.Generator, star
 def sample_fits(surrogate: Surrogate, X: Array, y: Array, rng: np.random.Generator, samples: int) -> list[Array]:
     """Draws of ``theta`` from its posterior by slice sampling, begun at the most probable one."""
     spread = np.array([prior.spread for prior in surrogate.priors])
+    mode = fit(surrogate, X, y, rng, starts=1)
+    if not np.isfinite(log_posterior(surrogate, mode, X, y)):
+        raise NotPositiveDefinite(f"no hyperparameters fit {len(y)} observations")
     drawn = slice_sample(
         lambda theta: log_posterior(surrogate, theta, X, y),
-        fit(surrogate, X, y, rng, starts=1),
+        mode,
         spread,
         rng,
         samples=samples,
@@ -235,6 +238,7 @@ class Posterior:
         P = np.zeros((n + k, M))
         P[:n] = self.P
         if known:
+            assert self.P.shape[1] == 1, "observations come before fantasies"
             rest = y - self.surrogate.mean(self.theta, X[:known]).values - Q[:known] @ self.P[:, 0]
             P[n : n + known] = forward(C[:known, :known], rest)[:, None]
         if draws is not None:
