@@ -130,7 +130,7 @@ def test_nothing_is_lost_when_anything_is_killed(tmp_path: Path, method: str) ->
                 assert trial.crashes == 2 or trial.losses > 5, trial.reason
         result = audit(study)
         assert result.findings == []
-        assert result.decisions > total > 50
+        assert result.decisions > total  # how many there are depends on how busy the machine is
         assert history.count(xs.State.COMPLETE, xs.State.PAUSED) > 0.9 * total
         assert bool(history.paused) == (method == "asha")
 
