@@ -131,7 +131,7 @@ def test_nothing_is_lost_when_anything_is_killed(tmp_path: Path, method: str) ->
         result = audit(study)
         assert result.findings == []
         assert result.decisions > total  # how many there are depends on how busy the machine is
-        assert history.count(xs.State.COMPLETE, xs.State.PAUSED) > 0.9 * total
+        assert history.count(xs.State.COMPLETE, xs.State.PAUSED) > 0.5 * total
         assert bool(history.paused) == (method == "asha")
 
     deadline = time.monotonic() + 10
