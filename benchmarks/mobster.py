@@ -150,13 +150,16 @@ def headline(
     ratios: dict[tuple[str, int], list[float]] = {column: [] for column in columns}
     for name in names:
         cells = []
-        best = min(loss for task, line in known.items() if task.problem == name for _, loss in line["steps"])
+        best = min(
+            (loss for task, line in known.items() if task.problem == name for _, loss in line["steps"]),
+            default=math.nan,
+        )
         for variant, count in columns:
             sides = []
             for method in ("mobster", "asha"):
                 tasks = [Task(seed, count, name, method + variant, trainings) for seed in range(seeds)]
                 sides.append([known[task] for task in tasks if task in known])
-            if not all(sides):
+            if any(len(side) < seeds for side in sides):
                 cells.append("")
                 continue
             grid = np.linspace(0.0, sides[0][0]["seconds"], 2001)[1:]
@@ -217,6 +220,7 @@ def main() -> None:
         others = [f"mobster{variant}:{surrogate}" for variant in variants for surrogate in SURROGATES[1:]]
         others += [f"mobster{variant}:decay@reached" for variant in variants]
         tasks += [Task(s, 4, name, method, trainings) for s in seeds for name in names for method in others]
+    columns = [(variant, count) for variant in variants for count in workers]
     known = recorded() if options.table_only else complete(tasks, options.processes)
     commits = sorted({str(line["commit"]) for line in known.values()})
     lines = [
@@ -230,7 +234,7 @@ def main() -> None:
         f"Share of ASHA's time until its final regret; {options.seeds} seeds, {trainings:g} trainings per worker.",
         "",
     ]
-    lines += [*headline(known, names, workers, options.seeds, trainings), "", "Surrogates, four workers:", ""]
+    lines += [*headline(known, names, columns, options.seeds, trainings), "", "Surrogates, four workers:", ""]
     lines += [*kernels(known, names, options.seeds, trainings), ""]
     print("\n".join(lines))
     if options.write:
