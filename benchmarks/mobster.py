@@ -142,9 +142,8 @@ def share_of_time(ours: np.ndarray, theirs: np.ndarray, grid: np.ndarray) -> tup
 
 
 def headline(
-    known: dict[Task, dict], names: list[str], workers: list[int], seeds: int, trainings: float
+    known: dict[Task, dict], names: list[str], columns: list[tuple[str, int]], seeds: int, trainings: float
 ) -> Iterator[str]:
-    columns = [(variant, count) for variant in ("", "-stop") for count in workers]
     yield "| problem | " + " | ".join(f"mobster{variant}, {count}" for variant, count in columns) + " |"
     yield "|---|" + "---:|" * len(columns)
     ratios: dict[tuple[str, int], list[float]] = {column: [] for column in columns}
