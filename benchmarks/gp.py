@@ -24,7 +24,7 @@ import numpy as np
 
 import xstar as xs
 from benchmarks.machine import describe_machine
-from benchmarks.peers import METHODS
+from benchmarks.peers import METHODS, Informed
 from xstar import problems
 from xstar.problems.synthetic import Function, levy6
 
@@ -44,6 +44,8 @@ def milliseconds(problem: problems.Problem, method: str, n: int, seed: int) -> f
         if not METHODS[method].ours:
             warnings.simplefilter("ignore")
         optimiser = METHODS[method].make(problem.space, seed, 10**6)
+        if not isinstance(optimiser, Informed):
+            raise SystemExit(f"{method} takes no evaluations made elsewhere; leave it out of --peers")
         for _ in range(n):
             config = problem.space.sample(rng)
             optimiser.know(config, problem.loss(config))

@@ -34,7 +34,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -57,6 +57,11 @@ class Optimiser(Protocol):
 
     def tell(self, config: Config, loss: float) -> None:
         """The loss of the configuration just asked for."""
+
+
+@runtime_checkable
+class Informed(Optimiser, Protocol):
+    """One that can be handed evaluations, so that its speed can be measured at any number of them (SMAC is not)."""
 
     def know(self, config: Config, loss: float) -> None:
         """An evaluation made elsewhere."""
@@ -231,9 +236,6 @@ class Smac:
         from smac.runhistory import TrialValue
 
         self._smac.tell(self._info, TrialValue(cost=loss))
-
-    def know(self, config: Config, loss: float) -> None:
-        raise NotImplementedError("SMAC takes no part in the comparison of speeds")
 
 
 def configspace_parameter(name: str, parameter: Parameter) -> Any:

@@ -97,7 +97,8 @@ def test_nothing_is_lost_when_anything_is_killed(tmp_path: Path, method: str) ->
             program.kill()
             program.wait()
         with xs.Study.open("crash", storage=database) as study:
-            total = len(study.history.trials) + 20
+            # However few trials a busy machine began between the kills, there are enough to count.
+            total = max(len(study.history.trials) + 20, 200)
         programs = [start(total), start(total)]
         for program in programs:
             assert program.wait(timeout=240) == 0, errors.read_text()[-3000:]
@@ -130,8 +131,8 @@ def test_nothing_is_lost_when_anything_is_killed(tmp_path: Path, method: str) ->
                 assert trial.crashes == 2 or trial.losses > 5, trial.reason
         result = audit(study)
         assert result.findings == []
-        assert result.decisions > total  # how many there are depends on how busy the machine is
-        assert history.count(xs.State.COMPLETE, xs.State.PAUSED) > 0.5 * total
+        assert result.decisions > total > 50
+        assert history.count(xs.State.COMPLETE, xs.State.PAUSED) > 0.9 * total
         assert bool(history.paused) == (method == "asha")
 
     deadline = time.monotonic() + 10

@@ -123,9 +123,8 @@ def test_gradient_in_theta(kernel: Kernel, lower: bool) -> None:
     assert_allclose(given, slopes(lambda t: np.vdot(W, kernel.at(t, A).K), theta), rtol=1e-6, atol=1e-7)
 
 
-@pytest.mark.parametrize("name", [name for name in KERNELS if "warped" not in name and name != "nested"])
-def test_gradient_in_theta_of_two_sets(name: str) -> None:
-    kernel = KERNELS[name]
+@EVERY
+def test_gradient_in_theta_of_two_sets(kernel: Kernel) -> None:
     theta, A, B, rng = parts(kernel)
     W = rng.standard_normal((6, 5))
     expected = slopes(lambda t: np.vdot(W, kernel.at(t, A, B).K), theta)

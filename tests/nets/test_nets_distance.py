@@ -99,6 +99,49 @@ def by_emd2(a: Graph, b: Graph, nu: float) -> float:
 # --- reference values ---------------------------------------------------------------------------------------------
 
 
+def test_two_pairs_of_the_reference() -> None:
+    """Checked also where the file of the next test, which is not ours to commit, is absent."""
+    ends = [Layer("linear"), Layer("op")]
+    a = Graph([Layer("ip"), Layer("relu", 64), Layer("tanh", 32), *ends], [(i, i + 1) for i in range(4)])
+    b = Graph(
+        [Layer("ip"), Layer("relu", 64), Layer("elu", 64), Layer("tanh", 32), *ends], [(i, i + 1) for i in range(5)]
+    )
+    np.testing.assert_allclose(a.masses, [211.2, 64.0, 2048.0, 211.2, 211.2], rtol=1e-12)
+    ops = [
+        "conv7",
+        "max-pool",
+        "res3",
+        "avg-pool",
+        "res5",
+        "res3",
+        "conv7",
+        "max-pool",
+        "conv3",
+        "res5",
+        "max-pool",
+        "fc",
+    ]
+    units = [16, None, 32, None, 32, 32, 32, None, 128, 16, None, 256]
+    layers = [Layer("ip"), *map(Layer, ops, units), Layer("softmax"), Layer("op")]
+    edges = [
+        (0, 1),
+        (1, 2),
+        (2, 3),
+        (3, 4),
+        (4, 5),
+        (4, 6),
+        (6, 7),
+        (5, 8),
+        (7, 8),
+        *((i, i + 1) for i in range(8, 14)),
+    ]
+    cnn = Graph(layers, edges)
+    for nu, mlps, share, cnns in ((0.1, 5416.32, 0.500769231, 23772.356), (0.8, 6056.96, 0.56, 25008.608)):
+        np.testing.assert_allclose(otmann(a, b, nu), mlps, rtol=1e-6)
+        np.testing.assert_allclose(otmann(a, b, nu, normalised=True), share, rtol=1e-6)
+        np.testing.assert_allclose(otmann(figure_3()[0], cnn, nu), cnns, rtol=1e-6)
+
+
 @pytest.mark.skipif(not REFERENCE.is_file(), reason=f"no {REFERENCE.name} beside the checkout")
 def test_the_reference() -> None:
     data = json.loads(REFERENCE.read_text(encoding="utf-8"))

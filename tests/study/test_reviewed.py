@@ -109,7 +109,7 @@ class SlowToLoad:
 
 
 def _load_slowly() -> SlowToLoad:
-    time.sleep(2.0)
+    time.sleep(2.0)  # twice the time limit of a trial: counted as one, no trial would pass
     return SlowToLoad()
 
 
@@ -207,7 +207,7 @@ def test_opened_studies_are_let_go_of(tmp_path: Path) -> None:
         return len(list(Path("/proc/self/fd").iterdir()))
 
     if not Path("/proc/self/fd").exists():
-        pytest.skip("counts descriptors through /proc")
+        pytest.skip("counts descriptors through /proc, which only Linux has")
     for i in range(12):
         study = xs.Study(SPACE, name=f"s{i}", storage=tmp_path / "s.db")
         study.close()

@@ -176,14 +176,18 @@ class Linear:
 
 
 @dataclass(frozen=True)
-class Sum:
-    """k₁ + k₂ + …; ``theta`` is theirs, one after the other."""
+class _Several:
+    """Kernels side by side; ``theta`` is theirs, one after the other."""
 
     parts: tuple[Kernel, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(name for part in self.parts for name in part.names)
+
+
+class Sum(_Several):
+    """k₁ + k₂ + …"""
 
     def at(self, theta: Array, A: Array, B: Array | None = None) -> Covariance:
         made = [part.at(own, A, B) for part, own in _split(self.parts, theta)]
@@ -199,15 +203,8 @@ class Sum:
         return Variance(values, lambda w: sum((each.to_left(w) for each in made), np.zeros(())))
 
 
-@dataclass(frozen=True)
-class Product:
-    """k₁ · k₂ · …; ``theta`` is theirs, one after the other."""
-
-    parts: tuple[Kernel, ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(name for part in self.parts for name in part.names)
+class Product(_Several):
+    """k₁ · k₂ · …"""
 
     def at(self, theta: Array, A: Array, B: Array | None = None) -> Covariance:
         made = [part.at(own, A, B) for part, own in _split(self.parts, theta)]
@@ -272,15 +269,19 @@ class Warped:
         a, b = np.exp(theta[:k]), np.exp(theta[k : 2 * k])
         left = _warp(A[:, places], a, b)
         A_warped = _replaced(A, places, left.values)
-        B_warped = None if B is None else _replaced(B, places, _warp(B[:, places], a, b).values)
+        right = left if B is None else _warp(B[:, places], a, b)
+        B_warped = None if B is None else _replaced(B, places, right.values)
         made = self.kernel.at(theta[2 * k :], A_warped, B_warped)
 
         def to_theta(W: Array) -> Array:
-            own = made.to_theta(W)
-            if B is not None:
-                raise NotImplementedError("only the covariance of a set of inputs with itself has a gradient in theta")
-            given = made.to_left(W + W.T)[:, places]  # each input stands on both sides
-            return np.concatenate([(given * left.da * a).sum(axis=0), (given * left.db * b).sum(axis=0), own])
+            if B_warped is None:
+                sides = [(made.to_left(W + W.T), left)]  # each input stands on both sides
+            else:
+                turned = self.kernel.at(theta[2 * k :], B_warped, A_warped)
+                sides = [(made.to_left(W), left), (turned.to_left(W.T), right)]
+            to_a = sum(((given[:, places] * side.da).sum(axis=0) * a for given, side in sides), np.zeros(k))
+            to_b = sum(((given[:, places] * side.db).sum(axis=0) * b for given, side in sides), np.zeros(k))
+            return np.concatenate([to_a, to_b, made.to_theta(W)])
 
         def to_left(W: Array) -> Array:
             given = made.to_left(W)
