@@ -292,3 +292,12 @@ def test_a_category_of_one_option_beside_a_number() -> None:
     study = xs.Study(xs.Space(a=xs.Choice(["x"]), b=xs.Float(0, 1), c=7), searcher=GP(initial=2), seed=1)
     run(study, 12, lambda config: (config["b"] - 0.6) ** 2)
     assert study.best.value < 1e-3
+
+
+def test_the_schedule_of_refits() -> None:
+    """Every observation up to 20, then a tenth more, at most a hundred; found without walking there one by one."""
+    due = [2]
+    while due[-1] < 5000:
+        due.append(due[-1] + max(1, min(due[-1] // 10, 100)))
+    for count in range(2, 5000):
+        assert last_refit(count) == max(at for at in due if at <= count)

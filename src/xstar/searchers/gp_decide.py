@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xstar.acquisition.confidence import confidence_weight
 from xstar.acquisition.criterion import Criterion, LogProbability, below
@@ -79,7 +80,9 @@ class Decision:
         if data.count >= 2:
             model = self._model()
             posteriors = self._with_pending(model, rng)
-            feasible = _feasible_rows(history, data)
+            # What the model does not see, above its limit, is no candidate for the incumbent either: it has better ones nearby.
+            seen = np.concatenate([model.places, np.arange(model.last, data.count)])
+            feasible = _feasible_rows(history, data, seen)
             if len(feasible):
                 means = [posterior.means(lift(feasible)) for posterior in posteriors]
                 if budget is not None:
@@ -243,17 +246,17 @@ class Decision:
         return made
 
 
-def _feasible_rows(history: History, data: Observations) -> Array:
-    """Where something was observed that may be the answer, and where something runs."""
-    X = data.X
+def _feasible_rows(history: History, data: Observations, seen: NDArray[np.intp]) -> Array:
+    """Where, of the observations ``seen``, something may be the answer, and where something runs."""
+    X = data.X[seen]
     if history.created.constraints:
-        numbers = data.trial
         bounds = history.created.constraints.values()
-        fine = {
-            number: values is not None and all(value <= bound for value, bound in zip(values, bounds, strict=True))
-            for number, values in data.whole.items()
-        }
-        X = X[[fine[number] for number in numbers.tolist()]]
+        told = [data.whole[number] for number in data.trial[seen].tolist()]
+        fine = [
+            values is not None and all(value <= bound for value, bound in zip(values, bounds, strict=True))
+            for values in told
+        ]
+        X = X[fine]
     if len(X) == 0:
         return X
     if len(history.levels) > 1:
@@ -265,5 +268,5 @@ def _feasible_rows(history: History, data: Observations) -> Array:
 def _told(model: Fitted, count: int, budget: float | None, history: History) -> str:
     """What a suggestion's origin says of the model."""
     at = "" if budget is None else f" at budget {round(budget * history.levels[-1])}"
-    part = "" if model.used == model.last else f", fitted to {model.used} of {model.last}"
+    part = "" if len(model.places) == model.last else f", fitted to {len(model.places)} of {model.last}"
     return f"{at}, n={count}{part}"

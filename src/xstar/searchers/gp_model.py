@@ -29,21 +29,30 @@ FIRST = 2
 GROWTH = 10
 """Refits happen when the data have grown by a tenth, and after every observation up to 20."""
 
+MOST_NEW = 100
+"""But after so many new observations at the latest: they are rows below a factor of at most ``limit`` rows, and at 100,000
+trials a tenth would be 10,000 of them."""
+
 
 def last_refit(count: int) -> int:
     """The largest count of the schedule that is not above ``count``."""
     at = FIRST
-    while (after := at + max(1, at // GROWTH)) <= count:
+    while at < GROWTH * MOST_NEW and (after := at + max(1, at // GROWTH)) <= count:
         at = after
+    if at >= GROWTH * MOST_NEW:
+        at += (count - at) // MOST_NEW * MOST_NEW
     return at
 
 
 def last_full_refit(count: int, at_full: NDArray[np.bool_]) -> int:
-    """The same, but no refit while nothing new has reached the full budget (MOBSTER, A.1); always refit up to 20."""
+    """The same, but no refit while nothing new has reached the full budget (MOBSTER, A.1).
+
+    Always refit up to 20, and when ``2 * MOST_NEW`` observations have come since.
+    """
     at = last = FIRST
-    while (after := at + max(1, at // GROWTH)) <= count:
+    while (after := at + max(1, min(at // GROWTH, MOST_NEW))) <= count:
         at = after
-        if at <= 2 * GROWTH or at_full[last:at].any():
+        if at <= 2 * GROWTH or at_full[last:at].any() or at - last >= 2 * MOST_NEW:
             last = at
     return last
 
@@ -54,8 +63,8 @@ class Fitted:
 
     last: int
     targets: Targets
-    used: int
-    """How many of the ``last`` observations it was fitted to."""
+    places: NDArray[np.intp]
+    """Which of the ``last`` observations it was fitted to."""
     posteriors: tuple[Posterior, ...]
     """One; or one per draw of the hyperparameters."""
 
@@ -86,7 +95,7 @@ def fitted(
     if thetas is None:
         thetas = sample_fits(surrogate, inputs, outputs, rng, samples)
     posteriors = tuple(Posterior.of(surrogate, theta, inputs, outputs) for theta in thetas)
-    made = history.memo[key] = Fitted(last, targets, len(places), posteriors)
+    made = history.memo[key] = Fitted(last, targets, places, posteriors)
     return made
 
 
