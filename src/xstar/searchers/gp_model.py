@@ -47,12 +47,12 @@ def last_refit(count: int) -> int:
 def last_full_refit(count: int, at_full: NDArray[np.bool_]) -> int:
     """The same, but no refit while nothing new has reached the full budget (MOBSTER, A.1).
 
-    Always refit up to 20, and when ``2 * MOST_NEW`` observations have come since.
+    Always refit up to 20, and when ``GROWTH * MOST_NEW`` observations have come since.
     """
     at = last = FIRST
     while (after := at + max(1, min(at // GROWTH, MOST_NEW))) <= count:
         at = after
-        if at <= 2 * GROWTH or at_full[last:at].any() or at - last >= 2 * MOST_NEW:
+        if at <= 2 * GROWTH or at_full[last:at].any() or at - last >= GROWTH * MOST_NEW:
             last = at
     return last
 
