@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import xstar as xs
+from xstar import nets
 from xstar.cli.main import app
 from xstar.report import report
 
@@ -87,3 +89,44 @@ def test_the_command_line_writes_it(tmp_path: Path) -> None:
         app, ["report", "s", "--storage", str(storage), "--output", str(tmp_path / "no" / "s.html")]
     )
     assert result.exit_code == 2
+
+
+def networks_study(trials: int) -> xs.Study:
+    space = xs.Space(
+        net=nets.MLP(inputs=8), head=nets.MLP(inputs=4), kind=xs.Choice(["a", "b"]), cell=nets.Cell(when={"kind": "a"})
+    )
+    study = xs.Study(space, seed=1)
+    for _ in range(trials):
+        trial = study.ask()
+        assert trial is not None
+        study.tell(trial, float(len(trial["net"].layers)))
+    return study
+
+
+@pytest.mark.parametrize("trials", [1, 12])
+def test_networks_are_drawn(trials: int) -> None:
+    study = networks_study(trials)
+    page = report("nets", study.history)
+    text = " ".join(checked(page).words)
+    drawn = [name for name in ("net", "head", "cell") if name in study.best.config]
+    for name in drawn:
+        assert f"Networks: {name}" in text
+    graph = study.best["net"]
+    assert f"{len(graph.layers)} layers, {len(graph.edges)} edges" in text
+    assert page.count('<marker id="arrow-') == len(drawn)
+    assert len(set(re.findall(r'id="([^"]+)"', page))) == len(re.findall(r'id="', page))
+    if trials == 1:
+        assert "No map: history: must have 3 different networks" in text
+    else:
+        assert "head: networks by normalised OTMANN" in text
+        assert "net: distance and difference in value" in text
+
+
+def test_a_network_that_the_best_trial_does_not_have() -> None:
+    study = xs.Study(xs.Space(kind=xs.Choice(["a", "b"]), net=nets.MLP(inputs=8, when={"kind": "a"})), seed=1)
+    study.add({"kind": "b"}, 1.0)
+    assert "The best trial has no net" in " ".join(checked(report("s", study.history)).words)
+
+
+def test_a_space_without_networks_has_no_section_for_them() -> None:
+    assert "Networks:" not in report("s", a_study(4).history)

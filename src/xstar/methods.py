@@ -8,7 +8,7 @@ from collections.abc import Callable
 from xstar.errors import InvalidArgument
 from xstar.limits import NO_LIMITS, Limits
 from xstar.schedulers import ASHA, FIFO, Hyperband, MedianStop, Scheduler, StoppingASHA
-from xstar.searchers import GP, PBIL, Grid, Random, Searcher, Sobol
+from xstar.searchers import GP, NASBOT, PBIL, Evolution, Grid, NetworkRandom, Random, Searcher, Sobol
 from xstar.space import Space
 
 METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Scheduler]]] = {
@@ -24,6 +24,9 @@ METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Schedule
     "median": (Random, lambda budget: MedianStop(_needed(budget))),
     "pbil": (PBIL, FIFO),
     "gp": (GP, FIFO),
+    "nasbot": (NASBOT, FIFO),
+    "nasbot-random": (NetworkRandom, FIFO),
+    "evolution": (Evolution, FIFO),
     "mobster": (GP, lambda budget: ASHA(_needed(budget))),
     "mobster-stop": (GP, lambda budget: StoppingASHA(_needed(budget))),
     "mobster-hyperband": (GP, lambda budget: ASHA(_needed(budget), brackets=None)),

@@ -1,6 +1,7 @@
 """A study on one page: an HTML file without scripts or links, to keep, to mail, to print.
 
-What was found, how it got there (the best value after each trial), how the best trials learned, and what failed.
+What was found, how it got there (the best value after each trial), how the best trials learned, and what failed. Where
+architectures were searched: the best one, a map of all, and whether those that are near each other have similar values.
 """
 
 from __future__ import annotations
@@ -10,7 +11,11 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from heapq import nsmallest
 
+from xstar.errors import InvalidArgument
 from xstar.journal import History
+from xstar.nets import Graph
+from xstar.plots import network_data
+from xstar.plots.architectures import draw_map, draw_pairs
 from xstar.plots.svg import Series, line_chart
 from xstar.trial import State, Trial
 
@@ -21,6 +26,9 @@ CURVES = 6
 """Learning curves in one picture; more cannot be told apart."""
 
 FAILURES = 10
+
+NETWORKS = 150
+"""Networks on the map of a report: their 11,000 distances take a second or two."""
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 860px; margin: 2em auto; padding: 0 1em; color: #1d1d1b }
@@ -49,6 +57,7 @@ def report(name: str, history: History) -> str:
         parts.append(f'<p class="quiet">trial {best.number}, suggested by {_text(best.origin)}</p>')
         parts.append(_table(("parameter", "value"), ((key, _value(value)) for key, value in best.config.items())))
         parts += _charts(history)
+        parts += _architectures(history, best)
         parts.append(f"<h2>The best {min(BEST, len(_ranked(history, BEST)))} trials</h2>")
         parts.append(
             _table(("trial", created.metric, "state", "epochs", "configuration"), map(_row, _ranked(history, BEST)))
@@ -90,6 +99,33 @@ def _charts(history: History) -> list[str]:
         ]
         charts.append(line_chart(series, title=f"{metric} of the best trials", x_label="epochs"))
     return charts
+
+
+def _architectures(history: History, best: Trial) -> list[str]:
+    parts: list[str] = []
+    for name in network_data.net_parameters(history):
+        graph = network_data.graph_of(best.config.get(name))
+        parts.append(f"<h2>Networks: {_text(name)}</h2>")
+        if graph is None:  # a parameter with a condition
+            parts.append(f"<p>The best trial has no {_text(name)}.</p>")
+        else:
+            # The same name twice on a page is not HTML.
+            arrow = f"arrow-{len(parts)}"
+            drawing = graph.draw().replace('id="arrow"', f'id="{arrow}"').replace("url(#arrow)", f"url(#{arrow})")
+            parts += [f'<p class="quiet">of the best trial: {_text(_size(graph))}</p>', drawing]
+        try:
+            networks = network_data.collect(history, name, most=NETWORKS)
+            table = network_data.pairs(networks)
+        except InvalidArgument as error:  # too few yet, or of families without a common distance
+            parts.append(f'<p class="quiet">No map: {_text(str(error))}.</p>')
+            continue
+        parts.append(draw_map(networks, network_data.place(networks), "normalised", "mds"))
+        parts.append(draw_pairs(table, networks, "plain"))
+    return parts
+
+
+def _size(graph: Graph) -> str:
+    return f"{len(graph.layers)} layers, {len(graph.edges)} edges, mass {graph.mass:,.6g}"
 
 
 def _ranked(history: History, count: int) -> list[Trial]:

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 import xstar as xs
-from xstar.acquisition.maximise import MANY, _climb, candidates, every_row, maximise
+from xstar.acquisition.maximise import MANY, candidates, climb, every_row, maximise
 from xstar.space.cube import Cube
 from xstar.testing import SPACES
 
@@ -100,7 +100,7 @@ def test_a_climb_that_ends_lower_than_it_began_is_undone() -> None:
         return -steep * step**2, (-2.0 * steep * step)[:, None]
 
     begin = np.array([[0.475], [0.075]])  # 9, beside the top, and 1
-    rows, values = _climb(cube, ridge, begin, ridge(begin)[0])
+    rows, values = climb(cube, ridge, begin, ridge(begin)[0])
     assert_array_equal(rows[0], begin[0])
     assert_allclose(values, ridge(rows)[0])
     assert (values >= ridge(begin)[0]).all()

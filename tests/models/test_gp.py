@@ -317,3 +317,22 @@ def test_one_or_two_observations(n: int) -> None:
     found = Posterior.of(surrogate, theta, X, y).predict(rng.random((5, 3)))
     assert np.isfinite(found.mean).all()
     assert np.isfinite(found.variance).all()
+
+
+def test_a_fit_that_ends_at_a_bound_can_be_sampled_from() -> None:
+    """Rounding must not lead past a bound, where the posterior is 0."""
+    rng = np.random.default_rng(0)
+    X, y = rng.random((12, 1)), rng.standard_normal(12)
+    past = ended = 0
+    for _ in range(40):
+        spread = float(rng.uniform(3.0, 30.0))
+        low = float(rng.uniform(6.0, 9.0))
+        # Far more than the targets have: the fit ends at the lower bound.
+        scale = Prior(low + float(rng.uniform(1.0, 9.0)), spread, low, low + 10.0)
+        surrogate = Plain(Stationary("rbf", (0,), ("a",)), (Prior(0.0, 1.0, -1.0, 1.0), scale))
+        theta = fit(surrogate, X, y, rng)
+        ended += theta[2] == low
+        assert np.isfinite(log_posterior(surrogate, theta, X, y))
+        past += scale.centre + spread * ((low - scale.centre) / spread) < low
+    assert ended > 10
+    assert past  # without the care taken in ``fit``, some would be out of bounds

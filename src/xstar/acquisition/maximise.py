@@ -67,11 +67,11 @@ def maximise(
     starts, found = rows[order[:CLIMBS]], values[order[:CLIMBS]]
     tops, heights = starts, found
     if cube.smooth.any():
-        tops, heights = _climb(cube, with_gradient, tops, heights)
+        tops, heights = climb(cube, with_gradient, tops, heights)
     if not cube.smooth.all():
         moved, higher = _walk(cube, score, tops, heights, rng)
         if cube.smooth.any() and (changed := higher > heights).any():
-            moved[changed], higher[changed] = _climb(cube, with_gradient, moved[changed], higher[changed])
+            moved[changed], higher[changed] = climb(cube, with_gradient, moved[changed], higher[changed])
         tops, heights = moved, higher
     kept = order[: 4 * CLIMBS]
     rows, values = np.vstack([tops, rows[kept]]), np.concatenate([heights, values[kept]])
@@ -79,7 +79,7 @@ def maximise(
     return rows[ranked], values[ranked]
 
 
-def _climb(cube: Cube, with_gradient: ScoreWithGradient, rows: Array, values: Array) -> tuple[Array, Array]:
+def climb(cube: Cube, with_gradient: ScoreWithGradient, rows: Array, values: Array) -> tuple[Array, Array]:
     """Gradient ascent in the smooth columns from each of ``rows``; a climb that ends lower than it began is undone."""
     columns = np.flatnonzero(cube.smooth)
     shape = (len(rows), len(columns))

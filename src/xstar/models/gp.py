@@ -35,8 +35,9 @@ from xstar.models.surrogate import Prior, Surrogate
 
 JITTER = 1e-9
 """Added to the diagonal, relative to its mean: ten times what rounding does to a matrix of some hundred rows."""
-LADDER = (1.0, 1e2, 1e4, 1e6)
-"""Multiples of it that are tried one after the other when a matrix is not positive definite."""
+LADDER = (1.0, 1e2, 1e4, 1e6, 1e7, 1e8)
+"""Multiples of it that are tried one after the other when a matrix is not positive definite. Rounding never needs more than the
+second; kernels over distances may have eigenvalues of -1 % of the diagonal, and what is added then counts as noise."""
 LEAST_VARIANCE = 1e-12
 """Posterior variances are differences of nearly equal numbers: below this they are rounding (targets have variance 1)."""
 
@@ -47,6 +48,11 @@ class NotPositiveDefinite(ArithmeticError):
 
 def cholesky(K: Array) -> Array:
     """The lower factor of a symmetric matrix, in column-major order; its upper triangle is 0. ``K`` is left as it is."""
+    return steadied(K)[0]
+
+
+def steadied(K: Array) -> tuple[Array, float]:
+    """The same, and what had to be added to the diagonal, relative to its mean: 0 if no more than rounding asks for."""
     base = JITTER * float(np.mean(np.diagonal(K))) + 1e-300
     for multiple in LADDER:
         trial = K.T.copy(order="F")
@@ -54,7 +60,7 @@ def cholesky(K: Array) -> Array:
         L, failed = dpotrf(trial, lower=1, clean=1, overwrite_a=1)
         if failed == 0:
             factor: Array = L
-            return factor
+            return factor, 0.0 if multiple == 1.0 else JITTER * multiple
     raise NotPositiveDefinite(f"a covariance matrix of {len(K)} rows is not positive definite")
 
 
@@ -115,8 +121,12 @@ def _noisy_factor(K: Array, noise: float) -> Array | None:
     """The lower factor of K + σ²I (its upper triangle is not cleared), or None. ``K`` is given back as it was."""
     diagonal = np.einsum("ii->i", K)
     kept = diagonal.copy()
-    diagonal += noise + JITTER * float(kept.mean())
-    L, failed = dpotrf(K.T, lower=1, clean=0)
+    base = JITTER * float(kept.mean())
+    for multiple in LADDER:
+        diagonal[:] = kept + (noise + base * multiple)
+        L, failed = dpotrf(K.T, lower=1, clean=0)
+        if not failed:
+            break
     diagonal[:] = kept
     return None if failed else L
 
@@ -154,8 +164,10 @@ def fit(surrogate: Surrogate, X: Array, y: Array, rng: np.random.Generator, star
         drawn = np.clip(rng.standard_normal((4 * (starts - 1), len(centre))), low, high)
         begin += sorted(drawn, key=lambda z: objective(z)[0])[: starts - 1]
     found = [descend(objective, z, low, high, STEPS, TOLERANCE) for z in begin]
-    best: Array = centre + spread * min(found, key=lambda pair: pair[1])[0]
-    return best
+    best = centre + spread * min(found, key=lambda pair: pair[1])[0]
+    # At a bound, rounding may have led past it, and there the posterior is 0.
+    made: Array = np.clip(best, [prior.low for prior in priors], [prior.high for prior in priors])
+    return made
 
 
 def sample_fits(surrogate: Surrogate, X: Array, y: Array, rng: np.random.Generator, samples: int) -> list[Array]:
@@ -199,14 +211,16 @@ class Posterior:
     X: Array
     L: Array
     P: Array
+    jitter: float = 0.0
+    """What was added to the diagonal because a matrix was not positive definite, relative to its mean."""
 
     @classmethod
     def of(cls, surrogate: Surrogate, theta: Array, X: Array, y: Array) -> Posterior:
         """The posterior after observing ``y`` at ``X``."""
         K = surrogate.covariance(theta, X).K
         np.einsum("ii->i", K)[:] += np.exp(theta[-1])
-        L = cholesky(K)
-        return cls(surrogate, theta, X, L, forward(L, y - surrogate.mean(theta, X).values)[:, None])
+        L, jitter = steadied(K)
+        return cls(surrogate, theta, X, L, forward(L, y - surrogate.mean(theta, X).values)[:, None], jitter)
 
     @cached_property
     def weights(self) -> Array:
@@ -227,7 +241,7 @@ class Posterior:
         Q = forward(self.L, covariance.T).T
         inner = self.surrogate.covariance(self.theta, X).K
         np.einsum("ii->i", inner)[:] += np.exp(self.theta[-1])
-        C = cholesky(inner - Q @ Q.T)
+        C, jitter = steadied(inner - Q @ Q.T)
         n, k = len(self.X), len(X)
         L = np.zeros((n + k, n + k), order="F")
         L[:n, :n] = self.L
@@ -243,7 +257,7 @@ class Posterior:
             P[n : n + known] = forward(C[:known, :known], rest)[:, None]
         if draws is not None:
             P[n + known :] = draws
-        return Posterior(self.surrogate, self.theta, np.vstack([self.X, X]), L, P)
+        return Posterior(self.surrogate, self.theta, np.vstack([self.X, X]), L, P, max(self.jitter, jitter))
 
     def means(self, A: Array) -> Array:
         """The posterior means alone: (N, M)."""

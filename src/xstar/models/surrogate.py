@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from xstar.models.kernels import Array, Covariance, Kernel, Stationary, Variance, Warped
+from xstar.models.kernels import Array, Columns, Covariance, Kernel, Product, Stationary, Variance, Warped
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,12 +278,20 @@ class Inputs:
     """Columns of numbers: those that can be warped."""
     options: frozenset[int] = frozenset()
     """The length scales of categorical parameters."""
+    networks: tuple[tuple[Kernel, tuple[Prior, ...]], ...] = ()
+    """Kernels of the columns behind those, one column each, with their priors."""
 
 
 def over_configurations(
     inputs: Inputs, *, shape: str = "matern52", warp: bool = False
 ) -> tuple[Kernel, tuple[Prior, ...]]:
     """The kernel over configurations and its priors."""
+    made = _over_positions(inputs, shape, warp) if inputs.groups else None
+    return _times_networks(made, tuple(range(len(inputs.groups))), inputs)
+
+
+def _over_positions(inputs: Inputs, shape: str, warp: bool) -> tuple[Kernel, tuple[Prior, ...]]:
+    """The kernel over all columns but those of networks."""
     kernel: Kernel = Stationary(shape, inputs.groups, inputs.labels)
     lengths = [OPTION_LENGTH if place in inputs.options else LENGTH for place in range(len(inputs.labels))]
     priors = (*lengths, SCALE)
@@ -291,6 +299,21 @@ def over_configurations(
         labels = tuple(inputs.labels[inputs.groups[column]] for column in inputs.ranges)
         return Warped(kernel, inputs.ranges, labels), (*(WARP for _ in range(2 * len(labels))), *priors)
     return kernel, priors
+
+
+def _times_networks(
+    positions: tuple[Kernel, tuple[Prior, ...]] | None, columns: tuple[int, ...], inputs: Inputs
+) -> tuple[Kernel, tuple[Prior, ...]]:
+    """The product of a kernel over some ``columns`` and those of networks (NASBOT, end of Section 4)."""
+    if not inputs.networks:
+        assert positions is not None
+        return positions
+    factors: list[tuple[Kernel, tuple[Prior, ...]]] = list(inputs.networks)
+    if positions is not None:
+        factors.insert(0, (Columns(positions[0], columns), positions[1]))
+    if len(factors) == 1:
+        return factors[0]
+    return Product(tuple(kernel for kernel, _ in factors)), tuple(prior for _, own in factors for prior in own)
 
 
 def at_full_budget(inputs: Inputs, *, shape: str = "matern52", warp: bool = False) -> Surrogate:
@@ -305,7 +328,7 @@ def over_budgets(inputs: Inputs, name: str, *, shape: str = "matern52", warp: bo
         return ExponentialDecay(kernel, priors, {"decay": None, "decay-0": 0.0, "decay-1": 1.0}[name])
     width = len(inputs.groups)
     joint = Inputs((*inputs.groups, len(inputs.labels)), (*inputs.labels, "budget"), inputs.ranges, inputs.options)
-    kernel, priors = over_configurations(joint, shape=shape, warp=warp)
+    kernel, priors = _over_positions(joint, shape, warp)
     if name == "matern-warped":
-        return Plain(Warped(kernel, (width,), ("budget",)), (BUDGET_WARP, BUDGET_WARP, *priors))
-    return Plain(kernel, priors)
+        kernel, priors = Warped(kernel, (width,), ("budget",)), (BUDGET_WARP, BUDGET_WARP, *priors)
+    return Plain(*_times_networks((kernel, priors), (*range(width), width + len(inputs.networks)), inputs))

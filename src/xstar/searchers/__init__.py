@@ -2,8 +2,11 @@
 
 from xstar.searchers.base import SEARCHERS as SEARCHERS
 from xstar.searchers.base import Searcher as Searcher
+from xstar.searchers.evolution import Evolution as Evolution
+from xstar.searchers.evolution import NetworkRandom as NetworkRandom
 from xstar.searchers.gp import GP as GP
 from xstar.searchers.grid import Grid as Grid
+from xstar.searchers.nasbot import NASBOT as NASBOT
 from xstar.searchers.pbil import PBIL as PBIL
 from xstar.searchers.random import Random as Random
 from xstar.searchers.sobol import Sobol as Sobol

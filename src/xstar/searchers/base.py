@@ -27,6 +27,10 @@ LONGEST_WALK = 1_000_000
 """Steps of the systematic walk before a repetition is accepted (only conditional spaces with huge dead regions get here)."""
 
 
+MOST_DRAWS = 100_000
+"""Draws from a finite space with a domain before it counts as used up: one value of 10,000 is missed once in 20,000 times."""
+
+
 class Searcher(Protocol):
     """Suggests configurations. A pure function of the history, the task and the random stream it is handed."""
 
@@ -64,6 +68,12 @@ def untried(history: History, rng: np.random.Generator) -> Config | Done:
             return config
     if space.size == float("inf"):
         return config  # the prior sits on a finite branch of an infinite space: nothing to walk through
+    if len(space.structure.plain) < len(space):  # the values of a domain have no numbers to walk along
+        for _ in range(MOST_DRAWS):
+            config = space.sample(rng)
+            if history.tried(config) is None:
+                return config
+        return Done(f"no untried configuration found in {MOST_DRAWS:,} draws")
     if space.structure.when and space.size <= LARGEST_LIST:
         every = _every(space)
         start = int(rng.random() * len(every))

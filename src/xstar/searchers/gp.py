@@ -26,9 +26,12 @@ import numpy as np
 
 from xstar.errors import InvalidArgument
 from xstar.journal import History
+from xstar.nets.catalogue import is_of_networks
 from xstar.searchers.base import SEARCHERS, exhausted, untried
 from xstar.searchers.gp_data import Observations
-from xstar.searchers.sobol import Sobol
+from xstar.searchers.mutation import first_design
+from xstar.space.cube import cube_of
+from xstar.space.values import as_float
 from xstar.trial import Done, New, Suggestion
 
 SURROGATES = ("matern-warped", "matern", "decay", "decay-0", "decay-1")
@@ -37,6 +40,12 @@ PENDING = ("fantasies", "hallucination", "ignored")
 ACQUISITIONS = ("ei", "ucb", "thompson")
 ACQUIRE_AT = ("full", "reached")
 REFITS = ("growth", "full-budget")
+DISTANCES = ("both", "plain", "normalised", "none")
+MODIFIERS = ("all", "units", "structure")
+
+
+NETWORKS = 10
+"""Trials before the model is asked where a parameter is an architecture: the paper's initial pools have as many."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +78,15 @@ class GP:
     """``growth``: when the data have grown by a tenth; ``full-budget``: only if a trial reached the full budget since then."""
     limit: int = 500
     """The model is fitted to at most so many observations."""
+    distances: str = "both"
+    """Of architectures: the ``plain`` term of NASBOT's kernel, the ``normalised`` one, ``both`` or ``none``."""
+    describe: bool = True
+    """Of architectures: a term for numbers that describe a network."""
+    powers: tuple[float, float] = (1.0, 1.0)
+    """p and p̄ of that kernel. The paper has p̄ = 2, with which matrices have eigenvalues down to -12 % of the diagonal (120 MLPs
+    or CNNs; -63 % for cells) and predictions go astray; with 1 they have none for MLPs and CNNs."""
+    modifiers: str = "all"
+    """Of architectures, when the acquisition is maximised: those that change ``units``, the ``structure``, or ``all``."""
 
     def __post_init__(self) -> None:
         for name, allowed in (
@@ -78,6 +96,8 @@ class GP:
             ("pending", PENDING),
             ("acquire_at", ACQUIRE_AT),
             ("refit", REFITS),
+            ("distances", DISTANCES),
+            ("modifiers", MODIFIERS),
         ):
             if getattr(self, name) not in allowed:
                 raise InvalidArgument(name, f"must be one of {', '.join(allowed)}", getattr(self, name))
@@ -87,25 +107,40 @@ class GP:
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise InvalidArgument(name, f"must be a whole number of at least {least}", value)
+        if self.distances == "none" and not self.describe:
+            raise InvalidArgument("describe", "must be True where distances is none", False, "leave one of them out")
+        powers = self.powers if isinstance(self.powers, (tuple, list)) and len(self.powers) == 2 else ()
+        if not powers or any(as_float(power) is None or not 0.0 < power <= 2.0 for power in powers):
+            raise InvalidArgument("powers", "must be two numbers above 0 and at most 2", self.powers)
+        object.__setattr__(self, "powers", tuple(map(float, powers)))
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         if (done := exhausted(history)) is not None:
             return done
+        space = history.space
+        domains = cube_of(space).encoder.domains
+        if others := [name for name in domains if not is_of_networks(space[name])]:
+            rule = "a GP needs parameters with positions, or architectures"
+            raise InvalidArgument(
+                "space", rule, ", ".join(others), "give its values an attribute graph, or leave it out"
+            )
+        if domains and self.acquisition == "thompson":
+            rule = "must be ei or ucb where a parameter is an architecture"
+            raise InvalidArgument("acquisition", rule, self.acquisition, "leave it out")
         data = Observations.of(history)
         cube = data.cube
-        if cube.encoder.domains:
-            names = ", ".join(cube.encoder.domains)
-            raise InvalidArgument("space", "a GP needs parameters with positions, not domains", names, "leave them out")
         d = len(cube.labels)
         over_budgets = len(history.levels) > 1  # an observation at the lowest rung costs little
         initial = self.initial or (min(max(d + 1, 4), 10) if over_budgets else min(max(2 * d, 5), 12))
+        if domains and self.initial is None:
+            initial = max(initial, NETWORKS)
         started = len(history.trials)
         known = data.count + len(data.broken)
-        if started < initial or known < 2 or not cube.width:
-            drawn = Sobol().suggest(history, task, rng)
+        if started < initial or known < 2 or not data.width:
+            drawn = first_design(history, task, rng)
             if isinstance(drawn, Done):
                 return drawn
-            return Suggestion(drawn.config, f"gp: initial {started + 1}, {drawn.origin}")
+            return Suggestion(drawn.config, f"{'nasbot' if domains else 'gp'}: initial {started + 1}, {drawn.origin}")
         from xstar.searchers.gp_decide import decide  # at use: see there
 
         made = decide(self, history, data, rng)

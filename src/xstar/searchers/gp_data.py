@@ -5,7 +5,8 @@ Notation
 ===============  ====================================================================================  ==========
 symbol           meaning                                                                               shape
 ===============  ====================================================================================  ==========
-``X``            encoded configurations of the observations                                            (n, width)
+``X``            encoded configurations of the observations, a column with the number of its network   (n, width)
+                 for each parameter that is an architecture behind the columns of the cube
 ``budget``       r of each                                                                             (n,)
 ``loss``         its loss                                                                              (n,)
 ``trial``        the number of its trial                                                               (n,)
@@ -26,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar.journal import History
+from xstar.nets.catalogue import Catalogue
 from xstar.space.cube import Cube, cube_of
 from xstar.trial import State, Trial
 
@@ -37,6 +39,8 @@ class Observations:
     """Grows by what a history has observed since the last look: amortised O(1) per observation."""
 
     cube: Cube
+    networks: tuple[Catalogue, ...] = ()
+    """One for each parameter that is an architecture."""
     count: int = 0
     per_level: Counter[int] = field(default_factory=Counter)
     """How many observations there are at each budget."""
@@ -52,7 +56,9 @@ class Observations:
         """Those of ``history``, brought up to date."""
         kept: Observations | None = history.memo.get(Observations)
         if kept is None:
-            kept = history.memo[Observations] = cls(cube_of(history.space))
+            cube = cube_of(history.space)
+            domains = [history.space[name] for name in cube.encoder.domains]
+            kept = history.memo[Observations] = cls(cube, tuple(Catalogue(domain) for domain in domains))
         kept._catch_up(history)
         return kept
 
@@ -65,7 +71,7 @@ class Observations:
         new = history.observed[self.count :]
         if not new:
             return
-        width = self.cube.width
+        width = self.width
         need = self.count + len(new)
         if need > len(self._table):
             table = np.empty((max(64, 2 * need), width + 3))
@@ -87,24 +93,41 @@ class Observations:
         unknown = [trial for trial in listed if trial.number not in self._rows]
         if unknown:
             encoded, _ = self.cube.encoder.encode([trial.config for trial in unknown])
+            numbers = [
+                catalogue.enter([trial.config.get(name) for trial in unknown])
+                for name, catalogue in zip(self.cube.encoder.domains, self.networks, strict=True)
+            ]
+            encoded = np.column_stack([encoded, *numbers])
             self._rows.update(zip((trial.number for trial in unknown), encoded, strict=True))
-        return np.array([self._rows[trial.number] for trial in listed]).reshape(len(listed), self.cube.width)
+        return np.array([self._rows[trial.number] for trial in listed]).reshape(len(listed), self.width)
+
+    def described(self, rows: Array) -> Array:
+        """Rows with positions only: numbers of networks are replaced by what describes them."""
+        width = self.cube.width
+        columns = [rows[:, width + place].astype(np.int64) for place in range(len(self.networks))]
+        parts = [catalogue.described(column) for catalogue, column in zip(self.networks, columns, strict=True)]
+        return np.hstack([rows[:, :width], *parts])
+
+    @property
+    def width(self) -> int:
+        """The number of columns of ``X``."""
+        return self.cube.width + len(self.networks)
 
     @property
     def X(self) -> Array:
-        return self._table[: self.count, : self.cube.width]
+        return self._table[: self.count, : self.width]
 
     @property
     def trial(self) -> NDArray[np.int64]:
-        return self._table[: self.count, self.cube.width].astype(np.int64)
+        return self._table[: self.count, self.width].astype(np.int64)
 
     @property
     def budget(self) -> Array:
-        return self._table[: self.count, self.cube.width + 1]
+        return self._table[: self.count, self.width + 1]
 
     @property
     def loss(self) -> Array:
-        return self._table[: self.count, self.cube.width + 2]
+        return self._table[: self.count, self.width + 2]
 
 
 def _constraint_metrics(history: History, number: int, budget: int) -> list[float] | None:

@@ -34,6 +34,7 @@ from xstar.searchers.gp_model import (
     last_refit,
     lifted,
 )
+from xstar.searchers.gp_networks import Breeding, described_inputs, kernels, of_described, positions_only
 from xstar.trial import Suggestion
 
 if TYPE_CHECKING:
@@ -75,7 +76,8 @@ class Decision:
         lift = lifted(budget)
         posteriors: list[Posterior] = []
         incumbents: list[Array] = []
-        good = np.empty((0, cube.width))
+        good = np.empty((0, data.width))
+        starts: list[int] = []
         origin = ", nothing is known to be feasible"
         if data.count >= 2:
             model = self._model()
@@ -83,6 +85,7 @@ class Decision:
             # What the model does not see, above its limit, is no candidate for the incumbent either: it has better ones nearby.
             seen = np.concatenate([model.places, np.arange(model.last, data.count)])
             feasible = _feasible_rows(history, data, seen)
+            starts = np.unique(data.trial[seen]).tolist()
             if len(feasible):
                 means = [posterior.means(lift(feasible)) for posterior in posteriors]
                 if budget is not None:
@@ -92,7 +95,7 @@ class Decision:
                 incumbents = [each.min(axis=0) for each in means]
                 average = np.mean([each.mean(axis=1) for each in means], axis=0)
                 good = feasible[np.argsort(average, kind="stable")[:GOOD]]
-            origin = _told(model, data.count, budget, history)
+            origin = _told(model, data.count, budget, history, max(posterior.jitter for posterior in posteriors))
         constraints = self._constraints()
         if not incumbents and not constraints:
             return "no model and no constraint yet"
@@ -103,6 +106,13 @@ class Decision:
             constraints,
             confidence_weight(len(cube.labels), data.count) if self.settings.acquisition == "ucb" else None,
         )
+        name = NAMES[self.settings.acquisition] if incumbents else "log p"
+        if data.networks:
+            breeding = Breeding(history, data, criterion.score, self.settings.modifiers, rng)
+            found = breeding.maximise(starts or range(len(history.trials)), criterion)
+            if not found:
+                return "all configurations that evolution found were tried"
+            return Suggestion(found[0][0], f"nasbot: {name} {found[0][1]:.3g}{origin}")
         listed = history.space.size <= LISTED
         if self.settings.acquisition == "thompson" and incumbents:
             rows = self._untried(every_row(cube)) if listed else candidates(cube, good, rng)
@@ -117,7 +127,6 @@ class Decision:
         for place in np.argsort(-values, kind="stable"):
             config = cube.decode(rows[place])
             if history.tried(config) is None:
-                name = NAMES[self.settings.acquisition] if incumbents else "log p"
                 return Suggestion(config, f"gp: {name} {values[place]:.3g}{origin}")
         return f"all of the {len(rows)} best configurations were tried"
 
@@ -131,7 +140,11 @@ class Decision:
     def _surrogate(self) -> Surrogate:
         history, data = self.history, self.data
         cube = data.cube
-        inputs = Inputs(cube.groups, cube.labels, tuple(np.flatnonzero(cube.numeric).tolist()), cube.categories)
+        ranges = tuple(np.flatnonzero(cube.numeric).tolist())
+        networks = kernels(
+            data, self.settings.distances, self.settings.powers, self.settings.describe, self.settings.shape
+        )
+        inputs = Inputs(cube.groups, cube.labels, ranges, cube.categories, networks)
         if len(history.levels) > 1:
             return over_budgets(inputs, self.settings.surrogate, shape=self.settings.shape, warp=self.settings.warp)
         return at_full_budget(inputs, shape=self.settings.shape, warp=self.settings.warp)
@@ -164,6 +177,7 @@ class Decision:
             samples=self.settings.samples,
             starts=self.settings.starts,
             limit=self.settings.limit,
+            positions=positions_only(self.data),
         )
 
     def _with_pending(self, model: Fitted, rng: np.random.Generator) -> list[Posterior]:
@@ -217,32 +231,32 @@ class Decision:
     def _constraints(self) -> list[LogProbability]:
         """What may be infeasible: a classifier of what failed, and a model of each constraint metric."""
         history, data = self.history, self.data
-        cube = data.cube
+        inputs = described_inputs(data)
         made: list[LogProbability] = []
         if data.broken:
             known_bad = set(data.broken)
             whole = [number for number in list(data.whole)[-self.settings.limit :] if number not in known_bad]
             broken = data.broken[-self.settings.limit :]
-            X = data.rows(history.trials[number] for number in (*whole, *broken))
+            X = data.described(data.rows(history.trials[number] for number in (*whole, *broken)))
             feasible = np.arange(len(X)) < len(whole)
             last = last_refit(len(history.ended))
             over = history.ended[max(0, last - self.settings.limit) : last]
-            settled = data.rows(history.trials[number] for number in over), ~np.isin(over, data.broken)
+            settled = data.described(data.rows(history.trials[i] for i in over)), ~np.isin(over, data.broken)
             key = (self.settings, "feasible")
-            model = classifier(history, key, last, settled, (X, feasible), cube.groups, cube.labels)
-            made.append(model.log_probability)
+            model = classifier(history, key, last, settled, (X, feasible), inputs.groups, inputs.labels)
+            made.append(of_described(data, model.log_probability))
         for place, (name, bound) in enumerate((history.created.constraints or {}).items()):
             told = [(number, values[place]) for number, values in data.whole.items() if values is not None]
             if len(told) < 2:
                 continue
-            X = data.rows(history.trials[number] for number, _ in told)
+            X = data.described(data.rows(history.trials[number] for number, _ in told))
             y = np.array([value for _, value in told])
-            surrogate = at_full_budget(Inputs(cube.groups, cube.labels, (), cube.categories))
+            surrogate = at_full_budget(inputs)
             fit = self._fitted(
                 (self.settings, "constraint", name), surrogate, last_refit(len(y)), X, y, np.ones(len(y))
             )
             posterior = fit.posteriors[0].extended(X[fit.last :], fit.targets(y[fit.last :]))
-            made.append(below(posterior, float(fit.targets(np.array([bound]))[0])))
+            made.append(of_described(data, below(posterior, float(fit.targets(np.array([bound]))[0]))))
         return made
 
 
@@ -265,8 +279,9 @@ def _feasible_rows(history: History, data: Observations, seen: NDArray[np.intp])
     return np.vstack([X, running])
 
 
-def _told(model: Fitted, count: int, budget: float | None, history: History) -> str:
+def _told(model: Fitted, count: int, budget: float | None, history: History, jitter: float) -> str:
     """What a suggestion's origin says of the model."""
     at = "" if budget is None else f" at budget {round(budget * history.levels[-1])}"
     part = "" if len(model.places) == model.last else f", fitted to {len(model.places)} of {model.last}"
-    return f"{at}, n={count}{part}"
+    steadied = f", not positive definite: {jitter:.0e} added to the diagonal" if jitter else ""
+    return f"{at}, n={count}{part}{steadied}"

@@ -82,12 +82,16 @@ def fitted(
     samples: int,
     starts: int,
     limit: int,
+    positions: Callable[[Array], Array] = lambda X: X,
 ) -> Fitted:
-    """The model fitted to the first ``last`` observations: the one in ``history.memo``, if it is that one."""
+    """The model fitted to the first ``last`` observations: the one in ``history.memo``, if it is that one.
+
+    ``positions`` makes of ``X`` what a spread of the inputs can be measured in.
+    """
     kept: Fitted | None = history.memo.get(key)
     if kept is not None and kept.last == last:
         return kept
-    places = choose(X[:last], y[:last], budget[:last], limit)
+    places = choose(positions(X[:last]) if last > limit else X[:last], y[:last], budget[:last], limit)
     targets = Targets.of(y[places], straighten=straighten)
     inputs, outputs = X[places], targets(y[places])
     rng = Streams(history.seed).generator(last, "gp fit")

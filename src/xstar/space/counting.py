@@ -53,7 +53,11 @@ def count(parameters: Mapping[str, Parameter | Domain], structure: Structure) ->
 
 
 def _size(given: Parameter | Domain) -> int | float:
-    return given.size if isinstance(given, Parameter) else math.inf
+    """A domain may say how many values it has; those that do not count as infinite."""
+    if isinstance(given, Parameter):
+        return given.size
+    size = getattr(given, "size", math.inf)
+    return size if type(size) is int else math.inf
 
 
 def product(parameters: Mapping[str, Parameter | Domain]) -> int:
@@ -61,7 +65,7 @@ def product(parameters: Mapping[str, Parameter | Domain]) -> int:
     total = 1
     for name, given in parameters.items():
         size = _size(given)
-        if not isinstance(size, int):
+        if not isinstance(size, int) or not isinstance(given, Parameter):
             remedy = "use grid(points), or leave only Int, Choice, Ordinal, Bool, Bits and Constant"
             raise InvalidArgument("space", "must be finite to number its configurations", f"{name}={given!r}", remedy)
         total *= size

@@ -1,0 +1,74 @@
+"""A network in a few numbers: for models that want positions, not distances.
+
+What makes a network infeasible (too large, too slow, too deep) can be read off its size and its layers, so a classifier of
+feasibility sees these numbers. And NASBOT's kernel has a term of them beside OTMANN's: a distance says that two networks
+differ, not in what.
+
+==========================  =================================================================================
+number                      range it is brought into [0, 1] from
+==========================  =================================================================================
+mass, layers, edges         1 … 10⁸, 1 … 64, 1 … 256, on a logarithmic scale
+hops from input to output   shortest and longest, 1 … 64, on a logarithmic scale
+edges per layer             0 … 5
+mean units of a layer       1 … 1024, on a logarithmic scale
+strides of 2                0 … 8
+decision layers             0 … 5
+share of each label         0 … 1 of the processing layers
+operation of each edge      one column per operation (cells only)
+==========================  =================================================================================
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xstar.nets.graph import Graph
+from xstar.nets.labels import label, labels
+from xstar.nets.measures import path_lengths
+
+PLAIN = ("mass", "layers", "edges", "shortest", "longest", "degree", "units", "strides", "decisions")
+
+
+def graph_of(value: Any) -> Graph:
+    """The graph of a domain's value."""
+    graph = value if isinstance(value, Graph) else value.graph
+    assert isinstance(graph, Graph)
+    return graph
+
+
+def described_by(domain: Any) -> tuple[str, ...]:
+    """The names of the numbers that describe a network of this domain. Numbers with one name belong together."""
+    operations = getattr(domain, "operations", None)
+    kinds = operations or getattr(domain, "labels", None) or labels(domain.kind)
+    edges = [f"edge {edge}" for edge in range(domain.edges) for _ in operations] if operations else []
+    return (*PLAIN, *(f"share of {name}" for name in kinds), *edges)
+
+
+def describe(value: Any, names: tuple[str, ...]) -> NDArray[np.float64]:
+    """The numbers of one network, in [0, 1]; all 1/2 where there is none."""
+    if value is None:
+        return np.full(len(names), 0.5)
+    kinds = [name.removeprefix("share of ") for name in names if name.startswith("share of ")]
+    on_edges = [float(own == kind) for own in getattr(value, "operations", ()) for kind in kinds]
+    graph = graph_of(value)
+    layers, edges = len(graph.layers), len(graph.edges)
+    processing = [one for one in graph.layers if label(one.op).role == "processing"]
+    sized = [one.units for one in processing if one.units is not None]
+    lengths = path_lengths(graph)[-1]  # of the output: shortest, longest, … from the input
+    plain = (
+        np.log10(max(graph.mass, 1.0)) / 8,
+        np.log2(layers) / 6,
+        np.log2(max(edges, 1)) / 8,
+        np.log2(max(lengths[0], 1.0)) / 6,
+        np.log2(max(lengths[1], 1.0)) / 6,
+        edges / layers / 5,
+        np.log2(np.mean(sized)) / 10 if sized else 0.0,
+        sum(one.stride == 2 for one in processing) / 8,
+        sum(label(one.op).role == "decision" for one in graph.layers) / 5,
+    )
+    shares = [sum(one.op == kind for one in processing) / max(len(processing), 1) for kind in kinds]
+    made: NDArray[np.float64] = np.clip(np.array([*plain, *shares, *on_edges]), 0.0, 1.0)
+    return made

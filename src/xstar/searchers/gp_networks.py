@@ -1,0 +1,233 @@
+"""How a GP searcher maximises its acquisition over architectures, alone or with other parameters (NASBOT, B.2).
+
+A population of configurations: those that were evaluated, and the initial pools. It grows by mutations of members with a high
+acquisition (``acquisition/mutate.py``); distances of candidates are provisional at first (``nets/catalogue.py``) and made exact
+for those that lead, best first, until the best exact one leads the field. At last, parameters with positions are climbed to a
+local maximum with the network held fixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from xstar.acquisition.criterion import Criterion, LogProbability
+from xstar.acquisition.maximise import climb
+from xstar.acquisition.mutate import evaluations, evolve
+from xstar.journal import History
+from xstar.models.kernels import Array, Kernel, Sum
+from xstar.models.surrogate import Inputs, Prior, over_configurations
+from xstar.models.transported import SCALE, SMALL_SCALE, Described, Transported
+from xstar.nets.catalogue import Catalogue
+from xstar.nets.modifiers import MODIFIERS
+from xstar.searchers.gp_data import Observations
+from xstar.searchers.mutation import is_active, mutated, pools
+from xstar.trial import Config
+
+SETTLED, MOST_SETTLED = 8, 32
+"""Candidates whose distances are made exact in one go, and in all. With 100 networks of about 22 layers one takes 20 ms."""
+CLIMBS = 4
+"""Of the leading candidates, those whose other parameters are climbed."""
+UNITS = 4
+"""The first four modifiers change units, the others change the structure (Table 6; Figure 7b)."""
+
+
+def kernels(
+    data: Observations, parts: str, powers: tuple[float, float], describe: bool, shape: str
+) -> tuple[tuple[Kernel, tuple[Prior, ...]], ...]:
+    """The kernel of each parameter that is an architecture: kernel (7), a Matérn kernel of what describes it, or their sum."""
+    made: list[tuple[Kernel, tuple[Prior, ...]]] = []
+    for place, (name, catalogue) in enumerate(zip(data.cube.encoder.domains, data.networks, strict=True)):
+        column = data.cube.width + place
+        terms: list[tuple[Kernel, tuple[Prior, ...]]] = []
+        if parts != "none":
+            scale = SMALL_SCALE if describe else SCALE
+            kernel = Transported(catalogue.between, column, name, catalogue.structure, parts, powers, scale)
+            terms.append((kernel, kernel.priors))
+        if describe:
+            own, priors = over_configurations(_described(name, catalogue), shape=shape)
+            terms.append((Described(own, catalogue.described, column), priors))
+        made.append((Sum(tuple(term for term, _ in terms)), tuple(prior for _, each in terms for prior in each)))
+    return tuple(made)
+
+
+def _described(name: str, catalogue: Catalogue) -> Inputs:
+    """What the columns of ``catalogue.described`` are."""
+    labels = list(dict.fromkeys(catalogue.names))
+    groups = tuple(labels.index(what) for what in catalogue.names)
+    options = frozenset(place for place, what in enumerate(labels) if catalogue.names.count(what) > 1)
+    return Inputs(groups, tuple(f"{what} of {name}" for what in labels), (), options)
+
+
+def described_inputs(data: Observations) -> Inputs:
+    """What the columns of ``data.described`` are."""
+    cube = data.cube
+    groups, labels, options = list(cube.groups), list(cube.labels), set(cube.categories)
+    for name, catalogue in zip(cube.encoder.domains, data.networks, strict=True):
+        own, first = _described(name, catalogue), len(labels)
+        groups += [first + group for group in own.groups]
+        options |= {first + place for place in own.options}
+        labels += own.labels
+    return Inputs(tuple(groups), tuple(labels), (), frozenset(options))
+
+
+def of_described(data: Observations, constraint: LogProbability) -> LogProbability:
+    """A constraint on described rows as one on rows with numbers of networks."""
+    if not data.networks:
+        return constraint
+    width = data.cube.width
+
+    def log_probability(rows: Array) -> tuple[Array, Callable[[Array], Array]]:
+        value, back = constraint(data.described(rows))
+
+        def to_left(w: Array) -> Array:
+            made = np.zeros_like(rows)
+            made[:, :width] = back(w)[:, :width]
+            return made
+
+        return value, to_left
+
+    return log_probability
+
+
+def mutation_options(modifiers: str) -> Mapping[str, Any]:
+    """What the mutation of networks is told."""
+    if modifiers == "all":
+        return {}
+    return {"modifiers": MODIFIERS[:UNITS] if modifiers == "units" else MODIFIERS[UNITS:]}
+
+
+@dataclass(frozen=True)
+class Member:
+    """A configuration of the population, and the numbers of its networks."""
+
+    config: Config
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Breeding:
+    """One maximisation."""
+
+    history: History
+    data: Observations
+    score: Callable[[Array], Array]
+    """Rows, with numbers of networks, → acquisition."""
+    modifiers: str
+    rng: np.random.Generator
+
+    def maximise(self, starts: Iterable[int], with_gradient: Criterion | None) -> list[tuple[Config, float]]:
+        """Configurations, best first, with their acquisition; ``starts`` are numbers of trials."""
+        try:
+            return self._maximise(starts, with_gradient)
+        finally:
+            for catalogue in self.data.networks:
+                catalogue.forget_candidates()
+
+    def _maximise(self, starts: Iterable[int], criterion: Criterion | None) -> list[tuple[Config, float]]:
+        first = self._population(starts)
+        known = self.score(self._rows(first))
+        top = float(known.max())
+        logs = [known]
+
+        def improvement(members: list[Member]) -> Array:
+            """EI up to a factor: selection is by g itself, not by its logarithm (B.2)."""
+            logs.append(self.score(self._rows(members)))
+            return np.exp(np.minimum(logs[-1] - top, 50.0))
+
+        count = evaluations(len(self.history.trials))
+        members, _ = evolve(first, np.exp(known - top), self._children, improvement, count, self.rng)
+        values = np.concatenate(logs)
+        exact = self._settled(members, values)
+        if criterion is not None and self.data.cube.smooth.any():
+            self._climbed(members, values, exact, criterion)
+        order = sorted(exact, key=lambda place: (-values[place], place))
+        return [(members[place].config, float(values[place])) for place in order]
+
+    def _population(self, starts: Iterable[int]) -> list[Member]:
+        """The evaluated configurations, and the networks of the pools with the other parameters of one of them each."""
+        space, data = self.history.space, self.data
+        trials = [self.history.trials[number] for number in starts]
+        configs = [trial.config for trial in trials]
+        for name, pool in pools(space).items():
+            bases = configs[: len(trials)] or [space.sample(self.rng)]
+            for place, value in enumerate(pool):
+                base = bases[place % len(bases)]
+                if name in base:
+                    configs.append({**base, name: value})
+        by_key = {space.key(config): config for config in configs}
+        listed = list(by_key.values()) or [space.sample(self.rng)]
+        columns = [
+            catalogue.enter([config.get(name) for config in listed])
+            for name, catalogue in zip(data.cube.encoder.domains, data.networks, strict=True)
+        ]
+        return [Member(config, numbers) for config, numbers in zip(listed, zip(*columns, strict=True), strict=True)]
+
+    def _children(self, parents: list[Member]) -> list[Member]:
+        options = mutation_options(self.modifiers)
+        configs = [mutated(self.history.space, parent.config, self.rng, options) for parent in parents]
+        columns = []
+        for place, (name, catalogue) in enumerate(zip(self.data.cube.encoder.domains, self.data.networks, strict=True)):
+            values = [config.get(name) for config in configs]
+            columns.append(catalogue.propose(values, [parent.numbers[place] for parent in parents]))
+        return [Member(config, numbers) for config, numbers in zip(configs, zip(*columns, strict=True), strict=True)]
+
+    def _rows(self, members: Sequence[Member]) -> Array:
+        encoded = self.data.cube.encoder.encode([member.config for member in members])[0]
+        return np.hstack([encoded, np.array([member.numbers for member in members], dtype=np.float64)])
+
+    def _settled(self, members: list[Member], values: Array) -> list[int]:
+        """The places of untried members whose values are exact, after those that lead were made so."""
+        history = self.history
+        order: list[int] = []
+        seen = set()
+        for place in np.argsort(-values, kind="stable").tolist():
+            key = history.space.key(members[place].config)
+            if key not in seen and history.tried(members[place].config) is None:
+                order.append(place)
+            seen.add(key)
+        exact: list[int] = []
+        while order and len(exact) < MOST_SETTLED:
+            few, order = order[:SETTLED], order[SETTLED:]
+            for column, catalogue in enumerate(self.data.networks):
+                catalogue.settle([members[place].numbers[column] for place in few])
+            values[few] = self.score(self._rows([members[place] for place in few]))
+            exact += few
+            if order and max(values[place] for place in exact) >= values[order[0]]:
+                break
+        return exact
+
+    def _climbed(self, members: list[Member], values: Array, exact: list[int], criterion: Criterion) -> None:
+        """Move the parameters with positions of the best few to a local maximum, in place."""
+        cube, space = self.data.cube, self.history.space
+        best = sorted(exact, key=lambda place: (-values[place], place))[:CLIMBS]
+        if not best:
+            return
+        rows = self._rows([members[place] for place in best])
+        numbers = rows[:, cube.width :]
+
+        def with_gradient(positions: Array) -> tuple[Array, Array]:
+            value, slope = criterion.with_gradient(np.hstack([positions, numbers]))
+            return value, slope[:, : cube.width]
+
+        moved, reached = climb(cube, with_gradient, rows[:, : cube.width], values[best])
+        for place, row, value in zip(best, moved, reached, strict=True):
+            member = members[place]
+            plain = cube.decode(row)
+            networks = {name: member.config[name] for name in cube.encoder.domains if name in member.config}
+            if value <= values[place] or any(not is_active(space, name, plain) for name in networks):
+                continue
+            made = {**plain, **networks}
+            config = {name: made[name] for name in space.parameters if name in made}
+            if self.history.tried(config) is None:
+                members[place], values[place] = Member(config, member.numbers), float(value)
+
+
+def positions_only(data: Observations) -> Callable[[Array], Array]:
+    """Rows with a budget behind them → rows that a spread can be measured in."""
+    if not data.networks:
+        return lambda X: X
+    return lambda X: np.hstack([data.described(X[:, : data.width]), X[:, data.width :]])

@@ -1,0 +1,89 @@
+"""Steps from one configuration to another nearby, in any space: what all evolutionary searches share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from xstar.journal import History
+from xstar.searchers.base import untried
+from xstar.searchers.sobol import Sobol
+from xstar.space import Space
+from xstar.space.cube import cube_of
+from xstar.trial import Config, Done, New, Suggestion
+
+SCALES = (0.3, 0.1, 0.03)
+"""Standard deviations of the steps of numbers, in sides of the cube: one is drawn for each child."""
+SHARE = 0.3
+"""Of the parameters with positions that change in a child, at least one."""
+ATTEMPTS = 20
+"""Mutations of one parent before a child that was tried is given up. A network has hundreds of neighbours."""
+
+
+def mutated(space: Space, config: Config, rng: np.random.Generator, options: Mapping[str, Any]) -> Config:
+    """A configuration near ``config``: its networks mutated, its other parameters perturbed, or both, with equal chances.
+
+    ``options`` go to the mutation of networks.
+    """
+    cube = cube_of(space)
+    domains = [name for name in cube.encoder.domains if name in config]
+    kind = int(rng.integers(3)) if domains and cube.width else 0 if domains else 1
+    plain = {name: value for name, value in config.items() if name not in domains}
+    if kind != 0:
+        row = cube.encoder.encode([config])[0]
+        steps = rng.standard_normal((1, cube.width)) * SCALES[int(rng.integers(len(SCALES)))]
+        plain = cube.decode(cube.perturbed(row, steps, rng.random((1, 2, cube.width)), SHARE)[0])
+    chosen = domains[int(rng.integers(len(domains)))] if domains and kind != 1 else None
+    made = dict(plain)
+    for name in cube.encoder.domains:
+        domain: Any = space[name]
+        if not is_active(space, name, plain):
+            continue
+        if name == chosen:
+            made[name] = domain.mutate(config[name], rng, **options)
+        else:
+            made[name] = config[name] if name in config else domain.sample(rng)
+    return {name: made[name] for name in space.parameters if name in made}
+
+
+def is_active(space: Space, name: str, plain: Mapping[str, Any]) -> bool:
+    """Whether a parameter takes part, given those with positions."""
+    active = space.structure.activity.get(name)
+    return active is None or active(plain)
+
+
+def pools(space: Space) -> dict[str, tuple[Any, ...]]:
+    """The initial pools of those parameters that have one."""
+    found = {name: getattr(space[name], "pool", ()) for name in cube_of(space).encoder.domains}
+    return {name: tuple(pool) for name, pool in found.items() if pool}
+
+
+def first_design(history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
+    """Trial n of an initial design: a Sobol point with network n of the pool, as long as that lasts."""
+    number = len(history.trials)
+    drawn = Sobol().suggest(history, task, rng)
+    if isinstance(drawn, Done):
+        return drawn
+    config, told = dict(drawn.config), []
+    for name, pool in pools(history.space).items():
+        if name in config and number < len(pool):
+            config[name] = pool[number]
+            told.append(f"network {number + 1} of {len(pool)} of the pool")
+    if not told or history.tried(config) is not None:
+        return drawn
+    placed = [drawn.origin] if drawn.origin.startswith("sobol") else []
+    return Suggestion(config, ", ".join(placed + told))
+
+
+def untried_child(
+    history: History, parent: Config, rng: np.random.Generator, options: Mapping[str, Any]
+) -> Config | Done | None:
+    """A mutation of ``parent`` that was not tried; None if there seems to be none."""
+    for _ in range(ATTEMPTS):
+        child = mutated(history.space, parent, rng, options)
+        if history.tried(child) is None:
+            return child
+    drawn = untried(history, rng)
+    return drawn if isinstance(drawn, Done) else None

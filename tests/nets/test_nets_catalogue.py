@@ -1,0 +1,127 @@
+"""The catalogue: numbers for networks, each distance once, provisional ones settled."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from xstar import nets
+from xstar.nets.catalogue import CANDIDATES, NEAR, Catalogue, is_of_networks
+from xstar.nets.describe import PLAIN, describe, described_by
+
+MLP = nets.MLP(inputs=4)
+
+
+def sampled(count: int, domain: nets.MLP | nets.CNN | nets.Cell = MLP, seed: int = 0) -> list[object]:
+    rng = np.random.default_rng(seed)
+    found: dict[object, None] = {}
+    while len(found) < count:
+        found[domain.sample(rng)] = None
+    return list(found)
+
+
+@pytest.mark.parametrize(
+    "domain", [MLP, nets.CNN(image=8, channels=1), nets.Cell()], ids=lambda domain: type(domain).__name__
+)
+def test_distances_are_those_of_otmann(domain: nets.MLP) -> None:
+    networks = sampled(6, domain)
+    catalogue = Catalogue(domain)
+    few = catalogue.enter(networks[:2])
+    numbers = np.array([*few, *catalogue.enter(networks)])  # two of them again
+    assert numbers[:2].tolist() == numbers[2:4].tolist()
+    assert catalogue.computed == 15  # all pairs of six, each once
+    d, normalised = catalogue.between(numbers[2:], numbers[2:])
+    assert_array_equal(d, nets.distances(networks) / catalogue.unit)
+    assert_allclose(normalised, nets.distances(networks, normalised=True), rtol=1e-12)
+
+
+def test_no_network_has_the_number_zero() -> None:
+    catalogue = Catalogue(MLP)
+    numbers = np.array(catalogue.enter([None, MLP.pool[0], None]))
+    assert numbers.tolist() == [0, 1, 0]
+    d, normalised = catalogue.between(numbers, numbers)
+    assert_array_equal(d[:, :, 0], [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    assert_array_equal(normalised[:, :, 2], [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    assert_array_equal(catalogue.described(numbers)[0], np.full(len(catalogue.names), 0.5))
+
+
+def test_candidates_are_provisional_until_they_are_settled() -> None:
+    rng = np.random.default_rng(1)
+    networks = sampled(30)
+    catalogue = Catalogue(MLP)
+    known = np.array(catalogue.enter(networks))
+    children = [MLP.mutate(networks[place], rng) for place in range(4)]
+    before = catalogue.computed
+    numbers = np.array(catalogue.propose(children, known[:4].tolist()))
+    assert (numbers >= CANDIDATES).all()
+    assert catalogue.computed - before == 4 * NEAR
+    exact = nets.distances(children, networks) / catalogue.unit
+    d, _ = catalogue.between(numbers, known)
+    to_parent = np.array([exact[place, place] for place in range(4)])
+    assert not np.array_equal(d, exact)
+    assert (np.abs(d - exact) <= to_parent[:, None] + 1e-9).all()  # the triangle inequality
+    assert ((d == exact).all(axis=2).sum(axis=1) >= NEAR).all()
+    catalogue.settle(numbers.tolist())
+    assert_array_equal(catalogue.between(numbers, known)[0], exact)
+    assert_allclose(
+        catalogue.between(numbers, known)[1], nets.distances(children, networks, normalised=True), rtol=1e-12
+    )
+
+
+def test_nothing_exact_is_computed_again() -> None:
+    rng = np.random.default_rng(2)
+    networks = sampled(20)
+    catalogue = Catalogue(MLP)
+    known = catalogue.enter(networks)
+    child = MLP.mutate(networks[0], rng)
+    catalogue.settle(catalogue.propose([child], known[:1]))
+    catalogue.forget_candidates()
+    before = catalogue.computed
+    settled = catalogue.propose([child], known[1:2])
+    assert catalogue.computed == before
+    assert_array_equal(
+        catalogue.between(np.array(settled), np.array(known))[0][0],
+        nets.distances([child], networks)[0] / catalogue.unit,
+    )
+    catalogue.forget_candidates()
+    assert catalogue.enter([child]) == [21]
+    assert catalogue.computed == before
+    more = catalogue.enter(sampled(25)[20:])
+    assert catalogue.computed == before + 5 * 21 + 10
+    d, _ = catalogue.between(np.array(more), np.array([21]))
+    assert_array_equal(d[:, 0], nets.distances(sampled(25)[20:], [child])[:, 0] / catalogue.unit)
+
+
+def test_it_grows() -> None:
+    networks = sampled(70, nets.Cell())
+    catalogue = Catalogue(nets.Cell())
+    numbers = []
+    for start in range(0, 70, 7):
+        numbers += catalogue.enter(networks[start : start + 7])
+    d, _ = catalogue.between(np.array(numbers), np.array(numbers))
+    assert_array_equal(d, nets.distances(networks) / catalogue.unit)
+
+
+def test_descriptions() -> None:
+    names = described_by(MLP)
+    rows = [describe(graph, names) for graph in MLP.pool]
+    assert all(row.shape == (len(names),) and (row >= 0).all() and (row <= 1).all() for row in rows)
+    first = dict(zip(names, rows[0], strict=True))
+    assert first["layers"] == pytest.approx(np.log2(len(MLP.pool[0].layers)) / 6)
+    assert sum(value for name, value in first.items() if name.startswith("share")) == pytest.approx(1.0)
+    cell = nets.Cell()
+    names = described_by(cell)
+    value = cell.sample(np.random.default_rng(0))
+    row = describe(value, names)
+    edges = row[len(PLAIN) + 5 :].reshape(6, 5)
+    assert [cell.operations[place] for place in edges.argmax(axis=1)] == list(value.operations)
+    assert_array_equal(edges.sum(axis=1), np.ones(6))
+    assert names[-5:] == ("edge 5",) * 5
+
+
+def test_what_a_domain_of_networks_is() -> None:
+    assert is_of_networks(MLP)
+    assert is_of_networks(nets.Cell())
+    with pytest.raises(AttributeError):
+        is_of_networks(object())

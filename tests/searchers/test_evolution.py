@@ -1,0 +1,98 @@
+"""Evolution and its blind twin: the shared suite, generations, and what they owe to networks."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from gp_cases import SQUARE, ask, bowl, run
+
+import xstar as xs
+from xstar.audit import audit
+from xstar.errors import InvalidArgument
+from xstar.nets import synthetic
+from xstar.searchers import Evolution, NetworkRandom, Searcher
+from xstar.testing import check_searcher
+
+NETS = xs.Space(net=xs.nets.MLP(inputs=4))
+
+
+@pytest.mark.parametrize(
+    "searcher", [Evolution(), Evolution(2, 1), NetworkRandom(), NetworkRandom(2)], ids=["ea", "ea-1", "rand", "rand-2"]
+)
+def test_conforms(searcher: Searcher) -> None:
+    check_searcher(searcher)
+
+
+@pytest.mark.parametrize("method", ["evolution", "nasbot-random"])
+def test_begins_with_the_pool_and_goes_on(method: str) -> None:
+    study = xs.Study(NETS, method=method, seed=0)
+    trials = run(study, 25, lambda config: -synthetic.f2(config["net"]))
+    assert [trial.config["net"] for trial in trials[:10]] == list(xs.nets.MLP(inputs=4).pool)
+    assert len({trial.config["net"] for trial in trials}) == 25
+    assert audit(study).findings == []
+
+
+def test_parents_come_from_before_the_generation() -> None:
+    study = xs.Study(NETS, searcher=Evolution(initial=4, per_generation=3), seed=0)
+    trials = run(study, 16, lambda config: -synthetic.f2(config["net"]))
+    for trial in trials[4:]:
+        found = re.fullmatch(r"evolution: generation (\d+), mutated from trial (\d+)", trial.origin)
+        assert found is not None, trial.origin
+        generation, parent = map(int, found.groups())
+        assert generation == (trial.number - 4) // 3 + 1
+        assert parent < 4 + 3 * (generation - 1)
+
+
+def test_good_parents_are_preferred() -> None:
+    study = xs.Study(SQUARE, searcher=Evolution(initial=40, per_generation=200), seed=0)
+    run(study, 240)
+    parents = [int(trial.origin.split()[-1]) for trial in study.history.trials[40:]]
+    losses = [bowl(study.history.trials[parent].config) for parent in parents]
+    assert np.mean(losses) < 0.7 * np.mean([bowl(trial.config) for trial in study.history.trials[:40]])
+
+
+def test_it_beats_chance_on_a_bowl() -> None:
+    best = {
+        method: xs.minimize(lambda t: bowl(t.config), SQUARE, method=method, trials=150, seed=0).best.value
+        for method in ("evolution", "random")
+    }
+    assert best["evolution"] < best["random"]
+
+
+def test_one_diverged_training_does_not_blind_it() -> None:
+    study = xs.Study(SQUARE, searcher=Evolution(initial=20, per_generation=100), seed=0)
+    run(study, 120, lambda config: 1e9 if config["x"] > 0.95 else bowl(config))
+    parents = {int(trial.origin.split()[-1]) for trial in study.history.trials[20:]}
+    assert all(study.history.trials[parent].config["x"] <= 0.95 for parent in parents)
+
+
+def test_while_nothing_has_ended_the_design_goes_on() -> None:
+    study = xs.Study(SQUARE, searcher=Evolution(initial=2), seed=0)
+    assert [ask(study).origin.split(",")[0] for _ in range(4)] == [f"evolution: initial {n}" for n in (1, 2, 3, 4)]
+
+
+def test_a_small_space_is_tried_to_the_last() -> None:
+    space = xs.Space(a=xs.Choice(["x", "y", "z"]), b=xs.Int(0, 3), c=xs.Bool(when={"a": "x"}))
+    for method in ("evolution", "nasbot-random"):
+        study = xs.Study(space, method=method, seed=1)
+        seen = set()
+        while (trial := study.ask()) is not None:
+            seen.add(space.key(trial.config))
+            study.tell(trial, float(trial.number))
+        assert len(seen) == 16
+
+
+def test_under_a_scheduler() -> None:
+    study = xs.Study(SQUARE, searcher=Evolution(initial=3), scheduler=xs.schedulers.ASHA(9), seed=0)
+    for _ in range(12):
+        trial = ask(study)
+        study.report(trial, bowl(trial.config), budget=(trial.reports[-1].budget if trial.reports else 0) + 1)
+    assert any("mutated" in trial.origin for trial in study.history.trials)
+
+
+@pytest.mark.parametrize("settings", [{"initial": 0}, {"per_generation": 0}, {"initial": 1.5}], ids=str)
+def test_bad_settings_are_refused(settings: dict[str, object]) -> None:
+    with pytest.raises(InvalidArgument, match=next(iter(settings))):
+        Evolution(**settings)

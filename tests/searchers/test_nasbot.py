@@ -1,0 +1,209 @@
+"""NASBOT: spaces with architectures, alone, with other parameters, over budgets, with failures and many workers."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from gp_cases import Words, ask, run
+from numpy.testing import assert_array_equal
+
+import xstar as xs
+from xstar.audit import audit
+from xstar.errors import InvalidArgument
+from xstar.nets import synthetic
+from xstar.searchers import GP, NASBOT
+from xstar.searchers.gp_data import Observations
+from xstar.searchers.gp_networks import kernels, mutation_options
+from xstar.testing import check_searcher
+
+SMALL = xs.nets.MLP(inputs=4, max_layers=14, units=(8, 64))
+NETS = xs.Space(net=SMALL)
+JOINT = xs.Space(lr=xs.Float(1e-4, 1e-1, log=True), net=SMALL, kind=xs.Choice(["a", "b"]))
+CONDITIONAL = xs.Space(
+    kind=xs.Choice(["net", "tree"]), net=xs.nets.MLP(inputs=4, max_layers=12, when={"kind": "net"}), x=xs.Float(0, 1)
+)
+
+
+def loss(config: dict[str, object]) -> float:
+    value = 0.0
+    if "net" in config:
+        value -= synthetic.f3(config["net"])
+    if "lr" in config:
+        value += (np.log10(config["lr"]) + 2.5) ** 2 + (config["kind"] == "a")
+    return float(value + (config["x"] - 0.3) ** 2 if "x" in config else value)
+
+
+@pytest.mark.parametrize("space", [NETS, JOINT, CONDITIONAL], ids=["nets", "joint", "conditional"])
+def test_searches_spaces_with_architectures(space: xs.Space) -> None:
+    study = xs.Study(space, searcher=NASBOT(initial=4), seed=0)
+    trials = run(study, 8, loss)
+    assert [trial.origin.startswith("nasbot: log EI") for trial in trials] == [False] * 4 + [True] * 4
+    assert len({space.key(trial.config) for trial in trials}) == 8
+    for trial in trials:
+        space.parse(trial.config)  # canonical, or it raises
+    assert audit(study).findings == []
+
+
+def test_with_hyperparameters_drawn_from_their_posterior() -> None:
+    """The paper's kernel as the paper has it."""
+    study = xs.Study(NETS, searcher=GP(initial=6, samples=2, describe=False), seed=0)
+    trials = run(study, 8, loss)
+    assert all(trial.origin.startswith("nasbot: log EI") for trial in trials[6:])
+    assert audit(study).findings == []
+
+
+def test_conforms() -> None:
+    check_searcher(NASBOT(), trials=9)
+
+
+def test_the_initial_design_is_the_pool() -> None:
+    study = xs.Study(xs.Space(net=xs.nets.MLP(inputs=4)), method="nasbot", seed=1)
+    pool = xs.nets.MLP(inputs=4).pool
+    trials = [ask(study) for _ in range(10)]
+    assert [trial.config["net"] for trial in trials] == list(pool)
+    assert trials[2].origin == "nasbot: initial 3, network 3 of 10 of the pool"
+
+
+def test_it_finds_better_networks_than_chance() -> None:
+    space = xs.Space(net=xs.nets.MLP(inputs=4, max_layers=9, units=(8, 32)))
+    best = {
+        method: [
+            xs.minimize(lambda t: loss(t.config), space, method=method, trials=22, seed=seed).best.value
+            for seed in (0, 1)
+        ]
+        for method in ("nasbot", "random")
+    }
+    assert np.mean(best["nasbot"]) < np.mean(best["random"])
+
+
+@pytest.mark.parametrize("surrogate", ["matern-warped", "decay"])
+def test_over_budgets(surrogate: str) -> None:
+    """MOBSTER on a space with a net: the product kernel, over (x, r)."""
+    scheduler = xs.schedulers.ASHA(9)
+    study = xs.Study(JOINT, searcher=GP(initial=4, surrogate=surrogate), scheduler=scheduler, seed=0)
+    origins = []
+    for _ in range(14):
+        trial = ask(study)
+        origins.append(trial.origin)
+        while study.history.trials[trial.number].state is xs.State.RUNNING:
+            reports = study.history.trials[trial.number].reports
+            budget = (reports[-1].budget if reports else 0) + 1
+            study.report(trial, loss(trial.config) + 1.0 / budget, budget=budget)
+    assert any(origin.startswith("nasbot: log EI") and "at budget 9" in origin for origin in origins), origins
+    assert not any("failed" in origin for origin in origins)
+
+
+@pytest.mark.parametrize("pending", ["fantasies", "hallucination"])
+def test_workers_are_given_different_networks(pending: str) -> None:
+    study = xs.Study(NETS, searcher=NASBOT(initial=3, pending=pending), seed=2)
+    run(study, 4, loss)
+    running = [ask(study) for _ in range(5)]
+    assert len({trial.config["net"] for trial in running}) == 5
+
+
+def test_failures_are_learned_from() -> None:
+    """Networks of more than 9 layers fail: fewer and fewer of them are suggested, and the search goes on."""
+
+    def fragile(config: dict[str, object]) -> float:
+        if len(config["net"].layers) > 9:
+            raise xs.Infeasible("too deep")
+        return loss(config)
+
+    study = xs.Study(NETS, searcher=GP(initial=10), seed=0)
+    trials = run(study, 30, fragile)
+    deep = [len(trial.config["net"].layers) > 9 for trial in trials]
+    blind = [len(SMALL.sample(np.random.default_rng(seed)).layers) > 9 for seed in range(100)]
+    assert np.mean(deep[20:]) < np.mean(blind)
+    assert study.history.trials[-1].origin.startswith("nasbot: log EI")
+
+
+def test_only_failures_and_one_observation() -> None:
+    study = xs.Study(NETS, searcher=GP(initial=2), seed=0)
+    for _ in range(4):
+        study.fail(ask(study), "no", kind="infeasible")
+    assert ask(study).origin.startswith("nasbot: log p")
+    study = xs.Study(NETS, searcher=GP(initial=1), seed=0)
+    run(study, 3, lambda config: 1.0)  # all the same
+    assert ask(study).origin.startswith("nasbot: log EI")
+
+
+def test_a_constraint_metric() -> None:
+    study = xs.Study(NETS, searcher=GP(initial=6), constraints={"layers": 9.0}, metric="loss", seed=0)
+    for _ in range(22):
+        trial = ask(study)
+        study.tell(trial, {"loss": loss(trial.config), "layers": float(len(trial.config["net"].layers))})
+    sizes = [len(trial.config["net"].layers) for trial in study.history.trials]
+    assert np.mean(np.array(sizes[14:]) > 9) <= np.mean(np.array(sizes[:6]) > 9)
+    assert len(study.best.config["net"].layers) <= 9
+
+
+def test_cells_are_tried_to_the_last() -> None:
+    """A finite space: three nodes, two operations, eight cells."""
+    space = xs.Space(cell=xs.nets.Cell(nodes=3, operations=("skip_connect", "nor_conv_3x3")))
+    study = xs.Study(space, method="nasbot", seed=0)
+    seen = set()
+    while (trial := study.ask()) is not None:
+        seen.add(trial.config["cell"])
+        study.tell(trial, float(trial.config["cell"].operations.count("skip_connect")))
+    assert len(seen) == 8
+
+
+def test_an_indefinite_kernel_is_met_and_told() -> None:
+    """p̄ = 2 makes matrices with negative eigenvalues: what is added to their diagonal stands in the origin."""
+    space = xs.Space(cell=xs.nets.Cell())
+    searcher = GP(initial=30, describe=False, distances="normalised", powers=(2.0, 2.0))
+    study = xs.Study(space, searcher=searcher, seed=0)
+    trials = run(study, 34, lambda config: float(config["cell"].operations.count("nor_conv_3x3")))
+    assert any("not positive definite" in trial.origin for trial in trials[30:])
+    for trial in trials[30:]:
+        assert re.match(r"nasbot: log EI|random: gp failed at n=\d+, a covariance matrix of \d+ rows", trial.origin)
+
+
+def test_the_kernel_is_a_sum_of_what_is_asked_for() -> None:
+    study = xs.Study(NETS, searcher=GP(initial=2), seed=0)
+    run(study, 2, loss)
+    data = Observations.of(study.history)
+    described = len(data.networks[0].names) + 1
+    for parts, describe, size in [("both", False, 10), ("plain", True, 5 + described), ("none", True, described)]:
+        ((kernel, priors),) = kernels(data, parts, (1.0, 1.0), describe, "matern52")
+        assert len(kernel.names) == len(priors) == size
+
+
+def test_modifiers_can_be_limited() -> None:
+    graph = SMALL.pool[0]
+    for modifiers, same in [("units", True), ("structure", False)]:
+        rng = np.random.default_rng(0)
+        children = [SMALL.mutate(graph, rng, steps=1, **mutation_options(modifiers)) for _ in range(20)]
+        kept = [[one.op for one in child.layers] == [one.op for one in graph.layers] for child in children]
+        units = [[one.units for one in child.layers] == [one.units for one in graph.layers] for child in children]
+        assert all(kept) if same else not all(kept)
+        assert not all(units) if same else True
+
+
+def test_descriptions_stand_in_for_networks_where_positions_are_needed() -> None:
+    study = xs.Study(CONDITIONAL, searcher=GP(initial=4), seed=0)
+    run(study, 4, loss)
+    data = Observations.of(study.history)
+    rows = data.described(data.X)
+    assert rows.shape == (4, data.cube.width + len(data.networks[0].names))
+    assert_array_equal(rows[:, : data.cube.width], data.X[:, : data.cube.width])
+    for trial, row in zip(study.history.trials, rows, strict=True):
+        assert ("net" in trial.config) == (row[data.cube.width] != 0.5)
+
+
+def test_bad_settings_and_spaces_are_refused() -> None:
+    for settings, match in [
+        ({"distances": "some"}, "distances"),
+        ({"modifiers": "none"}, "modifiers"),
+        ({"powers": (1.0,)}, "powers"),
+        ({"powers": (1.0, 3.0)}, "powers"),
+        ({"distances": "none", "describe": False}, "describe"),
+    ]:
+        with pytest.raises(InvalidArgument, match=match):
+            GP(**settings)
+    with pytest.raises(InvalidArgument, match="thompson"):
+        xs.Study(NETS, searcher=GP(acquisition="thompson")).ask()
+    with pytest.raises(InvalidArgument, match="word"):
+        xs.Study(xs.Space(word=Words()), method="nasbot").ask()
