@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from xstar import nets
+from xstar.nets import catalogue as catalogue_module
 from xstar.nets.catalogue import CANDIDATES, NEAR, Catalogue, is_of_networks
 from xstar.nets.describe import PLAIN, describe, described_by
 
@@ -30,8 +31,9 @@ def test_distances_are_those_of_otmann(domain: nets.MLP) -> None:
     few = catalogue.enter(networks[:2])
     numbers = np.array([*few, *catalogue.enter(networks)])  # two of them again
     assert numbers[:2].tolist() == numbers[2:4].tolist()
-    assert catalogue.computed == 15  # all pairs of six, each once
+    assert catalogue.computed == 0  # nobody has asked
     d, normalised = catalogue.between(numbers[2:], numbers[2:])
+    assert catalogue.computed == 15  # all pairs of six, each once
     assert_array_equal(d, nets.distances(networks) / catalogue.unit)
     assert_allclose(normalised, nets.distances(networks, normalised=True), rtol=1e-12)
 
@@ -52,12 +54,13 @@ def test_candidates_are_provisional_until_they_are_settled() -> None:
     catalogue = Catalogue(MLP)
     known = np.array(catalogue.enter(networks))
     children = [MLP.mutate(networks[place], rng) for place in range(4)]
+    catalogue.between(known, known)
     before = catalogue.computed
     numbers = np.array(catalogue.propose(children, known[:4].tolist()))
     assert (numbers >= CANDIDATES).all()
-    assert catalogue.computed - before == 4 * NEAR
     exact = nets.distances(children, networks) / catalogue.unit
     d, _ = catalogue.between(numbers, known)
+    assert catalogue.computed - before == 4 * NEAR
     to_parent = np.array([exact[place, place] for place in range(4)])
     assert not np.array_equal(d, exact)
     assert (np.abs(d - exact) <= to_parent[:, None] + 1e-9).all()  # the triangle inequality
@@ -73,24 +76,57 @@ def test_nothing_exact_is_computed_again() -> None:
     rng = np.random.default_rng(2)
     networks = sampled(20)
     catalogue = Catalogue(MLP)
-    known = catalogue.enter(networks)
+    known = np.array(catalogue.enter(networks))
+    catalogue.between(known, known)
     child = MLP.mutate(networks[0], rng)
-    catalogue.settle(catalogue.propose([child], known[:1]))
+    catalogue.settle(catalogue.propose([child], [1]))
     catalogue.forget_candidates()
     before = catalogue.computed
-    settled = catalogue.propose([child], known[1:2])
-    assert catalogue.computed == before
-    assert_array_equal(
-        catalogue.between(np.array(settled), np.array(known))[0][0],
-        nets.distances([child], networks)[0] / catalogue.unit,
-    )
+    settled = np.array(catalogue.propose([child], [2]))
+    exact = nets.distances([child], networks) / catalogue.unit
+    assert_array_equal(catalogue.between(settled, known)[0], exact)
     catalogue.forget_candidates()
-    assert catalogue.enter([child]) == [21]
+    entered = np.array(catalogue.enter([child]))
+    assert entered.tolist() == [21]
+    assert_array_equal(catalogue.between(entered, known)[0], exact)
     assert catalogue.computed == before
-    more = catalogue.enter(sampled(25)[20:])
-    assert catalogue.computed == before + 5 * 21 + 10
-    d, _ = catalogue.between(np.array(more), np.array([21]))
+    more = np.array(catalogue.enter(sampled(25)[20:]))
+    d, _ = catalogue.between(more, entered)
     assert_array_equal(d[:, 0], nets.distances(sampled(25)[20:], [child])[:, 0] / catalogue.unit)
+    assert catalogue.computed == before + 5 * 21 + 10
+    catalogue.between(more, known)
+    assert catalogue.computed == before + 5 * 21 + 10
+
+
+def test_children_of_candidates_inherit_in_turn() -> None:
+    rng = np.random.default_rng(3)
+    networks = sampled(12)
+    catalogue = Catalogue(MLP)
+    known = np.array(catalogue.enter(networks))
+    child = MLP.mutate(networks[0], rng)
+    grandchild = MLP.mutate(child, rng)
+    (one,) = catalogue.propose([child], [1])
+    (two,) = catalogue.propose([grandchild], [one])
+    d, _ = catalogue.between(np.array([two]), known)  # the row of its parent was not asked for before
+    exact = nets.distances([grandchild], networks)[0] / catalogue.unit
+    far = sum(nets.distances([a], [b])[0, 0] for a, b in [(child, networks[0]), (grandchild, child)]) / catalogue.unit
+    assert (np.abs(d[0] - exact) <= far + 1e-9).all()
+
+
+def test_what_nobody_asks_for_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalogue_module, "MOST_SLOTS", 10)
+    cell = nets.Cell()
+    networks = sampled(40, cell)
+    catalogue = Catalogue(cell)
+    numbers = np.array(catalogue.enter(networks))
+    for start in range(0, 33, 3):
+        few = slice(start, start + 8)
+        d, _ = catalogue.between(numbers[few], numbers[few])
+        assert_array_equal(d, nets.distances(networks[few]) / catalogue.unit)
+        (new,) = catalogue.propose([cell.mutate(networks[start], np.random.default_rng(start))], [int(numbers[start])])
+        assert catalogue.between(np.array([new]), numbers[few])[0].shape == (1, 8, 4)
+        catalogue.forget_candidates()
+    assert catalogue.computed < 40 * 39 // 2
 
 
 def test_it_grows() -> None:

@@ -5,11 +5,15 @@ Notation
 ============  ==========================================================================================  ===============
 symbol        meaning                                                                                     shape
 ============  ==========================================================================================  ===============
-``known``     networks that were entered, for good; number 0 stands for "no network" (inactive)           N of them
-``table``     d of all pairs of known networks                                                            (N, N, S)
+``known``     networks that were entered, for good; number 0 stands for "no network" (inactive)
+``slots``     the numbers of known networks whose distances were asked for                                (N,)
+``table``     d of all pairs of them                                                                      (N, N, S)
 candidates    networks of one decision, numbered from ``CANDIDATES`` on; forgotten after it               C of them
-``rows``      d of each candidate to the known networks                                                   (C, N, S)
+``rows``      d of each candidate to the networks in slots                                                (N, S) each
 ============  ==========================================================================================  ===============
+
+Nothing is computed before it is asked for: a model that looks only at descriptions never causes a distance, and one that sees
+500 of 10,000 networks causes only theirs.
 
 Most of a decision of NASBOT is distances, and most candidates are looked at only to be dropped. So a candidate begins with the
 row of the network it was mutated from, and only the distances to its ``NEAR`` nearest networks are computed: by the triangle
@@ -21,7 +25,7 @@ pair is computed twice.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +43,8 @@ NEAR = 8
 processor time, all of them 4.6 s."""
 REMEMBERED = 4_000
 """Exact rows of candidates that are kept: 25 MB at 200 networks."""
+MOST_SLOTS = 2_000
+"""Networks whose distances are kept: 128 MB. Beyond it, those that are not asked for are dropped."""
 SAMPLES = 16
 """Networks whose median mass is the unit of a domain without a pool."""
 
@@ -64,21 +70,18 @@ class Catalogue:
         """Pairs computed so far."""
         self.names = described_by(domain)
         """Of the numbers in ``described``."""
-        self._described = np.full((64, len(self.names)), 0.5)
         self._known: list[Any] = [None]
         self._numbers: dict[Any, int] = {}
         self._masses = np.zeros(64)
+        self._described = np.full((64, len(self.names)), 0.5)
+        self._slots: list[int] = [0]
+        self._slot = np.full(64, -1, dtype=np.int64)
+        """Of each number; -1: none."""
+        self._slot[0] = 0
         self._table = np.zeros((64, 64, len(self.structure)))
-        self._candidates: list[Any] = []
-        self._candidate_numbers: dict[Any, int] = {}
-        self._rows: list[Array] = []
-        self._own: list[Array] = []
-        self._exact: list[bool] = []
         self._remembered: dict[Any, Array] = {}
         self._last: tuple[bytes, bytes, tuple[Array, Array]] | None = None
-
-    def __len__(self) -> int:
-        return len(self._known)
+        self._drop_candidates()
 
     # --- numbers ------------------------------------------------------------------------------------------------
 
@@ -87,46 +90,34 @@ class Catalogue:
         new = list(dict.fromkeys(value for value in values if value is not None and value not in self._numbers))
         if new:
             start, end = len(self._known), len(self._known) + len(new)
-            self._grow(end)
-            across = np.array([self._exact_row(value) for value in new])  # to those known before
-            inner = distances(new, structure=self.structure) / self.unit
-            self.computed += len(new) * (len(new) - 1) // 2
-            self._table[start:end, :start] = across
-            self._table[:start, start:end] = across.transpose(1, 0, 2)
-            self._table[start:end, start:end] = inner
+            if end > len(self._masses):
+                room = max(2 * len(self._masses), end)
+                self._masses = _larger(self._masses, (room,), 0.0)
+                self._described = _larger(self._described, (room, len(self.names)), 0.5)
+                self._slot = _larger(self._slot, (room,), -1)
             self._masses[start:end] = [graph_of(value).mass for value in new]
             self._described[start:end] = [describe(value, self.names) for value in new]
             self._known += new
             self._numbers.update(zip(new, range(start, end), strict=True))
-            self._last = None
         return [0 if value is None else self._numbers[value] for value in values]
 
     def propose(self, values: Sequence[Any], parents: Sequence[int]) -> list[int]:
         """Numbers of candidates for the present decision, each mutated from the network with the number in ``parents``."""
         made: list[int] = []
-        by_parent: dict[int, list[int]] = {}
         for value, parent in zip(values, parents, strict=True):
             number = 0 if value is None else self._numbers.get(value, self._candidate_numbers.get(value, -1))
             if number < 0:
                 number = self._candidate_numbers[value] = CANDIDATES + len(self._candidates)
                 self._candidates.append(value)
                 self._own.append(describe(value, self.names))
-                self._rows.append(self._row(parent).copy())
-                self._exact.append(False)
-                if value in self._remembered:
-                    self._settle(number)
-                else:
-                    by_parent.setdefault(parent, []).append(number)
+                self._parents.append(parent)
             made.append(number)
-        for parent, children in by_parent.items():
-            self._near(parent, children)
-        self._last = None
         return made
 
     def settle(self, numbers: Sequence[int]) -> None:
-        """Make the distances of these to all known networks exact."""
+        """Make the distances of these to all networks in slots exact."""
         for number in numbers:
-            if number >= CANDIDATES and not self._exact[number - CANDIDATES]:
+            if number >= CANDIDATES and number not in self._exact:
                 self._settle(number)
         self._last = None
 
@@ -134,22 +125,35 @@ class Catalogue:
         """The decision is made. Exact rows are remembered."""
         if len(self._remembered) > REMEMBERED:
             self._remembered = {}
-        for value, row, exact in zip(self._candidates, self._rows, self._exact, strict=True):
-            if exact:
-                self._remembered[value] = row
-        self._candidates, self._candidate_numbers, self._rows, self._own, self._exact = [], {}, [], [], []
+        self._remembered |= {self._candidates[number - CANDIDATES]: self._rows[number] for number in self._exact}
+        self._drop_candidates()
+
+    def _drop_candidates(self) -> None:
+        self._candidates: list[Any] = []
+        self._candidate_numbers: dict[Any, int] = {}
+        self._own: list[Array] = []
+        self._parents: list[int] = []
+        self._rows: dict[int, Array] = {}
+        self._exact: set[int] = set()
         self._last = None
 
-    # --- distances ----------------------------------------------------------------------------------------------
+    # --- what is asked for --------------------------------------------------------------------------------------
 
     def between(self, ours: Numbers, theirs: Numbers) -> tuple[Array, Array]:
-        """d and d̄ of all pairs, each (m, n, S). ``theirs`` are known; so are all of ``ours``, or none but those of number 0."""
+        """d and d̄ of all pairs, each (m, n, S). ``theirs`` are known networks."""
         key = ours.tobytes(), theirs.tobytes()
         if self._last is not None and self._last[:2] == key:
             return self._last[2]  # while hyperparameters are sampled, the same pairs are asked for again and again
-        d, masses = self._looked_up(ours, theirs)
-        sums = masses[:, None] + self._masses[theirs]
-        normalised = d * (self.unit / np.maximum(sums, 1e-300))[:, :, None]
+        new = ours >= CANDIDATES
+        self._give_slots(np.unique(np.concatenate([theirs, ours[~new]])).tolist())
+        if new.any():
+            self._begin(ours[new].tolist())
+            rows = [self._row(number) for number in ours.tolist()]
+            d = np.array(rows)[:, self._slot[theirs]]
+        else:
+            d = self._table[np.ix_(self._slot[ours], self._slot[theirs])]
+        masses = np.array([self._mass(number) for number in ours.tolist()])
+        normalised = d * (self.unit / np.maximum(masses[:, None] + self._masses[theirs], 1e-300))[:, :, None]
         normalised[(ours == 0)[:, None] != (theirs == 0)] = 1.0
         self._last = (*key, (d, normalised))
         return d, normalised
@@ -162,48 +166,88 @@ class Catalogue:
             [self._own[i - CANDIDATES] if i >= CANDIDATES else self._described[i] for i in numbers.tolist()]
         )
 
-    def _looked_up(self, ours: Numbers, theirs: Numbers) -> tuple[Array, Array]:
-        new = ours >= CANDIDATES
-        if not new.any():
-            return self._table[np.ix_(ours, theirs)], self._masses[ours]
-        d = np.array([self._row(number)[theirs] for number in ours.tolist()])
-        return d, np.array([self._mass(number) for number in ours.tolist()])
+    # --- distances ----------------------------------------------------------------------------------------------
 
-    def _row(self, number: int) -> Array:
-        """d of one network to all known ones."""
-        if number >= CANDIDATES:
-            return self._rows[number - CANDIDATES]
-        row: Array = self._table[number, : len(self._known)]
-        return row
+    def _give_slots(self, numbers: list[int]) -> None:
+        """See to it that these known networks have slots, and the table their distances."""
+        new = [number for number in numbers if self._slot[number] < 0]
+        if not new:
+            return
+        if len(self._slots) + len(new) > MOST_SLOTS:
+            self._keep_slots([0, *(number for number in numbers if number and self._slot[number] >= 0)])
+        start, end = len(self._slots), len(self._slots) + len(new)
+        if end > len(self._table):
+            room = max(2 * len(self._table), end)
+            self._table = _larger(self._table, (room, room, len(self.structure)), 0.0)
+        values = [self._known[number] for number in new]
+        across = np.array([self._exact_row(value) for value in values])
+        self._table[start:end, :start] = across
+        self._table[:start, start:end] = across.transpose(1, 0, 2)
+        self._table[start:end, start:end] = distances(values, structure=self.structure) / self.unit
+        self.computed += len(new) * (len(new) - 1) // 2
+        self._slot[new] = range(start, end)
+        self._slots += new
+
+    def _keep_slots(self, numbers: list[int]) -> None:
+        places = self._slot[numbers]
+        self._table[: len(places), : len(places)] = self._table[np.ix_(places, places)]
+        self._slot[:] = -1
+        self._slot[numbers] = range(len(numbers))
+        self._slots = numbers
+        self._remembered, self._rows, self._exact, self._last = {}, {}, set(), None
+
+    def _begin(self, numbers: list[int]) -> None:
+        """Rows for candidates that have none: their parents', exact for the nearest networks. Parents come before children."""
+        by_parent: dict[int, list[int]] = {}
+        for number in dict.fromkeys(numbers):
+            if number in self._rows and len(self._rows[number]) == len(self._slots):
+                continue
+            if number in self._exact or self._candidates[number - CANDIDATES] in self._remembered:
+                self._settle(number)
+                continue
+            parent = self._parents[number - CANDIDATES]
+            if parent >= CANDIDATES:
+                self._begin([parent])
+            else:
+                self._give_slots([parent])
+            by_parent.setdefault(parent, []).append(number)
+        for parent, children in by_parent.items():
+            self._near(parent, children)
 
     def _near(self, parent: int, children: list[int]) -> None:
-        """Exact distances of some candidates to the networks that are nearest to their parent."""
         far = self._row(parent)
-        sums = self._masses[: len(far)] + self._mass(parent)
+        sums = self._masses[self._slots] + self._mass(parent)
         order = np.argsort(far[1:, -1] / np.maximum(sums[1:], 1e-300), kind="stable")[:NEAR] + 1
-        if not len(order):
-            return
-        near = [self._known[place] for place in order.tolist()]
-        found = distances([self._candidates[i - CANDIDATES] for i in children], near, self.structure, threads=1) / self.unit
+        near = [self._known[self._slots[place]] for place in order.tolist()]
+        candidates = [self._candidates[number - CANDIDATES] for number in children]
+        found = distances(candidates, near, self.structure, threads=1) / self.unit
         self.computed += found.shape[0] * found.shape[1]
         for number, values in zip(children, found, strict=True):
-            self._rows[number - CANDIDATES][order] = values
+            self._rows[number] = far.copy()
+            self._rows[number][order] = values
+
+    def _row(self, number: int) -> Array:
+        """d of one network to all in slots."""
+        if number >= CANDIDATES:
+            return self._rows[number]
+        row: Array = self._table[self._slot[number], : len(self._slots)]
+        return row
 
     def _settle(self, number: int) -> None:
-        place = number - CANDIDATES
-        self._rows[place] = self._exact_row(self._candidates[place])
-        self._exact[place] = True
+        self._rows[number] = self._exact_row(self._candidates[number - CANDIDATES])
+        self._exact.add(number)
 
     def _exact_row(self, value: Any) -> Array:
-        """d of a network to all known ones, as far as it is not remembered."""
-        row = np.zeros((len(self._known), len(self.structure)))
+        """d of a network to all in slots, as far as it is not remembered."""
+        row = np.zeros((len(self._slots), len(self.structure)))
         row[0] = 1.0  # a typical mass
         old = self._remembered.get(value)
         start = 1 if old is None else len(old)
         if old is not None:
             row[:start] = old
         if start < len(row):
-            row[start:] = distances([value], self._known[start:], self.structure)[0] / self.unit
+            others = [self._known[number] for number in self._slots[start:]]
+            row[start:] = distances([value], others, self.structure)[0] / self.unit
             self.computed += len(row) - start
         return row
 
@@ -212,15 +256,15 @@ class Catalogue:
             return float(self._masses[number])
         return graph_of(self._candidates[number - CANDIDATES]).mass
 
-    def _grow(self, need: int) -> None:
-        size = len(self._masses)
-        if need <= size:
-            return
-        larger = max(2 * size, need)
-        masses, table = np.zeros(larger), np.zeros((larger, larger, len(self.structure)))
-        described = np.full((larger, len(self.names)), 0.5)
-        masses[:size], table[:size, :size], described[:size] = self._masses, self._table, self._described
-        self._masses, self._table, self._described = masses, table, described
+
+A = TypeVar("A", bound=NDArray[Any])
+
+
+def _larger(array: A, shape: tuple[int, ...], blank: float) -> A:
+    """The array with room for more."""
+    made = np.full(shape, blank, dtype=array.dtype)
+    made[tuple(slice(size) for size in array.shape)] = array
+    return made  # type: ignore[return-value]
 
 
 def _typical_mass(domain: Any) -> float:

@@ -72,7 +72,7 @@ def first_design(history: History, task: New, rng: np.random.Generator) -> Sugge
             config[name] = pool[number]
             told.append(f"network {number + 1} of {len(pool)} of the pool")
     if not told or history.tried(config) is not None:
-        return drawn
+        return drawn if history.space.draws else Suggestion(drawn.config, "drawn at random")
     placed = [drawn.origin] if drawn.origin.startswith("sobol") else []
     return Suggestion(config, ", ".join(placed + told))
 
