@@ -10,6 +10,7 @@ from xstar import nets
 from xstar.nets import catalogue as catalogue_module
 from xstar.nets.catalogue import CANDIDATES, NEAR, Catalogue, is_of_networks
 from xstar.nets.describe import PLAIN, describe, described_by
+from xstar.nets.measures import hops, path_lengths
 
 MLP = nets.MLP(inputs=4)
 
@@ -161,3 +162,9 @@ def test_what_a_domain_of_networks_is() -> None:
     assert is_of_networks(nets.Cell())
     with pytest.raises(AttributeError):
         is_of_networks(object())
+
+
+def test_hops_are_path_lengths() -> None:
+    for graph in sampled(20):
+        lengths = path_lengths(graph)[-1]
+        assert hops(graph) == (lengths[0], lengths[1])

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from xstar.nets.graph import Graph
 from xstar.nets.labels import label, labels
-from xstar.nets.measures import path_lengths
+from xstar.nets.measures import hops
 
 PLAIN = ("mass", "layers", "edges", "shortest", "longest", "degree", "units", "strides", "decisions")
 
@@ -57,13 +57,13 @@ def describe(value: Any, names: tuple[str, ...]) -> NDArray[np.float64]:
     layers, edges = len(graph.layers), len(graph.edges)
     processing = [one for one in graph.layers if label(one.op).role == "processing"]
     sized = [one.units for one in processing if one.units is not None]
-    lengths = path_lengths(graph)[-1]  # of the output: shortest, longest, … from the input
+    shortest, longest = hops(graph)
     plain = (
         np.log10(max(graph.mass, 1.0)) / 8,
         np.log2(layers) / 6,
         np.log2(max(edges, 1)) / 8,
-        np.log2(max(lengths[0], 1.0)) / 6,
-        np.log2(max(lengths[1], 1.0)) / 6,
+        np.log2(max(shortest, 1.0)) / 6,
+        np.log2(max(longest, 1.0)) / 6,
         edges / layers / 5,
         np.log2(np.mean(sized)) / 10 if sized else 0.0,
         sum(one.stride == 2 for one in processing) / 8,

@@ -89,6 +89,12 @@ def path_lengths(graph: Graph) -> Array:
     return np.array(columns).T
 
 
+def hops(graph: Graph) -> tuple[float, float]:
+    """The shortest and the longest way from input to output."""
+    shortest, longest, _ = _lengths(range(1, len(graph.layers)), graph.parents, [1] * len(graph.layers))
+    return shortest[-1], longest[-1]
+
+
 def _lengths(
     order: range, nearer: tuple[tuple[int, ...], ...], counts: list[int]
 ) -> tuple[list[float], list[float], list[float]]:

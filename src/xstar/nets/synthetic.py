@@ -24,7 +24,7 @@ from math import exp, fsum
 from xstar.errors import InvalidArgument
 from xstar.nets.graph import Graph
 from xstar.nets.labels import label
-from xstar.nets.measures import path_lengths
+from xstar.nets.measures import hops
 
 
 def f0(graph: Graph) -> float:
@@ -32,12 +32,12 @@ def f0(graph: Graph) -> float:
     layers, edges = len(graph.layers), len(graph.edges)
     mass = graph.mass / layers
     degree = edges / layers  # each edge is one child's parent and one parent's child
-    hops = path_lengths(graph)[-1, 0]  # shortest, from ip, all layers
+    shortest, _ = hops(graph)
     terms = (
         exp(-0.001 * abs(mass - 1000)),
         exp(-0.5 * abs(degree - 5)),
         exp(-0.5 * abs(degree - 5)),
-        exp(-0.1 * abs(hops - 5)),
+        exp(-0.1 * abs(shortest - 5)),
         exp(-0.1 * abs(layers - 30)),
         exp(-0.05 * abs(edges - 100)),
     )
