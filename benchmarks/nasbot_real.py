@@ -1,7 +1,8 @@
 """Architectures that were really trained: MLPs on two data sets, and the cells of NAS-Bench-201.
 
-    python -m benchmarks.nasbot_real --part mlp   [--seeds 3] [--first 3] [--evaluations 50] [--problems naval,protein] [--methods …]
-    python -m benchmarks.nasbot_real --part cells [--seeds 10] [--evaluations 500] [--methods …]
+    python -m benchmarks.nasbot_real --part mlp   [--seeds 3] [--first 3] [--evaluations 50] [--problems naval,protein]
+    python -m benchmarks.nasbot_real --part cells [--seeds 10] [--evaluations 500]
+                                     [--methods …]
                                      [--processes 1] [--records FILE] [--again] [--table-only] [--write]
 
 *MLPs.* Naval propulsion and protein structure, two of the paper's data sets, with a training that a processor can afford: the
@@ -11,8 +12,8 @@ than ``valid``), 20 % for the test; inputs and output are normalised, so that a 
 objective is the lowest of the validation errors taken along the training, the test error is that of the same moment. A
 seed stands for a split, for initial weights and for the search: all methods of one seed see the same function. The network
 a method ends with is trained ``FINAL`` times more from other weights; the median of these test errors is reported, since a
-deep network may learn from some weights and not from others. The training was chosen on seeds 0 and 1 of naval, so figures to be
-quoted begin at seed 3.
+deep network may learn from some weights and not from others. The training was chosen on seeds 0 and 1 of naval, so figures
+to be quoted begin at seed 3.
 
 *Cells.* All 15,625 cells of NAS-Bench-201 with their validation errors on CIFAR-10 after 200 epochs, the mean of two or three
 runs. How many evaluations does it take until one of the six cells is evaluated whose test accuracy is ``TARGET`` % or more? A
