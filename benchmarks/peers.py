@@ -352,6 +352,7 @@ class BoTorch:
 
 METHODS: dict[str, Method] = {
     "xstar-gp": Method(lambda space, seed, _: Xstar(space, seed, "gp"), "xstar"),
+    "xstar-dngo": Method(lambda space, seed, _: Xstar(space, seed, "dngo"), "xstar"),
     "xstar-random": Method(lambda space, seed, _: Xstar(space, seed, "random"), "xstar"),
     "optuna-tpe": Method(
         lambda space, seed, _: Optuna(space, lambda s: s.TPESampler(seed=seed, multivariate=False)), "optuna"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from xstar.errors import InvalidArgument
 from xstar.limits import NO_LIMITS, Limits
 from xstar.schedulers import ASHA, FIFO, Hyperband, MedianStop, Scheduler, StoppingASHA
-from xstar.searchers import GP, NASBOT, PBIL, Evolution, Grid, NetworkRandom, Random, Searcher, Sobol
+from xstar.searchers import DNGO, GP, NASBOT, PBIL, Auto, Evolution, Grid, NetworkRandom, Random, Searcher, Sobol
 from xstar.space import Space
 
 METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Scheduler]]] = {
@@ -24,6 +24,8 @@ METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Schedule
     "median": (Random, lambda budget: MedianStop(_needed(budget))),
     "pbil": (PBIL, FIFO),
     "gp": (GP, FIFO),
+    "dngo": (DNGO, FIFO),
+    "auto": (Auto, FIFO),
     "nasbot": (NASBOT, FIFO),
     "nasbot-random": (NetworkRandom, FIFO),
     "evolution": (Evolution, FIFO),

@@ -1,7 +1,9 @@
 """What? One file per method."""
 
+from xstar.searchers.auto import Auto as Auto
 from xstar.searchers.base import SEARCHERS as SEARCHERS
 from xstar.searchers.base import Searcher as Searcher
+from xstar.searchers.dngo import DNGO as DNGO
 from xstar.searchers.evolution import Evolution as Evolution
 from xstar.searchers.evolution import NetworkRandom as NetworkRandom
 from xstar.searchers.gp import GP as GP

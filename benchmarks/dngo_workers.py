@@ -1,0 +1,222 @@
+"""Hundreds of workers on a conditional problem most of which is infeasible: what Section 4.2 of the DNGO paper did.
+
+The space is that of the paper's Table 7: eleven parameters of a caption generator, "factors" only for the multiplicative model.
+The loss is ours, with its minimum at the paper's optimum. A configuration that diverges (a large learning rate and much
+momentum) or does not fit into memory (hidden × context × batch, or factors) has none: 87% of the space. Nobody is told which.
+
+xstar's methods run in the simulator, where such a trial reports NaN and has failed. Optuna's TPE is asked and told at the same
+simulated times; it is told that such a trial failed.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+import xstar as xs
+from xstar.problems import Curve
+from xstar.searchers import Random, Searcher
+from xstar.searchers.dngo import DNGO
+from xstar.simulation import simulate
+from xstar.space import Config
+
+HOUR = 3600.0
+SPACE = xs.Space(
+    model=xs.Choice(["additive", "multiplicative"]),
+    context=xs.Int(3, 25),
+    lr=xs.Float(1e-3, 10.0, log=True),
+    momentum=xs.Float(0.0, 0.9),
+    batch=xs.Int(20, 200),
+    hidden=xs.Int(100, 2000),
+    embedding=xs.Ordinal([50, 100, 200]),
+    dropout=xs.Float(0.0, 0.7),
+    word_decay=xs.Float(1e-9, 1e-3, log=True),
+    context_decay=xs.Float(1e-9, 1e-3, log=True),
+    factors=xs.Int(50, 200, when={"model": "multiplicative"}),
+)
+BEST: Config = {
+    "model": "additive",
+    "context": 5,
+    "lr": 0.43193,
+    "momentum": 0.23269,
+    "batch": 40,
+    "hidden": 441,
+    "embedding": 100,
+    "dropout": 0.14847,
+    "word_decay": 2.98456e-7,
+    "context_decay": 1.09181e-8,
+}
+WEIGHTS = {"context": 1.0, "lr": 3.0, "momentum": 1.0, "batch": 0.5, "hidden": 1.5, "dropout": 1.0}
+DECAYS = ("word_decay", "context_decay")
+
+
+def _places(config: Mapping[str, Any]) -> dict[str, float]:
+    """Of the numbers in their ranges, 0 to 1."""
+    return {
+        "context": (config["context"] - 3) / 22,
+        "lr": math.log10(config["lr"] / 1e-3) / 4,
+        "momentum": config["momentum"] / 0.9,
+        "batch": (config["batch"] - 20) / 180,
+        "hidden": (config["hidden"] - 100) / 1900,
+        "dropout": config["dropout"] / 0.7,
+        **{name: math.log10(config[name] / 1e-9) / 6 for name in DECAYS},
+    }
+
+
+CENTRE = _places(BEST)
+
+
+def feasible(config: Mapping[str, Any]) -> bool:
+    """It neither diverges nor needs more memory than there is."""
+    at = _places(config)
+    diverges = at["lr"] + 0.5 * at["momentum"] > 0.92
+    size = config["hidden"] * config["context"] * math.sqrt(config["batch"])
+    if config["model"] == "multiplicative":
+        size *= config["factors"] / 60
+    return not diverges and size < 60_000
+
+
+@dataclass(frozen=True)
+class Captions:
+    """A problem of xstar's kind: one budget, and a loss that is NaN where there is none."""
+
+    name: str = "captions"
+    space: xs.Space = SPACE
+    budgets: tuple[int, ...] = (1,)
+    unit: str = "a made-up loss"
+    optimum: float = 0.0
+
+    @property
+    def best(self) -> Config:
+        return dict(BEST)
+
+    def loss(self, config: Mapping[str, Any]) -> float:
+        if not feasible(config):
+            return math.nan
+        at = _places(config)
+        total = 0.0
+        for name, weight in WEIGHTS.items():
+            away = at[name] - CENTRE[name]
+            total += weight * away * away + 0.02 * weight * (1.0 - math.cos(6.0 * math.pi * away))
+        # Large learning rates want small batches, and what is regularised one way needs less of the other.
+        total += 2.0 * (at["lr"] - CENTRE["lr"]) ** 2 * abs(at["batch"] - CENTRE["batch"])
+        away = at["word_decay"] + at["context_decay"] - CENTRE["word_decay"] - CENTRE["context_decay"]
+        total += 0.6 * away * away + 0.1 * (at["word_decay"] - CENTRE["word_decay"]) ** 2
+        total += 0.08 * (config["embedding"] != 100)
+        if config["model"] == "multiplicative":
+            total += 0.05 + 0.3 * ((config["factors"] - 90) / 150) ** 2
+        return total
+
+    def curve(self, config: Mapping[str, Any], seed: int) -> Curve:
+        size = config["hidden"] * config["context"] / (441 * 5)
+        noise = np.random.default_rng(seed).lognormal(0.0, 0.3)
+        return Curve([self.loss(config)], [26.6 * HOUR * float(noise) * size**0.3])
+
+
+def ours(searcher: Searcher, workers: int, trials: int, seed: int) -> dict[str, Any]:
+    """A run in the simulator."""
+    begun = time.process_time()
+    study = simulate(Captions(), searcher=searcher, workers=workers, trials=trials, seed=seed)
+    spent = time.process_time() - begun
+    configs = [trial.config for trial in study.history.trials]
+    ended = [study.history.trials[number] for number in study.history.ended]
+    keys = [SPACE.key(config) for config in configs]
+    return {
+        "losses": [trial.loss if trial.loss is not None and math.isfinite(trial.loss) else None for trial in ended],
+        "suggested": [feasible(config) for config in configs],
+        "duplicates": len(keys) - len(set(keys)),
+        "seconds": spent / len(configs),
+    }
+
+
+def tpe(workers: int, trials: int, seed: int) -> dict[str, Any]:
+    """Optuna's sampler, asked and told at the times of a simulated cluster."""
+    import optuna
+
+    warnings.simplefilter("ignore")
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    sampler = optuna.samplers.TPESampler(seed=seed, multivariate=True, group=True, constant_liar=True)
+    study = optuna.create_study(sampler=sampler)
+    problem, running, configs, losses = Captions(), [], [], []
+    begun, now = time.process_time(), 0.0
+    while len(losses) < trials:
+        while len(running) < workers and len(configs) < trials:
+            trial = study.ask()
+            configs.append(_asked(trial))
+            heapq.heappush(running, (now + problem.curve(configs[-1], trial.number).seconds[0], trial.number, trial))
+        now, number, trial = heapq.heappop(running)
+        loss = problem.loss(configs[number])
+        if math.isfinite(loss):
+            study.tell(trial, loss)
+        else:
+            study.tell(trial, state=optuna.trial.TrialState.FAIL)
+        losses.append(loss if math.isfinite(loss) else None)
+    keys = [SPACE.key(config) for config in configs]
+    return {
+        "losses": losses,
+        "suggested": [feasible(config) for config in configs],
+        "duplicates": len(keys) - len(set(keys)),
+        "seconds": (time.process_time() - begun) / trials,
+    }
+
+
+def _asked(trial: Any) -> Config:
+    config: Config = {"model": trial.suggest_categorical("model", ["additive", "multiplicative"])}
+    config["context"] = trial.suggest_int("context", 3, 25)
+    config["lr"] = trial.suggest_float("lr", 1e-3, 10.0, log=True)
+    config["momentum"] = trial.suggest_float("momentum", 0.0, 0.9)
+    config["batch"] = trial.suggest_int("batch", 20, 200)
+    config["hidden"] = trial.suggest_int("hidden", 100, 2000)
+    config["embedding"] = [50, 100, 200][trial.suggest_int("embedding", 0, 2)]
+    config["dropout"] = trial.suggest_float("dropout", 0.0, 0.7)
+    for name in DECAYS:
+        config[name] = trial.suggest_float(name, 1e-9, 1e-3, log=True)
+    if config["model"] == "multiplicative":
+        config["factors"] = trial.suggest_int("factors", 50, 200)
+    return config
+
+
+METHODS: dict[str, Callable[[int, int, int], dict[str, Any]]] = {
+    "xstar-dngo": lambda workers, trials, seed: ours(DNGO(), workers, trials, seed),
+    "xstar-random": lambda workers, trials, seed: ours(Random(), workers, trials, seed),
+    "optuna-tpe": tpe,
+}
+
+
+def share(flags: list[bool]) -> str:
+    """Of infeasible suggestions, in percent."""
+    return f"{100.0 * (1.0 - sum(flags) / len(flags)):.0f}%"
+
+
+def table(records: list[dict[str, Any]], trials: int, workers: int) -> list[str]:
+    """By method: infeasible suggestions, as many workers at a time, duplicates, the best loss, the time of a suggestion."""
+    edges = [*range(0, trials, workers), trials]
+    heads = [f"{low + 1} to {high}" for low, high in pairwise(edges)]
+    lines = [
+        f"| method | seeds | {' | '.join(f'infeasible, {head}' for head in heads)} | duplicates | "
+        f"best after {trials // 2} | best after {trials} | seconds a suggestion |",
+        "|---|---:|" + "---:|" * (len(heads) + 4),
+    ]
+    for method in dict.fromkeys(record["method"] for record in records):
+        own = [record for record in records if record["method"] == method]
+        parts = [
+            share([flag for record in own for flag in record["suggested"][low:high]]) for low, high in pairwise(edges)
+        ]
+        bests = []
+        for count in (trials // 2, trials):
+            found = [min((x for x in record["losses"][:count] if x is not None), default=math.inf) for record in own]
+            bests.append(f"{np.mean(found):.4f} ± {np.std(found) / max(1, len(found) - 1) ** 0.5:.4f}")
+        duplicates = sum(record["duplicates"] for record in own)
+        seconds = np.mean([record["seconds"] for record in own])
+        lines.append(
+            f"| {method} | {len(own)} | {' | '.join(parts)} | {duplicates} | {' | '.join(bests)} | {seconds:.3f} |"
+        )
+    return lines

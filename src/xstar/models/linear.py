@@ -1,0 +1,261 @@
+"""Bayesian linear regression on a network's basis, with a quadratic prior mean: DNGO's head (Snoek et al. 2015, eqs. 4 to 9).
+
+Notation
+
+=========  ==========================================================================================  ===========
+symbol     meaning                                                                                     shape
+=========  ==========================================================================================  ===========
+``Phi``    basis functions φ(x) at the observations                                                    (N, D)
+``Q, a``   design and coefficients of the prior mean η(x) = Q a (``quadratic.py``)                     (N, q), (q,)
+``Z``      [Phi, Q]                                                                                    (N, D + q)
+``y``      targets                                                                                     (N,)
+``α, β``   precision of the weights' prior, and of the noise
+``K``      β PhiᵀPhi + α I (7), with the lower Cholesky factor ``L``                                   (D, D)
+``m``      β K⁻¹ Phiᵀ(y - Q a) (6), one column per fantasy                                             (D, M)
+``theta``  (log α, λ, c, log Λ, -log β): the logarithm of the noise's variance comes last, as in a GP
+=========  ==========================================================================================  ===========
+
+All that is kept of N observations is N, ZᵀZ, Zᵀy and yᵀy. They are sums over observations: a new one is added in O(D²), and the
+likelihood (8) of any theta, the posterior, and a prediction cost the same at a hundred observations and at a million.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf
+
+from xstar.models.features import Evaluated, Network
+from xstar.models.gp import LEAST_VARIANCE, Prediction, backward, cholesky, forward
+from xstar.models.kernels import Array
+from xstar.models.quadratic import Quadratic
+from xstar.models.slice_sampling import slice_sample
+
+WEIGHTS = (0.0, 1.5, -7.0, 7.0)
+"""log α: mean, standard deviation, bounds. At α = 1 fifty functions of size 1/2 have a prior variance of 12."""
+NOISE = (float(np.log(1e-3)), 2.3, float(np.log(1e-6)), 0.0)
+"""log 1/β: the prior of a GP's noise here. The bound below leaves six digits in ``K``."""
+BURN_IN, THIN = 10, 2
+"""Sweeps of slice sampling before the first draw and between two: the chain begins at the best of some points."""
+UPDATES = 400
+"""Updates of one coordinate that the burn-in may take, from 40 coordinates on: in 200 dimensions there are 403 of them."""
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What a head is linear in: a network's last layer, and the columns of the prior mean."""
+
+    network: Network
+    mean: Quadratic
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_last", (np.empty((0, 0)), None))
+
+    @property
+    def width(self) -> int:
+        """D."""
+        return self.network.width
+
+    def design(self, X: Array) -> Array:
+        """Z: (N, D + q)."""
+        return np.hstack([self.network(X), self.mean.design(X)])
+
+    def at(self, X: Array) -> Evaluated:
+        """The basis functions with their gradient. Heads that differ in theta alone ask for the same inputs in turn: kept."""
+        kept: tuple[Array, Evaluated] = self._last  # type: ignore[attr-defined]
+        if kept[0].shape == X.shape and np.array_equal(kept[0], X):
+            return kept[1]
+        made = self.network.at(X)
+        object.__setattr__(self, "_last", (X.copy(), made))
+        return made
+
+
+# ---------------------------------------------------------------- what is kept of the data
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Sums over observations."""
+
+    count: int
+    gram: Array
+    """ZᵀZ"""
+    cross: Array
+    """Zᵀy"""
+    square: float
+    """yᵀy"""
+
+    @classmethod
+    def none(cls, size: int) -> Statistics:
+        """Of no observations."""
+        return cls(0, np.zeros((size, size)), np.zeros(size), 0.0)
+
+    def joined(self, other: Statistics) -> Statistics:
+        """Of these observations and others."""
+        return Statistics(
+            self.count + other.count, self.gram + other.gram, self.cross + other.cross, self.square + other.square
+        )
+
+    def extended(self, Z: Array, y: Array) -> Statistics:
+        """With more observations: O(D²) for each."""
+        return Statistics(self.count + len(y), self.gram + Z.T @ Z, self.cross + Z.T @ y, self.square + float(y @ y))
+
+
+# ---------------------------------------------------------------- the likelihood of theta
+
+
+class Quadric(NamedTuple):
+    """log p(y | α, β, a) as a function of a: constant - (quad - 2 aᵀv + aᵀP a)/2."""
+
+    constant: float
+    quad: float
+    v: Array
+    P: Array
+
+    def at(self, a: Array) -> float:
+        """The log marginal likelihood (8)."""
+        return self.constant - 0.5 * (self.quad - 2.0 * float(a @ self.v) + float(a @ (self.P @ a)))
+
+
+def quadric(statistics: Statistics, width: int, log_alpha: float, log_noise: float) -> Quadric:
+    """Eq. (8) for all prior means at once. O(D³ + D² q).
+
+    With m from (6), β|ỹ - Phi m|² + α mᵀm = β ỹᵀỹ - β² bᵀK⁻¹b, b = Phiᵀỹ; and both are quadratic in a through ỹ = y - Q a.
+    """
+    beta = float(np.exp(-log_noise))
+    gram, cross = statistics.gram, statistics.cross
+    L = _factor(gram[:width, :width], log_alpha, beta)
+    U = forward(L, np.column_stack([cross[:width], gram[:width, width:]]))
+    u, V = U[:, 0], U[:, 1:]
+    constant = 0.5 * width * log_alpha - 0.5 * statistics.count * (log_noise + float(np.log(2.0 * np.pi)))
+    constant -= float(np.log(np.diagonal(L)).sum())
+    quad = beta * statistics.square - beta * beta * float(u @ u)
+    v = beta * cross[width:] - beta * beta * (V.T @ u)
+    P = beta * gram[width:, width:] - beta * beta * (V.T @ V)
+    return Quadric(constant, quad, v, P)
+
+
+def _factor(gram: Array, log_alpha: float, beta: float) -> Array:
+    K = beta * gram
+    K.flat[:: len(K) + 1] += np.exp(log_alpha)
+    return factor(K)
+
+
+def factor(K: Array) -> Array:
+    """The lower Cholesky factor of a precision. The prior makes it positive definite: jitter relative to its diagonal, which
+    grows with N, would outweigh that prior, and is added only where rounding leaves no other way."""
+    L, failed = dpotrf(K, lower=1, clean=1)
+    if failed:
+        return cholesky(K)
+    made: Array = L
+    return made
+
+
+def log_prior(mean: Quadratic, theta: Array) -> float:
+    """log p(theta) up to a constant: -inf outside of the bounds."""
+    total = 0.0
+    for value, (centre, spread, low, high) in ((theta[0], WEIGHTS), (theta[-1], NOISE)):
+        if not low <= value <= high:
+            return -np.inf
+        total -= 0.5 * ((value - centre) / spread) ** 2
+    return total + mean.log_prior(theta[1:-1])
+
+
+def sample(
+    statistics: Statistics,
+    basis: Basis,
+    rng: np.random.Generator,
+    samples: int,
+    sweeps: tuple[int, int] = (BURN_IN, THIN),
+) -> list[Array]:
+    """Draws of theta from its posterior, by slice sampling under (8). Nothing in it grows with N."""
+    mean = basis.mean
+
+    @lru_cache(maxsize=8)
+    def given(log_alpha: float, log_noise: float) -> Quadric:
+        return quadric(statistics, basis.width, log_alpha, log_noise)
+
+    def log_density(theta: Array) -> float:
+        prior = log_prior(mean, theta)
+        if not np.isfinite(prior):
+            return -np.inf
+        return prior + given(float(theta[0]), float(theta[-1])).at(mean.coefficients(theta[1:-1]))
+
+    burn_in, thin = sweeps
+    if 2 + mean.size > UPDATES // BURN_IN:
+        burn_in, thin = max(1, UPDATES // (2 + mean.size)), 1
+    begin = [
+        np.concatenate([[log_alpha], mean.start(), [log_noise]])
+        for log_alpha in (-2.0, 0.0, 2.0)
+        for log_noise in np.linspace(NOISE[2] + 1.0, NOISE[3] - 1.0, 5)
+    ]
+    start = max(begin, key=log_density)
+    widths = np.concatenate([[1.0], mean.widths(), [1.0]])
+    return list(slice_sample(log_density, start, widths, rng, samples=samples, burn_in=burn_in, thin=thin))
+
+
+# ---------------------------------------------------------------- the posterior
+
+
+@dataclass(frozen=True)
+class Head:
+    """What is believed of the weights after the observations, given theta."""
+
+    basis: Basis
+    theta: Array
+    a: Array
+    L: Array
+    weights: Array
+    """m: (D, M)"""
+
+    @classmethod
+    def of(cls, statistics: Statistics, basis: Basis, theta: Array) -> Head:
+        """Eqs. (6) and (7), from the sums."""
+        width, beta = basis.width, float(np.exp(-theta[-1]))
+        a = basis.mean.coefficients(theta[1:-1])
+        L = _factor(statistics.gram[:width, :width], float(theta[0]), beta)
+        b = statistics.cross[:width] - statistics.gram[:width, width:] @ a
+        return cls(basis, theta, a, L, _solve(L, beta * b[:, None]))
+
+    def fantasised(self, pending: Array, normal: Array | None, noise: Array | None) -> Head:
+        """The head after M joint draws of the outcome at ``pending`` inputs (J, K); without draws, its variance alone.
+
+        A draw is a function, m + L⁻ᵀ``normal`` (D, M), with ``noise`` (J, M) of variance 1/β on its values: both are standard
+        normal numbers here. M right-hand sides share one factor of K + β PhiᵀPhi.
+        """
+        beta = float(np.exp(-self.theta[-1]))
+        Phi = self.basis.at(pending).values
+        K = self.L @ self.L.T + beta * (Phi.T @ Phi)
+        L = factor(K)
+        if normal is None or noise is None:
+            return Head(self.basis, self.theta, self.a, L, self.weights)
+        drawn = self.weights + backward(self.L, normal)
+        # K'm' = Km + β Phiᵀ(Phi w + ε/√β)
+        right = self.L @ (self.L.T @ self.weights) + beta * (Phi.T @ (Phi @ drawn + noise / np.sqrt(beta)))
+        return Head(self.basis, self.theta, self.a, L, _solve(L, right))
+
+    def means(self, A: Array) -> Array:
+        """The posterior means alone (4): (N, M)."""
+        made: Array = self.basis.at(A).values @ self.weights + (self.basis.mean.design(A) @ self.a)[:, None]
+        return made
+
+    def predict(self, A: Array) -> Prediction:
+        """Means (4), and variances (5) without the noise 1/β: those of the function. O(D²) for each row."""
+        at = self.basis.at(A)
+        mean = at.values @ self.weights + (self.basis.mean.design(A) @ self.a)[:, None]
+        V = forward(self.L, at.values.T)
+        variance = np.maximum(np.einsum("ij,ij->j", V, V), LEAST_VARIANCE)
+
+        def to_left(d_mean: Array, d_variance: Array) -> Array:
+            back = at.to_left(d_mean @ self.weights.T + 2.0 * d_variance[:, None] * backward(self.L, V).T)
+            back += d_mean.sum(axis=1)[:, None] * self.basis.mean.slope(self.a, A)
+            return back
+
+        return Prediction(mean, variance, to_left)
+
+
+def _solve(L: Array, B: Array) -> Array:
+    return backward(L, forward(L, B))

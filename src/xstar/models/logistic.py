@@ -1,0 +1,143 @@
+"""Where trials can be evaluated at all: Bayesian logistic regression on a network's basis (Snoek et al. 2015, Section 3.2).
+
+Notation
+
+=========  ==========================================================================================  ===========
+symbol     meaning                                                                                     shape
+=========  ==========================================================================================  ===========
+``F``      basis functions and a constant, [φ(x), 1]                                                   (N, D + 1)
+``s``      +1 where a trial had a value, -1 where it was infeasible or failed                          (N,)
+``w``      weights; f = F w is the latent function, p(s | f) = 1 / (1 + exp(-κ s f))                   (D + 1,)
+``A``      the precision of their normal distribution: α I before any data                             (D + 1, D + 1)
+=========  ==========================================================================================  ===========
+
+The posterior of w is approximated by a normal distribution at its mode (Laplace), found by Newton's method. It is a prior like
+any other: more observations are taken in by going on from it, whatever came before.
+
+``logistic``  for noisy constraints: κ = 1, and P[c = 1] (10) averages the logistic function over f ~ N(μ, v), by MacKay's
+              approximation logistic(μ / √(1 + πv/8)).
+``step``      for noiseless ones: P[c = 1] averages a step function, which is Φ(μ/√v). A step has no curvature, and Laplace's
+              approximation none to take: the mode is found with a logistic function that is ``STEEP`` times steeper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_ndtr
+
+from xstar.models.features import Network
+from xstar.models.gp import backward, forward
+from xstar.models.kernels import Array
+from xstar.models.linear import factor
+
+STEEP = 10.0
+LIKELIHOODS = {"logistic": 1.0, "step": STEEP}
+"""κ of each."""
+PRECISIONS = (0.01, 0.1, 1.0, 10.0)
+"""Values of α that are compared by their evidence: from weights that make a wall to weights that make a slope."""
+NEWTON = 30
+
+
+@dataclass(frozen=True)
+class Belief:
+    """A normal distribution of the weights."""
+
+    mean: Array
+    A: Array
+    slope: float
+    """κ"""
+
+    @classmethod
+    def prior(cls, size: int, precision: float, slope: float, log_odds: float) -> Belief:
+        """Before any data: f is ``log_odds`` / κ on average, everywhere."""
+        mean = np.zeros(size)
+        mean[-1] = log_odds / slope
+        return cls(mean, precision * np.eye(size), slope)
+
+    def after(self, F: Array, feasible: NDArray[np.bool_]) -> tuple[Belief, float]:
+        """Laplace's approximation after more observations, and the logarithm of their evidence."""
+        if not len(F):
+            return self, 0.0
+        s = np.where(feasible, self.slope, -self.slope)  # κ s
+        w, f = self.mean, F @ self.mean
+        value = -float(np.logaddexp(0.0, -s * f).sum())
+        for _ in range(NEWTON):
+            miss = 1.0 / (1.0 + np.exp(np.clip(s * f, -700.0, 700.0)))  # p of the other outcome
+            gradient = F.T @ (s * miss) - self.A @ (w - self.mean)
+            L = factor(self.A + (F * (self.slope**2 * miss * (1.0 - miss))[:, None]).T @ F)
+            step = backward(L, forward(L, gradient[:, None]))[:, 0]
+            for share in (1.0, 0.5, 0.25, 0.1, 0.01):  # a full Newton step may pass the mode by far
+                trial = w + share * step
+                moved = F @ trial
+                away = trial - self.mean
+                reached = -float(np.logaddexp(0.0, -s * moved).sum()) - 0.5 * float(away @ (self.A @ away))
+                if reached >= value:
+                    break
+            gain, w, f, value = reached - value, trial, moved, reached
+            if gain < 1e-8 * (1.0 + abs(value)):
+                break
+        miss = 1.0 / (1.0 + np.exp(np.clip(s * f, -700.0, 700.0)))
+        A = self.A + (F * (self.slope**2 * miss * (1.0 - miss))[:, None]).T @ F
+        determinants = np.log(np.diagonal(factor(self.A))).sum() - np.log(np.diagonal(factor(A))).sum()
+        return Belief(w, A, self.slope), value + float(determinants)
+
+
+def with_constant(Phi: Array) -> Array:
+    """F, from Phi."""
+    return np.hstack([Phi, np.ones((len(Phi), 1))])
+
+
+def fit(F: Array, feasible: NDArray[np.bool_], likelihood: str) -> Belief:
+    """The belief after all of ``F``, under the prior precision that has the highest evidence."""
+    # Where the data say nothing the odds are those of all trials so far, with one more of each: not a coin toss.
+    log_odds = float(np.log((feasible.sum() + 1.0) / ((~feasible).sum() + 1.0)))
+    slope = LIKELIHOODS[likelihood]
+    found = [Belief.prior(F.shape[1], each, slope, log_odds).after(F, feasible) for each in PRECISIONS]
+    return max(found, key=lambda pair: pair[1])[0]
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """The probability of being feasible."""
+
+    network: Network
+    belief: Belief
+    likelihood: str
+    L: Array
+
+    @classmethod
+    def of(cls, network: Network, belief: Belief, likelihood: str) -> Constraint:
+        """With the factor of A."""
+        return cls(network, belief, likelihood, factor(belief.A))
+
+    def log_probability(self, A: Array) -> tuple[Array, Callable[[Array], Array]]:
+        """log P[c = 1] (10) at ``A``, and the way back to ``A`` from its derivative."""
+        at = self.network.at(A)
+        F = with_constant(at.values)
+        mean = F @ self.belief.mean
+        V = forward(self.L, F.T)
+        variance = np.einsum("ij,ij->j", V, V)
+        if self.likelihood == "step":
+            std = np.sqrt(variance)
+            u = mean / std
+            value = log_ndtr(u)
+            # d log Φ(u) / du = φ/Φ, which is -u far below 0, where the difference of logarithms has no digits left.
+            deep = u <= -1e5
+            d_u = np.where(deep, -u, np.exp(np.where(deep, 0.0, -0.5 * u * u - 0.5 * np.log(2.0 * np.pi) - value)))
+            d_mean, d_variance = d_u / std, -0.5 * d_u * u / variance
+        else:
+            shrink = 1.0 / np.sqrt(1.0 + np.pi / 8.0 * variance)
+            u = mean * shrink
+            value = -np.logaddexp(0.0, -u)
+            d_u = 1.0 / (1.0 + np.exp(np.clip(u, -700.0, 700.0)))
+            d_mean, d_variance = d_u * shrink, d_u * mean * -0.5 * shrink**3 * np.pi / 8.0
+
+        def to_left(w: Array) -> Array:
+            d_F = (w * d_mean)[:, None] * self.belief.mean + 2.0 * (w * d_variance)[:, None] * backward(self.L, V).T
+            return at.to_left(d_F[:, :-1])
+
+        return value, to_left

@@ -1,0 +1,105 @@
+"""DNGO: Bayesian optimisation with a neural network's last layer in place of a Gaussian process (Snoek et al. 2015).
+
+Choose it when there will be thousands of trials, or hundreds at a time: a suggestion costs the same after a hundred
+observations and after a hundred thousand. Under a scheduler with a ladder the budget is one more input of the network.
+
+One suggestion:
+
+    network      trained from scratch at counts of a geometric schedule, and with it the draws of theta       (dngo_model.py)
+    head         Bayesian linear regression on its last layer: every new observation is added to its sums
+    pending      M joint draws of the outcomes of what runs, which share one factor per theta
+    constraints  a network of their own for what failed or could not be evaluated, and one for each bounded metric
+
+then constrained expected improvement, averaged over theta and the draws (12), is maximised (dngo_decide.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from xstar.errors import InvalidArgument
+from xstar.journal import History
+from xstar.searchers.base import SEARCHERS, exhausted, untried
+from xstar.searchers.gp_data import Observations
+from xstar.searchers.sobol import Sobol
+from xstar.space.cube import cube_of
+from xstar.trial import Done, New, Suggestion
+
+ACTIVATIONS = ("tanh", "relu", "relu-tanh")
+LIKELIHOODS = ("logistic", "step")
+PENDING = ("fantasies", "hallucination", "ignored")
+DEVICES = ("cpu", "cuda")
+
+
+@dataclass(frozen=True)
+class DNGO:
+    """A network's last layer under Bayesian linear regression, and expected improvement."""
+
+    initial: int | None = None
+    """Sobol points before the model is asked. By default twice as many as there are parameters, between 5 and 12; under a
+    scheduler with rungs one more than there are parameters, between 4 and 10."""
+    activation: str = "tanh"
+    """Of the hidden layers: ``tanh``, ``relu``, or ``relu-tanh`` (ReLU, but for the last)."""
+    networks: int = 10
+    """Average the acquisition over so many networks, which differ in their initial weights. The paper has one."""
+    samples: int = 1
+    """And for each over so many draws of the head's hyperparameters. The paper's one network wants ten."""
+    straighten: bool = True
+    """Transform skewed losses."""
+    likelihood: str = "logistic"
+    """Of being infeasible: ``logistic`` if it may be by chance, ``step`` if it never is."""
+    pending: str = "fantasies"
+    fantasies: int = 10
+    """Joint draws of the outcomes of what runs, for each network and draw of the hyperparameters: a hundred in all."""
+    device: str = "cpu"
+    """Where networks are trained. ``cuda`` needs torch and a GPU; its networks differ from those of the CPU in rounding, so
+    an audit needs the same device."""
+
+    def __post_init__(self) -> None:
+        for name, allowed in (
+            ("activation", ACTIVATIONS),
+            ("likelihood", LIKELIHOODS),
+            ("pending", PENDING),
+            ("device", DEVICES),
+        ):
+            if getattr(self, name) not in allowed:
+                raise InvalidArgument(name, f"must be one of {', '.join(allowed)}", getattr(self, name))
+        for name, least in (("initial", 1), ("networks", 1), ("samples", 1), ("fantasies", 1)):
+            value = getattr(self, name)
+            if name == "initial" and value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise InvalidArgument(name, f"must be a whole number of at least {least}", value)
+
+    def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
+        if (done := exhausted(history)) is not None:
+            return done
+        cube = cube_of(history.space)
+        if cube.encoder.domains:
+            names = ", ".join(cube.encoder.domains)
+            raise InvalidArgument("space", "DNGO needs parameters with positions, not domains", names, "leave them out")
+        data = Observations.of(history)
+        d = len(cube.labels)
+        over_budgets = len(history.levels) > 1  # an observation at the lowest rung costs little
+        initial = self.initial or (min(max(d + 1, 4), 10) if over_budgets else min(max(2 * d, 5), 12))
+        started = len(history.trials)
+        known = data.count + len(data.broken)
+        if started < initial or known < 2 or not cube.width:
+            drawn = Sobol().suggest(history, task, rng)
+            if isinstance(drawn, Done):
+                return drawn
+            return Suggestion(drawn.config, f"dngo: initial {started + 1}, {drawn.origin}")
+        from xstar.searchers.dngo_decide import decide  # at use: SciPy's optimiser takes long to import
+
+        made = decide(self, history, data, rng)
+        if isinstance(made, Suggestion):
+            return made
+        drawn_at_random = untried(history, rng)
+        if isinstance(drawn_at_random, Done):
+            return drawn_at_random
+        return Suggestion(drawn_at_random, f"random: {made}")
+
+
+SEARCHERS.register("dngo", DNGO)

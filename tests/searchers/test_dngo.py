@@ -1,0 +1,402 @@
+"""DNGO and auto: the shared suite, resuming, constraints, many workers, budgets, and awkward numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from gp_cases import SQUARE, Words, ask, awkward, bowl, run
+
+import xstar as xs
+from xstar.audit import audit
+from xstar.errors import InvalidArgument
+from xstar.models import features, logistic
+from xstar.schedulers import ASHA
+from xstar.searchers import SEARCHERS, dngo_model
+from xstar.searchers.auto import Auto
+from xstar.searchers.dngo import ACTIVATIONS, DNGO, LIKELIHOODS
+from xstar.searchers.dngo_decide import SPACING, apart
+from xstar.searchers.dngo_model import BLOCK, FOLD, LEADERS, Leaders, Settled, last_training
+from xstar.searchers.gp_data import Observations
+from xstar.testing import check_searcher
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Networks trained for a tenth of the steps: these tests ask what is done, not how well."""
+    monkeypatch.setattr(features, "MOST_STEPS", 100)
+
+
+def by_model(trials: list[xs.Trial]) -> list[xs.Trial]:
+    return [trial for trial in trials if re.match(r"dngo: (?!initial)", trial.origin)]
+
+
+# ---------------------------------------------------------------- the shared suite
+
+
+@pytest.mark.parametrize(
+    "searcher",
+    [
+        DNGO(networks=2, samples=2, fantasies=3),
+        DNGO(initial=2, activation="relu-tanh", pending="hallucination", straighten=False, networks=1),
+        Auto(switch=6),
+    ],
+    ids=["dngo", "relu-tanh", "auto"],
+)
+def test_conforms(searcher: Any) -> None:
+    check_searcher(searcher, trials=9)
+
+
+def test_a_finite_space_is_tried_to_the_last() -> None:
+    space = xs.Space(a=xs.Choice(["x", "y", "z"]), b=xs.Int(0, 3), c=xs.Bool(when={"a": "x"}))
+    study = xs.Study(space, searcher=DNGO(initial=3, networks=1), seed=1)
+    seen = []
+    while (trial := study.ask()) is not None:
+        seen.append(space.key(trial.config))
+        match trial.number % 5:
+            case 3:
+                study.fail(trial, "no", kind="infeasible")
+            case 4:
+                pass  # it runs on
+            case _:
+                study.tell(trial, float(trial["b"]))
+    assert len(seen) == len(set(seen)) == space.size
+
+
+def test_it_beats_random_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(features, "MOST_STEPS", 1000)
+    for seed in (1, 2):
+        best = {}
+        for name, searcher in (("random", None), ("dngo", DNGO(networks=4))):
+            study = xs.Study(SQUARE, searcher=searcher, seed=seed)
+            run(study, 30)
+            best[name] = study.best.value
+        assert best["dngo"] < 1e-3
+        assert best["dngo"] < 0.2 * best["random"]
+
+
+def test_origins_tell_what_was_done() -> None:
+    study = xs.Study(SQUARE, searcher=DNGO(initial=4), seed=1)
+    origins = [trial.origin for trial in run(study, 6)]
+    assert origins[0] == "dngo: initial 1, sobol: point 0"
+    assert re.fullmatch(r"dngo: log EI -?[\d.e+-]+, n=5, trained on 5", origins[5])
+
+
+def test_conditions_and_categories() -> None:
+    """The space of Table 7: "factors" exists only for the multiplicative model."""
+    space = xs.Space(
+        model=xs.Choice(["additive", "multiplicative"]),
+        lr=xs.Float(1e-3, 10.0, log=True),
+        embedding=xs.Ordinal([50, 100, 200]),
+        factors=xs.Int(50, 200, when={"model": "multiplicative"}),
+    )
+
+    def loss(config: dict[str, Any]) -> float:
+        own = abs(config["factors"] - 120) / 100 if "factors" in config else 0.5
+        return math.log10(config["lr"] / 0.4) ** 2 + own + (config["embedding"] != 100)
+
+    study = xs.Study(space, searcher=DNGO(networks=3), seed=1)
+    trials = run(study, 30, loss)
+    assert len(by_model(trials)) == 30 - 8
+    assert all(("factors" in trial.config) == (trial["model"] == "multiplicative") for trial in trials)
+    assert study.best.value < 0.4
+
+
+# ---------------------------------------------------------------- resuming
+
+
+@pytest.mark.parametrize("loss", [bowl, awkward], ids=["all well", "failures"])
+def test_a_resumed_study_goes_on_as_if_nothing_had_happened(tmp_path: Path, loss: Callable[..., float]) -> None:
+    searcher = DNGO(networks=2)
+    whole = xs.Study(SQUARE, searcher=searcher, seed=6)
+    expected = [(trial.config, trial.origin) for trial in run(whole, 22, loss)]
+    storage = tmp_path / "study.db"
+    with xs.Study(SQUARE, searcher=searcher, seed=6, name="half", storage=storage) as study:
+        run(study, 17, loss)
+    with xs.Study.open("half", storage) as study:
+        run(study, 5, loss)
+        assert [(trial.config, trial.origin) for trial in study.history.trials] == expected
+
+
+@pytest.mark.parametrize("loss", [bowl, awkward], ids=["all well", "failures"])
+def test_what_is_cached_does_not_matter(monkeypatch: pytest.MonkeyPatch, loss: Callable[..., float]) -> None:
+    """Blocks of three: full ones are kept in one study and summed anew in the other."""
+    monkeypatch.setattr(dngo_model, "BLOCK", 3)
+    monkeypatch.setattr(dngo_model, "FOLD", 2)
+    monkeypatch.setattr(dngo_model, "LEADERS", 4)
+    monkeypatch.setattr(dngo_model, "GROWTH", 2)
+    kept, emptied = (xs.Study(SQUARE, searcher=DNGO(networks=2), seed=7) for _ in range(2))
+    expected = run(kept, 30, loss)
+    for trial in expected:
+        emptied.history.memo.clear()
+        other = run(emptied, 1, loss)[0]
+        assert (other.config, other.origin) == (trial.config, trial.origin)
+    assert audit(kept).findings == []
+
+
+def test_over_budgets_what_is_cached_does_not_matter() -> None:
+    def curve(trial: xs.Trial) -> Any:
+        for epoch in trial.epochs():
+            if trial["x"] > 0.9 and epoch > 2:
+                raise ArithmeticError("diverged")
+            yield bowl(trial.config) + 1.0 / epoch
+
+    result = xs.minimize(curve, SQUARE, searcher=DNGO(networks=2), scheduler=ASHA(9), trials=20, seed=1)
+    assert audit(result.study).findings == []
+    told = [trial.origin for trial in result.study.history.trials if " at budget 9, n=" in trial.origin]
+    assert len(told) >= 12
+
+
+# ---------------------------------------------------------------- what still runs
+
+
+@pytest.mark.parametrize("pending", ["fantasies", "hallucination", "ignored"])
+def test_things_that_run_are_avoided(pending: str) -> None:
+    study = xs.Study(SQUARE, searcher=DNGO(pending=pending, networks=3), seed=4)
+    run(study, 8)
+    places = np.array([list(ask(study).config.values()) for _ in range(4)])
+    closest = (np.linalg.norm(places[:, None] - places, axis=2) + np.eye(4)).min()
+    assert (closest < 1e-4) if pending == "ignored" else (closest > 1e-3)
+
+
+def test_two_hundred_at_once() -> None:
+    """No two alike, and not all in one place."""
+
+    def wavy(config: dict[str, Any]) -> float:
+        return bowl(config) + 0.3 * math.sin(9.0 * config["x"]) * math.sin(7.0 * config["y"])
+
+    study = xs.Study(SQUARE, searcher=DNGO(networks=2, fantasies=4), seed=1)
+    run(study, 12, wavy)
+    places = np.array([list(ask(study).config.values()) for _ in range(200)])
+    assert len(np.unique(places, axis=0)) == 200
+    distance = np.linalg.norm(places[:, None] - places, axis=2) + np.eye(200)
+    assert np.median(distance.min(axis=1)) > 0.2 * SPACING * 200**-0.5
+
+
+# ---------------------------------------------------------------- constraints
+
+
+@pytest.mark.parametrize("likelihood", LIKELIHOODS)
+def test_the_share_of_infeasible_suggestions_falls(likelihood: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(features, "MOST_STEPS", 1000)
+
+    def left(config: dict[str, Any]) -> float:
+        if config["x"] > 0.5:
+            raise xs.Infeasible("x is above 1/2")
+        return float((config["x"] - 0.3) ** 2 + (config["y"] - 0.5) ** 2)
+
+    shares = []
+    for seed in (2, 3):
+        study = xs.Study(SQUARE, searcher=DNGO(initial=8, likelihood=likelihood, networks=3), seed=seed)
+        bad = [trial.state is xs.State.INFEASIBLE for trial in run(study, 36, left)]
+        shares.append([np.mean(bad[:8]), np.mean(bad[8:])])
+        assert study.best.value < 2e-3
+    first, then = np.mean(shares, axis=0)
+    assert then < 0.5 * first
+
+
+def test_a_constraint_metric() -> None:
+    def loss(trial: xs.Trial) -> dict[str, float]:
+        return {"loss": -trial["x"], "size": trial["x"] + trial["y"]}
+
+    study = xs.Study(SQUARE, searcher=DNGO(initial=5, networks=3), seed=1, metric="loss", constraints={"size": 0.7})
+    for _ in range(25):
+        trial = ask(study)
+        study.tell(trial, loss(trial))
+    assert study.best.metrics["size"] <= 0.7
+    assert study.best.value < -0.6
+    settled = Settled.of(study.history, Observations.of(study.history))
+    assert settled.told.rows.shape == (25, 3)
+
+
+@pytest.mark.parametrize("kind", [xs.Infeasible, ArithmeticError])
+def test_all_trials_fail(kind: type[Exception]) -> None:
+    def never(config: dict[str, Any]) -> float:
+        raise kind("never")
+
+    study = xs.Study(SQUARE, searcher=DNGO(initial=3), seed=1)
+    trials = run(study, 12, never)
+    for trial in trials[3:]:
+        assert re.match(r"dngo: log p -?[\d.e+-]+, nothing is known to be feasible", trial.origin)
+    places = np.array([list(trial.config.values()) for trial in trials])
+    assert (np.linalg.norm(places[:, None] - places, axis=2) + np.eye(12)).min() > 1e-3
+
+
+def test_nan_losses_are_failures() -> None:
+    study = xs.Study(SQUARE, searcher=DNGO(initial=4, networks=2), seed=1)
+    for _ in range(14):
+        trial = ask(study)
+        study.tell(trial, math.nan if trial["x"] > 0.6 else bowl(trial.config))
+    assert len(by_model(study.history.trials)) == 10
+    assert study.best.value < 0.1
+
+
+# ---------------------------------------------------------------- awkward numbers
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e200])
+def test_any_unit(scale: float) -> None:
+    study = xs.Study(SQUARE, searcher=DNGO(initial=3, networks=2), seed=1)
+    assert len(by_model(run(study, 8, lambda config: scale * bowl(config)))) == 5
+
+
+def test_constant_targets() -> None:
+    study = xs.Study(SQUARE, searcher=DNGO(initial=3, networks=2), seed=1)
+    trials = run(study, 12, lambda config: 0.25)
+    assert len(by_model(trials)) == 9
+    assert len({tuple(trial.config.values()) for trial in trials}) == 12
+
+
+def test_one_observation() -> None:
+    study = xs.Study(SQUARE, searcher=DNGO(initial=1, networks=2), seed=1)
+    trials = run(study, 3)
+    assert "sobol" in trials[1].origin
+    assert "n=2" in trials[2].origin
+
+
+def test_one_diverged_trial() -> None:
+    study = xs.Study(SQUARE, searcher=DNGO(initial=4, networks=2), seed=1)
+    trials = run(study, 14, lambda config: 1.7e308 if config["x"] > 0.7 else bowl(config))
+    assert len(by_model(trials)) == 10
+
+
+def test_repeated_points() -> None:
+    study = xs.Study(SQUARE, searcher=DNGO(initial=2, networks=2), seed=1)
+    for _ in range(12):
+        study.enqueue({"x": 0.5, "y": 0.5})
+    noise = np.random.default_rng(0)
+    run(study, 12, lambda config: bowl(config) + 0.01 * noise.standard_normal())
+    assert len(by_model(run(study, 3))) == 3
+
+
+def test_two_hundred_dimensions() -> None:
+    space = xs.Space(**{f"x{i}": xs.Float(0, 1) for i in range(200)})
+    study = xs.Study(space, searcher=DNGO(initial=5, networks=2), seed=1)
+    trials = run(study, 7, lambda config: sum((value - 0.5) ** 2 for value in config.values()))
+    assert len(by_model(trials)) == 2
+
+
+def test_only_categories() -> None:
+    study = xs.Study(xs.Space(a=xs.Choice(list("uvwxyz")), b=xs.Bool()), searcher=DNGO(initial=2, networks=2), seed=1)
+    trials = run(study, 12, lambda config: float(ord(config["a"])))
+    assert len(by_model(trials)) == 10
+    assert study.ask() is None
+
+
+def test_one_constant() -> None:
+    study = xs.Study(xs.Space(a=3), searcher=DNGO())
+    study.tell(ask(study), 1.0)
+    assert study.ask() is None
+
+
+# ---------------------------------------------------------------- settings
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("activation", "sigmoid"),
+        ("likelihood", "probit"),
+        ("pending", "none"),
+        ("device", "tpu"),
+        ("initial", 0),
+        ("samples", 0),
+        ("networks", 0),
+        ("fantasies", True),
+    ],
+)
+def test_settings_are_checked(name: str, value: object) -> None:
+    with pytest.raises(InvalidArgument, match=name) as caught:
+        DNGO(**{name: value})
+    assert caught.value.argument == name
+
+
+def test_settings_are_stored() -> None:
+    for searcher in (DNGO(initial=3, activation="relu", likelihood="step", samples=4), Auto(switch=50)):
+        assert SEARCHERS.load(SEARCHERS.dump(searcher)) == searcher
+
+
+def test_the_names_are_those_of_the_layers_below() -> None:
+    assert set(ACTIVATIONS) == set(features.ACTIVATIONS)
+    assert set(LIKELIHOODS) == set(logistic.LIKELIHOODS)
+
+
+def test_domains_are_refused() -> None:
+    study = xs.Study(xs.Space(x=xs.Float(0, 1), word=Words()), searcher=DNGO())
+    with pytest.raises(InvalidArgument, match="word"):
+        study.ask()
+
+
+def test_import_loads_neither_optimiser_nor_lapack() -> None:
+    program = "import sys, xstar, xstar.searchers.dngo, xstar.searchers.auto; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = done.stdout.split()
+    assert not {name for name in loaded if name.startswith(("scipy.optimize", "scipy.linalg", "scipy.stats", "torch"))}
+
+
+# ---------------------------------------------------------------- the parts
+
+
+def test_the_schedule_is_geometric() -> None:
+    due = [2]
+    while due[-1] < 5000:
+        due.append(due[-1] + max(1, due[-1] // dngo_model.GROWTH))
+    for count in range(2, 5000):
+        assert last_training(count) == max(at for at in due if at <= count)
+    assert len([at for at in due if 1000 <= at < 5000]) < 20
+
+
+def test_leaders_are_the_lowest_of_each_level() -> None:
+    """Plain form: sort everything. In however many steps they are found."""
+    rng = np.random.default_rng(0)
+    loss, level = rng.integers(0, 50, 1000).astype(float), rng.choice([1.0, 3.0, 9.0], 1000)
+    fine = rng.random(1000) < 0.8
+    kept = Leaders()
+    for count in (1, 2, 300, 301, 1000):
+        found = kept.catch_up(loss[:count], level[:count], lambda places: fine[places])
+    expected = []
+    for each in (1.0, 3.0, 9.0):
+        own = [place for place in range(1000) if fine[place] and level[place] == each]
+        expected += sorted(own, key=lambda place: (loss[place], place))[:LEADERS]
+    assert found.tolist() == sorted(expected)
+    assert BLOCK > 1
+    assert FOLD > 1
+
+
+def test_distance_from_what_runs() -> None:
+    """Plain form: the nearest, one by one. Nothing far away, a lot close by; and its gradient."""
+    rng = np.random.default_rng(0)
+    running, rows, w = rng.random((12, 3)), rng.random((5, 3)), rng.standard_normal(5)
+    value, back = apart(running)(rows)
+    length = SPACING * 12 ** (-1 / 3) * math.sqrt(3)
+    for row, found in zip(rows, value, strict=True):
+        d = min(np.linalg.norm(row - each) for each in running) / length
+        assert found == pytest.approx(math.log(1.0 - math.exp(-0.5 * d * d)))
+    expected = np.zeros_like(rows)
+    for place in np.ndindex(rows.shape):
+        moved = np.zeros_like(rows)
+        moved[place] = 1e-6
+        expected[place] = (apart(running)(rows + moved)[0] - apart(running)(rows - moved)[0]) @ w / 2e-6
+    np.testing.assert_allclose(back(w), expected, rtol=1e-4, atol=1e-8)
+    assert apart(running)(running)[0].max() < -20.0
+    assert np.isfinite(apart(running)(running)[0]).all()
+
+
+def test_auto_changes_at_a_count_and_says_so() -> None:
+    study = xs.Study(SQUARE, searcher=Auto(switch=8), seed=1)
+    origins = [trial.origin for trial in run(study, 12)]
+    assert origins[4].startswith("auto: gp: initial 5")
+    assert re.match(r"auto: gp: log EI .*, n=7", origins[7])
+    assert re.match(r"auto: dngo: log EI .*, n=8, trained on 8", origins[8])
+
+
+def test_auto_checks_its_setting() -> None:
+    with pytest.raises(InvalidArgument, match="switch"):
+        Auto(switch=0)
