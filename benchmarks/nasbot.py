@@ -33,7 +33,7 @@ import numpy as np
 import xstar as xs
 from benchmarks.machine import describe_machine
 from xstar.nets import synthetic
-from xstar.searchers import GP, NASBOT, Evolution, NetworkRandom, Searcher
+from xstar.searchers import DNGO, GP, NASBOT, Evolution, NetworkRandom, Searcher
 from xstar.searchers.gp_model import last_refit
 
 RECORDS = Path(__file__).parent / "records" / "nasbot.jsonl"
@@ -49,6 +49,7 @@ METHODS: dict[str, Searcher] = {
     "nasbot": NASBOT(),
     "evolution": Evolution(),
     "nasbot-random": NetworkRandom(),
+    "dngo": DNGO(),
     "paper's kernel": GP(**PAPER),
     "paper's kernel, p̄ = 2": GP(**PAPER, powers=(1.0, 2.0)),
     "only d": GP(**{**PAPER, "distances": "plain"}),

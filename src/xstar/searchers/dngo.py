@@ -21,9 +21,10 @@ import numpy as np
 
 from xstar.errors import InvalidArgument
 from xstar.journal import History
+from xstar.nets.catalogue import is_of_networks
 from xstar.searchers.base import SEARCHERS, exhausted, untried
 from xstar.searchers.gp_data import Observations
-from xstar.searchers.sobol import Sobol
+from xstar.searchers.mutation import NETWORKS, first_design
 from xstar.space.cube import cube_of
 from xstar.trial import Done, New, Suggestion
 
@@ -76,18 +77,23 @@ class DNGO:
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         if (done := exhausted(history)) is not None:
             return done
-        cube = cube_of(history.space)
-        if cube.encoder.domains:
-            names = ", ".join(cube.encoder.domains)
-            raise InvalidArgument("space", "DNGO needs parameters with positions, not domains", names, "leave them out")
-        data = Observations.of(history)
+        space = history.space
+        cube = cube_of(space)
+        if others := [name for name in cube.encoder.domains if not is_of_networks(space[name])]:
+            rule = "DNGO needs parameters with positions, or architectures"
+            raise InvalidArgument(
+                "space", rule, ", ".join(others), "give its values an attribute graph, or leave it out"
+            )
+        data = Observations.of(history, in_numbers=False)
         d = len(cube.labels)
         over_budgets = len(history.levels) > 1  # an observation at the lowest rung costs little
         initial = self.initial or (min(max(d + 1, 4), 10) if over_budgets else min(max(2 * d, 5), 12))
+        if data.networks and self.initial is None:
+            initial = max(initial, NETWORKS)
         started = len(history.trials)
         known = data.count + len(data.broken)
-        if started < initial or known < 2 or not cube.width:
-            drawn = Sobol().suggest(history, task, rng)
+        if started < initial or known < 2 or not data.width:
+            drawn = first_design(history, task, rng)
             if isinstance(drawn, Done):
                 return drawn
             return Suggestion(drawn.config, f"dngo: initial {started + 1}, {drawn.origin}")

@@ -23,9 +23,10 @@ from xstar.models.kernels import Array
 from xstar.models.linear import Head
 from xstar.models.quadratic import Quadratic
 from xstar.searchers.dngo import DNGO
-from xstar.searchers.dngo_model import Leaders, Settled, constraint, heads, last_training, trained
+from xstar.searchers.dngo_model import LEADERS, Leaders, Settled, constraint, heads, last_training, trained
 from xstar.searchers.gp_data import Observations
 from xstar.searchers.gp_model import distinct_rows, lifted
+from xstar.searchers.gp_networks import Breeding, by_description
 from xstar.trial import Suggestion, Trial
 
 UNFINISHED = 64
@@ -62,14 +63,17 @@ class Decision:
         lift = lifted(1.0 if self._over_budgets else None)
         posteriors: list[Head] = []
         incumbents: list[Array] = []
-        good = np.empty((0, cube.width))
+        good = np.empty((0, data.width))
+        starts: list[int] = []
         origin = ", nothing is known to be feasible"
         if data.count >= 2:
             last = last_training(data.count)
             X = self._table()
             model = trained(history, self.settings, "loss", last, X, data.loss, self._mean())
             posteriors = heads(history, "loss", model, X, data.loss, self._broken())
-            tried = data.X[self._leaders()]
+            leaders = self._leaders()
+            starts = np.unique(data.trial[leaders]).tolist()
+            tried = data.X[leaders]
             if len(tried):
                 if self._over_budgets:
                     tried = tried[distinct_rows(tried)]
@@ -91,6 +95,15 @@ class Decision:
             constraints.append(apart(data.rows(history.running.values())))
         # A head is to the criterion what a GP's posterior is.
         criterion = Criterion(cast("list[Posterior]", posteriors), incumbents or None, lift, constraints)
+        name = "log EI" if incumbents else "log p"
+        if data.networks:
+            score, with_gradient = by_description(data, criterion)
+            found = Breeding(history, data, score, "all", rng).maximise(
+                starts or range(min(len(history.trials), LEADERS)), with_gradient
+            )
+            if not found:
+                return "all configurations that evolution found were tried"
+            return Suggestion(found[0][0], f"dngo: {name} {found[0][1]:.3g}{origin}")
         if history.space.size <= LISTED:
             rows = every_row(cube)
             values = criterion.score(rows)
@@ -99,7 +112,6 @@ class Decision:
         for place in np.argsort(-values, kind="stable"):
             config = cube.decode(rows[place])
             if history.tried(config) is None:
-                name = "log EI" if incumbents else "log p"
                 return Suggestion(config, f"dngo: {name} {values[place]:.3g}{origin}")
         return f"all of the {len(rows)} best configurations were tried"
 
@@ -193,7 +205,7 @@ class Decision:
             made.append(constraint(history, self.settings, settled).log_probability)
         if settled.told.count < 2:
             return made
-        width = data.cube.width
+        width = data.width
         X = settled.told.rows[:, :width]
         for place, (name, bound) in enumerate(bounds.items()):
             y = settled.told.rows[:, width + place]

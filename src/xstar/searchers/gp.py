@@ -29,7 +29,7 @@ from xstar.journal import History
 from xstar.nets.catalogue import is_of_networks
 from xstar.searchers.base import SEARCHERS, exhausted, untried
 from xstar.searchers.gp_data import Observations
-from xstar.searchers.mutation import first_design
+from xstar.searchers.mutation import NETWORKS, first_design
 from xstar.space.cube import cube_of
 from xstar.space.values import as_float
 from xstar.trial import Done, New, Suggestion
@@ -42,10 +42,6 @@ ACQUIRE_AT = ("full", "reached")
 REFITS = ("growth", "full-budget")
 DISTANCES = ("both", "plain", "normalised", "none")
 MODIFIERS = ("all", "units", "structure")
-
-
-NETWORKS = 10
-"""Trials before the model is asked where a parameter is an architecture: the paper's initial pools have as many."""
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,8 @@ class Observations:
     cube: Cube
     networks: tuple[Catalogue, ...] = ()
     """One for each parameter that is an architecture."""
+    in_numbers: bool = True
+    """Whether a network is a column with its number; if not, it is the columns that describe it."""
     count: int = 0
     per_level: Counter[int] = field(default_factory=Counter)
     """How many observations there are at each budget."""
@@ -52,13 +54,14 @@ class Observations:
     _rows: dict[int, Array] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, history: History) -> Observations:
+    def of(cls, history: History, in_numbers: bool = True) -> Observations:
         """Those of ``history``, brought up to date."""
-        kept: Observations | None = history.memo.get(Observations)
+        key = (Observations, in_numbers)
+        kept: Observations | None = history.memo.get(key)
         if kept is None:
             cube = cube_of(history.space)
             domains = [history.space[name] for name in cube.encoder.domains]
-            kept = history.memo[Observations] = cls(cube, tuple(Catalogue(domain) for domain in domains))
+            kept = history.memo[key] = cls(cube, tuple(Catalogue(domain) for domain in domains), in_numbers)
         kept._catch_up(history)
         return kept
 
@@ -98,11 +101,13 @@ class Observations:
                 for name, catalogue in zip(self.cube.encoder.domains, self.networks, strict=True)
             ]
             encoded = np.column_stack([encoded, *numbers])
+            if not self.in_numbers:
+                encoded = self.described(encoded)
             self._rows.update(zip((trial.number for trial in unknown), encoded, strict=True))
         return np.array([self._rows[trial.number] for trial in listed]).reshape(len(listed), self.width)
 
     def described(self, rows: Array) -> Array:
-        """Rows with positions only: numbers of networks are replaced by what describes them."""
+        """Rows with positions only: numbers of networks, a column each, are replaced by what describes them."""
         width = self.cube.width
         columns = [rows[:, width + place].astype(np.int64) for place in range(len(self.networks))]
         parts = [catalogue.described(column) for catalogue, column in zip(self.networks, columns, strict=True)]
@@ -111,7 +116,9 @@ class Observations:
     @property
     def width(self) -> int:
         """The number of columns of ``X``."""
-        return self.cube.width + len(self.networks)
+        if self.in_numbers:
+            return self.cube.width + len(self.networks)
+        return self.cube.width + sum(len(catalogue.names) for catalogue in self.networks)
 
     @property
     def X(self) -> Array:

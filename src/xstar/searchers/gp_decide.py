@@ -109,7 +109,7 @@ class Decision:
         name = NAMES[self.settings.acquisition] if incumbents else "log p"
         if data.networks:
             breeding = Breeding(history, data, criterion.score, self.settings.modifiers, rng)
-            found = breeding.maximise(starts or range(len(history.trials)), criterion)
+            found = breeding.maximise(starts or range(len(history.trials)), criterion.with_gradient)
             if not found:
                 return "all configurations that evolution found were tried"
             return Suggestion(found[0][0], f"nasbot: {name} {found[0][1]:.3g}{origin}")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from xstar.acquisition.criterion import Criterion, LogProbability
-from xstar.acquisition.maximise import climb
+from xstar.acquisition.maximise import Score, ScoreWithGradient, climb
 from xstar.acquisition.mutate import evaluations, evolve
 from xstar.journal import History
 from xstar.models.kernels import Array, Kernel, Sum
@@ -93,6 +93,19 @@ def of_described(data: Observations, constraint: LogProbability) -> LogProbabili
     return log_probability
 
 
+def by_description(data: Observations, criterion: Criterion) -> tuple[Score, ScoreWithGradient]:
+    """The value of a criterion on described rows, and its gradient, at rows with numbers of networks."""
+    width = data.cube.width
+
+    def with_gradient(rows: Array) -> tuple[Array, Array]:
+        value, slope = criterion.with_gradient(data.described(rows))
+        made = np.zeros_like(rows)
+        made[:, :width] = slope[:, :width]
+        return value, made
+
+    return lambda rows: criterion.score(data.described(rows)), with_gradient
+
+
 def mutation_options(modifiers: str) -> Mapping[str, Any]:
     """What the mutation of networks is told."""
     if modifiers == "all":
@@ -114,12 +127,12 @@ class Breeding:
 
     history: History
     data: Observations
-    score: Callable[[Array], Array]
-    """Rows, with numbers of networks, → acquisition."""
+    score: Score
+    """Of rows with numbers of networks."""
     modifiers: str
     rng: np.random.Generator
 
-    def maximise(self, starts: Iterable[int], with_gradient: Criterion | None) -> list[tuple[Config, float]]:
+    def maximise(self, starts: Iterable[int], with_gradient: ScoreWithGradient) -> list[tuple[Config, float]]:
         """Configurations, best first, with their acquisition; ``starts`` are numbers of trials."""
         try:
             return self._maximise(starts, with_gradient)
@@ -127,7 +140,7 @@ class Breeding:
             for catalogue in self.data.networks:
                 catalogue.forget_candidates()
 
-    def _maximise(self, starts: Iterable[int], criterion: Criterion | None) -> list[tuple[Config, float]]:
+    def _maximise(self, starts: Iterable[int], with_gradient: ScoreWithGradient) -> list[tuple[Config, float]]:
         first = self._population(starts)
         known = self.score(self._rows(first))
         top = float(known.max())
@@ -142,8 +155,8 @@ class Breeding:
         members, _ = evolve(first, np.exp(known - top), self._children, improvement, count, self.rng)
         values = np.concatenate(logs)
         exact = self._settled(members, values)
-        if criterion is not None and self.data.cube.smooth.any():
-            self._climbed(members, values, exact, criterion)
+        if self.data.cube.smooth.any():
+            self._climbed(members, values, exact, with_gradient)
         order = sorted(exact, key=lambda place: (-values[place], place))
         return [(members[place].config, float(values[place])) for place in order]
 
@@ -200,7 +213,9 @@ class Breeding:
                 break
         return exact
 
-    def _climbed(self, members: list[Member], values: Array, exact: list[int], criterion: Criterion) -> None:
+    def _climbed(
+        self, members: list[Member], values: Array, exact: list[int], with_gradient: ScoreWithGradient
+    ) -> None:
         """Move the parameters with positions of the best few to a local maximum, in place."""
         cube, space = self.data.cube, self.history.space
         best = sorted(exact, key=lambda place: (-values[place], place))[:CLIMBS]
@@ -209,11 +224,11 @@ class Breeding:
         rows = self._rows([members[place] for place in best])
         numbers = rows[:, cube.width :]
 
-        def with_gradient(positions: Array) -> tuple[Array, Array]:
-            value, slope = criterion.with_gradient(np.hstack([positions, numbers]))
+        def at_positions(positions: Array) -> tuple[Array, Array]:
+            value, slope = with_gradient(np.hstack([positions, numbers]))
             return value, slope[:, : cube.width]
 
-        moved, reached = climb(cube, with_gradient, rows[:, : cube.width], values[best])
+        moved, reached = climb(cube, at_positions, rows[:, : cube.width], values[best])
         for place, row, value in zip(best, moved, reached, strict=True):
             member = members[place]
             plain = cube.decode(row)
