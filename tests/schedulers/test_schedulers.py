@@ -293,7 +293,12 @@ def test_settings_that_make_no_sense_are_named(make: Any, word: str) -> None:
         make()
 
 
-@pytest.mark.parametrize("method", sorted(set(METHODS) - {"random", "sobol", "grid", "pbil", "gp"}))
+TO_THE_END = {
+    "random", "sobol", "grid", "pbil", "gp", "dngo", "auto", "nasbot", "nasbot-random", "evolution"
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", sorted(set(METHODS) - TO_THE_END))
 def test_methods_that_end_trials_early_need_a_budget(method: str) -> None:
     with pytest.raises(InvalidArgument, match="max_budget"):
         xs.Study(xs.Space(x=xs.Float(0, 1)), method=method)
