@@ -23,7 +23,6 @@ import json
 import math
 import os
 import statistics
-import subprocess
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -33,6 +32,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.machine import describe_machine
+from benchmarks.quality import commit
 from xstar import problems
 from xstar.randomness import Streams
 from xstar.searchers import GP, Random, Searcher
@@ -89,11 +89,6 @@ def run(task: Task) -> dict[str, object]:
         "processor": spent,
         "commit": commit(),
     }
-
-
-def commit() -> str:
-    told = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
-    return told.stdout.strip() or "unknown"
 
 
 # ---------------------------------------------------------------- records

@@ -19,7 +19,6 @@ import argparse
 import json
 import os
 import statistics
-import subprocess
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -32,6 +31,7 @@ import numpy as np
 
 import xstar as xs
 from benchmarks.machine import describe_machine
+from benchmarks.quality import commit
 from xstar.nets import synthetic
 from xstar.searchers import DNGO, GP, NASBOT, Evolution, NetworkRandom, Searcher
 from xstar.searchers.gp_model import last_refit
@@ -91,11 +91,6 @@ def run(task: Task) -> dict[str, Any]:
         study.tell(trial, values[-1])
     fallbacks = sum(trial.origin.startswith("random:") for trial in study.history.trials)
     return {**task._asdict(), "values": values, "processor": spent, "fallbacks": fallbacks, "commit": commit()}
-
-
-def commit() -> str:
-    told = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
-    return told.stdout.strip() or "unknown"
 
 
 # ---------------------------------------------------------------- records

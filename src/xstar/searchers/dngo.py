@@ -21,11 +21,9 @@ import numpy as np
 
 from xstar.errors import InvalidArgument
 from xstar.journal import History
-from xstar.nets.catalogue import is_of_networks
-from xstar.searchers.base import SEARCHERS, exhausted, untried
+from xstar.searchers import opening
+from xstar.searchers.base import SEARCHERS
 from xstar.searchers.gp_data import Observations
-from xstar.searchers.mutation import NETWORKS, first_design
-from xstar.space.cube import cube_of
 from xstar.trial import Done, New, Suggestion
 
 ACTIVATIONS = ("tanh", "relu", "relu-tanh")
@@ -75,37 +73,12 @@ class DNGO:
                 raise InvalidArgument(name, f"must be a whole number of at least {least}", value)
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
-        if (done := exhausted(history)) is not None:
-            return done
-        space = history.space
-        cube = cube_of(space)
-        if others := [name for name in cube.encoder.domains if not is_of_networks(space[name])]:
-            rule = "DNGO needs parameters with positions, or architectures"
-            raise InvalidArgument(
-                "space", rule, ", ".join(others), "give its values an attribute graph, or leave it out"
-            )
-        data = Observations.of(history, in_numbers=False)
-        d = len(cube.labels)
-        over_budgets = len(history.levels) > 1  # an observation at the lowest rung costs little
-        initial = self.initial or (min(max(d + 1, 4), 10) if over_budgets else min(max(2 * d, 5), 12))
-        if data.networks and self.initial is None:
-            initial = max(initial, NETWORKS)
-        started = len(history.trials)
-        known = data.count + len(data.broken)
-        if started < initial or known < 2 or not data.width:
-            drawn = first_design(history, task, rng)
-            if isinstance(drawn, Done):
-                return drawn
-            return Suggestion(drawn.config, f"dngo: initial {started + 1}, {drawn.origin}")
-        from xstar.searchers.dngo_decide import decide  # at use: SciPy's optimiser takes long to import
+        def decided(data: Observations) -> Suggestion | str:
+            from xstar.searchers.dngo_decide import decide  # at use: SciPy's optimiser takes long to import
 
-        made = decide(self, history, data, rng)
-        if isinstance(made, Suggestion):
-            return made
-        drawn_at_random = untried(history, rng)
-        if isinstance(drawn_at_random, Done):
-            return drawn_at_random
-        return Suggestion(drawn_at_random, f"random: {made}")
+            return decide(self, history, data, rng)
+
+        return opening.suggest(history, task, rng, name="dngo", initial=self.initial, in_numbers=False, decide=decided)
 
 
 SEARCHERS.register("dngo", DNGO)

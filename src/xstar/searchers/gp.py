@@ -26,10 +26,9 @@ import numpy as np
 
 from xstar.errors import InvalidArgument
 from xstar.journal import History
-from xstar.nets.catalogue import is_of_networks
-from xstar.searchers.base import SEARCHERS, exhausted, untried
+from xstar.searchers import opening
+from xstar.searchers.base import SEARCHERS
 from xstar.searchers.gp_data import Observations
-from xstar.searchers.mutation import NETWORKS, first_design
 from xstar.space.cube import cube_of
 from xstar.space.values import as_float
 from xstar.trial import Done, New, Suggestion
@@ -111,41 +110,18 @@ class GP:
         object.__setattr__(self, "powers", tuple(map(float, powers)))
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
-        if (done := exhausted(history)) is not None:
-            return done
-        space = history.space
-        domains = cube_of(space).encoder.domains
-        if others := [name for name in domains if not is_of_networks(space[name])]:
-            rule = "a GP needs parameters with positions, or architectures"
-            raise InvalidArgument(
-                "space", rule, ", ".join(others), "give its values an attribute graph, or leave it out"
-            )
-        if domains and self.acquisition == "thompson":
+        networks = bool(cube_of(history.space).encoder.domains)
+        if networks and self.acquisition == "thompson":
             rule = "must be ei or ucb where a parameter is an architecture"
             raise InvalidArgument("acquisition", rule, self.acquisition, "leave it out")
-        data = Observations.of(history)
-        cube = data.cube
-        d = len(cube.labels)
-        over_budgets = len(history.levels) > 1  # an observation at the lowest rung costs little
-        initial = self.initial or (min(max(d + 1, 4), 10) if over_budgets else min(max(2 * d, 5), 12))
-        if domains and self.initial is None:
-            initial = max(initial, NETWORKS)
-        started = len(history.trials)
-        known = data.count + len(data.broken)
-        if started < initial or known < 2 or not data.width:
-            drawn = first_design(history, task, rng)
-            if isinstance(drawn, Done):
-                return drawn
-            return Suggestion(drawn.config, f"{'nasbot' if domains else 'gp'}: initial {started + 1}, {drawn.origin}")
-        from xstar.searchers.gp_decide import decide  # at use: see there
 
-        made = decide(self, history, data, rng)
-        if isinstance(made, Suggestion):
-            return made
-        drawn_at_random = untried(history, rng)
-        if isinstance(drawn_at_random, Done):
-            return drawn_at_random
-        return Suggestion(drawn_at_random, f"random: {made}")
+        def decided(data: Observations) -> Suggestion | str:
+            from xstar.searchers.gp_decide import decide  # at use: see there
+
+            return decide(self, history, data, rng)
+
+        name = "nasbot" if networks else "gp"
+        return opening.suggest(history, task, rng, name=name, initial=self.initial, in_numbers=True, decide=decided)
 
 
 SEARCHERS.register("gp", GP)

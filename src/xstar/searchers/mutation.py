@@ -18,8 +18,6 @@ SCALES = (0.3, 0.1, 0.03)
 """Standard deviations of the steps of numbers, in sides of the cube: one is drawn for each child."""
 SHARE = 0.3
 """Of the parameters with positions that change in a child, at least one."""
-NETWORKS = 10
-"""Trials before a model is asked where a parameter is an architecture: the paper's initial pools have as many."""
 ATTEMPTS = 20
 """Mutations of one parent before a child that was tried is given up. A network has hundreds of neighbours."""
 
