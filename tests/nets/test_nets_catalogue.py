@@ -57,6 +57,7 @@ def test_candidates_are_provisional_until_they_are_settled() -> None:
     children = [MLP.mutate(networks[place], rng) for place in range(4)]
     catalogue.between(known, known)
     before = catalogue.computed
+    catalogue.refer(known.tolist())
     numbers = np.array(catalogue.propose(children, known[:4].tolist()))
     assert (numbers >= CANDIDATES).all()
     exact = nets.distances(children, networks) / catalogue.unit
@@ -80,12 +81,15 @@ def test_nothing_exact_is_computed_again() -> None:
     known = np.array(catalogue.enter(networks))
     catalogue.between(known, known)
     child = MLP.mutate(networks[0], rng)
+    exact = nets.distances([child], networks) / catalogue.unit
+    catalogue.refer(known.tolist())
     catalogue.settle(catalogue.propose([child], [1]))
     catalogue.forget_candidates()
     before = catalogue.computed
-    settled = np.array(catalogue.propose([child], [2]))
-    exact = nets.distances([child], networks) / catalogue.unit
-    assert_array_equal(catalogue.between(settled, known)[0], exact)
+    catalogue.refer(known.tolist())
+    again = np.array(catalogue.propose([child], [2]))
+    catalogue.settle(again.tolist())
+    assert_array_equal(catalogue.between(again, known)[0], exact)
     catalogue.forget_candidates()
     entered = np.array(catalogue.enter([child]))
     assert entered.tolist() == [21]
@@ -99,6 +103,38 @@ def test_nothing_exact_is_computed_again() -> None:
     assert catalogue.computed == before + 5 * 21 + 10
 
 
+@pytest.mark.parametrize("domain", [MLP, nets.Cell()], ids=lambda domain: type(domain).__name__)
+def test_what_is_remembered_changes_no_answer(domain: nets.MLP) -> None:
+    """Provisional rows depend on the references and their order alone: not on numbers, other slots, or earlier decisions."""
+    networks = sampled(24, domain)
+    rng = np.random.default_rng(5)
+    child = domain.mutate(networks[0], rng)
+    grandchild = domain.mutate(child, rng)
+
+    def rows(catalogue: Catalogue) -> np.ndarray:
+        known = catalogue.enter(networks[:12])
+        catalogue.refer(known)
+        (one,) = catalogue.propose([child], known[:1])
+        (two,) = catalogue.propose([grandchild], [one])
+        return catalogue.between(np.array([one, two]), np.array(known))[0]
+
+    fresh = rows(Catalogue(domain))
+    for used in (networks, networks[::-1], [grandchild, *networks]):
+        catalogue = Catalogue(domain)
+        numbers = np.array(catalogue.enter(used))
+        if used[0] is not grandchild:
+            catalogue.refer(numbers.tolist())
+            catalogue.settle(catalogue.propose([child], [int(numbers[3])]))
+        catalogue.between(numbers, numbers)
+        catalogue.forget_candidates()
+        found = rows(catalogue)
+        if used[0] is grandchild:  # it is known there, and its row is exact
+            found, expected = found[:1], fresh[:1]
+        else:
+            expected = fresh
+        assert_array_equal(found, expected)
+
+
 def test_children_of_candidates_inherit_in_turn() -> None:
     rng = np.random.default_rng(3)
     networks = sampled(12)
@@ -106,6 +142,7 @@ def test_children_of_candidates_inherit_in_turn() -> None:
     known = np.array(catalogue.enter(networks))
     child = MLP.mutate(networks[0], rng)
     grandchild = MLP.mutate(child, rng)
+    catalogue.refer(known.tolist())
     (one,) = catalogue.propose([child], [1])
     (two,) = catalogue.propose([grandchild], [one])
     d, _ = catalogue.between(np.array([two]), known)  # the row of its parent was not asked for before
@@ -122,6 +159,7 @@ def test_what_nobody_asks_for_is_dropped(monkeypatch: pytest.MonkeyPatch) -> Non
     numbers = np.array(catalogue.enter(networks))
     for start in range(0, 33, 3):
         few = slice(start, start + 8)
+        catalogue.refer(numbers[few].tolist())
         d, _ = catalogue.between(numbers[few], numbers[few])
         assert_array_equal(d, nets.distances(networks[few]) / catalogue.unit)
         (new,) = catalogue.propose([cell.mutate(networks[start], np.random.default_rng(start))], [int(numbers[start])])

@@ -68,6 +68,15 @@ def test_one_diverged_training_does_not_blind_it() -> None:
     assert all(study.history.trials[parent].config["x"] <= 0.95 for parent in parents)
 
 
+def test_parents_keep_the_constraints() -> None:
+    study = xs.Study(SQUARE, searcher=Evolution(initial=10), constraints={"low": 0.0}, seed=0)
+    for _ in range(40):
+        trial = ask(study)
+        study.tell(trial, {"value": trial.config["x"], "low": 0.5 - trial.config["x"]})
+    parents = {int(trial.origin.split()[-1]) for trial in study.history.trials[10:]}
+    assert all(study.history.trials[parent].config["x"] >= 0.5 for parent in parents)
+
+
 def test_while_nothing_has_ended_the_design_goes_on() -> None:
     study = xs.Study(SQUARE, searcher=Evolution(initial=2), seed=0)
     assert [ask(study).origin.split(",")[0] for _ in range(4)] == [f"evolution: initial {n}" for n in (1, 2, 3, 4)]

@@ -13,7 +13,7 @@ import xstar as xs
 from xstar.audit import audit
 from xstar.errors import InvalidArgument
 from xstar.nets import synthetic
-from xstar.searchers import GP, NASBOT
+from xstar.searchers import DNGO, GP, NASBOT
 from xstar.searchers.gp_data import Observations
 from xstar.searchers.gp_networks import kernels, mutation_options
 from xstar.testing import check_searcher
@@ -171,7 +171,37 @@ def test_the_kernel_is_a_sum_of_what_is_asked_for() -> None:
         assert len(kernel.names) == len(priors) == size
 
 
+@pytest.mark.parametrize(
+    "space", [NETS, CONDITIONAL, xs.Space(cell=xs.nets.Cell())], ids=["nets", "conditional", "cell"]
+)
+def test_what_is_cached_does_not_matter(space: xs.Space) -> None:
+    kept, cleared = (xs.Study(space, searcher=GP(initial=5), seed=3) for _ in range(2))
+    for number in range(14):
+        cleared.history.memo.clear()
+        one, other = ask(kept), ask(cleared)
+        assert one.config == other.config, number
+        assert one.origin == other.origin
+        for study, trial in ((kept, one), (cleared, other)):
+            if number % 5 == 3:
+                study.fail(trial, "no", kind="infeasible")
+            elif number % 5 != 4 and "cell" in trial.config:
+                study.tell(trial, float(trial.config["cell"].operations.count("nor_conv_3x3")))
+            elif number % 5 != 4:  # else it runs on
+                study.tell(trial, loss(trial.config))
+
+
+def test_a_climb_switches_no_network_on_or_off() -> None:
+    net = xs.nets.MLP(inputs=4, max_layers=9, units=(8, 32), when={"x": xs.at_least(0.5)})
+    space = xs.Space(x=xs.Float(0, 1), net=net)
+    for searcher in (GP(initial=6), DNGO(initial=6, networks=1)):
+        study = xs.Study(space, searcher=searcher, seed=0)
+        for trial in run(study, 16, lambda config: abs(config["x"] - 0.5)):
+            space.parse(trial.config)
+
+
 def test_modifiers_can_be_limited() -> None:
+    study = xs.Study(xs.Space(cell=xs.nets.Cell()), searcher=GP(initial=4, modifiers="units"), seed=0)
+    run(study, 6, lambda config: 1.0 * config["cell"].operations.count("none"))  # a cell has one way to mutate
     graph = SMALL.pool[0]
     for modifiers, same in [("units", True), ("structure", False)]:
         rng = np.random.default_rng(0)

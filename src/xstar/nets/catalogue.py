@@ -19,7 +19,10 @@ Most of a decision of NASBOT is distances, and most candidates are looked at onl
 row of the network it was mutated from, and only the distances to its ``NEAR`` nearest networks are computed: by the triangle
 inequality the others are wrong by at most its distance to its parent, which is small, and they are large. ``settle`` computes
 the rest for those that are worth it. Nothing that is provisional outlives the decision; exact rows are remembered, so that no
-pair is computed twice.
+exact pair is computed twice.
+
+What a decision is told must not depend on what is remembered: who is near is decided among the networks that it named itself
+(``refer``), in its own order, and a candidate is provisional until this decision settles it.
 """
 
 from __future__ import annotations
@@ -61,6 +64,8 @@ class Catalogue:
     ((3, 3, 4), 0.0, True)
     """
 
+    _references: list[int]
+
     def __init__(self, domain: Any, structure: Sequence[float] = STRUCTURE) -> None:
         self.domain = domain
         self.structure = tuple(structure)
@@ -101,6 +106,11 @@ class Catalogue:
             self._numbers.update(zip(new, range(start, end), strict=True))
         return [0 if value is None else self._numbers[value] for value in values]
 
+    def refer(self, numbers: Sequence[int]) -> None:
+        """Begin a decision: these known networks, in this order, are the ones that candidates may be near to."""
+        self._drop_candidates()
+        self._references = [number for number in dict.fromkeys(numbers) if number]
+
     def propose(self, values: Sequence[Any], parents: Sequence[int]) -> list[int]:
         """Numbers of candidates for the present decision, each mutated from the network with the number in ``parents``."""
         made: list[int] = []
@@ -126,9 +136,12 @@ class Catalogue:
         if len(self._remembered) > REMEMBERED:
             self._remembered = {}
         self._remembered |= {self._candidates[number - CANDIDATES]: self._rows[number] for number in self._exact}
+        if len(self._slots) > MOST_SLOTS:
+            self._keep_slots([0, *self._references])
         self._drop_candidates()
 
     def _drop_candidates(self) -> None:
+        self._references = []
         self._candidates: list[Any] = []
         self._candidate_numbers: dict[Any, int] = {}
         self._own: list[Array] = []
@@ -173,8 +186,6 @@ class Catalogue:
         new = [number for number in numbers if self._slot[number] < 0]
         if not new:
             return
-        if len(self._slots) + len(new) > MOST_SLOTS:
-            self._keep_slots([0, *(number for number in numbers if number and self._slot[number] >= 0)])
         start, end = len(self._slots), len(self._slots) + len(new)
         if end > len(self._table):
             room = max(2 * len(self._table), end)
@@ -194,37 +205,42 @@ class Catalogue:
         self._slot[:] = -1
         self._slot[numbers] = range(len(numbers))
         self._slots = numbers
-        self._remembered, self._rows, self._exact, self._last = {}, {}, set(), None
+        self._remembered, self._last = {}, None
 
     def _begin(self, numbers: list[int]) -> None:
-        """Rows for candidates that have none: their parents', exact for the nearest networks. Parents come before children."""
+        """Rows for candidates that have none, or had one before there were more slots, and first for those they come from."""
+        line: dict[int, None] = {}  # children before parents
+        todo = list(dict.fromkeys(numbers))
+        while todo:
+            line |= dict.fromkeys(todo)
+            todo = [parent for parent in (self._parents[each - CANDIDATES] for each in todo) if parent >= CANDIDATES]
+        known = {self._parents[each - CANDIDATES] for each in line}
+        self._give_slots(sorted({*self._references, *(number for number in known if number < CANDIDATES)}))
+        # A parent has a lower number than its children.
         by_parent: dict[int, list[int]] = {}
-        for number in dict.fromkeys(numbers):
-            if number in self._rows and len(self._rows[number]) == len(self._slots):
+        for number in sorted(line):
+            if len(self._rows.get(number, ())) == len(self._slots):
                 continue
-            if number in self._exact or self._candidates[number - CANDIDATES] in self._remembered:
+            if number in self._exact:
                 self._settle(number)
-                continue
-            parent = self._parents[number - CANDIDATES]
-            if parent >= CANDIDATES:
-                self._begin([parent])
             else:
-                self._give_slots([parent])
-            by_parent.setdefault(parent, []).append(number)
-        for parent, children in by_parent.items():
-            self._near(parent, children)
+                by_parent.setdefault(self._parents[number - CANDIDATES], []).append(number)
+        for parent in sorted(by_parent):
+            self._near(parent, by_parent[parent])
 
     def _near(self, parent: int, children: list[int]) -> None:
+        """Their parent's row, exact for the references nearest to it."""
         far = self._row(parent)
-        sums = self._masses[self._slots] + self._mass(parent)
-        order = np.argsort(far[1:, -1] / np.maximum(sums[1:], 1e-300), kind="stable")[:NEAR] + 1
-        near = [self._known[self._slots[place]] for place in order.tolist()]
+        slots = self._slot[self._references]
+        sums = self._masses[self._references] + self._mass(parent)
+        order = np.argsort(far[slots, -1] / np.maximum(sums, 1e-300), kind="stable")[:NEAR].tolist()
+        near = [self._known[self._references[place]] for place in order]
         candidates = [self._candidates[number - CANDIDATES] for number in children]
         found = distances(candidates, near, self.structure, threads=1) / self.unit
         self.computed += found.shape[0] * found.shape[1]
         for number, values in zip(children, found, strict=True):
             self._rows[number] = far.copy()
-            self._rows[number][order] = values
+            self._rows[number][slots[order]] = values
 
     def _row(self, number: int) -> Array:
         """d of one network to all in slots."""

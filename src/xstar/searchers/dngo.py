@@ -38,7 +38,8 @@ class DNGO:
 
     initial: int | None = None
     """Sobol points before the model is asked. By default twice as many as there are parameters, between 5 and 12; under a
-    scheduler with rungs one more than there are parameters, between 4 and 10."""
+    scheduler with rungs one more than there are parameters, between 4 and 10. Where a
+    parameter is an architecture, at least 10, with the networks of its pool."""
     activation: str = "tanh"
     """Of the hidden layers: ``tanh``, ``relu``, or ``relu-tanh`` (ReLU, but for the last)."""
     networks: int = 10

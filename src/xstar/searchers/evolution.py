@@ -4,7 +4,8 @@ Choose ``evolution`` when trials are cheap and many, and a model would take long
 ones it is inefficient: whatever it suggests is close to something that was evaluated.
 
 ``Evolution``       after an initial design (the networks of the pool), parents are drawn with chances π ∝ exp(-loss/σ) among
-                    all trials that have a loss, ``per_generation`` children from one such distribution.
+                    all trials that have a loss and keep the constraints, ``per_generation`` children from one such
+                    distribution.
 ``NetworkRandom``   NASBOT's own procedure with a random number in place of the acquisition: any network that NASBOT might have
                     looked at, but not a chosen one.
 """
@@ -104,7 +105,8 @@ class _Losses:
     count: int = 0
     _seen: int = 0
     _place: dict[int, int] = field(default_factory=dict)
-    _table: NDArray[np.float64] = field(default_factory=lambda: np.empty((64, 2)))
+    _table: NDArray[np.float64] = field(default_factory=lambda: np.empty((64, 3)))
+    """Number, loss, and whether all constraints hold."""
 
     @classmethod
     def of(cls, history: History) -> _Losses:
@@ -117,14 +119,16 @@ class _Losses:
                 kept.count += 1
                 if place == len(kept._table):
                     kept._table = np.vstack([kept._table, np.empty_like(kept._table)])
-            kept._table[place] = number, loss
+            kept._table[place] = number, loss, history.violation(history.trials[number]) is None
         kept._seen = len(history.observed)
         return kept
 
     def before(self, number: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Trials with a lower number that have a loss, and their losses."""
+        """Trials with a lower number that have a loss, and their losses; of those within all bounds, if there are any."""
         table = self._table[: self.count]
         table = table[table[:, 0] < number]
+        if (fine := table[:, 2] > 0.0).any():
+            table = table[fine]
         return table[:, 0], table[:, 1]
 
 

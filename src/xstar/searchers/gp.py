@@ -49,7 +49,8 @@ class GP:
 
     initial: int | None = None
     """Sobol points before the model is asked. By default twice as many as there are parameters, between 5 and 12; under a
-    scheduler with rungs one more than there are parameters, between 4 and 10."""
+    scheduler with rungs one more than there are parameters, between 4 and 10. Where a
+    parameter is an architecture, at least 10, with the networks of its pool."""
     surrogate: str = "matern-warped"
     """Of f(x, r), under a scheduler with rungs: ``matern-warped``, ``matern``, ``decay`` (δ is learned), ``decay-0`` or
     ``decay-1`` (it is 0 or 1)."""

@@ -109,7 +109,8 @@ class Decision:
         name = NAMES[self.settings.acquisition] if incumbents else "log p"
         if data.networks:
             breeding = Breeding(history, data, criterion.score, self.settings.modifiers, rng)
-            found = breeding.maximise(starts or range(len(history.trials)), criterion.with_gradient)
+            recent = range(max(0, len(history.trials) - self.settings.limit), len(history.trials))
+            found = breeding.maximise(starts or recent, criterion.with_gradient)
             if not found:
                 return "all configurations that evolution found were tried"
             return Suggestion(found[0][0], f"nasbot: {name} {found[0][1]:.3g}{origin}")
@@ -224,7 +225,7 @@ class Decision:
             return None
         if self.settings.acquire_at == "full":
             return 1.0
-        enough = len(data.cube.labels)
+        enough = len(data.cube.labels) + len(data.networks)
         reached = next((level for level in reversed(levels) if data.per_level[level] >= enough), levels[0])
         return reached / levels[-1]
 

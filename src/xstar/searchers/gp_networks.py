@@ -147,7 +147,7 @@ class Breeding:
         logs = [known]
 
         def improvement(members: list[Member]) -> Array:
-            """EI up to a factor: selection is by g itself, not by its logarithm (B.2)."""
+            """EI up to a factor: selection is by g itself, not by its logarithm (B.2). Of a bound, its exponential."""
             logs.append(self.score(self._rows(members)))
             return np.exp(np.minimum(logs[-1] - top, 50.0))
 
@@ -177,6 +177,8 @@ class Breeding:
             catalogue.enter([config.get(name) for config in listed])
             for name, catalogue in zip(data.cube.encoder.domains, data.networks, strict=True)
         ]
+        for catalogue, column in zip(data.networks, columns, strict=True):
+            catalogue.refer(column)
         return [Member(config, numbers) for config, numbers in zip(listed, zip(*columns, strict=True), strict=True)]
 
     def _children(self, parents: list[Member]) -> list[Member]:
@@ -218,6 +220,7 @@ class Breeding:
     ) -> None:
         """Move the parameters with positions of the best few to a local maximum, in place."""
         cube, space = self.data.cube, self.history.space
+        domains = cube.encoder.domains
         best = sorted(exact, key=lambda place: (-values[place], place))[:CLIMBS]
         if not best:
             return
@@ -232,9 +235,9 @@ class Breeding:
         for place, row, value in zip(best, moved, reached, strict=True):
             member = members[place]
             plain = cube.decode(row)
-            networks = {name: member.config[name] for name in cube.encoder.domains if name in member.config}
-            if value <= values[place] or any(not is_active(space, name, plain) for name in networks):
-                continue
+            networks = {name: member.config[name] for name in domains if name in member.config}
+            if value <= values[place] or any(is_active(space, name, plain) != (name in networks) for name in domains):
+                continue  # a network would be switched on or off, and it is the network that was chosen
             made = {**plain, **networks}
             config = {name: made[name] for name in space.parameters if name in made}
             if self.history.tried(config) is None:

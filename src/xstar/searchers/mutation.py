@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from xstar.journal import History
+from xstar.nets.domains import Networks
 from xstar.searchers.base import untried
 from xstar.searchers.sobol import Sobol
 from xstar.space import Space
@@ -25,7 +26,7 @@ ATTEMPTS = 20
 def mutated(space: Space, config: Config, rng: np.random.Generator, options: Mapping[str, Any]) -> Config:
     """A configuration near ``config``: its networks mutated, its other parameters perturbed, or both, with equal chances.
 
-    ``options`` go to the mutation of networks.
+    ``options`` go to the mutation of MLPs and CNNs; other domains have one way to mutate.
     """
     cube = cube_of(space)
     domains = [name for name in cube.encoder.domains if name in config]
@@ -42,7 +43,7 @@ def mutated(space: Space, config: Config, rng: np.random.Generator, options: Map
         if not is_active(space, name, plain):
             continue
         if name == chosen:
-            made[name] = domain.mutate(config[name], rng, **options)
+            made[name] = domain.mutate(config[name], rng, **(options if isinstance(domain, Networks) else {}))
         else:
             made[name] = config[name] if name in config else domain.sample(rng)
     return {name: made[name] for name in space.parameters if name in made}

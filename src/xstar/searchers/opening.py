@@ -34,7 +34,7 @@ def suggest(
     """A trial of the initial design, what ``decide`` suggests, or a random one with the reason why it suggests nothing.
 
     ``initial`` trials come first: by default twice as many as there are parameters, between 5 and 12; under a scheduler with
-    rungs one more than there are parameters, between 4 and 10.
+    rungs one more than there are parameters, between 4 and 10; with an architecture at least ``NETWORKS``.
     """
     if (done := exhausted(history)) is not None:
         return done
