@@ -149,17 +149,20 @@ def headline(
             default=math.nan,
         )
         for variant, count in columns:
-            sides = []
-            for method in ("mobster", "asha"):
-                tasks = [Task(seed, count, name, method + variant, trainings) for seed in range(seeds)]
-                sides.append([known[task] for task in tasks if task in known])
-            if any(len(side) < seeds for side in sides):
+            pairs = [
+                [Task(seed, count, name, method + variant, trainings) for method in ("mobster", "asha")]
+                for seed in range(seeds)
+            ]
+            pairs = [pair for pair in pairs if all(task in known for task in pair)]
+            if not pairs:
                 cells.append("")
                 continue
+            sides = [[known[task] for task in side] for side in zip(*pairs, strict=True)]
+            fewer = f" [{len(pairs)}]" if len(pairs) < seeds else ""
             grid = np.linspace(0.0, sides[0][0]["seconds"], 2001)[1:]
             ratio, reached = share_of_time(*(regret_curve(side, grid, best) for side in sides), grid)
             ratios[variant, count].append(ratio)
-            cells.append(f"{ratio:.2f}" if reached else f"never ({ratio:.2f})")
+            cells.append((f"{ratio:.2f}" if reached else f"never ({ratio:.2f})") + fewer)
         yield f"| {name} | {' | '.join(cells)} |"
     means = [math.exp(statistics.mean(map(math.log, found))) if found else math.nan for found in ratios.values()]
     yield "| **geometric mean** | " + " | ".join(f"**{mean:.2f}**" for mean in means) + " |"
@@ -225,7 +228,8 @@ def main() -> None:
         "",
     ]
     lines += [
-        f"Share of ASHA's time until its final regret; {options.seeds} seeds, {trainings:g} trainings per worker.",
+        f"Share of ASHA's time until its final regret; {options.seeds} seeds (fewer where brackets say so),"
+        f" {trainings:g} trainings per worker.",
         "",
     ]
     lines += [*headline(known, names, columns, options.seeds, trainings), "", "Surrogates, four workers:", ""]

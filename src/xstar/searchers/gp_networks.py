@@ -27,7 +27,7 @@ from xstar.searchers.gp_data import Observations
 from xstar.searchers.mutation import is_active, mutated, pools
 from xstar.trial import Config
 
-SETTLED, MOST_SETTLED = 8, 32
+SETTLED, MOST_SETTLED = 6, 24
 """Candidates whose distances are made exact in one go, and in all. With 100 networks of about 22 layers one takes 20 ms."""
 CLIMBS = 4
 """Of the leading candidates, those whose other parameters are climbed."""
