@@ -170,15 +170,22 @@ def headline(
 
 def kernels(known: dict[Task, dict], names: list[str], seeds: int, trainings: float) -> Iterator[str]:
     methods = sorted({task.method for task in known if task.workers == 4 and task.trainings == trainings})
+    yield "Of each problem, the seeds that all have been run on."
+    yield ""
     yield "| method | mean rank of the final regret | problems |"
     yield "|---|---:|---:|"
     ranks: dict[str, list[float]] = {method: [] for method in methods}
     for name in names:
-        finals = {}
-        for method in methods:
-            runs = [known.get(Task(seed, 4, name, method, trainings)) for seed in range(seeds)]
-            if all(runs):
-                finals[method] = statistics.mean(line["steps"][-1][1] for line in runs if line)
+        runs = {
+            method: {seed for seed in range(seeds) if Task(seed, 4, name, method, trainings) in known}
+            for method in methods
+        }
+        shared = set.intersection(*(found for found in runs.values() if found))
+        finals = {
+            method: statistics.mean(known[Task(seed, 4, name, method, trainings)]["steps"][-1][1] for seed in shared)
+            for method, found in runs.items()
+            if found and shared
+        }
         for method, value in finals.items():
             ranks[method].append(sum(other < value for other in finals.values()) + 1)
     for method, found in sorted(ranks.items(), key=lambda pair: statistics.mean(pair[1]) if pair[1] else math.inf):
