@@ -7,7 +7,7 @@ by a process that knows nothing but the journal.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, Generic, TypeVar
 
 from xstar.errors import InvalidArgument
@@ -42,6 +42,12 @@ class Registry(Generic[T]):
                     **{f.name: _plain(getattr(part, f.name)) for f in fields(self._classes[name]) if f.init},
                 }
         return {"name": "custom", "class": type(part).__qualname__}
+
+    def completed(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """The data form with the defaults of settings that were not there yet when it was written."""
+        cls = self._classes.get(str(data.get("name")))
+        known = fields(cls) if cls is not None else ()
+        return {**{f.name: _plain(f.default) for f in known if f.init and f.default is not MISSING}, **data}
 
     def load(self, data: Mapping[str, Any]) -> T:
         """The part that ``data`` describes."""

@@ -99,8 +99,12 @@ class Settings:
             wanted["scheduler"] = SCHEDULERS.dump(
                 resolve(self.method, self.searcher, self.scheduler, self.max_budget)[1]
             )
+        known = {
+            "searcher": SEARCHERS.completed(created.searcher),
+            "scheduler": SCHEDULERS.completed(created.scheduler),
+        }
         for key, value in wanted.items():
-            stored = getattr(created, key)
+            stored = known[key] if key in known else getattr(created, key)
             if value is not None and value != stored:
                 found.append(f"{key}: {value!r} here, {stored!r} in the stored study")
         if found:

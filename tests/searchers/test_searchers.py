@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import xstar as xs
-from xstar.errors import InvalidArgument
+from xstar.errors import InvalidArgument, StudyMismatch
 from xstar.randomness import Streams
-from xstar.searchers import Grid, Random, Searcher, Sobol
+from xstar.searchers import GP, SEARCHERS, Grid, Random, Searcher, Sobol
+from xstar.settings import Settings
 from xstar.testing import check_searcher
 
 
@@ -105,3 +107,20 @@ def test_uniform_numbers_of_neighbouring_trials_are_independent() -> None:
     drawn = np.array([streams.generator(trial, "suggest").random(2) for trial in range(4000)])
     correlations = np.corrcoef(np.column_stack([drawn[:-1], drawn[1:]]).T)
     np.testing.assert_allclose(correlations - np.eye(4), 0, atol=4.5 / np.sqrt(4000))
+
+
+def test_a_study_from_before_a_setting_existed_goes_on() -> None:
+    """What the journal does not say of a searcher has its default: a newer version opens what an older one wrote."""
+    whole = SEARCHERS.dump(GP())
+    older = {
+        name: value for name, value in whole.items() if name not in ("distances", "describe", "powers", "modifiers")
+    }
+    assert SEARCHERS.completed(older) == whole
+    assert SEARCHERS.completed({**older, "limit": 100}) == {**whole, "limit": 100}
+    assert SEARCHERS.completed({"name": "custom", "class": "Mine"}) == {"name": "custom", "class": "Mine"}
+    assert SEARCHERS.load(older) == GP()
+    study = xs.Study(xs.Space(x=xs.Float(0, 1)), method="gp", seed=1)
+    created = replace(study.history.created, searcher=older)
+    Settings(method="gp", seed=1).check(created, "old")
+    with pytest.raises(StudyMismatch, match="limit"):
+        Settings(searcher=GP(limit=100)).check(created, "old")
