@@ -13,6 +13,7 @@ from xstar.audit import audit
 from xstar.errors import InvalidArgument
 from xstar.nets import synthetic
 from xstar.searchers import Evolution, NetworkRandom, Searcher
+from xstar.searchers.evolution import PARENTS
 from xstar.testing import check_searcher
 
 NETS = xs.Space(net=xs.nets.MLP(inputs=4))
@@ -75,6 +76,17 @@ def test_parents_keep_the_constraints() -> None:
         study.tell(trial, {"value": trial.config["x"], "low": 0.5 - trial.config["x"]})
     parents = {int(trial.origin.split()[-1]) for trial in study.history.trials[10:]}
     assert all(study.history.trials[parent].config["x"] >= 0.5 for parent in parents)
+
+
+def test_of_many_trials_the_best_are_parents() -> None:
+    study = xs.Study(SQUARE, searcher=Evolution(initial=1, per_generation=1), seed=0)
+    rng = np.random.default_rng(0)
+    losses = rng.permutation(3 * PARENTS).astype(float)
+    for loss in losses:
+        study.add({"x": rng.random(), "y": rng.random()}, loss)
+    parents = [int(ask(study).origin.split()[-1]) for _ in range(60)]
+    assert max(losses[parent] for parent in parents) < PARENTS
+    assert len(set(parents)) > 30
 
 
 def test_while_nothing_has_ended_the_design_goes_on() -> None:

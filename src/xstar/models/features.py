@@ -106,14 +106,19 @@ class Network:
         made = []
         H = 2.0 * X - 1.0
         for (weights, bias), kind in zip(self.layers, self.kinds, strict=True):
-            H = H @ weights
-            H += bias
-            if kind == "tanh":
-                np.tanh(H, out=H)
-            else:
-                np.maximum(H, 0.0, out=H)
+            H = _activated(H @ weights, bias, kind)
             made.append(H)
         return made
+
+
+def _activated(out: NDArray[Any], bias: NDArray[Any], kind: str) -> NDArray[Any]:
+    """A layer's output, in place of the products it is made from."""
+    out += bias
+    if kind == "tanh":
+        np.tanh(out, out=out)
+    else:
+        np.maximum(out, 0.0, out=out)
+    return out
 
 
 def _slope(out: NDArray[Any], kind: str) -> NDArray[Any]:
@@ -234,13 +239,7 @@ def gradient(
     """
     H = [inputs]
     for (weights, bias), kind in zip(layers[:-1], kinds, strict=True):
-        out = np.matmul(H[-1], weights)
-        out += bias
-        if kind == "tanh":
-            np.tanh(out, out=out)
-        else:
-            np.maximum(out, 0.0, out=out)
-        H.append(out)
+        H.append(_activated(np.matmul(H[-1], weights), bias, kind))
     weights, bias = layers[-1]
     out = np.matmul(H[-1], weights) + bias
     if logistic:
