@@ -76,6 +76,7 @@ def test_two_thousand_observations() -> None:
     study = xs.Study(space, searcher=GP(limit=120), seed=1)
     for row in np.random.default_rng(0).random((2000, 3)):
         study.add({f"x{i}": float(value) for i, value in enumerate(row)}, float(((row - 0.4) ** 2).sum()))
+    assert ", exploring, n=2000" in ask(study).origin
     trial = ask(study)
     assert re.fullmatch(rf"gp: log EI .*, n=2000, fitted to 120 of {last_refit(2000)}", trial.origin)
     assert sum((value - 0.4) ** 2 for value in trial.config.values()) < 0.1

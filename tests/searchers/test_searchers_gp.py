@@ -104,6 +104,21 @@ def test_maximize_is_the_mirror_image() -> None:
     assert [t.config for t in run(low, 10)] == [t.config for t in run(high, 10, lambda config: -bowl(config))]
 
 
+def test_every_so_many_suggestions_explore() -> None:
+    """The minimum is between points that are close to each other: whoever explores goes where they are not, and says so."""
+    found = {}
+    for every in (0, 1, 4):
+        study = xs.Study(xs.Space(x=xs.Float(0.0, 1.0)), searcher=GP(explore_every=every), seed=1)
+        for x in (0.0, 0.1, 0.2, 0.3, 0.4, 0.7, 1.0):
+            study.add({"x": x}, (x - 0.25) ** 2)
+        asked = [ask(study) for _ in range(5)]
+        found[every] = [abs(trial["x"] - 0.25) for trial in asked if ", exploring, n=7" in trial.origin], asked
+    assert len(found[0][0]) == 0
+    assert len(found[1][0]) == 5
+    assert [", exploring" in trial.origin for trial in found[4][1]] == [trial.number % 4 == 0 for trial in found[4][1]]
+    assert abs(found[0][1][0]["x"] - 0.25) < 0.05 < 0.15 < found[1][0][0]
+
+
 def test_things_that_run_are_avoided() -> None:
     """Asked for four at a time, it gives four different places; if what runs is ignored, nearly one and the same."""
     closest = {}
@@ -122,7 +137,7 @@ def test_origins_tell_what_was_done() -> None:
     origins = [trial.origin for trial in run(study, 6)]
     assert origins[0] == "gp: initial 1, sobol: point 0"
     assert origins[3].startswith("gp: initial 4")
-    assert re.fullmatch(r"gp: log EI -?[\d.e+-]+, n=4", origins[4])
+    assert re.fullmatch(r"gp: log EI -?[\d.e+-]+, exploring, n=4", origins[4])
     assert re.fullmatch(r"gp: log EI -?[\d.e+-]+, n=5", origins[5])
     for acquisition, name in NAMES.items():
         study = xs.Study(SQUARE, searcher=GP(initial=2, acquisition=acquisition), seed=1)
@@ -202,6 +217,8 @@ def test_what_is_cached_of_the_classifier_does_not_matter() -> None:
         ("initial", 2.5),
         ("samples", -1),
         ("starts", 0),
+        ("explore_every", -1),
+        ("explore_every", "often"),
         ("fantasies", 0),
         ("fantasies", True),
         ("limit", 9),

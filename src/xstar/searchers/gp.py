@@ -65,6 +65,9 @@ class GP:
     starts: int = 1
     """Starts of their optimisation."""
     acquisition: str = "ei"
+    explore_every: int = 4
+    """At full budget, every so many suggestions seek an improvement by a standard deviation of the losses instead of any; 0:
+    none does."""
     pending: str = "fantasies"
     fantasies: int = 20
     acquire_at: str = "full"
@@ -97,7 +100,14 @@ class GP:
         ):
             if getattr(self, name) not in allowed:
                 raise InvalidArgument(name, f"must be one of {', '.join(allowed)}", getattr(self, name))
-        for name, least in (("initial", 1), ("samples", 0), ("starts", 1), ("fantasies", 1), ("limit", 10)):
+        for name, least in (
+            ("initial", 1),
+            ("samples", 0),
+            ("starts", 1),
+            ("explore_every", 0),
+            ("fantasies", 1),
+            ("limit", 10),
+        ):
             value = getattr(self, name)
             if name == "initial" and value is None:
                 continue

@@ -43,6 +43,11 @@ if TYPE_CHECKING:
 NAMES = {"ei": "log EI", "ucb": "-LCB", "thompson": "-draw"}
 UNFINISHED = 64
 """Of so many tried configurations the outcome at the acquisition's budget is fantasised: those that promise most."""
+FAR = 1.0
+"""By how much, in standard deviations of the losses, the suggestions that explore seek to improve. Expected improvement goes on
+polishing what it has: over 20 seeds of 100 trials, one such suggestion in four brings the mean regret of Levy6 from 1.47 to 0.52,
+of Ackley10 from 7.9 to 6.3, of NAS-Bench-201 (ImageNet16) from 0.23 to 0.11, and of Rosenbrock4 up from 1.9 to 5.6. Over
+budgets, where paused trials are fantasised, it changed nothing (16 problems, two seeds)."""
 GOOD = 10
 """How many of the best known configurations the local candidates stand around."""
 BAD = 0.9
@@ -92,10 +97,12 @@ class Decision:
                     posteriors = self._with_unfinished(posteriors, means, feasible, budget, rng)
                     means = [posterior.means(lift(feasible)) for posterior in posteriors]
                 # The incumbent is the lowest posterior mean where something was observed or runs, not one lucky noisy value.
-                incumbents = [each.min(axis=0) for each in means]
+                incumbents = [each.min(axis=0) - (FAR if self._explores else 0.0) for each in means]
                 average = np.mean([each.mean(axis=1) for each in means], axis=0)
                 good = feasible[np.argsort(average, kind="stable")[:GOOD]]
             origin = _told(model, data.count, budget, history, max(posterior.jitter for posterior in posteriors))
+            if incumbents and self._explores:
+                origin = f", exploring{origin}"
         constraints = self._constraints()
         if not incumbents and not constraints:
             return "no model and no constraint yet"
@@ -132,6 +139,14 @@ class Decision:
         return f"all of the {len(rows)} best configurations were tried"
 
     # ------------------------------------------------------------ the parts
+
+    @property
+    def _explores(self) -> bool:
+        """Whether this suggestion seeks to improve by ``FAR``."""
+        settings, history = self.settings, self.history
+        if settings.acquisition != "ei" or settings.explore_every == 0 or len(history.levels) > 1 or self.data.networks:
+            return False
+        return len(history.trials) % settings.explore_every == 0
 
     def _untried(self, rows: Array) -> Array:
         """Those of ``rows`` that were not tried; all of them if there are none."""
