@@ -44,9 +44,9 @@ NAMES = {"ei": "log EI", "ucb": "-LCB", "thompson": "-draw"}
 UNFINISHED = 64
 """Of so many tried configurations the outcome at the acquisition's budget is fantasised: those that promise most."""
 FAR = 1.0
-"""By how much, in standard deviations of the losses, the suggestions that explore seek to improve. Expected improvement goes on
-polishing what it has: over 20 seeds of 100 trials, one such suggestion in four brings the mean regret of Levy6 from 1.47 to 0.52,
-of Ackley10 from 7.9 to 6.3, of NAS-Bench-201 (ImageNet16) from 0.23 to 0.11, and of Rosenbrock4 up from 1.9 to 5.6. Over
+"""By how much, in standard deviations of the losses, the suggestions that explore seek to improve. Expected improvement goes
+on polishing what it has: over 20 seeds of 100 trials, one such suggestion in four brings the mean regret of Levy6 from 1.47 to
+0.52, of Ackley10 from 7.9 to 6.3, of NAS-Bench-201 (ImageNet16) from 0.23 to 0.11, and of Rosenbrock4 up from 1.9 to 5.6. Over
 budgets, where paused trials are fantasised, it changed nothing (16 problems, two seeds)."""
 GOOD = 10
 """How many of the best known configurations the local candidates stand around."""
