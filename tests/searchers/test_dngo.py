@@ -23,8 +23,9 @@ from xstar.searchers import SEARCHERS, dngo_model
 from xstar.searchers.auto import Auto
 from xstar.searchers.dngo import ACTIVATIONS, DNGO, LIKELIHOODS
 from xstar.searchers.dngo_decide import SPACING, apart
-from xstar.searchers.dngo_model import BLOCK, FOLD, LEADERS, Leaders, Settled, last_training
+from xstar.searchers.dngo_model import BLOCK, FOLD, LEADERS, Leaders, last_training
 from xstar.searchers.gp_data import Observations
+from xstar.searchers.settled import Settled
 from xstar.testing import check_searcher
 
 

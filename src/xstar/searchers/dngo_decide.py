@@ -23,10 +23,11 @@ from xstar.models.kernels import Array
 from xstar.models.linear import Head
 from xstar.models.quadratic import Quadratic
 from xstar.searchers.dngo import DNGO
-from xstar.searchers.dngo_model import LEADERS, Leaders, Settled, constraint, heads, last_training, trained
+from xstar.searchers.dngo_model import LEADERS, Leaders, constraint, heads, last_training, trained
 from xstar.searchers.gp_data import Observations
 from xstar.searchers.gp_model import distinct_rows, lifted
 from xstar.searchers.gp_networks import Breeding, by_description
+from xstar.searchers.settled import Settled
 from xstar.trial import Suggestion, Trial
 
 UNFINISHED = 64

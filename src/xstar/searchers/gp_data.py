@@ -47,6 +47,8 @@ class Observations:
     per_level: Counter[int] = field(default_factory=Counter)
     """How many observations there are at each budget."""
     broken: list[int] = field(default_factory=list)
+    is_broken: set[int] = field(default_factory=set)
+    """The same as a set."""
     whole: dict[int, list[float] | None] = field(default_factory=dict)
     """Trials with an observation → their constraint metrics at the first one."""
     _ended: int = 0
@@ -70,6 +72,7 @@ class Observations:
             trial = history.trials[number]
             if trial.state is State.FAILED or (trial.state is State.INFEASIBLE and not trial.reports):
                 self.broken.append(number)
+                self.is_broken.add(number)
         self._ended = len(history.ended)
         new = history.observed[self.count :]
         if not new:

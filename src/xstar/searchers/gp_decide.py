@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,6 +36,7 @@ from xstar.searchers.gp_model import (
     lifted,
 )
 from xstar.searchers.gp_networks import Breeding, described_inputs, kernels, of_described, positions_only
+from xstar.searchers.settled import Settled
 from xstar.trial import Suggestion
 
 if TYPE_CHECKING:
@@ -246,33 +248,35 @@ class Decision:
 
     def _constraints(self) -> list[LogProbability]:
         """What may be infeasible: a classifier of what failed, and a model of each constraint metric."""
-        history, data = self.history, self.data
+        history, data, limit = self.history, self.data, self.settings.limit
         inputs = described_inputs(data)
         made: list[LogProbability] = []
         if data.broken:
-            known_bad = set(data.broken)
-            whole = [number for number in list(data.whole)[-self.settings.limit :] if number not in known_bad]
-            broken = data.broken[-self.settings.limit :]
-            X = data.described(data.rows(history.trials[number] for number in (*whole, *broken)))
+            latest = list(islice(reversed(data.whole), limit))[::-1]
+            whole = [number for number in latest if number not in data.is_broken]
+            X = data.described(data.rows(history.trials[number] for number in (*whole, *data.broken[-limit:])))
             feasible = np.arange(len(X)) < len(whole)
             last = last_refit(len(history.ended))
-            over = history.ended[max(0, last - self.settings.limit) : last]
-            settled = data.described(data.rows(history.trials[i] for i in over)), ~np.isin(over, data.broken)
+            over = history.ended[max(0, last - limit) : last]
+            fine = np.array([number not in data.is_broken for number in over])
+            settled = data.described(data.rows(history.trials[number] for number in over)), fine
             key = (self.settings, "feasible")
             model = classifier(history, key, last, settled, (X, feasible), inputs.groups, inputs.labels)
             made.append(of_described(data, model.log_probability))
-        for place, (name, bound) in enumerate((history.created.constraints or {}).items()):
-            told = [(number, values[place]) for number, values in data.whole.items() if values is not None]
-            if len(told) < 2:
-                continue
-            X = data.described(data.rows(history.trials[number] for number, _ in told))
-            y = np.array([value for _, value in told])
-            surrogate = at_full_budget(inputs)
-            fit = self._fitted(
-                (self.settings, "constraint", name), surrogate, last_refit(len(y)), X, y, np.ones(len(y))
-            )
-            posterior = fit.posteriors[0].extended(X[fit.last :], fit.targets(y[fit.last :]))
-            made.append(of_described(data, below(posterior, float(fit.targets(np.array([bound]))[0]))))
+        bounds = history.created.constraints or {}
+        if bounds and (told := Settled.of(history, data).told).count >= 2:
+            X = data.described(told.rows[:, : data.width])
+            for y, (name, bound) in zip(told.rows[:, data.width :].T, bounds.items(), strict=True):
+                fit = self._fitted(
+                    (self.settings, "constraint", name),
+                    at_full_budget(inputs),
+                    last_refit(len(y)),
+                    X,
+                    y,
+                    np.ones(len(y)),
+                )
+                posterior = fit.posteriors[0].extended(X[fit.last :], fit.targets(y[fit.last :]))
+                made.append(of_described(data, below(posterior, float(fit.targets(np.array([bound]))[0]))))
         return made
 
 

@@ -1,0 +1,64 @@
+"""Which trials have a value and which have none, and their bounded metrics, as tables that grow with a history."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import islice
+
+import numpy as np
+
+from xstar.journal import History
+from xstar.searchers.gp_data import Array, Observations
+
+
+@dataclass
+class Table:
+    """Rows that are only ever appended: amortised O(1) for each."""
+
+    count: int = 0
+    _rows: Array | None = None
+
+    @property
+    def rows(self) -> Array:
+        assert self._rows is not None
+        return self._rows[: self.count]
+
+    def append(self, rows: Array) -> None:
+        """Some more."""
+        need = self.count + len(rows)
+        if self._rows is None or need > len(self._rows):
+            grown = np.empty((max(64, 2 * need), rows.shape[1]))
+            if self._rows is not None:
+                grown[: self.count] = self.rows
+            self._rows = grown
+        self._rows[self.count : need] = rows
+        self.count = need
+
+
+@dataclass
+class Settled:
+    """Trials with a value and without, as tables of inputs in the order in which it was known of them; and bounded metrics."""
+
+    whole: Table = field(default_factory=Table)
+    broken: Table = field(default_factory=Table)
+    """With the budget that each was to reach in one more column; 0 if none was said."""
+    told: Table = field(default_factory=Table)
+    """Inputs and constraint metrics of the trials that reported all of them."""
+
+    @classmethod
+    def of(cls, history: History, data: Observations) -> Settled:
+        """Those of ``history``, brought up to date."""
+        kept: Settled = history.memo.setdefault((cls, data.in_numbers), cls())
+        new = list(islice(reversed(data.whole), len(data.whole) - kept.whole.count))[::-1]
+        rows = data.rows(history.trials[number] for number in new)
+        kept.whole.append(rows)
+        broken = [history.trials[number] for number in data.broken[kept.broken.count :]]
+        kept.broken.append(
+            np.hstack([data.rows(broken), np.array([[each.target or 0.0] for each in broken]).reshape(-1, 1)])
+        )
+        if history.created.constraints:
+            metrics = [data.whole[number] for number in new]
+            fine = [place for place, values in enumerate(metrics) if values is not None]
+            values = np.array([metrics[place] for place in fine]).reshape(len(fine), len(history.created.constraints))
+            kept.told.append(np.hstack([rows[fine], values]))
+        return kept
