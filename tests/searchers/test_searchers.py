@@ -4,22 +4,38 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
 import xstar as xs
 from xstar.errors import InvalidArgument, StudyMismatch
+from xstar.journal import History
 from xstar.randomness import Streams
 from xstar.searchers import GP, SEARCHERS, Grid, Random, Searcher, Sobol
 from xstar.settings import Settings
 from xstar.testing import check_searcher
+from xstar.trial import Done, New, Suggestion
 
 
 @pytest.mark.parametrize("searcher", [Random(), Sobol(), Grid(points=40)], ids=lambda searcher: type(searcher).__name__)
 def test_conforms(searcher: Searcher) -> None:
     check_searcher(searcher)
+
+
+@dataclass(frozen=True)
+class Counting:
+    """Suggests what depends on how often it was asked, which it remembers where nothing survives."""
+
+    def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
+        asked = history.memo[Counting] = history.memo.get(Counting, 0) + 1
+        return Random().suggest(history, task, np.random.default_rng(asked))
+
+
+def test_what_is_remembered_must_not_matter() -> None:
+    with pytest.raises(AssertionError, match=r"history\.memo is emptied"):
+        check_searcher(Counting(), trials=5)
 
 
 def configs(study: xs.Study, number: int) -> list[dict[str, object]]:

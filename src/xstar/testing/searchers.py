@@ -39,11 +39,16 @@ def loss(config: Config) -> float:
 
 
 def check_searcher(searcher: Searcher, trials: int = 25) -> None:
-    """Valid, repeatable, recomputable suggestions in all :data:`SPACES`; none twice in a finite one."""
+    """Valid, repeatable, recomputable suggestions in all :data:`SPACES`; none twice in a finite one.
+
+    What a searcher keeps in ``history.memo`` must not change what it suggests: a study that is resumed begins without it.
+    """
     for name, space in SPACES.items():
-        first, second = (_run(searcher, space, trials, seed=5) for _ in range(2))
+        first, second = (_run(searcher, space, trials, seed=5, forgetful=forgetful) for forgetful in (False, True))
         configs = [trial.config for trial in first.history.trials]
-        assert configs == [trial.config for trial in second.history.trials], f"{name}: same seed, other suggestions"
+        assert configs == [trial.config for trial in second.history.trials], (
+            f"{name}: same seed, other suggestions when history.memo is emptied before each"
+        )
         for config in configs:
             assert space.parse(config) == config, f"{name}: not in canonical form: {config}"
         assert audit(first).findings == [], f"{name}: decisions cannot be recomputed: {audit(first).findings[:3]}"
@@ -54,9 +59,11 @@ def check_searcher(searcher: Searcher, trials: int = 25) -> None:
     _check_pending(searcher)
 
 
-def _run(searcher: Searcher, space: Space, trials: int, seed: int) -> Study:
+def _run(searcher: Searcher, space: Space, trials: int, seed: int, *, forgetful: bool) -> Study:
     study = Study(space, searcher=searcher, seed=seed)
     for _ in range(trials):
+        if forgetful:
+            study.history.memo.clear()
         trial = study.ask()
         if trial is None:
             assert study.ended, "a searcher that is done says why"
