@@ -113,6 +113,31 @@ def test_under_a_scheduler() -> None:
     assert any("mutated" in trial.origin for trial in study.history.trials)
 
 
+def test_parents_are_compared_at_one_budget() -> None:
+    """Losses grow with the budget here: whoever compared them across budgets would choose parents that were hardly trained."""
+    study = xs.Study(SQUARE, searcher=Evolution(initial=3, per_generation=2), scheduler=xs.schedulers.ASHA(9), seed=0)
+    checked = 0
+
+    def rung(trial: xs.Trial) -> int:
+        return max(report.budget for report in trial.reports if report.budget in (1, 3, 9))
+
+    for _ in range(60):
+        known = len(study.history.trials)
+        trial = ask(study)
+        if trial.number == known and "mutated" in trial.origin:
+            before = 3 + (trial.number - 3) // 2 * 2
+            budgets = [rung(each) for each in study.history.trials[:before] if each.reports]
+            reached = [budget for budget in budgets if budgets.count(budget) >= 2]
+            parent = study.history.trials[int(trial.origin.split()[-1])]
+            if reached:
+                assert rung(parent) == max(reached)
+                checked += max(reached) == 9
+        for budget in range((trial.reports[-1].budget if trial.reports else 0) + 1, 10):
+            if study.report(trial, budget + bowl(trial.config), budget=budget) is not xs.Verdict.CONTINUE:
+                break
+    assert checked >= 3
+
+
 @pytest.mark.parametrize("settings", [{"initial": 0}, {"per_generation": 0}, {"initial": 1.5}], ids=str)
 def test_bad_settings_are_refused(settings: dict[str, object]) -> None:
     with pytest.raises(InvalidArgument, match=next(iter(settings))):

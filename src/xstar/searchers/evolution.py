@@ -5,7 +5,7 @@ ones it is inefficient: whatever it suggests is close to something that was eval
 
 ``Evolution``       after an initial design (the networks of the pool), parents are drawn with chances π ∝ exp(-loss/σ) among
                     all trials that have a loss and keep the constraints, ``per_generation`` children from one such
-                    distribution.
+                    distribution. Under a scheduler with rungs: among those at one budget, the highest one that as many reached.
 ``NetworkRandom``   NASBOT's own procedure with a random number in place of the acquisition: any network that NASBOT might have
                     looked at, but not a chosen one.
 """
@@ -53,9 +53,9 @@ class Evolution:
         if number < self.initial or not known.count:
             return _initial("evolution", number, first_design(history, task, rng))
         generation = (number - self.initial) // self.per_generation
-        trials, losses = known.before(self.initial + generation * self.per_generation)
+        trials, losses = known.before(self.initial + generation * self.per_generation, self.per_generation)
         if not len(trials):  # nothing of the generations before has ended yet
-            trials, losses = known.before(number)
+            trials, losses = known.before(number, self.per_generation)
         # Straightened and standardised: σ of the paper would be that of a single diverged training.
         g = -Targets.of(losses, straighten=True)(losses)
         parent = int(trials[rng.choice(len(trials), p=chances(g))])
@@ -108,31 +108,39 @@ class _Losses:
     count: int = 0
     _seen: int = 0
     _place: dict[int, int] = field(default_factory=dict)
-    _table: NDArray[np.float64] = field(default_factory=lambda: np.empty((64, 3)))
-    """Number, loss, and whether all constraints hold."""
+    _table: NDArray[np.float64] = field(default_factory=lambda: np.empty((64, 4)))
+    """Number, loss, the budget it was reported at, and whether all constraints hold."""
 
     @classmethod
     def of(cls, history: History) -> _Losses:
         kept: _Losses | None = history.memo.get(_Losses)
         if kept is None:
             kept = history.memo[_Losses] = cls()
-        for number, _, loss in history.observed[kept._seen :]:
+        for number, budget, loss in history.observed[kept._seen :]:
             place = kept._place.setdefault(number, kept.count)
             if place == kept.count:
                 kept.count += 1
                 if place == len(kept._table):
                     kept._table = np.vstack([kept._table, np.empty_like(kept._table)])
-            kept._table[place] = number, loss, history.violation(history.trials[number]) is None
+            kept._table[place] = number, loss, budget, history.violation(history.trials[number]) is None
         kept._seen = len(history.observed)
         return kept
 
-    def before(self, number: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def before(self, number: int, enough: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Trials with a lower number that have a loss, and their losses: the ``PARENTS`` best of them, and none that breaks
-        a constraint as long as there are others."""
+        a constraint as long as there are others.
+
+        A loss after one epoch says nothing beside one after a hundred: of several budgets it is the highest that ``enough``
+        trials are at; if there is none, the one that most are at, the higher one of equals.
+        """
         table = self._table[: self.count]
         table = table[table[:, 0] < number]
-        if (fine := table[:, 2] > 0.0).any():
+        if (fine := table[:, 3] > 0.0).any():
             table = table[fine]
+        levels, counts = np.unique(table[:, 2], return_counts=True)
+        if len(levels) > 1:
+            reached = np.flatnonzero(counts >= min(enough, counts.max()))[-1]
+            table = table[table[:, 2] == levels[reached]]
         if len(table) > PARENTS:
             table = table[np.sort(np.argpartition(table[:, 1], PARENTS)[:PARENTS])]
         return table[:, 0], table[:, 1]
