@@ -80,6 +80,24 @@ def test_confidence_bounds_are_averaged() -> None:
     assert_allclose(Criterion(posteriors, incumbents, as_it_is, (), 1.3).score(ROWS), expected)
 
 
+def test_a_confidence_bound_beside_constraints_does_not_depend_on_the_level_of_the_losses() -> None:
+    """Moved up by a thousand, losses are as good as before. -LCB + log p would seek nothing but feasibility then."""
+    base, feasible = posterior(), classifier()
+    moved = base.theta.copy()
+    moved[0] += 1000.0
+    high = Posterior(base.surrogate, moved, base.X, base.L, base.P)
+    found = [
+        Criterion([each], [each.means(each.X).min(axis=0)], as_it_is, [feasible.log_probability], 1.3).score(ROWS)
+        for each in (base, high)
+    ]
+    assert_allclose(found[0], found[1], rtol=1e-6)
+    alone = Criterion([base], [base.means(base.X).min(axis=0)], as_it_is, (), 1.3).score(ROWS)
+    with_certainty = Criterion(
+        [base], [base.means(base.X).min(axis=0)], as_it_is, [lambda rows: (np.zeros(len(rows)), np.zeros_like)], 1.3
+    ).score(ROWS)
+    assert_array_equal(np.argsort(alone), np.argsort(with_certainty))
+
+
 def test_without_an_incumbent_only_the_probability_is_left() -> None:
     feasible = classifier()
     criterion = Criterion([posterior()], None, as_it_is, [feasible.log_probability])

@@ -8,6 +8,7 @@ from acquisition_cases import posterior
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 
+from xstar.acquisition.criterion import LogProbability
 from xstar.acquisition.pending import normal_draws, with_pending
 from xstar.acquisition.thompson import thompson_scores
 from xstar.models.gp import Posterior
@@ -81,7 +82,7 @@ def test_draws_are_stratified_normal_numbers() -> None:
 
 def test_thompson_draws_from_the_posterior() -> None:
     base, rng = posterior(), np.random.default_rng(0)
-    drawn = np.array([thompson_scores([base], A, lambda rows: rows, rng) for _ in range(800)])
+    drawn = np.array([thompson_scores([base], A, lambda rows: rows, (), rng) for _ in range(800)])
     found = base.predict(A)
     assert_allclose(-drawn.mean(axis=0), found.mean[:, 0], atol=0.15)
     assert_allclose(drawn.var(axis=0), found.variance, atol=0.15)
@@ -90,5 +91,21 @@ def test_thompson_draws_from_the_posterior() -> None:
 def test_thompson_takes_one_of_the_posteriors() -> None:
     sure = [posterior().extended(A[:1], np.array([value])) for value in (-50.0, 50.0)]
     rng = np.random.default_rng(0)
-    signs = [np.sign(thompson_scores(sure, A[:1], lambda rows: rows, rng)[0]) for _ in range(30)]
+    signs = [np.sign(thompson_scores(sure, A[:1], lambda rows: rows, (), rng)[0]) for _ in range(30)]
     assert set(signs) == {-1.0, 1.0}
+
+
+def test_thompson_draws_feasibility_too() -> None:
+    """A row comes out on top as often as it is feasible; where none is, the most probable one does."""
+    base, rng = posterior(), np.random.default_rng(0)
+    better = np.argsort(base.means(A)[:2, 0])[0]
+    sure = base.extended(A[:2], np.where(np.arange(2) == better, -50.0, 50.0))  # no doubt which is better
+
+    def constraint(*p: float) -> LogProbability:
+        return lambda rows: (np.log(np.array(p)), np.zeros_like)
+
+    odds = constraint(*(0.3 if place == better else 0.999999 for place in range(2)))
+    tops = [np.argmax(thompson_scores([sure], A[:2], lambda rows: rows, [odds], rng)) == better for _ in range(1000)]
+    assert np.mean(tops) == pytest.approx(0.3, abs=0.05)
+    hopeless = constraint(*(1e-200 if place == better else 1e-100 for place in range(2)))
+    assert np.argmax(thompson_scores([sure], A[:2], lambda rows: rows, [hopeless], rng)) != better

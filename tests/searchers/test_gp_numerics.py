@@ -125,7 +125,7 @@ def left_half(best: float) -> Callable[[dict[str, Any]], float]:
     return loss
 
 
-@pytest.mark.parametrize("acquisition", ["ei", "ucb"])
+@pytest.mark.parametrize("acquisition", ["ei", "ucb", "thompson"])
 def test_half_of_the_space_is_infeasible(acquisition: str) -> None:
     """The share of infeasible suggestions falls, and the optimum in the other half is found."""
     shares = []

@@ -15,7 +15,8 @@ With S draws of the hyperparameters, M fantasies and constraints c, the value is
     log [ 1/(S M) Σ EI_sm ] + Σ_c log p_c(feasible)
 
 the logarithm of constrained, integrated expected improvement (Snoek et al. 2012; Gelbart et al. 2014, whose advice is followed
-also where nothing feasible is known: then only the second part is left).
+also where nothing feasible is known: then only the second part is left). A confidence bound is no logarithm: beside constraints
+it is that of how far the bound lies below the incumbent, made positive by log(1 + exp(·)).
 """
 
 from __future__ import annotations
@@ -59,6 +60,9 @@ class Criterion:
         value, slope = np.zeros(len(rows)), np.zeros_like(rows)
         if self.incumbents is not None:
             value, slope = self._improvement(rows, gradient)
+            if self.confidence is not None and self.constraints:
+                value, share = _log_softplus(value + np.mean([each.mean() for each in self.incumbents]))
+                slope = slope * share[:, None]
         for constraint in self.constraints:
             own, back = constraint(rows)
             value = value + own
@@ -90,6 +94,15 @@ class Criterion:
         share = parts / total
         slope = np.einsum("sn,snw->nw", share, np.array(slopes)) if gradient else np.zeros_like(rows)
         return top + np.log(total / len(values)), slope
+
+
+def _log_softplus(x: Array) -> tuple[Array, Array]:
+    """log log(1 + eˣ), which is x far below 0, and its derivative."""
+    deep = x < -30.0
+    positive = np.logaddexp(0.0, np.where(deep, 0.0, x))
+    return np.where(deep, x, np.log(positive)), np.where(
+        deep, 1.0, np.exp(np.where(deep, 0.0, x) - positive) / positive
+    )
 
 
 def below(posterior: Posterior, bound: float) -> LogProbability:

@@ -1,7 +1,7 @@
 """Thompson sampling: a function is drawn from the posterior, and the candidate at which it is lowest is chosen.
 
 The draw is exact, joint over all candidates; so there can only be some hundred of them, and nothing is climbed. Workers that
-ask at the same time draw different functions and need no fantasies.
+ask at the same time draw different functions and need no fantasies. Whether a candidate is feasible is drawn, too.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from xstar.acquisition.criterion import LogProbability
 from xstar.models.gp import Posterior
 from xstar.models.kernels import Array
 
@@ -18,8 +19,17 @@ CANDIDATES = 512
 
 
 def thompson_scores(
-    posteriors: Sequence[Posterior], rows: Array, lift: Callable[[Array], Array], rng: np.random.Generator
+    posteriors: Sequence[Posterior],
+    rows: Array,
+    lift: Callable[[Array], Array],
+    constraints: Sequence[LogProbability],
+    rng: np.random.Generator,
 ) -> Array:
-    """Minus one joint draw at ``rows``, under one of the posteriors."""
+    """Minus one joint draw at ``rows``, under one of the posteriors; below all of them, the most probable ones first, where a
+    draw of each row's feasibility says no."""
     posterior = posteriors[int(rng.integers(len(posteriors)))]
-    return -posterior.sample(lift(rows), rng.standard_normal((len(rows), 1)))[:, 0]
+    values: Array = -posterior.sample(lift(rows), rng.standard_normal((len(rows), 1)))[:, 0]
+    if not constraints:
+        return values
+    log_p = sum((constraint(rows)[0] for constraint in constraints), np.zeros(len(rows)))
+    return np.where(np.log(rng.random(len(rows))) < log_p, values, values.min() - 1.0 + log_p)

@@ -127,7 +127,7 @@ class Decision:
         if self.settings.acquisition == "thompson" and incumbents:
             rows = self._untried(every_row(cube)) if listed else candidates(cube, good, rng)
             rows = rows[rng.permutation(len(rows))[:CANDIDATES]]
-            values = thompson_scores(posteriors, rows, lift, rng)
+            values = thompson_scores(posteriors, rows, lift, constraints, rng)
         elif listed:
             rows = every_row(cube)
             values = criterion.score(rows)
