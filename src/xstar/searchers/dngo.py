@@ -7,7 +7,7 @@ One suggestion:
 
     network      trained from scratch at counts of a geometric schedule, and with it the draws of theta       (dngo_model.py)
     head         Bayesian linear regression on its last layer: every new observation is added to its sums
-    pending      M joint draws of the outcomes of what runs, which share one factor per theta
+    pending      M joint draws of the outcomes of what runs, which share one factor per theta; of a throng, only the distance
     constraints  a network of their own for what failed or could not be evaluated, and one for each bounded metric
 
 then constrained expected improvement, averaged over theta and the draws (12), is maximised (dngo_decide.py).
@@ -28,7 +28,7 @@ from xstar.trial import Done, New, Suggestion
 
 ACTIVATIONS = ("tanh", "relu", "relu-tanh")
 LIKELIHOODS = ("logistic", "step")
-PENDING = ("fantasies", "hallucination", "ignored")
+PENDING = ("spread", "fantasies", "hallucination", "ignored")
 DEVICES = ("cpu", "cuda")
 
 
@@ -50,7 +50,11 @@ class DNGO:
     """Transform skewed losses."""
     likelihood: str = "logistic"
     """Of being infeasible: ``logistic`` if it may be by chance, ``step`` if it never is."""
-    pending: str = "fantasies"
+    explore_every: int = 4
+    """At full budget, while fewer than ten trials run, every so many suggestions seek an improvement by a standard deviation of
+    the losses instead of any; 0: none does."""
+    pending: str = "spread"
+    """``fantasies`` of all that runs, as in the paper; ``spread``: the same up to fifty, from then on a distance from them."""
     fantasies: int = 10
     """Joint draws of the outcomes of what runs, for each network and draw of the hyperparameters: a hundred in all."""
     device: str = "cpu"
@@ -66,7 +70,7 @@ class DNGO:
         ):
             if getattr(self, name) not in allowed:
                 raise InvalidArgument(name, f"must be one of {', '.join(allowed)}", getattr(self, name))
-        for name, least in (("initial", 1), ("networks", 1), ("samples", 1), ("fantasies", 1)):
+        for name, least in (("initial", 1), ("networks", 1), ("samples", 1), ("explore_every", 0), ("fantasies", 1)):
             value = getattr(self, name)
             if name == "initial" and value is None:
                 continue

@@ -27,9 +27,11 @@ from xstar.models.kernels import Array
 from xstar.models.surrogate import Inputs, Surrogate, at_full_budget, over_budgets
 from xstar.searchers.gp_data import Observations
 from xstar.searchers.gp_model import (
+    FAR,
     Fitted,
     classifier,
     distinct_rows,
+    explores,
     fitted,
     last_full_refit,
     last_refit,
@@ -45,11 +47,6 @@ if TYPE_CHECKING:
 NAMES = {"ei": "log EI", "ucb": "-LCB", "thompson": "-draw"}
 UNFINISHED = 64
 """Of so many tried configurations the outcome at the acquisition's budget is fantasised: those that promise most."""
-FAR = 1.0
-"""By how much, in standard deviations of the losses, the suggestions that explore seek to improve. Expected improvement goes
-on polishing what it has: over 20 seeds of 100 trials, one such suggestion in four brings the mean regret of Levy6 from 1.47 to
-0.52, of Ackley10 from 7.9 to 6.3, of NAS-Bench-201 (ImageNet16) from 0.23 to 0.11, and of Rosenbrock4 up from 1.9 to 5.6. Over
-budgets, where paused trials are fantasised, it changed nothing (16 problems, two seeds)."""
 GOOD = 10
 """How many of the best known configurations the local candidates stand around."""
 BAD = 0.9
@@ -144,11 +141,8 @@ class Decision:
 
     @property
     def _explores(self) -> bool:
-        """Whether this suggestion seeks to improve by ``FAR``."""
-        settings, history = self.settings, self.history
-        if settings.acquisition != "ei" or settings.explore_every == 0 or len(history.levels) > 1 or self.data.networks:
-            return False
-        return len(history.trials) % settings.explore_every == 0
+        settings = self.settings
+        return settings.acquisition == "ei" and explores(self.history, self.data, settings.explore_every)
 
     def _untried(self, rows: Array) -> Array:
         """Those of ``rows`` that were not tried; all of them if there are none."""

@@ -23,6 +23,7 @@ from xstar.models.subset import choose
 from xstar.models.surrogate import Surrogate
 from xstar.models.targets import Targets
 from xstar.randomness import Streams
+from xstar.searchers.gp_data import Observations
 
 FIRST = 2
 """A model is fitted from so many observations on."""
@@ -121,6 +122,20 @@ def classifier(
     if kept is None or kept[0] != last:
         kept = history.memo[key] = (last, Feasibility.fit(*settled, groups, labels, LENGTHS).length)
     return Feasibility.fit(*known, groups, labels, (kept[1],))
+
+
+FAR = 1.0
+"""By how much, in standard deviations of the losses, the suggestions that explore seek to improve. Expected improvement goes
+on polishing what it has: over 20 seeds of 100 trials, one such suggestion in four brings the mean regret of Levy6 from 1.47 to
+0.52, of Ackley10 from 7.9 to 6.3, of NAS-Bench-201 (ImageNet16) from 0.23 to 0.11, and of Rosenbrock4 up from 1.9 to 5.6. Over
+budgets, where paused trials are fantasised, it changed nothing (16 problems, two seeds)."""
+
+
+def explores(history: History, data: Observations, every: int) -> bool:
+    """Whether the next suggestion is one of those that seek to improve by ``FAR``."""
+    if every == 0 or len(history.levels) > 1 or data.networks:
+        return False
+    return len(history.trials) % every == 0
 
 
 def lifted(budget: float | None) -> Callable[[Array], Array]:
