@@ -15,17 +15,20 @@ import pytest
 from gp_cases import SQUARE, Words, ask, awkward, bowl, run
 
 import xstar as xs
+from xstar import problems
 from xstar.audit import audit
 from xstar.errors import InvalidArgument
 from xstar.models import features, logistic
+from xstar.models.linear import Head
 from xstar.schedulers import ASHA
-from xstar.searchers import SEARCHERS, dngo_model
+from xstar.searchers import SEARCHERS, dngo_decide, dngo_model
 from xstar.searchers.auto import Auto
-from xstar.searchers.dngo import ACTIVATIONS, DNGO, LIKELIHOODS
+from xstar.searchers.dngo import ACTIVATIONS, DNGO, LIKELIHOODS, PENDING
 from xstar.searchers.dngo_decide import SPACING, apart
 from xstar.searchers.dngo_model import BLOCK, FOLD, LEADERS, Leaders, last_training
 from xstar.searchers.gp_data import Observations
 from xstar.searchers.settled import Settled
+from xstar.simulation import simulate
 from xstar.testing import check_searcher
 
 
@@ -158,7 +161,7 @@ def test_over_budgets_what_is_cached_does_not_matter() -> None:
 # ---------------------------------------------------------------- what still runs
 
 
-@pytest.mark.parametrize("pending", ["fantasies", "hallucination", "ignored"])
+@pytest.mark.parametrize("pending", PENDING)
 def test_things_that_run_are_avoided(pending: str) -> None:
     study = xs.Study(SQUARE, searcher=DNGO(pending=pending, networks=3), seed=4)
     run(study, 8)
@@ -167,18 +170,59 @@ def test_things_that_run_are_avoided(pending: str) -> None:
     assert (closest < 1e-4) if pending == "ignored" else (closest > 1e-3)
 
 
-def test_two_hundred_at_once() -> None:
+@pytest.mark.parametrize("pending", ["spread", "fantasies"])
+def test_two_hundred_at_once(pending: str) -> None:
     """No two alike, and not all in one place."""
 
     def wavy(config: dict[str, Any]) -> float:
         return bowl(config) + 0.3 * math.sin(9.0 * config["x"]) * math.sin(7.0 * config["y"])
 
-    study = xs.Study(SQUARE, searcher=DNGO(networks=2, fantasies=4), seed=1)
+    study = xs.Study(SQUARE, searcher=DNGO(networks=2, fantasies=4, pending=pending), seed=1)
     run(study, 12, wavy)
     places = np.array([list(ask(study).config.values()) for _ in range(200)])
     assert len(np.unique(places, axis=0)) == 200
     distance = np.linalg.norm(places[:, None] - places, axis=2) + np.eye(200)
     assert np.median(distance.min(axis=1)) > 0.2 * SPACING * 200**-0.5
+
+
+def test_fantasies_are_left_out_of_a_throng_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dngo_decide, "THRONG", 5)
+    asked = {}
+    for pending in ("spread", "fantasies"):
+        study = xs.Study(SQUARE, searcher=DNGO(networks=2, fantasies=4, pending=pending), seed=1)
+        run(study, 12)
+        asked[pending] = [ask(study).config for _ in range(7)]
+    assert asked["spread"][:5] == asked["fantasies"][:5]
+    assert asked["spread"][5] != asked["fantasies"][5]
+
+
+def test_in_a_throng_paused_trials_still_have_fantasies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 20 workers, the paused trials of a ladder: nobody keeps a distance from those."""
+    monkeypatch.setattr(dngo_decide, "THRONG", 10)
+    fantasised = []
+    real = Head.fantasised
+
+    def noted(self: Head, rows: np.ndarray, *rest: Any) -> Head:
+        fantasised.append(len(rows))
+        return real(self, rows, *rest)
+
+    monkeypatch.setattr(Head, "fantasised", noted)
+    curves = problems.get("curves-mlp", max_budget=9)
+    study = simulate(curves, searcher=DNGO(networks=1), scheduler=ASHA(9), workers=20, trials=45, seed=3)
+    assert len(study.history.trials) == 45
+    assert fantasised
+    assert max(fantasised) <= dngo_decide.UNFINISHED
+
+
+def test_every_fourth_suggestion_explores_unless_many_run() -> None:
+    for every in (0, 4):
+        study = xs.Study(SQUARE, searcher=DNGO(networks=1, explore_every=every), seed=1)
+        run(study, 8)
+        asked = [ask(study) for _ in range(14)]
+        told = [", exploring, n=8" in trial.origin for trial in asked]
+        assert told == [
+            every == 4 and trial.number % 4 == 0 and trial.number < 8 + dngo_decide.CROWD for trial in asked
+        ]
 
 
 # ---------------------------------------------------------------- constraints
@@ -311,6 +355,7 @@ def test_one_constant() -> None:
         ("samples", 0),
         ("networks", 0),
         ("fantasies", True),
+        ("explore_every", -1),
     ],
 )
 def test_settings_are_checked(name: str, value: object) -> None:
