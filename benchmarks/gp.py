@@ -7,7 +7,7 @@ for the next ones, each told its value. xstar fits its hyperparameters at counts
 n/10 + 1 suggestions, in which there is a fit; the peers fit every time, and the average is over three. The time is processor
 time on one thread: that of ask and tell.
 
-Workers. Evaluations of Hartmann's function until -3.2 is reached, with one worker and with sixteen.
+Workers. Evaluations of Hartmann's function until -3.2 is reached, with one worker and with sixteen that choose in several ways.
 
 The comparison of results, problem by problem, is ``python -m benchmarks.quality``.
 """
@@ -27,6 +27,7 @@ from benchmarks.machine import describe_machine
 from benchmarks.peers import METHODS, Informed
 from xstar import problems
 from xstar.problems.synthetic import Function, levy6
+from xstar.searchers import GP
 
 RESULT = Path(__file__).parent / "results" / "gp-speed.md"
 TARGET = -3.2
@@ -81,10 +82,20 @@ def speed(peers: list[str], sizes: list[int], seeds: int) -> list[str]:
     return lines
 
 
-def evaluations_to_target(workers: int, seed: int) -> int:
+WAYS = {
+    "": GP(),
+    ", 60 fantasies": GP(fantasies=60),
+    ", hallucination": GP(pending="hallucination"),
+    ", Thompson sampling": GP(acquisition="thompson"),
+    ", 32 initial points": GP(initial=32),
+}
+"""Ways to choose 16 at a time."""
+
+
+def evaluations_to_target(workers: int, seed: int, searcher: GP) -> int:
     """How many evaluations were finished when the target was reached."""
     problem = problems.get("hartmann6")
-    study = xs.Study(problem.space, method="gp", seed=seed)
+    study = xs.Study(problem.space, searcher=searcher, seed=seed)
     running: list[xs.Trial] = []
     for finished in range(1, MOST + 1):
         while len(running) < workers:
@@ -102,11 +113,11 @@ def evaluations_to_target(workers: int, seed: int) -> int:
 def workers(seeds: int) -> list[str]:
     lines = ["| workers | median | mean | each seed |", "|---:|---:|---:|---|"]
     medians, means = [], []
-    for count in (1, 16):
-        found = [evaluations_to_target(count, seed) for seed in range(seeds)]
+    for name, count, searcher in (("1", 1, WAYS[""]), *((f"16{way}", 16, searcher) for way, searcher in WAYS.items())):
+        found = [evaluations_to_target(count, seed, searcher) for seed in range(seeds)]
         medians.append(statistics.median(found))
         means.append(statistics.mean(found))
-        lines.append(f"| {count} | {medians[-1]:g} | {means[-1]:.1f} | {' '.join(map(str, found))} |")
+        lines.append(f"| {name} | {medians[-1]:g} | {means[-1]:.1f} | {' '.join(map(str, found))} |")
         print(lines[-1], flush=True)
     more = f"16 workers need {medians[1] / medians[0]:.2f} times the evaluations (medians; means {means[1] / means[0]:.2f})."
     print(more)
