@@ -308,6 +308,11 @@ def _apart(function: Any, *arguments: Any) -> Any:
         return pool.submit(function, *arguments).result()
 
 
+def _place(section: str, titles: Sequence[str]) -> int:
+    """Where a section stands: with the title that its own begins with, or last."""
+    return next((place for place, title in enumerate(titles) if section.startswith(title)), len(titles))
+
+
 PARTS = {
     "table1": (table1, "Table 1: the best loss found"),
     "figure1": (figure1, "Figure 1: processor time of a suggestion, and peak memory"),
@@ -347,7 +352,9 @@ def main() -> None:
         before = RESULT.read_text(encoding="utf-8") if RESULT.exists() else "# DNGO\n"
         sections = {text.partition("\n")[0]: text for text in before.split("\n## ")[1:]}
         sections[title] = "\n".join([title, "", machine.removeprefix("# "), "", *lines, ""])
-        ordered = [sections[name] for _, name in PARTS.values() if name in sections]
+        titles = [name for _, name in PARTS.values()]
+        # Sections that were measured on another machine have titles of their own.
+        ordered = sorted(sections.values(), key=lambda text: _place(text, titles))
         RESULT.write_text("# DNGO\n\n" + "\n".join(f"## {text}" for text in ordered), encoding="utf-8")
 
 
