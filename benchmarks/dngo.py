@@ -37,7 +37,6 @@ from typing import Any
 
 import numpy as np
 
-import xstar as xs
 from benchmarks import dngo_calibration, dngo_workers, quality
 from benchmarks.machine import describe_machine
 from benchmarks.peers import METHODS, Informed, Method, Xstar
@@ -50,7 +49,6 @@ from xstar.plots.regret import mean_and_error
 from xstar.searchers.auto import SWITCH, Auto
 from xstar.searchers.dngo import DNGO
 from xstar.searchers.dngo_model import last_training
-from xstar.space import Space
 
 FOLDER = Path(__file__).parent / "records"
 RESULT = Path(__file__).parent / "results" / "dngo.md"
@@ -72,17 +70,10 @@ SLOWEST = {"optuna-gp": 1000, "xstar-gp": 100_000, "optuna-tpe": 100_000}
 """Observations beyond which a method is not asked: at 1,000 Optuna's GP takes seconds already."""
 
 
-class Searching(Xstar):
-    """One of our searchers, with settings."""
-
-    def __init__(self, space: Space, seed: int, searcher: Any) -> None:
-        self._study = xs.Study(space, searcher=searcher, seed=seed)
-
-
 # At import, so that processes that are started to run them know them, too.
-METHODS.setdefault("xstar-auto", Method(lambda space, seed, _: Searching(space, seed, Auto()), "xstar"))
+METHODS.setdefault("xstar-auto", Method(lambda space, seed, _: Xstar(space, seed, None, Auto()), "xstar"))
 METHODS.setdefault(
-    "xstar-dngo-paper", Method(lambda space, seed, _: Searching(space, seed, DNGO(networks=1, samples=10)), "xstar")
+    "xstar-dngo-paper", Method(lambda space, seed, _: Xstar(space, seed, None, DNGO(networks=1, samples=10)), "xstar")
 )
 
 

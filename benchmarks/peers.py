@@ -8,7 +8,7 @@ optuna-tpe     Optuna's ``TPESampler``, its defaults with ``multivariate=False``
 botorch        ``SingleTaskGP`` and ``LogExpectedImprovement`` after min(10, 2d) Sobol points; its noise is fitted, too
 smac           SMAC3's ``HyperparameterOptimizationFacade`` (a random forest); its first quarter is a Sobol design
 smac-gp        SMAC3's ``BlackBoxFacade`` (a GP), for spaces of Floats only; ten times slower than the forest
-xstar-…        ``xs.Study(space, method="…")``
+xstar-…        ``xs.Study(space, method="…")``; ``xstar-gp-plain`` is the GP whose suggestions never explore
 =============  =========================================================================================================
 
 How a parameter is told to each of them:
@@ -41,6 +41,7 @@ import numpy as np
 import xstar as xs
 from xstar.errors import InvalidArgument
 from xstar.problems import Problem
+from xstar.searchers import GP, Searcher
 from xstar.space import Bool, Choice, Config, Encoder, Float, Int, Ordinal, Parameter, Space
 
 # BoTorch leaves these to the caller; everything else is its default.
@@ -143,8 +144,8 @@ def from_indices(parameters: dict[str, Parameter], values: dict[str, Any]) -> Co
 
 
 class Xstar:
-    def __init__(self, space: Space, seed: int, method: str) -> None:
-        self._study = xs.Study(space, method=method, seed=seed)
+    def __init__(self, space: Space, seed: int, method: str | None, searcher: Searcher | None = None) -> None:
+        self._study = xs.Study(space, method=method, searcher=searcher, seed=seed)
 
     def ask(self) -> Config:
         trial = self._study.ask()
@@ -352,6 +353,7 @@ class BoTorch:
 
 METHODS: dict[str, Method] = {
     "xstar-gp": Method(lambda space, seed, _: Xstar(space, seed, "gp"), "xstar"),
+    "xstar-gp-plain": Method(lambda space, seed, _: Xstar(space, seed, None, GP(explore_every=0)), "xstar"),
     "xstar-dngo": Method(lambda space, seed, _: Xstar(space, seed, "dngo"), "xstar"),
     "xstar-random": Method(lambda space, seed, _: Xstar(space, seed, "random"), "xstar"),
     "optuna-tpe": Method(

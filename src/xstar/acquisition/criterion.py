@@ -98,11 +98,9 @@ class Criterion:
 
 def _log_softplus(x: Array) -> tuple[Array, Array]:
     """log log(1 + eˣ), which is x far below 0, and its derivative."""
-    deep = x < -30.0
-    positive = np.logaddexp(0.0, np.where(deep, 0.0, x))
-    return np.where(deep, x, np.log(positive)), np.where(
-        deep, 1.0, np.exp(np.where(deep, 0.0, x) - positive) / positive
-    )
+    safe = np.maximum(x, -30.0)
+    positive = np.logaddexp(0.0, safe)
+    return np.log(positive) + (x - safe), np.exp(safe - positive) / positive
 
 
 def below(posterior: Posterior, bound: float) -> LogProbability:

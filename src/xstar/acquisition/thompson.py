@@ -32,4 +32,4 @@ def thompson_scores(
     if not constraints:
         return values
     log_p = sum((constraint(rows)[0] for constraint in constraints), np.zeros(len(rows)))
-    return np.where(np.log(rng.random(len(rows))) < log_p, values, values.min() - 1.0 + log_p)
+    return np.where(np.log1p(-rng.random(len(rows))) < log_p, values, values.min() - 1.0 + log_p)

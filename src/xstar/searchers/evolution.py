@@ -137,8 +137,8 @@ class _Losses:
         table = table[table[:, 0] < number]
         if (fine := table[:, 3] > 0.0).any():
             table = table[fine]
-        levels, counts = np.unique(table[:, 2], return_counts=True)
-        if len(levels) > 1:
+        if len(table) and (table[:, 2] != table[0, 2]).any():
+            levels, counts = np.unique(table[:, 2], return_counts=True)
             reached = np.flatnonzero(counts >= min(enough, counts.max()))[-1]
             table = table[table[:, 2] == levels[reached]]
         if len(table) > PARENTS:
