@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from xstar.acquisition.improvement import Slopes
 from xstar.models.kernels import Array
 
 
@@ -12,8 +13,8 @@ def confidence_weight(dimensions: int, observations: int) -> float:
     return float(np.sqrt(0.2 * max(dimensions, 1) * np.log(2.0 * max(observations, 1))))
 
 
-def negative_lower_bound(mean: Array, variance: Array, weight: float) -> tuple[Array, Array, Array]:
+def negative_lower_bound(mean: Array, variance: Array, weight: float) -> tuple[Array, Slopes]:
     """-(mean - weight·std), averaged over fantasies, to be maximised, and its derivatives as those of EI."""
     std = np.sqrt(variance)
     value = weight * std - mean.mean(axis=1)
-    return value, np.full_like(mean, -1.0 / mean.shape[1]), 0.5 * weight / std
+    return value, lambda: (np.full_like(mean, -1.0 / mean.shape[1]), 0.5 * weight / std)

@@ -77,12 +77,12 @@ class Criterion:
         for posterior, incumbent in zip(self.posteriors, self.incumbents, strict=True):
             at = posterior.predict(lifted)
             if self.confidence is None:
-                value, d_mean, d_variance = log_expected_improvement(at.mean, at.variance, incumbent)
+                value, derivatives = log_expected_improvement(at.mean, at.variance, incumbent)
             else:
-                value, d_mean, d_variance = negative_lower_bound(at.mean, at.variance, self.confidence)
+                value, derivatives = negative_lower_bound(at.mean, at.variance, self.confidence)
             values.append(value)
             if gradient:
-                slopes.append(at.to_left(d_mean, d_variance)[:, : rows.shape[1]])
+                slopes.append(at.to_left(*derivatives())[:, : rows.shape[1]])
         if len(values) == 1:
             return values[0], slopes[0] if gradient else np.zeros_like(rows)
         stacked = np.array(values)

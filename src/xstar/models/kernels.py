@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -267,9 +267,9 @@ class Warped:
     def at(self, theta: Array, A: Array, B: Array | None = None) -> Covariance:
         k, places = len(self.columns), list(self.columns)
         a, b = np.exp(theta[:k]), np.exp(theta[k : 2 * k])
-        left = _warp(A[:, places], a, b)
+        left = _Warp(A[:, places], a, b)
         A_warped = _replaced(A, places, left.values)
-        right = left if B is None else _warp(B[:, places], a, b)
+        right = left if B is None else _Warp(B[:, places], a, b)
         B_warped = None if B is None else _replaced(B, places, right.values)
         made = self.kernel.at(theta[2 * k :], A_warped, B_warped)
 
@@ -292,7 +292,7 @@ class Warped:
 
     def variance(self, theta: Array, A: Array) -> Variance:
         k, places = len(self.columns), list(self.columns)
-        left = _warp(A[:, places], np.exp(theta[:k]), np.exp(theta[k : 2 * k]))
+        left = _Warp(A[:, places], np.exp(theta[:k]), np.exp(theta[k : 2 * k]))
         made = self.kernel.variance(theta[2 * k :], _replaced(A, places, left.values))
 
         def to_left(w: Array) -> Array:
@@ -303,24 +303,39 @@ class Warped:
         return Variance(made.values, to_left)
 
 
-class _Warp(NamedTuple):
-    values: Array
-    dx: Array
-    da: Array
-    db: Array
-
-
 EDGE = 1e-9
 """Inputs are kept this far from 0 and 1 before they are warped: the slope there is infinite if a or b is below 1."""
 
 
-def _warp(X: Array, a: Array, b: Array) -> _Warp:
-    x = np.clip(X, EDGE, 1.0 - EDGE)
-    power = x**a
-    rest = 1.0 - power
-    tail = rest**b
-    dpower = b * rest ** (b - 1.0)  # of the value with respect to xᵃ
-    return _Warp(1.0 - tail, dpower * a * x ** (a - 1.0), dpower * power * np.log(x), -tail * np.log(rest))
+class _Warp:
+    """Warped inputs, and their slopes for those who ask: an acquisition never differentiates the observations' side."""
+
+    def __init__(self, X: Array, a: Array, b: Array) -> None:
+        self.a, self.b = a, b
+        self.x = np.minimum(np.maximum(X, EDGE), 1.0 - EDGE)
+        self.power = self.x**a
+        self.rest = 1.0 - self.power
+        self.tail = self.rest**b
+        self.values: Array = 1.0 - self.tail
+
+    @cached_property
+    def _to_power(self) -> Array:
+        """Of the value with respect to xᵃ."""
+        made: Array = self.b * self.rest ** (self.b - 1.0)
+        return made
+
+    @cached_property
+    def dx(self) -> Array:
+        made: Array = self._to_power * self.a * self.x ** (self.a - 1.0)
+        return made
+
+    @cached_property
+    def da(self) -> Array:
+        return self._to_power * self.power * np.log(self.x)
+
+    @cached_property
+    def db(self) -> Array:
+        return -self.tail * np.log(self.rest)
 
 
 def _split(parts: Sequence[Kernel], theta: Array) -> list[tuple[Kernel, Array]]:

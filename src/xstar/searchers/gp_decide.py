@@ -223,7 +223,7 @@ class Decision:
             rows = np.hstack([tried, np.full((len(tried), 1), budget)])
             if len(rows) > UNFINISHED:
                 at = posterior.predict(rows)
-                value = log_expected_improvement(at.mean, at.variance, mean.min(axis=0))[0]
+                value, _ = log_expected_improvement(at.mean, at.variance, mean.min(axis=0))
                 rows = rows[np.sort(np.argsort(-value, kind="stable")[:UNFINISHED])]
             made.append(posterior.extended(rows, np.empty(0), normal_draws(len(rows), count, rng)))
         return made
