@@ -1,6 +1,6 @@
 """MOBSTER against ASHA in simulated time: how much sooner it reaches the regret that ASHA ends with.
 
-    python -m benchmarks.mobster [--problems …] [--workers 2,4,8,16] [--seeds 5] [--trainings 6] [--kernels] [--write]
+    python -m benchmarks.mobster [--problems …] [--workers 2,4,8,16] [--seeds 5] [--trainings 6] [--kernels] [--large] [--write]
 
 On the surrogates of all LCBench tasks at hand, Klein's CNN curves and NAS-Bench-201. A comparison lasts as long as
 ``--trainings`` full trainings one after the other on each worker, at the median time of a full training.
@@ -11,7 +11,8 @@ lowest loss that any method reported in any run on the problem. The figure of a 
     (time at which MOBSTER's mean regret is first at most ASHA's final mean regret) / (time at which ASHA's is)
 
 and of all problems the geometric mean; where MOBSTER never gets there, the whole time is taken. With ``--kernels``, the paper's
-Figure 4: the final mean regret of every surrogate and both variants, on four workers.
+Figure 4: the final mean regret of every surrogate and both variants, on four workers. With ``--large``, ASHA, MOBSTER and DNGO
+under ASHA where there are many trials: on 64 workers, for three trainings each.
 
 Runs are kept in benchmarks/records/mobster.jsonl with the commit and not repeated; ``--again`` drops those of xstar's GP first.
 """
@@ -35,13 +36,16 @@ from benchmarks.machine import describe_machine
 from benchmarks.quality import commit
 from xstar import problems
 from xstar.randomness import Streams
-from xstar.searchers import GP, Random, Searcher
+from xstar.searchers import DNGO, GP, Random, Searcher
 from xstar.simulation import improvements, simulate
 
 RECORDS = Path(__file__).parent / "records" / "mobster.jsonl"
 RESULT = Path(__file__).parent / "results" / "mobster.md"
 SURROGATES = ("matern-warped", "matern", "decay", "decay-0", "decay-1")
 SAMPLES = 200
+LARGE = ("lcbench-167168", "lcbench-167201", "lcbench-189909", "nb201-cifar100")
+CROWD, SHORTER = 64, 3.0
+"""Workers and trainings of ``--large``."""
 
 Steps = list[tuple[float, float]]
 """(time, lowest loss by then)"""
@@ -53,7 +57,8 @@ class Task:
     workers: int
     problem: str
     method: str
-    """``asha`` or ``asha-stop``; ``mobster`` or ``mobster-stop``, with ``:surrogate`` and ``@rule`` if not the default."""
+    """``asha`` or ``asha-stop``; ``mobster`` or ``mobster-stop``, with ``:surrogate`` and ``@rule`` if not the default;
+    ``dngo``: that searcher under ASHA."""
     trainings: float
 
 
@@ -62,6 +67,8 @@ def searcher_of(method: str) -> Searcher:
     name, _, surrogate = rest.partition(":")
     if name.startswith("asha"):
         return Random()
+    if name == "dngo":
+        return DNGO()
     return GP(**({"surrogate": surrogate} if surrogate else {}), **({"acquire_at": rule} if rule else {}))
 
 
@@ -193,6 +200,29 @@ def kernels(known: dict[Task, dict], names: list[str], seeds: int, trainings: fl
             yield f"| {method} | {statistics.mean(found):.2f} | {len(found)} |"
 
 
+def large(known: dict[Task, dict], seeds: int) -> Iterator[str]:
+    yield "| problem | method | seeds | trials | a trial's decisions | best loss after a third of the time | at the end |"
+    yield "|---|---|---:|---:|---:|---:|---:|"
+    for name in LARGE:
+        for method in ("asha", "mobster", "dngo"):
+            tasks = [Task(seed, CROWD, name, method, SHORTER) for seed in range(seeds)]
+            if not (runs := [known[task] for task in tasks if task in known]):
+                continue
+            trials = statistics.mean(line["trials"] for line in runs)
+            each = statistics.mean(line["processor"] / line["trials"] for line in runs)
+            marks = [
+                [min(loss for at, loss in line["steps"] if at <= share * line["seconds"]) for line in runs]
+                for share in (1 / 3, 1.0)
+            ]
+            losses = " | ".join(mean_and_error(found) for found in marks)
+            yield f"| {name} | {method} | {len(runs)} | {trials:,.0f} | {1000 * each:.0f} ms | {losses} |"
+
+
+def mean_and_error(values: list[float]) -> str:
+    error = f" ± {statistics.stdev(values) / math.sqrt(len(values)):.2f}" if len(values) > 1 else ""
+    return f"{statistics.mean(values):.2f}{error}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     every = [name for name in problems.names() if name.startswith("lcbench-") and "table" not in name]
@@ -204,6 +234,7 @@ def main() -> None:
     parser.add_argument("--trainings", type=float, default=6.0)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--kernels", action="store_true")
+    parser.add_argument("--large", action="store_true")
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--table-only", action="store_true")
     parser.add_argument("--write", action="store_true")
@@ -224,6 +255,9 @@ def main() -> None:
         others = [f"mobster{variant}:{surrogate}" for variant in variants for surrogate in SURROGATES[1:]]
         others += [f"mobster{variant}:decay@reached" for variant in variants]
         tasks += [Task(s, 4, name, method, trainings) for s in seeds for name in names for method in others]
+    if options.large:
+        methods = ["asha", "mobster", "dngo"]
+        tasks = [Task(s, CROWD, name, method, SHORTER) for s in seeds for name in LARGE for method in methods]
     columns = [(variant, count) for variant in variants for count in workers]
     known = recorded() if options.table_only else complete(tasks, options.processes)
     commits = sorted({str(line["commit"]) for line in known.values()})
@@ -241,6 +275,7 @@ def main() -> None:
     ]
     lines += [*headline(known, names, columns, options.seeds, trainings), "", "Surrogates, four workers:", ""]
     lines += [*kernels(known, names, options.seeds, trainings), ""]
+    lines += [f"Many trials, {CROWD} workers, {SHORTER:g} trainings per worker:", "", *large(known, options.seeds), ""]
     print("\n".join(lines))
     if options.write:
         RESULT.write_text("\n".join(lines))
