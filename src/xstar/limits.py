@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from xstar.errors import InvalidArgument
 from xstar.journal import History
+from xstar.space.values import unwrap
 from xstar.trial import State
 
 
@@ -24,6 +25,8 @@ class Limits:
     """Stop when this many trials in a row ended without a new best."""
 
     def __post_init__(self) -> None:
+        for name in ("trials", "patience", "seconds", "target"):
+            object.__setattr__(self, name, unwrap(getattr(self, name)))
         for name, least in (("trials", 0), ("patience", 1)):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import secrets
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from xstar.methods import resolve
 from xstar.schedulers import SCHEDULERS, Scheduler
 from xstar.searchers import SEARCHERS, Searcher
 from xstar.space import Space
+from xstar.space.values import as_float, unwrap
 
 DIRECTIONS = ("minimize", "maximize")
 DEFAULT_METRIC = "value"
@@ -48,11 +48,16 @@ class Settings:
             raise InvalidArgument("direction", f"must be one of {', '.join(DIRECTIONS)}", self.direction)
         if self.metric is not None and (not isinstance(self.metric, str) or not self.metric):
             raise InvalidArgument("metric", "must be the name of a metric", self.metric)
+        for name, member, example in (("searcher", "suggest", "GP()"), ("scheduler", "judge", "ASHA(27)")):
+            part = getattr(self, name)
+            if part is not None and (isinstance(part, type) or not callable(getattr(part, member, None))):
+                remedy = f"e.g. {name}={example}; a name goes into method"
+                raise InvalidArgument(name, f"must be a {name}, not a class or a name", part, remedy)
         for name in ("seed", "retries"):
-            value = getattr(self, name)
+            value = unwrap(getattr(self, name))
+            object.__setattr__(self, name, value)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
                 raise InvalidArgument(name, "must be a whole number of at least 0", value)
-
         if self.constraints is not None:
             _check_constraints(self.constraints, self.metric)
 
@@ -127,7 +132,7 @@ def _check_constraints(constraints: Mapping[str, float], metric: str | None) -> 
     for name, bound in constraints.items():
         if not isinstance(name, str) or name == metric:
             raise InvalidArgument("constraints", f"must name metrics other than {metric!r}", name, remedy)
-        if isinstance(bound, bool) or not isinstance(bound, int | float) or not math.isfinite(bound):
+        if as_float(bound) is None:
             raise InvalidArgument("constraints", f"the bound of {name!r} must be a finite number", bound, remedy)
 
 

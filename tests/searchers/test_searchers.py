@@ -140,3 +140,11 @@ def test_a_study_from_before_a_setting_existed_goes_on() -> None:
     Settings(method="gp", seed=1).check(created, "old")
     with pytest.raises(StudyMismatch, match="limit"):
         Settings(searcher=GP(limit=100)).check(created, "old")
+
+
+@pytest.mark.parametrize("method", ["sobol", "gp"])
+def test_more_switches_than_a_sobol_sequence_has_numbers(method: str) -> None:
+    with pytest.raises(
+        InvalidArgument, match="^space: a Sobol sequence has at most 21,201 numbers .* 'pbil' for switches"
+    ):
+        xs.minimize(lambda trial: 0.0, xs.Space(mask=xs.Bits(22_000)), method=method, trials=1)

@@ -22,6 +22,8 @@ from xstar.errors import (
     UnknownTrial,
 )
 from xstar.journal import events as ev
+from xstar.schedulers import ASHA
+from xstar.searchers import GP
 
 SPACE = xs.Space(x=xs.Float(0, 1), kind=xs.Choice(["a", "b"]))
 
@@ -340,3 +342,25 @@ def test_an_audit_finds_what_was_tampered_with() -> None:
     )
     assert "final=True" in findings(3, ev.Reported(0, 2, {"value": 1.0}, 1.0))
     assert audit(study).findings == []
+
+
+@pytest.mark.parametrize(
+    ("argument", "given"),
+    [("searcher", GP), ("searcher", "gp"), ("searcher", ASHA(9)), ("scheduler", ASHA), ("scheduler", "asha")],
+)
+def test_a_class_or_a_name_is_no_part(argument: str, given: Any) -> None:
+    with pytest.raises(
+        InvalidArgument, match=rf"^{argument}: must be a {argument}, not a class or a name, .*; e\.g\. "
+    ):
+        xs.Study(SPACE, **{argument: given})
+
+
+def test_numpy_numbers_are_numbers() -> None:
+    study = xs.Study(SPACE, seed=np.int64(3), retries=np.int32(0), constraints={"size": np.float32(2.0)})
+    created = study.history.created
+    assert (created.seed, created.retries, created.constraints) == (3, 0, {"size": 2.0})
+    assert type(created.seed) is int
+    result = xs.minimize(
+        lambda trial: np.float32(trial["x"]), SPACE, trials=np.int64(3), target=np.float32(-1.0), seed=1
+    )
+    assert len(result.study.history.trials) == 3

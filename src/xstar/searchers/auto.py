@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.searchers.base import SEARCHERS
+from xstar.searchers.checks import check_counts
 from xstar.searchers.dngo import DNGO
 from xstar.searchers.gp import GP
 from xstar.trial import Done, New, Suggestion
@@ -30,8 +30,7 @@ class Auto:
     """The count."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.switch, bool) or not isinstance(self.switch, int) or self.switch < 1:
-            raise InvalidArgument("switch", "must be a whole number of at least 1", self.switch)
+        check_counts(self, {"switch": 1})
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         few = len(history.observed) < self.switch

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.searchers import opening
 from xstar.searchers.base import SEARCHERS
+from xstar.searchers.checks import check_counts, check_names, check_switches
 from xstar.searchers.gp_data import Observations
 from xstar.trial import Done, New, Suggestion
 
@@ -62,20 +62,11 @@ class DNGO:
     an audit needs the same device."""
 
     def __post_init__(self) -> None:
-        for name, allowed in (
-            ("activation", ACTIVATIONS),
-            ("likelihood", LIKELIHOODS),
-            ("pending", PENDING),
-            ("device", DEVICES),
-        ):
-            if getattr(self, name) not in allowed:
-                raise InvalidArgument(name, f"must be one of {', '.join(allowed)}", getattr(self, name))
-        for name, least in (("initial", 1), ("networks", 1), ("samples", 1), ("explore_every", 0), ("fantasies", 1)):
-            value = getattr(self, name)
-            if name == "initial" and value is None:
-                continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise InvalidArgument(name, f"must be a whole number of at least {least}", value)
+        names = {"activation": ACTIVATIONS, "likelihood": LIKELIHOODS, "pending": PENDING, "device": DEVICES}
+        check_names(self, names)
+        least = {"initial": 1, "networks": 1, "samples": 1, "explore_every": 0, "fantasies": 1}
+        check_counts(self, least, optional=("initial",))
+        check_switches(self, "straighten")
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         def decided(data: Observations) -> Suggestion | str:

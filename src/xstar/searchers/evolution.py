@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar.acquisition.mutate import chances, evaluations, evolve
-from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.models.targets import Targets
 from xstar.searchers.base import SEARCHERS, exhausted, untried
+from xstar.searchers.checks import check_counts
 from xstar.searchers.mutation import first_design, mutated, pools, untried_child
 from xstar.trial import Config, Done, New, Suggestion
 
@@ -42,8 +42,7 @@ class Evolution:
     """N_mut: parents of so many trials are drawn from what was known before the first of them (C.1)."""
 
     def __post_init__(self) -> None:
-        _check_whole("initial", self.initial)
-        _check_whole("per_generation", self.per_generation)
+        check_counts(self, {"initial": 1, "per_generation": 1})
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         if (done := exhausted(history)) is not None:
@@ -75,7 +74,7 @@ class NetworkRandom:
     """Trials before that: the paper's initial pools have as many networks."""
 
     def __post_init__(self) -> None:
-        _check_whole("initial", self.initial)
+        check_counts(self, {"initial": 1})
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         if (done := exhausted(history)) is not None:
@@ -155,11 +154,6 @@ def _initial(method: str, number: int, drawn: Suggestion | Done) -> Suggestion |
 def _at_random(history: History, rng: np.random.Generator, why: str) -> Suggestion | Done:
     drawn = untried(history, rng)
     return drawn if isinstance(drawn, Done) else Suggestion(drawn, f"random: {why}")
-
-
-def _check_whole(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InvalidArgument(name, "must be a whole number of at least 1", value)
 
 
 SEARCHERS.register("evolution", Evolution)

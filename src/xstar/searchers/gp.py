@@ -28,6 +28,7 @@ from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.searchers import opening
 from xstar.searchers.base import SEARCHERS
+from xstar.searchers.checks import check_counts, check_names, check_switches
 from xstar.searchers.gp_data import Observations
 from xstar.space.cube import cube_of
 from xstar.space.values import as_float
@@ -88,31 +89,22 @@ class GP:
     """Of architectures, when the acquisition is maximised: those that change ``units``, the ``structure``, or ``all``."""
 
     def __post_init__(self) -> None:
-        for name, allowed in (
-            ("surrogate", SURROGATES),
-            ("shape", SHAPES),
-            ("acquisition", ACQUISITIONS),
-            ("pending", PENDING),
-            ("acquire_at", ACQUIRE_AT),
-            ("refit", REFITS),
-            ("distances", DISTANCES),
-            ("modifiers", MODIFIERS),
-        ):
-            if getattr(self, name) not in allowed:
-                raise InvalidArgument(name, f"must be one of {', '.join(allowed)}", getattr(self, name))
-        for name, least in (
-            ("initial", 1),
-            ("samples", 0),
-            ("starts", 1),
-            ("explore_every", 0),
-            ("fantasies", 1),
-            ("limit", 10),
-        ):
-            value = getattr(self, name)
-            if name == "initial" and value is None:
-                continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise InvalidArgument(name, f"must be a whole number of at least {least}", value)
+        check_names(
+            self,
+            {
+                "surrogate": SURROGATES,
+                "shape": SHAPES,
+                "acquisition": ACQUISITIONS,
+                "pending": PENDING,
+                "acquire_at": ACQUIRE_AT,
+                "refit": REFITS,
+                "distances": DISTANCES,
+                "modifiers": MODIFIERS,
+            },
+        )
+        least = {"initial": 1, "samples": 0, "starts": 1, "explore_every": 0, "fantasies": 1, "limit": 10}
+        check_counts(self, least, optional=("initial",))
+        check_switches(self, "warp", "straighten", "describe")
         if self.distances == "none" and not self.describe:
             raise InvalidArgument("describe", "must be True where distances is none", False, "leave one of them out")
         powers = self.powers if isinstance(self.powers, (tuple, list)) and len(self.powers) == 2 else ()

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.searchers.base import SEARCHERS, exhausted, untried
 from xstar.trial import Done, New, Suggestion
@@ -48,6 +49,9 @@ def _block(seed: int, dimensions: int, number: int) -> list[list[float]]:
     """Points ``BLOCK·number … BLOCK·(number + 1) − 1`` of the sequence, each a list of ``dimensions`` numbers in [0, 1)."""
     from scipy.stats import qmc  # at use: it takes longer to import than the rest of xstar
 
+    if dimensions > qmc.Sobol.MAXDIM:
+        rule = f"a Sobol sequence has at most {qmc.Sobol.MAXDIM:,} numbers to a point"
+        raise InvalidArgument("space", rule, dimensions, "use method='random', or 'pbil' for switches")
     scramble = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(zlib.crc32(b"sobol"),)))
     sequence = qmc.Sobol(dimensions, scramble=True, rng=scramble)
     if number:
