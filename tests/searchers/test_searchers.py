@@ -145,6 +145,6 @@ def test_a_study_from_before_a_setting_existed_goes_on() -> None:
 @pytest.mark.parametrize("method", ["sobol", "gp"])
 def test_more_switches_than_a_sobol_sequence_has_numbers(method: str) -> None:
     with pytest.raises(
-        InvalidArgument, match="^space: a Sobol sequence has at most 21,201 numbers .* 'pbil' for switches"
+        InvalidArgument, match=r"^space: a Sobol sequence has at most 21,201 numbers .* 'pbil' for switches"
     ):
         xs.minimize(lambda trial: 0.0, xs.Space(mask=xs.Bits(22_000)), method=method, trials=1)

@@ -211,7 +211,9 @@ def test_a_constraint_metric_that_is_never_reported() -> None:
         trial = ask(study)
         study.tell(trial, objective(trial))
     assert trial.state is xs.State.INFEASIBLE
-    assert trial.origin == "random: no model and no constraint yet"
+    assert trial.reason == "the constraint metric 'memory' was not reported"
+    assert trial.origin.startswith("gp: log p ")
+    assert trial.origin.endswith(", nothing is known to be feasible")
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1e12])

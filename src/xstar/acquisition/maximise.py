@@ -73,8 +73,8 @@ def maximise(
         if cube.smooth.any() and (changed := higher > heights).any():
             moved[changed], higher[changed] = climb(cube, with_gradient, moved[changed], higher[changed])
         tops, heights = moved, higher
-    kept = order[: 4 * CLIMBS]
-    rows, values = np.vstack([tops, rows[kept]]), np.concatenate([heights, values[kept]])
+    # All of them: where configurations are discrete, dozens of the best rows are one configuration, or were tried before.
+    rows, values = np.vstack([tops, rows]), np.concatenate([heights, values])
     ranked = np.argsort(-values, kind="stable")
     return rows[ranked], values[ranked]
 

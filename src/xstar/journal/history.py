@@ -18,6 +18,7 @@ clock, a random number or a file.
 from __future__ import annotations
 
 import heapq
+import math
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
@@ -152,6 +153,10 @@ class History:
             if not found <= bound:
                 return f"{name} is {found:g}, above its bound {bound:g}"
         return None
+
+    def measured(self, trial: Trial) -> bool:
+        """Whether the last report of a trial has all bounded metrics, as finite numbers: there is something to learn from."""
+        return all(math.isfinite(trial.metrics.get(name, math.nan)) for name in self.created.constraints or ())
 
     # ------------------------------------------------------------ the fold
 
@@ -320,7 +325,8 @@ class History:
             trial.reason = None  # of an earlier run that was lost
         if broken is not None:
             trial.reason = broken
-        if not self.levels and trial.loss is not None and (state in (State.COMPLETE, State.STOPPED) or broken):
+        whole = state in (State.COMPLETE, State.STOPPED) or (broken is not None and self.measured(trial))
+        if not self.levels and trial.loss is not None and whole:
             self.observed.append((trial.number, trial.budget, trial.loss))
         if state is not State.COMPLETE or trial.loss is None:
             return

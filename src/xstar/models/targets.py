@@ -25,6 +25,9 @@ POWER_SPREAD = 1.0
 LARGEST = 1e30
 """Losses farther out, in units of the spread, count as this far: its fourth power (λ = -2) still has a variance."""
 
+LARGEST_LOSS = 1e300
+"""Losses farther out count as this large: the sum of two of them is still a number."""
+
 
 @dataclass(frozen=True, slots=True)
 class Targets:
@@ -39,6 +42,7 @@ class Targets:
     @classmethod
     def of(cls, y: Array, *, straighten: bool) -> Targets:
         """The map that suits these losses."""
+        y = np.clip(y, -LARGEST_LOSS, LARGEST_LOSS)
         centre, unit = _centre_and_unit(y)
         z = _in_units(y, centre, unit)
         power = _likeliest_power(z) if straighten and len(y) > 2 else 1.0

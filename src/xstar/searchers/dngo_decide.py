@@ -24,8 +24,8 @@ from xstar.models.linear import Head
 from xstar.models.quadratic import Quadratic
 from xstar.searchers.dngo import DNGO
 from xstar.searchers.dngo_model import LEADERS, Leaders, constraint, heads, last_training, trained
-from xstar.searchers.gp_data import Observations
-from xstar.searchers.gp_model import FAR, distinct_rows, explores, lifted
+from xstar.searchers.gp_data import Observations, constraint_metrics
+from xstar.searchers.gp_model import FAR, distinct_rows, explores, lifted, nothing_known
 from xstar.searchers.gp_networks import Breeding, by_description
 from xstar.searchers.settled import Settled
 from xstar.trial import Suggestion, Trial
@@ -100,7 +100,7 @@ class Decision:
             origin = f"{budget}{exploring}, n={data.count}, trained on {last}"
         constraints = self._constraints()
         if not incumbents and not constraints:
-            return "no model and no constraint yet"
+            return nothing_known(history)
         if self.settings.pending != "ignored" and len(history.running) >= CROWD:
             constraints.append(apart(data.rows(history.running.values())))
         # A head is to the criterion what a GP's posterior is.
@@ -208,7 +208,7 @@ class Decision:
         def fine(places: NDArray[np.intp]) -> NDArray[np.bool_]:
             if not bounds:
                 return np.ones(len(places), dtype=bool)
-            told = [data.whole[history.observed[place][0]] for place in places.tolist()]
+            told = [constraint_metrics(history, *history.observed[place][:2]) for place in places.tolist()]
             within = (
                 values is not None and all(value <= bound for value, bound in zip(values, bounds, strict=True))
                 for values in told

@@ -10,7 +10,8 @@ symbol           meaning                                                        
 ``budget``       r of each                                                                             (n,)
 ``loss``         its loss                                                                              (n,)
 ``trial``        the number of its trial                                                               (n,)
-``broken``       trials that failed or could not be evaluated, in the order in which they ended
+``broken``       trials that failed or could not be evaluated, in the order in which they ended: those that raised
+                 ``Infeasible``, too, and those whose bounded metrics are missing or not finite
 ``whole``        trials with an observation, in the order of their first one
 ===============  ====================================================================================  ==========
 
@@ -19,6 +20,7 @@ One row per observation, in the order of the journal, so that "the first n obser
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -50,7 +52,9 @@ class Observations:
     is_broken: set[int] = field(default_factory=set)
     """The same as a set."""
     whole: dict[int, list[float] | None] = field(default_factory=dict)
-    """Trials with an observation → their constraint metrics at the first one."""
+    """Trials with an observation → their constraint metrics at the first one that has them all."""
+    told: list[int] = field(default_factory=list)
+    """Those with constraint metrics, in the order in which they told them."""
     _ended: int = 0
     _table: Array = field(default_factory=lambda: np.empty((0, 0)))
     _rows: dict[int, Array] = field(default_factory=dict)
@@ -70,7 +74,7 @@ class Observations:
     def _catch_up(self, history: History) -> None:
         for number in history.ended[self._ended :]:
             trial = history.trials[number]
-            if trial.state is State.FAILED or (trial.state is State.INFEASIBLE and not trial.reports):
+            if _is_broken(history, trial):
                 self.broken.append(number)
                 self.is_broken.add(number)
         self._ended = len(history.ended)
@@ -89,8 +93,10 @@ class Observations:
         rows[:, width:] = new
         for number, budget, _ in new:
             self.per_level[budget] += 1
-            if number not in self.whole:
-                self.whole[number] = _constraint_metrics(history, number, budget)
+            if self.whole.get(number) is None:
+                self.whole[number] = metrics = constraint_metrics(history, number, budget)
+                if metrics is not None:
+                    self.told.append(number)
         self.count = need
 
     def rows(self, trials: Iterable[Trial]) -> Array:
@@ -140,11 +146,20 @@ class Observations:
         return self._table[: self.count, self.width + 2]
 
 
-def _constraint_metrics(history: History, number: int, budget: int) -> list[float] | None:
+def _is_broken(history: History, trial: Trial) -> bool:
+    """Whether a trial ended without a value, or for a reason that no model of a bounded metric can learn."""
+    if trial.state is State.FAILED:
+        return True
+    if trial.state is not State.INFEASIBLE:
+        return False
+    return not history.measured(trial) or history.violation(trial) is None
+
+
+def constraint_metrics(history: History, number: int, budget: int) -> list[float] | None:
     """What a trial reported at ``budget``; ``None`` without constraints, or if one is missing or not finite."""
     bounds = history.created.constraints
     if not bounds:
         return None
     reading = next(each for each in reversed(history.trials[number].reports) if each.budget == budget)
-    found = [reading.metrics.get(name, np.nan) for name in bounds]
-    return found if np.isfinite(found).all() else None
+    found = [reading.metrics.get(name, math.nan) for name in bounds]
+    return found if all(map(math.isfinite, found)) else None

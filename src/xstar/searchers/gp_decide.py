@@ -36,6 +36,7 @@ from xstar.searchers.gp_model import (
     last_full_refit,
     last_refit,
     lifted,
+    nothing_known,
 )
 from xstar.searchers.gp_networks import Breeding, described_inputs, kernels, of_described, positions_only
 from xstar.searchers.settled import Settled
@@ -104,7 +105,7 @@ class Decision:
                 origin = f", exploring{origin}"
         constraints = self._constraints()
         if not incumbents and not constraints:
-            return "no model and no constraint yet"
+            return nothing_known(history)
         criterion = Criterion(
             posteriors,
             incumbents or None,
@@ -250,7 +251,7 @@ class Decision:
             whole = [number for number in latest if number not in data.is_broken]
             X = data.described(data.rows(history.trials[number] for number in (*whole, *data.broken[-limit:])))
             feasible = np.arange(len(X)) < len(whole)
-            last = last_refit(len(history.ended))
+            last = min(last_refit(len(history.ended)), len(history.ended))
             over = history.ended[max(0, last - limit) : last]
             fine = np.array([number not in data.is_broken for number in over])
             settled = data.described(data.rows(history.trials[number] for number in over)), fine

@@ -138,6 +138,14 @@ def explores(history: History, data: Observations, every: int) -> bool:
     return len(history.trials) % every == 0
 
 
+def nothing_known(history: History) -> str:
+    """Why there is neither something to improve on nor a constraint to meet."""
+    if bounds := history.created.constraints:
+        where = " at a rung" if len(history.levels) > 1 else ""
+        return f"not two trials have reported {', '.join(bounds)}{where} yet"
+    return "no model and no constraint yet"
+
+
 def lifted(budget: float | None) -> Callable[[Array], Array]:
     """Rows with the budget added as a last column; as they are if the model is not over budgets."""
     if budget is None:

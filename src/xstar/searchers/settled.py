@@ -50,15 +50,14 @@ class Settled:
         """Those of ``history``, brought up to date."""
         kept: Settled = history.memo.setdefault((cls, data.in_numbers), cls())
         new = list(islice(reversed(data.whole), len(data.whole) - kept.whole.count))[::-1]
-        rows = data.rows(history.trials[number] for number in new)
-        kept.whole.append(rows)
+        kept.whole.append(data.rows(history.trials[number] for number in new))
         broken = [history.trials[number] for number in data.broken[kept.broken.count :]]
         kept.broken.append(
             np.hstack([data.rows(broken), np.array([[each.target or 0.0] for each in broken]).reshape(-1, 1)])
         )
         if history.created.constraints:
-            metrics = [data.whole[number] for number in new]
-            fine = [place for place, values in enumerate(metrics) if values is not None]
-            values = np.array([metrics[place] for place in fine]).reshape(len(fine), len(history.created.constraints))
-            kept.told.append(np.hstack([rows[fine], values]))
+            told = data.told[kept.told.count :]
+            values = np.array([data.whole[number] for number in told])
+            values = values.reshape(len(told), len(history.created.constraints))
+            kept.told.append(np.hstack([data.rows(history.trials[number] for number in told), values]))
         return kept

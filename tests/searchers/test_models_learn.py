@@ -1,0 +1,166 @@
+"""What GP and DNGO must have in common: what they learn from, what they do when configurations repeat, and how they resume."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xstar as xs
+from xstar.audit import audit
+from xstar.errors import InvalidArgument
+from xstar.models import features
+from xstar.schedulers import ASHA, StoppingASHA
+from xstar.searchers import DNGO, GP, Searcher
+from xstar.searchers.auto import Auto
+from xstar.searchers.evolution import Evolution
+
+SQUARE = xs.Space(x=xs.Float(0.0, 1.0), y=xs.Float(0.0, 1.0))
+BOTH = pytest.mark.parametrize("searcher", [GP(), DNGO(networks=2)], ids=["gp", "dngo"])
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(features, "MOST_STEPS", 150)
+
+
+def bowl(x: float, y: float) -> float:
+    return (x - 0.9) ** 2 + (y - 0.5) ** 2
+
+
+def infeasible(study: xs.Study, first: int) -> int:
+    return sum(trial.state.value == "infeasible" for trial in study.history.trials[first:])
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "space",
+    [
+        xs.Space(
+            opt=xs.Choice(["sgd", "adam"]),
+            layers=xs.Int(1, 3),
+            momentum=xs.Float(0.0, 0.99, when={"opt": "sgd"}),
+        ),
+        xs.Space(layers=xs.Int(1, 50), momentum=xs.Int(1, 60)),
+    ],
+    ids=["a branch of three", "a grid"],
+)
+def test_where_configurations_repeat_the_next_best_is_suggested(searcher: Searcher, space: xs.Space) -> None:
+    def objective(trial: xs.Trial) -> float:
+        loss = 0.1 * trial["layers"] + 0.2 * (trial.config.get("opt") == "sgd")
+        return loss + (trial.config.get("momentum", 0.9) - 0.9) ** 2
+
+    study = xs.minimize(objective, space, searcher=searcher, trials=30, seed=1).study
+    assert [trial.origin for trial in study.history.trials if trial.origin.startswith("random")] == []
+
+
+@BOTH
+def test_infeasible_is_learned_also_when_it_is_raised_after_a_report(searcher: Searcher) -> None:
+    def objective(trial: xs.Trial) -> Iterator[float]:
+        yield bowl(trial["x"], trial["y"])
+        if trial["x"] > 0.5:
+            raise xs.Infeasible("out of memory")
+        yield bowl(trial["x"], trial["y"])
+
+    study = xs.minimize(objective, SQUARE, searcher=searcher, trials=30, seed=1).study
+    assert infeasible(study, first=10) <= 12  # of 20; the lowest losses are all on that side
+
+
+@BOTH
+@pytest.mark.parametrize("latency", [math.inf, math.nan, None], ids=str)
+def test_a_bounded_metric_without_a_finite_value_is_learned(searcher: Searcher, latency: float | None) -> None:
+    def objective(trial: xs.Trial) -> dict[str, float]:
+        told = 10.0 + trial["x"] if trial["x"] <= 0.5 else latency
+        return {"loss": bowl(trial["x"], trial["y"]), **({} if told is None else {"latency": told})}
+
+    study = xs.minimize(
+        objective, SQUARE, searcher=searcher, metric="loss", constraints={"latency": 50.0}, trials=28, seed=1
+    ).study
+    assert infeasible(study, first=10) <= 11  # of 18
+    observed = {number for number, _, _ in study.history.observed}
+    assert all(study.history.trials[number].state.value == "complete" for number in observed)
+
+
+@BOTH
+def test_a_bounded_metric_that_only_the_last_rung_tells_is_learned(searcher: Searcher) -> None:
+    def objective(trial: xs.Trial) -> Iterator[dict[str, float]]:
+        for epoch in trial.epochs():
+            loss = (trial["x"] - 0.6) ** 2 + 1.0 / epoch
+            yield {"loss": loss, **({"latency": 100.0 * trial["x"]} if epoch == 9 else {})}
+
+    study = xs.minimize(
+        objective,
+        SQUARE,
+        searcher=searcher,
+        scheduler=StoppingASHA(9),
+        metric="loss",
+        constraints={"latency": 70.0},
+        trials=30,
+        seed=1,
+    ).study
+    origins = [trial.origin for trial in study.history.trials]
+    early = [origin for origin in origins if origin.startswith("random")]
+    assert set(early) <= {"random: not two trials have reported latency at a rung yet"}
+    assert "log EI" in origins[-1]
+    assert "at budget 9" in origins[-1]
+
+
+@BOTH
+@pytest.mark.parametrize("scheduler", [ASHA(9), StoppingASHA(9)], ids=["asha", "asha-stop"])
+def test_a_study_that_is_resumed_at_every_step_is_the_same(searcher: Searcher, scheduler: Any) -> None:
+    """With rungs and with trials that fail early, late, and after a report."""
+
+    def study(resumed: bool) -> xs.Study:
+        made = xs.Study(SQUARE, searcher=searcher, scheduler=scheduler, seed=1)
+        for step in range(16):
+            if resumed:
+                made.history.memo.clear()
+            trial = made.ask()
+            if step in (1, 5, 11):
+                made.fail(trial, "no", "infeasible" if step > 1 else "exception")
+            else:
+                made.report(trial, bowl(trial["x"], trial["y"]), budget=trial.target)
+        return made
+
+    whole, resumed = study(False), study(True)
+    assert [trial.config for trial in whole.history.trials] == [trial.config for trial in resumed.history.trials]
+    assert audit(resumed).findings == []
+
+
+@BOTH
+def test_losses_near_the_largest_number(searcher: Searcher) -> None:
+    study = xs.minimize(
+        lambda trial: sys.float_info.max if trial["x"] > 0.005 else trial["x"],
+        SQUARE,
+        searcher=searcher,
+        trials=9,
+        seed=1,
+    ).study
+    last = study.history.trials[-1]
+    assert "log EI" in last.origin
+    assert "nan" not in last.origin
+
+
+@pytest.mark.parametrize(
+    ("make", "argument"),
+    [
+        (lambda: GP(warp="no"), "warp"),  # type: ignore[arg-type]
+        (lambda: GP(straighten=None), "straighten"),  # type: ignore[arg-type]
+        (lambda: GP(describe=0), "describe"),  # type: ignore[arg-type]
+        (lambda: GP(acquisition=np.array(["ei"])), "acquisition"),  # type: ignore[arg-type]
+        (lambda: GP(starts=True), "starts"),
+        (lambda: DNGO(straighten=np.True_), "straighten"),  # type: ignore[arg-type]
+        (lambda: DNGO(activation="gelu"), "activation"),
+        (lambda: DNGO(networks=0), "networks"),
+        (lambda: Auto(switch=1.5), "switch"),  # type: ignore[arg-type]
+        (lambda: Evolution(initial=0), "initial"),
+    ],
+)
+def test_a_wrong_setting_is_named_with_a_remedy(make: Callable[[], object], argument: str) -> None:
+    with pytest.raises(InvalidArgument, match=f"^{argument}: must be .*, but got .*; ") as caught:
+        make()
+    assert caught.value.argument == argument
