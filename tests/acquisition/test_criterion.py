@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from xstar.acquisition.criterion import Criterion, below
+from xstar.acquisition.criterion import Criterion, averaged, below
 from xstar.acquisition.improvement import log_expected_improvement
 from xstar.models.feasibility import Feasibility
 from xstar.models.gp import Posterior
@@ -130,3 +130,11 @@ def test_a_bound_far_away_stays_finite(bound: float) -> None:
         u = (bound - found.mean[:, 0]) / std
         assert_allclose(back(np.ones(len(ROWS))), found.to_left((u / std)[:, None], 0.5 * u * u / std**2), rtol=1e-6)
     assert (value < -1e6).all() if bound < 0 else (value > -1e-9).all()
+
+
+def test_probabilities_are_averaged() -> None:
+    parts = [below(each, 0.2) for each in several(3, 1, False)[0]]
+    value, back = averaged(parts)(ROWS)
+    assert_allclose(value, np.log(np.mean([np.exp(part(ROWS)[0]) for part in parts], axis=0)), rtol=1e-12)
+    expected = row_slopes(lambda rows: averaged(parts)(rows)[0], ROWS)
+    assert_allclose(back(np.ones(len(ROWS))), expected, rtol=1e-4, atol=1e-5)

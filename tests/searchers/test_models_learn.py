@@ -15,9 +15,10 @@ from xstar.audit import audit
 from xstar.errors import InvalidArgument
 from xstar.models import features
 from xstar.schedulers import ASHA, StoppingASHA
-from xstar.searchers import DNGO, GP, Searcher
+from xstar.searchers import DNGO, GP, Searcher, dngo_decide, gp_decide
 from xstar.searchers.auto import Auto
 from xstar.searchers.evolution import Evolution
+from xstar.searchers.gp_model import distinct_rows
 
 SQUARE = xs.Space(x=xs.Float(0.0, 1.0), y=xs.Float(0.0, 1.0))
 BOTH = pytest.mark.parametrize("searcher", [GP(), DNGO(networks=2)], ids=["gp", "dngo"])
@@ -129,6 +130,29 @@ def test_a_study_that_is_resumed_at_every_step_is_the_same(searcher: Searcher, s
     whole, resumed = study(False), study(True)
     assert [trial.config for trial in whole.history.trials] == [trial.config for trial in resumed.history.trials]
     assert audit(resumed).findings == []
+
+
+@BOTH
+def test_what_reported_and_failed_later_is_nothing_to_improve_on(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[Any] = []
+    for module in (gp_decide, dngo_decide):
+        monkeypatch.setattr(module, "distinct_rows", lambda X: compared.append(X) or distinct_rows(X))
+    study = xs.Study(SQUARE, searcher=searcher, scheduler=ASHA(9), seed=1)
+    for _ in range(8):
+        trial = study.ask()
+        assert trial is not None
+        if trial.number == 2 and trial.target == 3:
+            study.fail(trial, "out of memory")
+        else:
+            study.report(trial, -100.0 if trial.number == 2 else bowl(trial["x"], trial["y"]), budget=trial.target)
+    lucky = study.history.trials[2]
+    assert lucky.state is xs.State.FAILED
+    study.ask()
+    row = [lucky["x"], lucky["y"]]
+    assert len(compared[-1]) >= 4
+    assert not np.isclose(compared[-1], row).all(axis=1).any()
 
 
 @BOTH

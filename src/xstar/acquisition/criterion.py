@@ -122,3 +122,23 @@ def below(posterior: Posterior, bound: float) -> LogProbability:
         return value, back
 
     return log_probability
+
+
+def averaged(parts: list[LogProbability]) -> LogProbability:
+    """The logarithm of the mean of some probabilities."""
+
+    def log_probability(rows: Array) -> tuple[Array, Callable[[Array], Array]]:
+        found = [part(rows) for part in parts]
+        stacked = np.array([value for value, _ in found])
+        top = stacked.max(axis=0)
+        share = np.exp(stacked - top)
+        total = share.sum(axis=0)
+        share /= total
+
+        def back(w: Array) -> Array:
+            made: Array = sum(own(w * each) for (_, own), each in zip(found, share, strict=True))  # type: ignore[assignment]
+            return made
+
+        return top + np.log(total / len(parts)), back
+
+    return log_probability

@@ -13,7 +13,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from xstar.acquisition.criterion import Criterion, LogProbability, below
+from xstar.acquisition.criterion import Criterion, LogProbability, averaged, below
 from xstar.acquisition.maximise import LISTED, candidates, every_row, maximise
 from xstar.acquisition.pending import normal_draws
 from xstar.journal import History
@@ -79,6 +79,8 @@ class Decision:
             model = trained(history, self.settings, "loss", last, X, data.loss, self._mean())
             posteriors = heads(history, "loss", model, X, data.loss, self._broken())
             leaders = self._leaders()
+            if data.broken:  # what reported and failed later is no answer
+                leaders = leaders[[number not in data.is_broken for number in data.trial[leaders].tolist()]]
             starts = np.unique(data.trial[leaders]).tolist()
             tried = data.X[leaders]
             if len(tried):
@@ -240,26 +242,6 @@ class Decision:
                 averaged([below(cast("Posterior", each), level) for each in heads(history, purpose, model, X, y)])
             )
         return made
-
-
-def averaged(parts: list[LogProbability]) -> LogProbability:
-    """The logarithm of the mean of some probabilities."""
-
-    def log_probability(rows: Array) -> tuple[Array, Callable[[Array], Array]]:
-        found = [part(rows) for part in parts]
-        stacked = np.array([value for value, _ in found])
-        top = stacked.max(axis=0)
-        share = np.exp(stacked - top)
-        total = share.sum(axis=0)
-        share /= total
-
-        def back(w: Array) -> Array:
-            made: Array = sum(own(w * each) for (_, own), each in zip(found, share, strict=True))  # type: ignore[assignment]
-            return made
-
-        return top + np.log(total / len(parts)), back
-
-    return log_probability
 
 
 def apart(running: Array) -> LogProbability:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar.acquisition.confidence import confidence_weight
-from xstar.acquisition.criterion import Criterion, LogProbability, below
+from xstar.acquisition.criterion import Criterion, LogProbability, averaged, below
 from xstar.acquisition.improvement import log_expected_improvement
 from xstar.acquisition.maximise import FEW, LARGE, LISTED, MANY, candidates, every_row, maximise
 from xstar.acquisition.pending import normal_draws, with_pending
@@ -202,7 +202,7 @@ class Decision:
         new = slice(model.last, data.count)
         X, y = self._inputs(data.X[new], data.budget[new]), model.targets(data.loss[new])
         if data.broken:
-            broken = [history.trials[number] for number in data.broken[-self.settings.limit :]]
+            broken = [history.trials[number] for number in data.broken[-(self.settings.limit // 2) :]]
             reached_for = np.array([trial.target or top for trial in broken], dtype=np.float64)
             X = np.vstack([X, self._inputs(data.rows(broken), reached_for)])
             y = np.append(y, np.full(len(broken), np.quantile(model.targets(data.loss), BAD)))
@@ -247,9 +247,11 @@ class Decision:
         inputs = described_inputs(data)
         made: list[LogProbability] = []
         if data.broken:
-            latest = list(islice(reversed(data.whole), limit))[::-1]
+            # The latest of both kinds, ``limit`` in all: either may fill what the other leaves of it.
+            latest = list(islice(reversed(data.whole), limit - min(len(data.broken), limit // 2)))[::-1]
             whole = [number for number in latest if number not in data.is_broken]
-            X = data.described(data.rows(history.trials[number] for number in (*whole, *data.broken[-limit:])))
+            broken = data.broken[len(whole) - limit :]
+            X = data.described(data.rows(history.trials[number] for number in (*whole, *broken)))
             feasible = np.arange(len(X)) < len(whole)
             last = min(last_refit(len(history.ended)), len(history.ended))
             over = history.ended[max(0, last - limit) : last]
@@ -270,13 +272,16 @@ class Decision:
                     y,
                     np.ones(len(y)),
                 )
-                posterior = fit.posteriors[0].extended(X[fit.last :], fit.targets(y[fit.last :]))
-                made.append(of_described(data, below(posterior, float(fit.targets(np.array([bound]))[0]))))
+                new, level = fit.targets(y[fit.last :]), float(fit.targets(np.array([bound]))[0])
+                parts = [below(each.extended(X[fit.last :], new), level) for each in fit.posteriors]
+                made.append(of_described(data, averaged(parts)))
         return made
 
 
 def _feasible_rows(history: History, data: Observations, seen: NDArray[np.intp]) -> Array:
     """Where, of the observations ``seen``, something may be the answer, and where something runs."""
+    if data.broken:  # what reported and failed later is no answer
+        seen = seen[[number not in data.is_broken for number in data.trial[seen].tolist()]]
     X = data.X[seen]
     if history.created.constraints:
         bounds = history.created.constraints.values()

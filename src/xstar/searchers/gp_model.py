@@ -127,8 +127,8 @@ def classifier(
 FAR = 1.0
 """By how much, in standard deviations of the losses, the suggestions that explore seek to improve. Expected improvement goes
 on polishing what it has: over 20 seeds of 100 trials, one such suggestion in four brings the mean regret of Levy6 from 1.47 to
-0.52, of Ackley10 from 7.9 to 6.3, and of Rosenbrock4 up from 1.9 to 5.6; NAS-Bench-201 (ImageNet16) stays where it is, at 0.12 and
-0.11. Over budgets, where paused trials are fantasised, it changed nothing (16 problems, two seeds)."""
+0.52, of Ackley10 from 7.9 to 6.3, and of Rosenbrock4 up from 1.9 to 5.6; NAS-Bench-201 (ImageNet16) stays at 0.12, 0.11. Over
+budgets, where paused trials are fantasised, it changed nothing (16 problems, two seeds)."""
 
 
 def explores(history: History, data: Observations, every: int) -> bool:
