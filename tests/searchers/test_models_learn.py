@@ -12,7 +12,7 @@ import pytest
 
 import xstar as xs
 from xstar.audit import audit
-from xstar.errors import InvalidArgument
+from xstar.errors import InvalidArgument, MissingExtra
 from xstar.models import features
 from xstar.schedulers import ASHA, StoppingASHA
 from xstar.searchers import DNGO, GP, Searcher, dngo_decide, gp_decide
@@ -167,6 +167,19 @@ def test_losses_near_the_largest_number(searcher: Searcher) -> None:
     last = study.history.trials[-1]
     assert "log EI" in last.origin
     assert "nan" not in last.origin
+
+
+def test_a_device_that_is_missing_is_missed_before_the_first_trial() -> None:
+    try:
+        import torch
+
+        missing = "a GPU that torch can see" if not torch.cuda.is_available() else ""
+    except ImportError:
+        missing = "torch"
+    if not missing:
+        pytest.skip("there is a GPU")
+    with pytest.raises(MissingExtra, match=f"device='cuda' needs {missing}"):
+        xs.Study(SQUARE, searcher=DNGO(device="cuda")).ask()
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,12 @@ except ImportError as error:
     raise MissingExtra("device='cuda' needs torch: pip install 'xstar[torch]'") from error
 
 
+def check_device(device: str) -> None:
+    """Refuse a device that is not there."""
+    if device == "cuda" and not torch.cuda.is_available():
+        raise MissingExtra("device='cuda' needs a GPU that torch can see; there is none")
+
+
 def train_on(
     device: str,
     X: Array,
@@ -47,8 +53,7 @@ def train_on(
     decay: float = DECAY,
 ) -> list[Network]:
     """What ``features.train`` gives, but for rounding."""
-    if device == "cuda" and not torch.cuda.is_available():
-        raise MissingExtra("device='cuda' needs a GPU that torch can see; there is none")
+    check_device(device)
     kinds = ACTIVATIONS[activation]
     steps = steps_for(len(X)) if steps is None else steps
     start = initial(X.shape[1], kinds, rng, units, networks)

@@ -69,6 +69,11 @@ class DNGO:
         check_switches(self, "straighten")
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
+        if self.device != "cpu" and not history.trials:  # not only when the first model is trained
+            from xstar.models.features_torch import check_device
+
+            check_device(self.device)
+
         def decided(data: Observations) -> Suggestion | str:
             from xstar.searchers.dngo_decide import decide  # at use: SciPy's optimiser takes long to import
 
