@@ -41,8 +41,8 @@ def test_both_take_the_same_arguments() -> None:
     assert ours == theirs
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_without_a_gpu_the_error_says_so() -> None:
+def test_without_a_gpu_the_error_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     X = np.random.default_rng(0).random((5, 2))
     with pytest.raises(MissingExtra, match="needs a GPU that torch can see"):
         train_on("cuda", X, X[:, 0], np.random.default_rng(0))
