@@ -48,6 +48,9 @@ from xstar.space import Bool, Choice, Config, Encoder, Float, Int, Ordinal, Para
 RESTARTS = 5
 RAW_SAMPLES = 128
 MOST_INITIAL = 10
+AT_ONCE = 512
+MOST_VALUES = 1000
+"""Of an Int in a finite space: all of them are listed."""
 
 
 class Optimiser(Protocol):
@@ -262,11 +265,10 @@ class SmacGP(Smac):
 
 
 class BoTorch:
-    """Searches the encoded space, one-hot and relaxed, and rounds what it finds.
+    """Searches an infinite space in its encoded form, one-hot and relaxed, and rounds what it finds.
 
-    A finite space has no use for a configuration a second time: of the optima found from all starts the best one is taken
-    that, once rounded, is new; if there is none, the best new one of as many quasi-random configurations as there are raw
-    samples.
+    Of a finite one it takes the configuration with the best acquisition of all that are left, as ``optimize_acqf_discrete``
+    does: there is none better, and on FC-Net a decision takes a fifth of what relaxing takes.
     """
 
     def __init__(self, space: Space, seed: int) -> None:
@@ -278,22 +280,22 @@ class BoTorch:
         self._encoder = Encoder(space)
         self._sobol = torch.quasirandom.SobolEngine(space.draws, scramble=True, seed=seed)
         self._initial = min(MOST_INITIAL, 2 * len(unconditional(space)))
-        self._finite = space.size < float("inf")
-        self._tried: set[tuple[Any, ...]] = set()
+        self._left: dict[tuple[Any, ...], Config] | None = None
+        if space.size < float("inf"):
+            self._left = {space.key(config): config for config in space.grid(MOST_VALUES)}
         self._rows: list[np.ndarray] = []
         self._losses: list[float] = []
 
     def ask(self) -> Config:
         if len(self._losses) < self._initial:
-            return self._quasi_random(1)[0]
+            rng = np.random.default_rng(0)  # for domains alone, and `unconditional` refuses them
+            return self._space.from_uniforms(self._sobol.draw(1).double().tolist()[0], rng)
         acquisition = self._fit()
-        configs = [self._encoder.decode(row) for row in self._optima(acquisition)]
-        while not (new := [config for config in configs if not self._seen(config)]):
-            configs = self._quasi_random(RAW_SAMPLES)
-        return new[self._best(acquisition, new)]
+        return self._optimum(acquisition) if self._left is None else self._best(acquisition, list(self._left.values()))
 
     def tell(self, config: Config, loss: float) -> None:
-        self._tried.add(self._space.key(config))
+        if self._left is not None:
+            self._left.pop(self._space.key(config), None)
         self._rows.append(self._encoder.encode_one(config)[0])
         self._losses.append(loss)
 
@@ -314,36 +316,20 @@ class BoTorch:
         fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
         return LogExpectedImprovement(model, best_f=y.max())
 
-    def _optima(self, acquisition: Any) -> Any:
-        """The place reached from the best start; in a finite space those from all starts."""
+    def _optimum(self, acquisition: Any) -> Config:
         from botorch.optim import optimize_acqf
 
-        places, _ = optimize_acqf(
-            acquisition,
-            bounds=self._bounds(),
-            q=1,
-            num_restarts=RESTARTS,
-            raw_samples=RAW_SAMPLES,
-            return_best_only=not self._finite,
-        )
-        return places.reshape(-1, self._encoder.width).numpy()
+        bounds = self._bounds()
+        place, _ = optimize_acqf(acquisition, bounds=bounds, q=1, num_restarts=RESTARTS, raw_samples=RAW_SAMPLES)
+        return self._encoder.decode(place[0].numpy())
 
-    def _best(self, acquisition: Any, configs: list[Config]) -> int:
+    def _best(self, acquisition: Any, configs: list[Config]) -> Config:
         import torch
 
-        if len(configs) == 1:
-            return 0
         rows = torch.tensor(self._encoder.encode(configs)[0], dtype=torch.float64)
         with torch.no_grad():
-            return int(acquisition(rows[:, None, :]).argmax())
-
-    def _seen(self, config: Config) -> bool:
-        return self._finite and self._space.key(config) in self._tried
-
-    def _quasi_random(self, count: int) -> list[Config]:
-        points = self._sobol.draw(count).double().tolist()
-        rng = np.random.default_rng(0)  # for domains alone, and `unconditional` refuses them
-        return [self._space.from_uniforms(point, rng) for point in points]
+            values = torch.cat([acquisition(part[:, None, :]) for part in rows.split(AT_ONCE)])
+        return configs[int(values.argmax())]
 
     def _bounds(self) -> Any:
         import torch
