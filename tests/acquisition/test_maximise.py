@@ -114,6 +114,21 @@ def test_the_same_stream_the_same_rows(cube: Cube) -> None:
     assert_array_equal(one[0], two[0])
 
 
+@EVERY
+def test_everything_that_was_scored_is_ranked(cube: Cube) -> None:
+    """Also the neighbours on a walk: where it ends may have been tried before."""
+    hill = Hill(random_rows(cube, 1, 6)[0])
+    scored = []
+
+    def score(rows: Array) -> Array:
+        scored.append(rows)
+        return hill.score(rows)
+
+    rows, _ = maximise(cube, score, hill.with_gradient, np.empty((0, cube.width)), np.random.default_rng(5))
+    ranked = {row.tobytes() for row in rows}
+    assert {row.tobytes() for row in np.vstack(scored)} <= ranked
+
+
 def test_every_row_of_a_finite_space_once() -> None:
     cube = CUBES["finite"]
     rows = every_row(cube)

@@ -66,15 +66,18 @@ def maximise(
     order = np.argsort(-values, kind="stable")
     starts, found = rows[order[:CLIMBS]], values[order[:CLIMBS]]
     tops, heights = starts, found
+    seen = [(rows, values)]
     if cube.smooth.any():
         tops, heights = climb(cube, with_gradient, tops, heights)
     if not cube.smooth.all():
-        moved, higher = _walk(cube, score, tops, heights, rng)
+        moved, higher = _walk(cube, score, tops, heights, rng, seen)
         if cube.smooth.any() and (changed := higher > heights).any():
             moved[changed], higher[changed] = climb(cube, with_gradient, moved[changed], higher[changed])
         tops, heights = moved, higher
     # All of them: where configurations are discrete, dozens of the best rows are one configuration, or were tried before.
-    rows, values = np.vstack([tops, rows]), np.concatenate([heights, values])
+    # A walk often ends at one that was tried; its neighbours, scored on the way, are the next best.
+    rows = np.vstack([tops, *(each for each, _ in seen)])
+    values = np.concatenate([heights, *(own for _, own in seen)])
     ranked = np.argsort(-values, kind="stable")
     return rows[ranked], values[ranked]
 
@@ -107,8 +110,10 @@ def climb(cube: Cube, with_gradient: ScoreWithGradient, rows: Array, values: Arr
     return np.where(better[:, None], moved, rows), np.where(better, reached, values)
 
 
-def _walk(cube: Cube, score: Score, rows: Array, values: Array, rng: np.random.Generator) -> tuple[Array, Array]:
-    """From each of ``rows``, moves to the best neighbour while there is a better one."""
+def _walk(
+    cube: Cube, score: Score, rows: Array, values: Array, rng: np.random.Generator, seen: list[tuple[Array, Array]]
+) -> tuple[Array, Array]:
+    """From each of ``rows``, moves to the best neighbour while there is a better one. What is scored is added to ``seen``."""
     rows, values = rows.copy(), values.copy()
     alive = list(range(len(rows)))
     for _ in range(MOVES):
@@ -116,7 +121,9 @@ def _walk(cube: Cube, score: Score, rows: Array, values: Array, rng: np.random.G
         sizes = [len(each) for each in around]
         if not sum(sizes):
             break
-        scored = np.split(score(np.vstack(around)), np.cumsum(sizes)[:-1])
+        rows_around = np.vstack(around)
+        seen.append((rows_around, score(rows_around)))
+        scored = np.split(seen[-1][1], np.cumsum(sizes)[:-1])
         moved = []
         for i, each, own in zip(alive, around, scored, strict=True):
             if len(each) and own.max() > values[i] + 1e-9:
