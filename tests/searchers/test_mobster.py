@@ -118,16 +118,20 @@ def test_the_budget_of_the_acquisition(rule: str, expected: list[int]) -> None:
     assert found == expected
 
 
-def test_a_budget_between_rungs_is_no_observation() -> None:
-    study = xs.Study(SQUARE, scheduler=ASHA(9), seed=1)
+def test_a_budget_between_rungs_is_an_observation_only_at_the_end() -> None:
+    study = xs.Study(SQUARE, scheduler=StoppingASHA(9), seed=1)
     trial = study.ask()
     assert trial is not None
-    study.add({"x": 0.5, "y": 0.5}, 1.0, 2)
     study.report(trial, 0.5, 1)
+    study.report(trial, 0.4, 2)
     assert study.history.observed == [(0, 1, 0.5)]
     data = Observations.of(study.history)
     assert data.count == 1
     assert dict(data.per_level) == {1: 1}
+    study.add({"x": 0.5, "y": 0.5}, 1.0, 2)  # that is all there will be of it
+    study.complete(trial)
+    assert study.history.observed == [(0, 1, 0.5), (1, 2, 1.0), (0, 2, 0.4)]
+    assert dict(Observations.of(study.history).per_level) == {1: 1, 2: 2}
 
 
 # ---------------------------------------------------------------- pending

@@ -75,8 +75,8 @@ class History:
         self.touched: list[int] = []
         """The bracket of every trial that reached a rung or failed, in that order."""
         self.observed: list[tuple[int, int, float]] = []
-        """(trial, budget, loss) of what models learn from: every report at a rung; without rungs, the last report of every
-        trial that is complete, was stopped, or ended above the bound of a constraint."""
+        """(trial, budget, loss) of what models learn from: every report at a rung, and the last report, wherever that was, of
+        every trial that is complete, was stopped, or ended above the bound of a constraint."""
         self.memo: dict[Any, Any] = {}
         """For searchers and schedulers: results that follow from this history. May be emptied without changing an answer."""
         self.since_best = 0
@@ -326,7 +326,9 @@ class History:
         if broken is not None:
             trial.reason = broken
         whole = state in (State.COMPLETE, State.STOPPED) or (broken is not None and self.measured(trial))
-        if not self.levels and trial.loss is not None and whole:
+        if (
+            whole and trial.loss is not None and trial.budget not in self.levels
+        ):  # at a rung it was observed when it reported
             self.observed.append((trial.number, trial.budget, trial.loss))
         if state is not State.COMPLETE or trial.loss is None:
             return
