@@ -75,7 +75,7 @@ def speed(peers: list[str], sizes: list[int], seeds: int) -> list[str]:
             ours = statistics.mean(milliseconds(problem, "xstar-gp", n, seed) for seed in range(seeds))
             cells = [f"{ours:.1f} ms"]
             for peer in peers:
-                theirs = statistics.mean(milliseconds(problem, peer, n, seed) for seed in range(min(seeds, 2)))
+                theirs = statistics.mean(milliseconds(problem, peer, n, seed) for seed in range(seeds))
                 cells += [f"{theirs:.0f} ms", f"{theirs / ours:.1f}×"]
             lines.append(f"| {d} | {n} | {' | '.join(cells)} |")
             print(lines[-1], flush=True)

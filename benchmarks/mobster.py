@@ -14,7 +14,7 @@ and of all problems the geometric mean; where MOBSTER never gets there, the whol
 Figure 4: the final mean regret of every surrogate and both variants, on four workers. With ``--large``, ASHA, MOBSTER and DNGO
 under ASHA where there are many trials: on 64 workers, for three trainings each.
 
-Runs are kept in benchmarks/records/mobster.jsonl with the commit and not repeated; ``--again`` drops those of xstar's GP first.
+Runs are kept in benchmarks/records/mobster.jsonl with the commit and not repeated; ``--again`` drops all but ASHA's first.
 """
 
 from __future__ import annotations

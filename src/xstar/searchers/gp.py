@@ -13,7 +13,8 @@ One suggestion, in the words of MOBSTER's Algorithm 1:
 then the acquisition at the budget r_acq is maximised, and the best configuration that was not tried before is suggested.
 
 Two defaults differ from the paper's, because ``benchmarks/mobster.py`` says so: the surrogate is the Matérn kernel over (x, r)
-with r warped, not the exponential decay with δ learned; and r_acq is the full budget, not the highest one reached often.
+with r warped, not the exponential decay with δ learned, which takes longer to reach ASHA's regret with either scheduler
+(though under stopping it ends no higher); and r_acq is the full budget, not the highest one reached often.
 Where one epoch says nothing about the last (some of LCBench), the decay model carries its noise up to the full budget, and an
 acquisition at one epoch seeks configurations that are good after one epoch.
 """
