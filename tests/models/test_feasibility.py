@@ -124,3 +124,23 @@ def test_many_dimensions() -> None:
     found = fit(X, feasible).log_probability(X)[0]
     assert np.isfinite(found).all()
     assert found[feasible].mean() > found[~feasible].mean()
+
+
+def test_what_the_others_say_of_each() -> None:
+    """The cavity beside a classifier that was fitted without the trial."""
+    X, feasible = halves()
+    feasible[np.flatnonzero(feasible)[:3]] = False  # three that failed by chance
+    order = np.argsort(~feasible, kind="stable")
+    X, feasible = X[order], feasible[order]
+    model, last = fit(X, feasible, lengths=(0.6,)), int((~feasible).sum())
+    found = model.without_each(last)
+    assert len(found) == last
+    for place, value in zip(range(len(X) - last, len(X)), found, strict=True):
+        rest = np.arange(len(X)) != place
+        other = fit(X[rest], feasible[rest], lengths=(0.6,))
+        latent = other.prior + (other.kernel.at(other.theta, X[place : place + 1], other.X).K @ other.slope)[0]
+        assert value == pytest.approx(latent, abs=0.35)
+        assert np.sign(value) == np.sign(latent)
+    surprised = X[-last:][found > 0.0]
+    assert len(surprised) >= 2
+    assert (surprised[:, 0] < 0.55).all()

@@ -19,6 +19,7 @@ from xstar.schedulers import ASHA, StoppingASHA
 from xstar.searchers import DNGO, GP, Searcher, dngo_decide, gp_decide
 from xstar.searchers.auto import Auto
 from xstar.searchers.evolution import Evolution
+from xstar.searchers.gp_data import Observations
 from xstar.searchers.gp_model import distinct_rows
 
 SQUARE = xs.Space(x=xs.Float(0.0, 1.0), y=xs.Float(0.0, 1.0))
@@ -70,6 +71,125 @@ def test_infeasible_is_learned_also_when_it_is_raised_after_a_report(searcher: S
 
     study = xs.minimize(objective, SQUARE, searcher=searcher, trials=30, seed=1).study
     assert infeasible(study, first=10) <= 12  # of 20; the lowest losses are all on that side
+
+
+@BOTH
+@pytest.mark.parametrize("scheduler", [None, ASHA(9, min_budget=2)], ids=["full", "rungs"])
+def test_infeasible_is_learned_also_when_a_bounded_metric_told_of_it(searcher: Searcher, scheduler: Any) -> None:
+    """The report comes before the first rung, or before the end: no model has the metric."""
+
+    def objective(trial: xs.Trial) -> Iterator[dict[str, float]]:
+        told = {"loss": bowl(trial["x"], trial["y"]), "latency": 100.0 * trial["x"]}
+        yield told
+        if trial["x"] > 0.5:
+            raise xs.Infeasible("slow")
+        yield told
+
+    settings = {"searcher": searcher, "scheduler": scheduler, "constraints": {"latency": 50.0}, "metric": "loss"}
+    study = xs.minimize(objective, SQUARE, trials=30, seed=1, **settings).study
+    assert infeasible(study, first=10) <= 12  # of 20; all 20 when nobody learned it
+
+
+def test_a_bounded_metric_that_grows_beyond_its_bound_is_a_failure() -> None:
+    """Within it at the first rung, above it at the last: the model of the metric does not know."""
+    study = xs.Study(SQUARE, searcher=GP(), scheduler=StoppingASHA(9), constraints={"gap": 0.5}, metric="loss", seed=1)
+    trial = study.ask()
+    assert trial is not None
+    for epoch in range(1, 10):
+        study.report(trial, {"loss": 1.0, "gap": epoch / 9}, epoch)
+    assert trial.state is xs.State.INFEASIBLE
+    data = Observations.of(study.history)
+    assert (data.broken, data.told) == ([0], [0])
+
+
+def failing(searcher: Searcher, share: float, trials: int, seed: int) -> float:
+    """The best loss in four dimensions, where trials fail by chance."""
+    space, rng = xs.Space({f"x{i}": xs.Float(0.0, 1.0) for i in range(4)}), np.random.default_rng(seed)
+    study, losses = xs.Study(space, searcher=searcher, seed=seed), []
+    for _ in range(trials):
+        trial = study.ask()
+        assert trial is not None
+        if rng.random() < share:
+            study.fail(trial, "the node went away")
+        else:
+            losses.append(sum((value - 0.37) ** 2 for value in trial.config.values()))
+            study.tell(trial, losses[-1])
+    return min(losses)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_failures_by_chance_do_not_spoil_the_search(seed: int) -> None:
+    """Each was an exact observation of a bad loss once, also beside the best point: 0.09 and 0.07 were left."""
+    assert failing(GP(), 0.1, 45, seed) < 2e-3
+
+
+def one_half_fails(study: xs.Study, kind: str) -> list[bool]:
+    failed = []
+    for _ in range(36):
+        trial = study.ask()
+        assert trial is not None
+        failed.append(trial["x"] > 0.5)
+        if failed[-1]:
+            study.fail(trial, "out of memory", kind)
+        else:
+            study.tell(trial, (trial["x"] - 0.25) ** 2 + (trial["y"] - 0.5) ** 2)
+    return failed
+
+
+@pytest.mark.parametrize("kind", ["exception", "infeasible"])
+def test_failures_that_are_none_of_chance_are_avoided(kind: str) -> None:
+    assert sum(one_half_fails(xs.Study(SQUARE, searcher=GP(), seed=1), kind)[-14:]) <= 5
+
+
+def test_which_failures_count_as_bad() -> None:
+    def counted(study: xs.Study) -> tuple[int, int]:
+        by_gp = gp_decide.Decision(GP(), study.history, Observations.of(study.history))
+        by_dngo = dngo_decide.Decision(DNGO(), study.history, Observations.of(study.history, in_numbers=False))
+        broken = by_dngo._broken()
+        assert broken is not None
+        return len(by_gp._bad()), sum(map(len, broken))
+
+    for kind, most in (("exception", 0.8), ("infeasible", 1.0)):
+        study = xs.Study(SQUARE, method="random", seed=1)
+        failed = sum(one_half_fails(study, kind))
+        for count in counted(study):
+            assert most * failed <= count <= failed
+    study = xs.Study(SQUARE, method="random", seed=1)
+    for number in range(36):
+        trial = study.ask()
+        assert trial is not None
+        if number % 7 == 3:
+            study.fail(trial, "the node went away")
+        else:
+            study.tell(trial, trial["x"])
+    assert counted(study) == (0, 0)
+
+
+def test_workers_that_ask_at_once_are_spread_while_nothing_feasible_is_known() -> None:
+    study = xs.Study(SQUARE, searcher=GP(), seed=1)
+    for _ in range(8):
+        trial = study.ask()
+        assert trial is not None
+        study.fail(trial, "no", "infeasible")
+    asked = [study.ask() for _ in range(8)]
+    X = np.array([[trial["x"], trial["y"]] for trial in asked if trial is not None])
+    assert len(X) == 8
+    assert (np.ptp(X, axis=0) > 0.5).all()  # all stood in one corner
+
+
+@BOTH
+def test_what_ends_before_the_first_rung_is_learned(searcher: Searcher) -> None:
+    def objective(trial: xs.Trial) -> Iterator[float]:
+        for epoch in trial.epochs():
+            yield bowl(trial["x"], trial["y"]) + 0.1 / epoch
+            if trial["x"] > 0.5 and epoch == 2:
+                return  # converged
+
+    study = xs.minimize(objective, SQUARE, searcher=searcher, scheduler=ASHA(27, min_budget=3), trials=20, seed=1).study
+    known = {number for number, _, _ in study.history.observed}
+    assert known == set(range(20))
+    modelled = [trial for trial in study.history.trials if trial.origin.startswith(("gp", "dngo"))]
+    assert len({round(trial["x"], 1) for trial in modelled}) >= 4
 
 
 @BOTH

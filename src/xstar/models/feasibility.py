@@ -99,6 +99,21 @@ class Feasibility:
         slope = (s + 1.0) / 2.0 - probability
         return cls(kernel, theta, X, slope, root, L, prior, value - float(np.log(np.diagonal(L)).sum()), length)
 
+    def without_each(self, last: int) -> Array:
+        """The latent mean at each of the ``last`` inputs as the others alone have it: above 0, they expect a value there.
+
+        Taking one observation out of Laplace's approximation leaves a normal distribution of its f, the cavity, with the
+        variance v' = v/(1 - D v) and the mean f - v' slope, v being its variance before (Rasmussen & Williams 2006,
+        Section 3.6, have it for another approximation).
+        """
+        rows = slice(len(self.X) - last, None)
+        K = self.kernel.at(self.theta, self.X[rows], self.X).K
+        V = forward(self.L, (K * self.root).T)
+        variance = np.maximum(np.exp(self.theta[-1]) - np.einsum("ij,ij->j", V, V), 0.0)
+        cavity = variance / np.maximum(1.0 - self.root[rows] ** 2 * variance, 1e-9)
+        made: Array = self.prior + K @ self.slope - cavity * self.slope[rows]
+        return made
+
     def log_probability(self, A: Array) -> tuple[Array, Callable[[Array], Array]]:
         """log p(feasible) at ``A``, and the way back to ``A`` from its derivative."""
         covariance = self.kernel.at(self.theta, A, self.X)

@@ -109,16 +109,22 @@ def _summed(sums: Statistics, basis: Basis, X: Array, t: Array, rows: int) -> St
 
 
 def heads(
-    history: History, purpose: str, model: Trained, X: Array, y: Array, broken: Array | None = None
+    history: History, purpose: str, model: Trained, X: Array, y: Array, broken: tuple[Array, Array] | None = None
 ) -> list[Head]:
-    """The posterior for each draw of theta, after all observations, with ``broken`` inputs counting as bad ones."""
+    """The posterior for each draw of theta, after all observations, with ``broken`` inputs counting as bad ones.
+
+    Of these the first only ever become more, and the second are others each time.
+    """
     new = _up_to_date(history, purpose, model, model.last, X, lambda part: model.targets(y[part]))
     sums = [member.statistics.joined(more) for member, more in zip(model.members, new, strict=True)]
-    if broken is not None and len(broken):
+    if broken is not None:
+        lasting, others = broken
         bad = _up_to_date(
-            history, f"{purpose}, broken", model, 0, broken, lambda part: np.full(part.stop - part.start, model.bad)
+            history, f"{purpose}, broken", model, 0, lasting, lambda part: np.full(part.stop - part.start, model.bad)
         )
         sums = [own.joined(more) for own, more in zip(sums, bad, strict=True)]
+        t = np.full(len(others), model.bad)
+        sums = [_summed(own, member.basis, others, t, BLOCK) for own, member in zip(sums, model.members, strict=True)]
     return [
         Head.of(own, member.basis, theta)
         for own, member in zip(sums, model.members, strict=True)

@@ -10,8 +10,9 @@ symbol           meaning                                                        
 ``budget``       r of each                                                                             (n,)
 ``loss``         its loss                                                                              (n,)
 ``trial``        the number of its trial                                                               (n,)
-``broken``       trials that failed or could not be evaluated, in the order in which they ended: those that raised
-                 ``Infeasible``, too, and those whose bounded metrics are missing or not finite
+``broken``       trials that failed or could not be evaluated, in the order in which they ended: also those that ended as
+                 infeasible although no bounded metric that is in the model says so (raised ``Infeasible``, a metric that is
+                 missing or not finite, or one that was within its bound at the first rung)
 ``whole``        trials with an observation, in the order of their first one
 ===============  ====================================================================================  ==========
 
@@ -72,12 +73,23 @@ class Observations:
         return kept
 
     def _catch_up(self, history: History) -> None:
+        self._observe(history)  # first: what ended is judged by what it told
         for number in history.ended[self._ended :]:
-            trial = history.trials[number]
-            if _is_broken(history, trial):
+            if self._ended_broken(history, history.trials[number]):
                 self.broken.append(number)
                 self.is_broken.add(number)
         self._ended = len(history.ended)
+
+    def _ended_broken(self, history: History, trial: Trial) -> bool:
+        """Whether a trial ended without a value, or as infeasible for a reason that no model of a bounded metric can learn."""
+        if trial.state is State.FAILED:
+            return True
+        if trial.state is not State.INFEASIBLE:
+            return False
+        told = self.whole.get(trial.number)
+        return told is None or within(history, told)
+
+    def _observe(self, history: History) -> None:
         new = history.observed[self.count :]
         if not new:
             return
@@ -146,13 +158,10 @@ class Observations:
         return self._table[: self.count, self.width + 2]
 
 
-def _is_broken(history: History, trial: Trial) -> bool:
-    """Whether a trial ended without a value, or for a reason that no model of a bounded metric can learn."""
-    if trial.state is State.FAILED:
-        return True
-    if trial.state is not State.INFEASIBLE:
-        return False
-    return not history.measured(trial) or history.violation(trial) is None
+def within(history: History, metrics: list[float]) -> bool:
+    """Whether constraint metrics are all within their bounds."""
+    bounds = history.created.constraints or {}
+    return all(value <= bound for value, bound in zip(metrics, bounds.values(), strict=True))
 
 
 def constraint_metrics(history: History, number: int, budget: int) -> list[float] | None:

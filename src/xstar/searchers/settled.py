@@ -9,6 +9,7 @@ import numpy as np
 
 from xstar.journal import History
 from xstar.searchers.gp_data import Array, Observations
+from xstar.trial import State
 
 
 @dataclass
@@ -42,6 +43,8 @@ class Settled:
     whole: Table = field(default_factory=Table)
     broken: Table = field(default_factory=Table)
     """With the budget that each was to reach in one more column; 0 if none was said."""
+    infeasible: Table = field(default_factory=Table)
+    """The ``broken`` ones that did not fail."""
     told: Table = field(default_factory=Table)
     """Inputs and constraint metrics of the trials that reported all of them."""
 
@@ -52,9 +55,10 @@ class Settled:
         new = list(islice(reversed(data.whole), len(data.whole) - kept.whole.count))[::-1]
         kept.whole.append(data.rows(history.trials[number] for number in new))
         broken = [history.trials[number] for number in data.broken[kept.broken.count :]]
-        kept.broken.append(
-            np.hstack([data.rows(broken), np.array([[each.target or 0.0] for each in broken]).reshape(-1, 1)])
-        )
+        rows = np.hstack([data.rows(broken), np.array([[each.target or 0.0] for each in broken]).reshape(-1, 1)])
+        failed = np.array([each.state is State.FAILED for each in broken], dtype=bool)
+        kept.broken.append(rows)
+        kept.infeasible.append(rows[~failed])
         if history.created.constraints:
             told = data.told[kept.told.count :]
             values = np.array([data.whole[number] for number in told])
