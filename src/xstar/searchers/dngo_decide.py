@@ -44,7 +44,7 @@ them, and the least of so many outcomes is so low that nothing improves on it. A
 of them near good ones, instead of climbing to where networks happen to agree. With 400 workers on the problem of ``--part
 workers`` (1,250 trials, two seeds) the best loss was 0.07 and 0.07; with fantasies 0.16 and 0.08; climbing, without them, 0.13
 (one seed)."""
-LATEST = 200
+LATEST = 100
 """Of so many trials that failed, the latest, it is asked whether that was to be expected, of as many that did not."""
 GOOD = 10
 """How many of the best known configurations the local candidates stand around."""
