@@ -7,7 +7,8 @@ for the next ones, each told its value. xstar fits its hyperparameters at counts
 n/10 + 1 suggestions, in which there is a fit; the peers fit every time, and the average is over three. The time is processor
 time on one thread: that of ask and tell.
 
-Workers. Evaluations of Hartmann's function until -3.2 is reached, with one worker and with sixteen that choose in several ways.
+Workers. Evaluations of Hartmann's function until -3.2 is reached, with one worker and with sixteen that choose in several ways; and
+with as many that ask Optuna's GPSampler. Counts end at 400, which then stands for all above.
 
 The comparison of results, problem by problem, is ``python -m benchmarks.quality``.
 """
@@ -18,6 +19,7 @@ import argparse
 import statistics
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -110,18 +112,47 @@ def evaluations_to_target(workers: int, seed: int, searcher: GP) -> int:
     return MOST
 
 
-def workers(seeds: int) -> list[str]:
+def optunas_evaluations_to_target(workers: int, seed: int) -> int:
+    """The same with Optuna's GPSampler."""
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    problem = problems.get("hartmann6")
+    distributions = {name: optuna.distributions.FloatDistribution(0.0, 1.0) for name in problem.space}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # experimental
+        study = optuna.create_study(sampler=optuna.samplers.GPSampler(seed=seed))
+        running: list[optuna.Trial] = []
+        for finished in range(1, MOST + 1):
+            while len(running) < workers:
+                running.append(study.ask(distributions))
+            trial = running.pop(0)
+            loss = problem.loss(trial.params)
+            study.tell(trial, loss)
+            if loss <= TARGET:
+                return finished
+    return MOST
+
+
+def workers(seeds: int, *, optuna: bool) -> list[str]:
     lines = ["| workers | median | mean | each seed |", "|---:|---:|---:|---|"]
-    medians, means = [], []
-    for name, count, searcher in (("1", 1, WAYS[""]), *((f"16{way}", 16, searcher) for way, searcher in WAYS.items())):
-        found = [evaluations_to_target(count, seed, searcher) for seed in range(seeds)]
-        medians.append(statistics.median(found))
-        means.append(statistics.mean(found))
-        lines.append(f"| {name} | {medians[-1]:g} | {means[-1]:.1f} | {' '.join(map(str, found))} |")
+    rows = {"1": partial(evaluations_to_target, 1, searcher=WAYS[""])}
+    rows |= {f"16{way}": partial(evaluations_to_target, 16, searcher=searcher) for way, searcher in WAYS.items()}
+    if optuna:
+        rows |= {f"{count}, Optuna's GPSampler": partial(optunas_evaluations_to_target, count) for count in (1, 16)}
+    medians = {}
+    for name, until in rows.items():
+        found = [until(seed=seed) for seed in range(seeds)]
+        medians[name] = statistics.median(found)
+        each = " ".join(f"> {MOST}" if count == MOST else str(count) for count in found)
+        lines.append(f"| {name} | {medians[name]:g} | {statistics.mean(found):.1f} | {each} |")
         print(lines[-1], flush=True)
-    more = f"16 workers need {medians[1] / medians[0]:.2f} times the evaluations (medians; means {means[1] / means[0]:.2f})."
-    print(more)
-    return [*lines, "", more]
+    more = f"16 workers need {medians['16'] / medians['1']:.2f} times the evaluations (medians)"
+    if optuna:
+        one, sixteen = (medians[f"{count}, Optuna's GPSampler"] for count in (1, 16))
+        more += f", Optuna's {sixteen / one:.2f} times"
+    print(more + ".")
+    return [*lines, "", more + "."]
 
 
 def main() -> None:
@@ -135,7 +166,7 @@ def main() -> None:
     head = describe_machine(*("optuna", "botorch") if "botorch" in peers else ("optuna",))
     print(head)
     fast = speed(peers, [int(size) for size in options.sizes.split(",")], options.seeds)
-    wide = workers(2 * options.seeds)
+    wide = workers(2 * options.seeds, optuna="optuna-gp" in peers)
     if options.write:
         text = ["# The GP's speed, and what parallel workers lose", "", head.removeprefix("# "), ""]
         text += ["Processor time per suggestion, `python -m benchmarks.gp --write`:", "", *fast, ""]
