@@ -7,8 +7,8 @@ for the next ones, each told its value. xstar fits its hyperparameters at counts
 n/10 + 1 suggestions, in which there is a fit; the peers fit every time, and the average is over three. The time is processor
 time on one thread: that of ask and tell.
 
-Workers. Evaluations of Hartmann's function until -3.2 is reached, with one worker and with sixteen that choose in several ways; and
-with as many that ask Optuna's GPSampler. Counts end at 400, which then stands for all above.
+Workers. Evaluations of Hartmann's function until -3.2 is reached, with one worker and with sixteen that choose in several ways;
+and with as many that ask Optuna's GPSampler. Counts end at 400, which stands for all above.
 
 The comparison of results, problem by problem, is ``python -m benchmarks.quality``.
 """
