@@ -19,14 +19,17 @@ import argparse
 import statistics
 import time
 import warnings
+from collections import deque
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import xstar as xs
 from benchmarks.machine import describe_machine
-from benchmarks.peers import METHODS, Informed
+from benchmarks.peers import METHODS, Informed, optuna_distribution
 from xstar import problems
 from xstar.problems.synthetic import Function, levy6
 from xstar.searchers import GP
@@ -94,52 +97,44 @@ WAYS = {
 """Ways to choose 16 at a time."""
 
 
-def evaluations_to_target(workers: int, seed: int, searcher: GP) -> int:
-    """How many evaluations were finished when the target was reached."""
-    problem = problems.get("hartmann6")
-    study = xs.Study(problem.space, searcher=searcher, seed=seed)
-    running: list[xs.Trial] = []
+def evaluations_to_target(workers: int, ask: Callable[[], Any], tell: Callable[[Any, float], object]) -> int:
+    """How many evaluations were finished when the target was reached, by trials of ours or of Optuna's."""
+    problem, running = problems.get("hartmann6"), deque[Any]()
     for finished in range(1, MOST + 1):
         while len(running) < workers:
-            trial = study.ask()
-            assert trial is not None
-            running.append(trial)
-        trial = running.pop(0)
-        loss = problem.loss(trial.config)
-        study.tell(trial, loss)
+            running.append(ask())
+        trial = running.popleft()
+        loss = problem.loss(trial.config if isinstance(trial, xs.Trial) else trial.params)
+        tell(trial, loss)
         if loss <= TARGET:
             return finished
     return MOST
 
 
-def optunas_evaluations_to_target(workers: int, seed: int) -> int:
-    """The same with Optuna's GPSampler."""
+def ours_to_target(workers: int, seed: int, searcher: GP) -> int:
+    study = xs.Study(problems.get("hartmann6").space, searcher=searcher, seed=seed)
+    return evaluations_to_target(workers, study.ask, study.tell)
+
+
+def optunas_to_target(workers: int, seed: int) -> int:
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    problem = problems.get("hartmann6")
-    distributions = {name: optuna.distributions.FloatDistribution(0.0, 1.0) for name in problem.space}
+    distributions = {
+        name: optuna_distribution(given) for name, given in problems.get("hartmann6").space.parameters.items()
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # experimental
         study = optuna.create_study(sampler=optuna.samplers.GPSampler(seed=seed))
-        running: list[optuna.Trial] = []
-        for finished in range(1, MOST + 1):
-            while len(running) < workers:
-                running.append(study.ask(distributions))
-            trial = running.pop(0)
-            loss = problem.loss(trial.params)
-            study.tell(trial, loss)
-            if loss <= TARGET:
-                return finished
-    return MOST
+        return evaluations_to_target(workers, partial(study.ask, distributions), study.tell)
 
 
 def workers(seeds: int, *, optuna: bool) -> list[str]:
     lines = ["| workers | median | mean | each seed |", "|---:|---:|---:|---|"]
-    rows = {"1": partial(evaluations_to_target, 1, searcher=WAYS[""])}
-    rows |= {f"16{way}": partial(evaluations_to_target, 16, searcher=searcher) for way, searcher in WAYS.items()}
+    rows = {"1": partial(ours_to_target, 1, searcher=WAYS[""])}
+    rows |= {f"16{way}": partial(ours_to_target, 16, searcher=searcher) for way, searcher in WAYS.items()}
     if optuna:
-        rows |= {f"{count}, Optuna's GPSampler": partial(optunas_evaluations_to_target, count) for count in (1, 16)}
+        rows |= {f"{count}, Optuna's GPSampler": partial(optunas_to_target, count) for count in (1, 16)}
     medians = {}
     for name, until in rows.items():
         found = [until(seed=seed) for seed in range(seeds)]

@@ -165,8 +165,9 @@ def test_which_failures_count_as_bad() -> None:
     assert counted(study) == (0, 0)
 
 
-def test_workers_that_ask_at_once_are_spread_while_nothing_feasible_is_known() -> None:
-    study = xs.Study(SQUARE, searcher=GP(), seed=1)
+@BOTH
+def test_workers_that_ask_at_once_are_spread_while_nothing_feasible_is_known(searcher: Searcher) -> None:
+    study = xs.Study(SQUARE, searcher=searcher, seed=1)
     for _ in range(8):
         trial = study.ask()
         assert trial is not None
@@ -175,6 +176,19 @@ def test_workers_that_ask_at_once_are_spread_while_nothing_feasible_is_known() -
     X = np.array([[trial["x"], trial["y"]] for trial in asked if trial is not None])
     assert len(X) == 8
     assert (np.ptp(X, axis=0) > 0.5).all()  # all stood in one corner
+
+
+@BOTH
+def test_while_no_metric_is_known_what_runs_makes_no_model(searcher: Searcher) -> None:
+    study = xs.Study(SQUARE, searcher=searcher, scheduler=ASHA(9), constraints={"gap": 0.5}, metric="loss", seed=1)
+    for _ in range(8):
+        trial = study.ask()
+        assert trial is not None
+        study.report(trial, {"loss": trial["x"]}, 1)
+    asked = [study.ask() for _ in range(5)]  # some go on from the first rung
+    origins = [trial.origin for trial in asked if trial is not None and trial.number >= 8]
+    assert len(origins) >= 2
+    assert all(origin.startswith("random: not two trials have reported gap") for origin in origins)
 
 
 @BOTH

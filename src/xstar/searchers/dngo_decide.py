@@ -104,7 +104,7 @@ class Decision:
             budget = f" at budget {history.levels[-1]}" if self._over_budgets else ""
             exploring = ", exploring" if incumbents and self._explores else ""
             origin = f"{budget}{exploring}, n={data.count}, trained on {last}"
-        constraints = self._constraints()
+        constraints = self._constraints(something=bool(incumbents))
         if not incumbents and not constraints:
             return nothing_known(history)
         if self.settings.pending != "ignored" and len(history.running) >= CROWD:
@@ -235,7 +235,8 @@ class Decision:
         history, data = self.history, self.data
         kept: Leaders = history.memo.setdefault(Leaders, Leaders())
         bounds = history.created.constraints
-        level = data.budget if self._over_budgets else np.zeros(data.count)
+        # By rung: trials may also end in between, at any number of budgets, and each group has its ``LEADERS``.
+        level = np.searchsorted(history.levels, data.budget, side="right").astype(np.float64)
 
         def fine(places: NDArray[np.intp]) -> NDArray[np.bool_]:
             if not bounds:
@@ -245,7 +246,7 @@ class Decision:
 
         return kept.catch_up(data.loss, level, fine)
 
-    def _constraints(self) -> list[LogProbability]:
+    def _constraints(self, *, something: bool) -> list[LogProbability]:
         """What may be infeasible: a classifier of what failed, and a model of each constraint metric."""
         history, data = self.history, self.data
         bounds = history.created.constraints or {}
@@ -254,7 +255,9 @@ class Decision:
             return made
         settled = Settled.of(history, data)
         if data.broken:
-            made.append(constraint(history, self.settings, settled).log_probability)
+            # While nothing is known to be feasible, what runs counts as failed: all would else be sent to one place.
+            running = [] if something else [*history.running.values(), *history.waiting.values()]
+            made.append(constraint(history, self.settings, settled, data.rows(running)).log_probability)
         if settled.told.count < 2:
             return made
         width = data.width

@@ -38,7 +38,7 @@ CHUNK = 4096
 BAD = 0.9
 """What failed or could not be evaluated counts as this quantile of all targets, in the head alone (a GP here does the same)."""
 LEADERS = 128
-"""Of so many observations at each budget, those with the lowest losses, it is asked which one is the incumbent."""
+"""Of so many observations at each rung, those with the lowest losses, it is asked which one is the incumbent."""
 
 
 def last_training(count: int) -> int:
@@ -159,7 +159,7 @@ def _up_to_date(
 
 @dataclass
 class Leaders:
-    """The places of the observations with the lowest losses, ``LEADERS`` of each budget. Grows with the history."""
+    """The places of the observations with the lowest losses, ``LEADERS`` of each rung. Grows with the history."""
 
     seen: int = 0
     lowest: dict[float, NDArray[np.intp]] | None = None
@@ -197,8 +197,8 @@ class Divided:
     belief: Belief
 
 
-def constraint(history: History, settings: DNGO, settled: Settled) -> Constraint:
-    """The classifier of trials with a value and without. One that reported and then failed is both.
+def constraint(history: History, settings: DNGO, settled: Settled, doubtful: Array) -> Constraint:
+    """The classifier of trials with a value and without, and ``doubtful`` inputs. One that reported and then failed is both.
 
     Which came first is not on record, so each kind has its own schedule, and the network is trained anew at either's counts.
     What came since is folded into the belief: full blocks with a value, full blocks without, then the rest at once.
@@ -215,7 +215,7 @@ def constraint(history: History, settings: DNGO, settled: Settled) -> Constraint
         F = np.vstack([with_constant(network(X[at : at + CHUNK])) for at in range(0, len(X), CHUNK)])
         kept = history.memo[key] = Divided(last, network, fit(F, feasible, settings.likelihood))
     belief, ends = _folded(history, kept, (whole, broken))
-    rest = (whole[ends[0] :], broken[ends[1] :])
+    rest = (whole[ends[0] :], broken[ends[1] :], doubtful)
     F = with_constant(kept.network(np.vstack(rest)))
     belief, _ = belief.after(F, np.arange(len(F)) < len(rest[0]))
     return Constraint.of(kept.network, belief, settings.likelihood)

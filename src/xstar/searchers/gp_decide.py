@@ -285,13 +285,14 @@ class Decision:
         history, data = self.history, self.data
         inputs = described_inputs(data)
         made: list[LogProbability] = []
+        bounds = history.created.constraints or {}
         running = [] if something else [*history.running.values(), *history.waiting.values()]
-        if running and history.ended:
+        if running and (data.broken or len(data.told) >= 2):
             made.append(of_described(data, self._classified(running).log_probability))
         elif data.broken:
             made.append(of_described(data, self._classifier.log_probability))
-        bounds = history.created.constraints or {}
-        if bounds and (told := Settled.of(history, data).told).count >= 2:
+        if len(data.told) >= 2:
+            told = Settled.of(history, data).told
             X = data.described(told.rows[:, : data.width])
             for y, (name, bound) in zip(told.rows[:, data.width :].T, bounds.items(), strict=True):
                 fit = self._fitted(
