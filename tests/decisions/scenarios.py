@@ -1,0 +1,215 @@
+"""Small searches of every method on fixed seeds, whose decisions are recorded (``record.py``) and made again (the test).
+
+Each scenario is a searcher and a scheduler on a cheap problem, with several trials at a time, failures and constraints where
+those change what is decided. Objectives are plain arithmetic, so that a recording does not depend on a library.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import xstar as xs
+from xstar.nets.cell import CellNetwork
+from xstar.nets.graph import Graph
+from xstar.schedulers import ASHA, FIFO, Hyperband, MedianStop, Scheduler, StoppingASHA
+from xstar.searchers import (
+    DNGO,
+    GP,
+    NASBOT,
+    PBIL,
+    Auto,
+    Evolution,
+    Grid,
+    NetworkRandom,
+    Random,
+    Searcher,
+    Sobol,
+)
+
+EPOCHS = 27
+
+SPACES: dict[str, xs.Space] = {
+    "smooth": xs.Space(x=xs.Float(-1.0, 1.0), y=xs.Float(1e-4, 1.0, log=True), z=xs.Float(0.0, 1.0)),
+    "mixed": xs.Space(
+        lr=xs.Float(1e-4, 1e-1, log=True),
+        layers=xs.Int(1, 4),
+        optimizer=xs.Choice(["sgd", "adam", "rms"]),
+        momentum=xs.Float(0.0, 0.99, when={"optimizer": "sgd"}),
+        wide=xs.Bool(),
+    ),
+    "finite": xs.Space(a=xs.Choice(["p", "q", "r"]), b=xs.Int(0, 5), c=xs.Ordinal([1, 2, 4, 8])),
+    "bits": xs.Space(mask=xs.Bits(10), kind=xs.Choice(["u", "v", "w"])),
+    "mlp": xs.Space(net=xs.nets.MLP(inputs=8, outputs=2)),
+    "cell": xs.Space(net=xs.nets.Cell(), lr=xs.Float(1e-3, 1.0, log=True)),
+    "cnn": xs.Space(net=xs.nets.CNN(image=16), lr=xs.Float(1e-3, 1.0, log=True)),
+}
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One search."""
+
+    space: str
+    searcher: Searcher
+    scheduler: Scheduler = FIFO()
+    trials: int = 18
+    workers: int = 1
+    failing: bool = False
+    """A region fails, and one trial in seven does by chance."""
+    bound: float | None = None
+    """The largest allowed ``cost``."""
+
+
+def _scenarios() -> dict[str, Scenario]:
+    asha, stop, brackets = ASHA(EPOCHS), StoppingASHA(EPOCHS), ASHA(EPOCHS, brackets=None)
+    made = {
+        "random": Scenario("mixed", Random(), trials=20, workers=2, failing=True),
+        "random-finite": Scenario("finite", Random(), trials=30),
+        "sobol": Scenario("mixed", Sobol(), trials=20, failing=True),
+        "grid": Scenario("mixed", Grid(points=3), trials=20),
+        "pbil": Scenario("bits", PBIL(), trials=40),
+        "evolution": Scenario("mixed", Evolution(), trials=30, workers=2, failing=True),
+        "asha": Scenario("mixed", Random(), asha, trials=30, workers=4, failing=True),
+        "asha-stop": Scenario("mixed", Random(), stop, trials=30, workers=4),
+        "async-hyperband": Scenario("mixed", Random(), brackets, trials=30, workers=4),
+        "successive-halving": Scenario("mixed", Random(), Hyperband(9, brackets=1), trials=20, workers=3),
+        "hyperband": Scenario("mixed", Random(), Hyperband(9), trials=30, workers=3, failing=True),
+        "median": Scenario("mixed", Random(), MedianStop(9), trials=15, workers=2),
+        "gp": Scenario("smooth", GP(), trials=24),
+        "gp-mixed": Scenario("mixed", GP(), trials=24, workers=4),
+        "gp-finite": Scenario("finite", GP(), trials=24, workers=2),
+        "gp-failing": Scenario("smooth", GP(), trials=24, workers=3, failing=True),
+        "gp-bounded": Scenario("mixed", GP(), trials=24, workers=2, bound=0.6),
+        "gp-bounded-failing": Scenario("smooth", GP(samples=2), trials=20, workers=2, failing=True, bound=0.5),
+        "gp-never-feasible": Scenario("smooth", GP(), trials=14, workers=3, bound=-1.0),
+        "gp-ucb": Scenario("smooth", GP(acquisition="ucb"), workers=2, bound=0.7),
+        "gp-thompson": Scenario("smooth", GP(acquisition="thompson"), workers=2, failing=True),
+        "gp-thompson-finite": Scenario("finite", GP(acquisition="thompson"), workers=2),
+        "gp-variants": Scenario("smooth", GP(warp=True, shape="rbf", straighten=False, starts=3), workers=2),
+        "gp-hallucination": Scenario("smooth", GP(pending="hallucination"), workers=4),
+        "gp-ignored": Scenario("smooth", GP(pending="ignored", explore_every=0), workers=3),
+        "gp-subset": Scenario("smooth", GP(limit=12), trials=30, workers=2),
+        "mobster": Scenario("mixed", GP(), asha, trials=20, workers=4, failing=True),
+        "mobster-stop": Scenario("smooth", GP(), stop, trials=20, workers=4),
+        "mobster-hyperband": Scenario("smooth", GP(), brackets, trials=20, workers=4, bound=0.7),
+        "mobster-decay": Scenario("smooth", GP(surrogate="decay", acquire_at="reached"), asha, workers=3),
+        "mobster-full-budget": Scenario("smooth", GP(surrogate="matern", refit="full-budget"), asha, workers=3),
+        "dngo": Scenario("smooth", DNGO(networks=3), trials=24, workers=2),
+        "dngo-mixed": Scenario("mixed", DNGO(networks=2, samples=2), trials=20, workers=12, failing=True),
+        "dngo-many-workers": Scenario("smooth", DNGO(networks=2), trials=80, workers=55, bound=0.7),
+        "dngo-finite": Scenario("finite", DNGO(networks=2, pending="fantasies"), workers=3),
+        "dngo-step": Scenario(
+            "smooth", DNGO(networks=2, likelihood="step", pending="hallucination"), workers=3, failing=True, bound=0.5
+        ),
+        "dngo-ignored": Scenario("smooth", DNGO(networks=2, pending="ignored", activation="relu"), workers=3),
+        "dngo-never-feasible": Scenario("smooth", DNGO(networks=2), trials=14, workers=3, bound=-1.0),
+        "dngo-asha": Scenario("mixed", DNGO(networks=2), asha, trials=20, workers=4, failing=True),
+        "auto": Scenario("smooth", Auto(switch=14), trials=20, workers=2),
+        "nasbot": Scenario("mlp", NASBOT(), trials=16, workers=2),
+        "nasbot-cell": Scenario("cell", NASBOT(), trials=16, failing=True),
+        "nasbot-cnn": Scenario("cnn", NASBOT(), trials=14, workers=2, bound=0.7),
+        "nasbot-paper": Scenario("mlp", NASBOT(describe=False, powers=(1, 2), samples=2), trials=13),
+        "nasbot-plain": Scenario("mlp", NASBOT(distances="plain", modifiers="units"), trials=13),
+        "nasbot-described": Scenario("mlp", NASBOT(distances="none", modifiers="structure"), trials=13),
+        "mobster-networks": Scenario("cell", NASBOT(), asha, trials=16, workers=3, bound=0.8),
+        "gp-networks": Scenario("cell", GP(), trials=14),
+        "nasbot-random": Scenario("mlp", NetworkRandom(), trials=16),
+        "evolution-networks": Scenario("cnn", Evolution(), trials=16),
+        "dngo-networks": Scenario("cell", DNGO(networks=2), trials=16, workers=2, failing=True),
+    }
+    return made
+
+
+SCENARIOS = _scenarios()
+
+
+# ---------------------------------------------------------------- a deterministic objective
+
+
+def _number(value: Any) -> float:
+    """A number in [0, 1] that says something of any parameter's value."""
+    if isinstance(value, bool):
+        return float(value)
+    if isinstance(value, int | float):
+        return abs(math.log10(abs(value) + 1e-6)) / 6.0
+    if isinstance(value, CellNetwork):
+        return sum(zlib.crc32(each.encode()) % 100 for each in value.operations) / (100.0 * len(value.operations))
+    if isinstance(value, Graph):
+        return (0.07 * len(value.layers) + 0.03 * len(value.edges)) % 1.0
+    return zlib.crc32(str(value).encode()) % 1000 / 1000.0
+
+
+def _loss(config: Mapping[str, Any]) -> float:
+    parts = [_number(value) for value in config.values()]
+    return sum((part - 0.3 - 0.1 * place) ** 2 for place, part in enumerate(parts)) + 0.1 * len(parts)
+
+
+def _chance(number: int) -> bool:
+    return zlib.crc32(f"chance {number}".encode()) % 7 == 0
+
+
+def _fails(config: Mapping[str, Any]) -> bool:
+    return _number(next(iter(config.values()))) > 0.6
+
+
+def _metrics(scenario: Scenario, config: Mapping[str, Any], share: float) -> dict[str, float]:
+    loss = _loss(config) * (1.0 + math.exp(-4.0 * share))
+    if scenario.bound is None:
+        return {"value": loss}
+    cost = sum(_number(value) for value in config.values()) / (1.0 + len(config)) + 0.2
+    return {"value": loss, "cost": cost}
+
+
+# ---------------------------------------------------------------- the search
+
+
+def play(study: xs.Study, scenario: Scenario, trials: int) -> None:
+    """Run the search to ``trials`` trials; which of the running trials is next to report depends on their numbers alone."""
+    full = study.scheduler.max_budget
+    running: list[xs.Trial] = []
+    steps = 0
+    limits = xs.Limits(trials=trials)
+    while True:
+        while len(running) < scenario.workers and (trial := study.ask(limits)) is not None:
+            running.append(trial)
+        if not running:
+            return
+        trial = running[(7 * steps) % len(running)]
+        steps += 1
+        if not _advance(study, scenario, trial, full):
+            running.remove(trial)
+
+
+def _advance(study: xs.Study, scenario: Scenario, trial: xs.Trial, full: int | None) -> bool:
+    """One more epoch; whether the run goes on."""
+    if scenario.failing and trial.budget == 0:
+        if _fails(trial.config):
+            study.fail(trial, "too large", kind="infeasible" if trial.number % 2 else "exception")
+            return False
+        if _chance(trial.number):
+            study.fail(trial, "by chance")
+            return False
+    if full is None:
+        study.tell(trial, _metrics(scenario, trial.config, 1.0))
+        return False
+    study.report(trial, _metrics(scenario, trial.config, (trial.budget + 1) / full))
+    return trial.state is xs.State.RUNNING
+
+
+def make(name: str, clock: Callable[[], float], storage: str | None = None) -> xs.Study:
+    """The study of a scenario, new or as stored."""
+    scenario = SCENARIOS[name]
+    return xs.Study(
+        SPACES[scenario.space],
+        name=name if storage else None,
+        storage=storage,
+        searcher=scenario.searcher,
+        scheduler=scenario.scheduler,
+        seed=zlib.crc32(name.encode()) % 1000,
+        constraints=None if scenario.bound is None else {"cost": scenario.bound},
+        clock=clock,
+    )
