@@ -47,8 +47,8 @@ from xstar.models.linear import Basis, Head, Statistics
 from xstar.models.quadratic import Quadratic
 from xstar.plots.regret import mean_and_error
 from xstar.searchers.auto import SWITCH, Auto
-from xstar.searchers.dngo import DNGO
-from xstar.searchers.dngo_model import last_training
+from xstar.searchers.dngo.fit import last_training
+from xstar.searchers.dngo.searcher import DNGO
 
 FOLDER = Path(__file__).parent / "records"
 RESULT = Path(__file__).parent / "results" / "dngo.md"

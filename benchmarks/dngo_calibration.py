@@ -22,8 +22,8 @@ from xstar.models.gp import Posterior, Prediction, fit
 from xstar.models.kernels import Array
 from xstar.models.linear import Basis, Head, Statistics, sample
 from xstar.models.quadratic import Quadratic
+from xstar.models.standardise import Targets
 from xstar.models.surrogate import Inputs, at_full_budget
-from xstar.models.targets import Targets
 from xstar.plots.canvas import COLOURS, GREY, GRID, INK, Axis, Canvas, number
 
 PICTURE = Path(__file__).parents[1] / "docs" / "assets" / "dngo-activations.svg"

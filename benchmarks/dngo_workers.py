@@ -24,7 +24,7 @@ import numpy as np
 import xstar as xs
 from xstar.problems import Curve
 from xstar.searchers import Random, Searcher
-from xstar.searchers.dngo import DNGO
+from xstar.searchers.dngo.searcher import DNGO
 from xstar.simulation import simulate
 from xstar.space import Config
 

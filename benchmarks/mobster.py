@@ -35,7 +35,7 @@ import numpy as np
 from benchmarks.machine import describe_machine
 from benchmarks.quality import commit
 from xstar import problems
-from xstar.randomness import Streams
+from xstar.core.randomness import Streams
 from xstar.searchers import DNGO, GP, Random, Searcher
 from xstar.simulation import improvements, simulate
 

@@ -32,8 +32,8 @@ from scipy.stats import spearmanr
 
 from benchmarks.machine import describe_machine
 from xstar import problems
+from xstar.core.randomness import Streams
 from xstar.plots.regret import mean_and_error
-from xstar.randomness import Streams
 from xstar.simulation import improvements, regret_at, rungs_of, simulate
 from xstar.trial import State
 

@@ -34,13 +34,13 @@ import xstar as xs
 from benchmarks.machine import describe_machine
 from benchmarks.quality import commit
 from xstar.models.gp import Posterior, fit
+from xstar.models.standardise import Targets
 from xstar.models.surrogate import Inputs, at_full_budget
-from xstar.models.targets import Targets
 from xstar.nets import synthetic
 from xstar.searchers import DNGO, GP, NASBOT, Evolution, NetworkRandom, Searcher
-from xstar.searchers.gp_data import Observations
-from xstar.searchers.gp_model import last_refit
-from xstar.searchers.gp_networks import kernels
+from xstar.searchers.gp.fit import last_refit
+from xstar.searchers.model_based.networks import kernels
+from xstar.searchers.model_based.observations import Observations
 
 RECORDS = Path(__file__).parent / "records" / "nasbot.jsonl"
 RESULT = Path(__file__).parent / "results" / "nasbot.md"

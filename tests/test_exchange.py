@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xstar as xs
-from xstar.audit import audit
 from xstar.errors import CorruptJournal, InvalidArgument, MissingExtra, StorageTooNew, StudyExists
-from xstar.exchange import LOST_AT_EXPORT, export_csv, export_events, import_events, to_frame
+from xstar.inspect.audit import audit
+from xstar.inspect.exchange import LOST_AT_EXPORT, export_csv, export_events, import_events, to_frame
 
 SPACE = xs.Space(
     lr=xs.Float(1e-4, 1e-1, log=True),

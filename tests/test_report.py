@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import xstar as xs
 from xstar import nets
 from xstar.cli.main import app
-from xstar.report import report
+from xstar.inspect.report import report
 
 
 class Checker(HTMLParser):

@@ -10,13 +10,13 @@ import pytest
 
 from xstar import problems
 from xstar.errors import InvalidArgument
-from xstar.methods import METHODS
 from xstar.problems import Curve
 from xstar.schedulers import ASHA, FIFO, Hyperband
 from xstar.searchers import Sobol
 from xstar.simulation import TIME_IS_OVER, improvements, regret_at, regret_over_time, rungs_of, simulate
 from xstar.space import Choice, Config, Space
 from xstar.study import Study
+from xstar.study.methods import METHODS
 from xstar.trial import State
 
 CURVES = problems.get("curves-mlp", max_budget=27)

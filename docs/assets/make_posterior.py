@@ -13,13 +13,13 @@ import numpy as np
 
 import xstar as xs
 from xstar.models.gp import Posterior, fit
+from xstar.models.standardise import Targets
 from xstar.models.surrogate import Inputs, over_budgets
-from xstar.models.targets import Targets
 from xstar.plots.canvas import COLOURS, GRID, INK, Axis, Canvas, number
 from xstar.plots.svg import draw_x_axis
 from xstar.schedulers import ASHA
 from xstar.searchers import GP
-from xstar.searchers.gp_data import Observations
+from xstar.searchers.model_based.observations import Observations
 
 HERE = Path(__file__).parent
 SPACE = xs.Space(lr=xs.Float(1e-4, 1.0, log=True))

@@ -4,9 +4,9 @@ from xstar import nets as nets
 from xstar.api import Result as Result
 from xstar.api import maximize as maximize
 from xstar.api import minimize as minimize
+from xstar.core.version import VERSION
 from xstar.errors import Infeasible as Infeasible
 from xstar.errors import XstarError as XstarError
-from xstar.limits import Limits as Limits
 from xstar.space import Bits as Bits
 from xstar.space import Bool as Bool
 from xstar.space import Choice as Choice
@@ -20,10 +20,10 @@ from xstar.space import Space as Space
 from xstar.space import at_least as at_least
 from xstar.space import at_most as at_most
 from xstar.space import between as between
+from xstar.study import Limits as Limits
 from xstar.study import Study as Study
 from xstar.trial import State as State
 from xstar.trial import Trial as Trial
 from xstar.trial import Verdict as Verdict
-from xstar.version import VERSION
 
 __version__ = VERSION

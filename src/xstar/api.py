@@ -9,14 +9,13 @@ from typing import TypedDict, Unpack
 
 from xstar.errors import InvalidArgument
 from xstar.executors import Executor, InlineExecutor, Objective, ProcessExecutor
-from xstar.keeper import DEFAULT_CHECKPOINTS
-from xstar.limits import Limits
+from xstar.files import DEFAULT_CHECKPOINTS
 from xstar.loop import Watch, run
-from xstar.methods import check_end
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space
-from xstar.study import Study
+from xstar.study import Limits, Study
+from xstar.study.methods import check_end, resolve
 from xstar.trial import Trial
 
 
@@ -120,7 +119,10 @@ def _search(direction: str, objective: Objective, space: Space, options: Options
             f"there are {', '.join(Options.__annotations__)}",
         )
     limits = Limits(options.get("trials"), options.get("seconds"), options.get("target"), options.get("patience"))
-    check_end(limits, space, options.get("method"), options.get("searcher"))
+    chosen = resolve(
+        options.get("method"), options.get("searcher"), options.get("scheduler"), options.get("max_budget")
+    )
+    check_end(limits, space, chosen[0])  # before the study is made
     study = Study(
         space,
         name=options.get("study"),
@@ -129,10 +131,10 @@ def _search(direction: str, objective: Objective, space: Space, options: Options
     )
     executor = make_executor(objective, study.metric, options.get("workers", 1), options.get("timeout"))
     try:
-        reason = run(study, executor, limits, options.get("watch"), options.get("checkpoints", DEFAULT_CHECKPOINTS))
+        ending = run(study, executor, limits, options.get("watch"), options.get("checkpoints", DEFAULT_CHECKPOINTS))
     finally:
         executor.close()
-    return Result(study, reason)
+    return Result(study, ending.reason)
 
 
 def make_executor(objective: Objective, metric: str, workers: int, timeout: float | None) -> Executor:

@@ -13,19 +13,37 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import Enum
 from types import FrameType
 
 from xstar.errors import ObjectiveError
 from xstar.executors import Executor
-from xstar.keeper import DEFAULT_CHECKPOINTS, Keeper
-from xstar.limits import NO_LIMITS, Limits
-from xstar.schedulers import Hyperband
-from xstar.study import Study
+from xstar.files import DEFAULT_CHECKPOINTS, Checkpoints
+from xstar.schedulers import Advises
+from xstar.study import NO_LIMITS, Limits, Study
 from xstar.trial import Failure, Finished, Outcome, Report, State, last_line
 
 log = logging.getLogger("xstar")
+trial_log = logging.getLogger("xstar.trials")
+"""One line for each trial that ends. Whoever shows trials in a way of its own leaves this logger out."""
 
 Watch = Callable[[Study], None]
+
+
+class End(Enum):
+    """What ended a search."""
+
+    DONE = "done"  # a limit was met, or there was nothing left to try
+    INTERRUPTED = "interrupted"  # the user pressed Ctrl-C
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a search ended."""
+
+    end: End
+    reason: str
+    """A sentence for the user."""
 
 
 def run(
@@ -34,8 +52,8 @@ def run(
     limits: Limits = NO_LIMITS,
     watch: Watch | None = None,
     checkpoints: int | None = DEFAULT_CHECKPOINTS,
-) -> str:
-    """Run the study on the executor until a limit is met; returns why it ended.
+) -> Ending:
+    """Run the study on the executor until a limit is met; returns how it ended.
 
     Checkpoints that are no longer needed are removed, but those of the best ``checkpoints`` trials (``None``: all) stay.
 
@@ -43,17 +61,13 @@ def run(
     trials are run again here. The first Ctrl-C lets running trials finish, the second ends them at once; they are then
     run again when the study is resumed.
     """
-    keeper = Keeper(study, checkpoints) if executor.uses_files and checkpoints is not None else None
-    study.begun_at = study.clock()
-    if (
-        isinstance(study.scheduler, Hyperband)
-        and limits.trials is not None
-        and limits.trials < study.scheduler.sizes[0]
-    ):
-        first = study.scheduler.sizes[0]
-        log.warning(
-            "no trial is promoted before the first bracket is full, at %d trials; trials=%d", first, limits.trials
-        )
+    kept: Checkpoints | None = None
+    if executor.uses_files and checkpoints is not None:
+        kept = Checkpoints(study.files, study.history, study.scheduler.retired, checkpoints)
+    study.begin()
+    if limits.trials is not None and isinstance(study.scheduler, Advises):
+        for line in study.scheduler.advice(limits.trials):
+            log.warning("%s", line)
     with _interruptible() as interrupt:
         try:
             while True:
@@ -64,13 +78,13 @@ def run(
                     executor.submit(study.job(trial, with_files=executor.uses_files))
                 if not study.running_here and executor.idle():
                     if interrupt.pressed:
-                        return "interrupted; running trials were allowed to finish"
+                        return Ending(End.INTERRUPTED, "interrupted; running trials were allowed to finish")
                     if study.ended is not None:
-                        return study.ended
+                        return Ending(End.DONE, study.ended)
                 for outcome in executor.poll():
-                    _settle(study, executor, outcome)
-                    if keeper is not None and not isinstance(outcome, Report):
-                        keeper.tidy(outcome.trial)
+                    _record(study, executor, outcome)
+                    if kept is not None and not isinstance(outcome, Report):
+                        kept.clean_up(outcome.trial)
                 if watch is not None:
                     watch(study)
         except BaseException as error:
@@ -83,24 +97,24 @@ def run(
             raise
 
 
-def _settle(study: Study, executor: Executor, outcome: Outcome) -> None:
+def _record(study: Study, executor: Executor, outcome: Outcome) -> None:
     """Into the journal first, then act on it."""
     match outcome:
-        case Report(trial, attempt, budget, metrics, _):
+        case Report(trial, attempt, budget, metrics):
             verdict = study.report(trial, metrics, budget, attempt=attempt)
             known = study.history.trials[trial]
             if known.state is State.FAILED:
-                log.warning("trial %d: nan: %s", trial, known.reason)
+                trial_log.warning("trial %d: nan: %s", trial, known.reason)
             executor.obey(outcome, verdict, known.target)
-        case Finished(trial, attempt, _):
+        case Finished(trial, attempt):
             study.complete(trial, attempt=attempt)
-            log.info("%r", study.history.trials[trial])
-        case Failure(trial, attempt, kind, reason, _):
+            trial_log.info("%r", study.history.trials[trial])
+        case Failure(trial, attempt, kind, reason):
             last = last_line(reason)
             study.fail(trial, reason, "exception" if kind == "metric" else kind, attempt=attempt)
             if kind == "metric" and study.history.best is None:
                 raise ObjectiveError(last)  # no trial of this search can ever have a value
-            log.warning("trial %d: %s: %s", trial, kind, last)
+            trial_log.warning("trial %d: %s: %s", trial, kind, last)
 
 
 @dataclass

@@ -130,7 +130,6 @@ class Report:
     attempt: int
     budget: int
     metrics: Metrics
-    at: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +138,6 @@ class Finished:
 
     trial: int
     attempt: int
-    at: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +149,6 @@ class Failure:
     kind: str
     """``exception``, ``metric`` (the watched one is missing), ``timeout``, ``killed`` or ``infeasible``."""
     reason: str
-    at: float
 
 
 Outcome = Report | Finished | Failure

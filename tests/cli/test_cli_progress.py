@@ -13,7 +13,7 @@ import xstar as xs
 from xstar.cli.progress import MOST_FAILURES, MOST_ROWS, LiveProgress, PlainProgress, Tracker, make_progress
 from xstar.cli.text import seconds
 from xstar.journal import Event
-from xstar.limits import Limits
+from xstar.study import Limits
 from xstar.trial import Verdict
 
 

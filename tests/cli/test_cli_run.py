@@ -155,7 +155,7 @@ def test_a_mistake_makes_no_study(cli, write, tmp_path: Path) -> None:
     cli("run", str(write(SEARCH.replace('"trials": 5, ', ""))), code=2)
     assert not (tmp_path / "xstar.db").exists()
     cli("run", str(write(SEARCH)), "--method", "magic", code=2)
-    assert "no studies yet" in cli("studies").output
+    assert not (tmp_path / "xstar.db").exists()
 
 
 def test_other_functions_and_spaces_can_be_named(cli, write) -> None:

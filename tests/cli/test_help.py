@@ -10,7 +10,7 @@ import pytest
 from typer.main import get_command
 
 from xstar.cli.main import app
-from xstar.version import VERSION
+from xstar.core.version import VERSION
 
 ROOT = Path(__file__).parents[2]
 

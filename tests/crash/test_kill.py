@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import xstar as xs
-from xstar.audit import audit
+from xstar.inspect.audit import audit
 from xstar.journal import events as ev
 
 PROGRAM = Path(__file__).with_name("program.py")

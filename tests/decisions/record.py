@@ -25,7 +25,7 @@ def record(path: str, only: list[str]) -> None:
 
 
 def check(path: str, only: list[str]) -> int:
-    from xstar.audit import audit
+    from xstar.inspect.audit import audit
 
     wrong = total = 0
     for name in only or SCENARIOS:

@@ -31,6 +31,7 @@ from xstar.searchers import (
 )
 
 EPOCHS = 27
+PLAIN = FIFO()
 
 SPACES: dict[str, xs.Space] = {
     "smooth": xs.Space(x=xs.Float(-1.0, 1.0), y=xs.Float(1e-4, 1.0, log=True), z=xs.Float(0.0, 1.0)),
@@ -55,7 +56,7 @@ class Scenario:
 
     space: str
     searcher: Searcher
-    scheduler: Scheduler = FIFO()
+    scheduler: Scheduler = PLAIN
     trials: int = 18
     workers: int = 1
     failing: bool = False
@@ -66,7 +67,7 @@ class Scenario:
 
 def _scenarios() -> dict[str, Scenario]:
     asha, stop, brackets = ASHA(EPOCHS), StoppingASHA(EPOCHS), ASHA(EPOCHS, brackets=None)
-    made = {
+    return {
         "random": Scenario("mixed", Random(), trials=20, workers=2, failing=True),
         "random-finite": Scenario("finite", Random(), trials=30),
         "sobol": Scenario("mixed", Sobol(), trials=20, failing=True),
@@ -121,7 +122,6 @@ def _scenarios() -> dict[str, Scenario]:
         "evolution-networks": Scenario("cnn", Evolution(), trials=16),
         "dngo-networks": Scenario("cell", DNGO(networks=2), trials=16, workers=2, failing=True),
     }
-    return made
 
 
 SCENARIOS = _scenarios()

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import xstar as xs
-from xstar.audit import audit
 from xstar.executors.objective import RunningTrial
+from xstar.inspect.audit import audit
 from xstar.schedulers import ASHA, Hyperband, Scheduler, StoppingASHA
 from xstar.trial import Job
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from xstar.models.targets import POWERS, Targets, yeo_johnson
+from xstar.models.standardise import POWERS, Targets, yeo_johnson
 
 
 @pytest.mark.parametrize("power", [-2.0, -0.5, 0.0, 1e-13, 0.3, 1.0, 1.7, 2.0])

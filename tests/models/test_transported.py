@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 from xstar.models.kernels import Columns, Product, Stationary, Sum
-from xstar.models.transported import PARTS, Described, Transported
+from xstar.models.otmann_kernel import PARTS, Described, Transported
 
 Array = NDArray[np.float64]
 STRUCTURE = (0.1, 0.4)

@@ -19,7 +19,6 @@ from xstar.nets import (
     MLP,
     STRUCTURE,
     CellNetwork,
-    DistanceMemory,
     Graph,
     Label,
     Layer,
@@ -371,35 +370,6 @@ def test_who_was_matched_with_whom() -> None:
             np.testing.assert_allclose(paid, value, rtol=1e-9, atol=1e-9)
     _, found = otmann(*figure_3(), transport=True)
     np.testing.assert_allclose(found.plan[2], [0, 0, 128, 128, 0, 0, 0, 0])  # layer 2 is shared between 2 and 3
-
-
-def test_memory_computes_no_pair_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(10)
-    domain = MLP(5)
-    graphs = [domain.sample(rng) for _ in range(12)]
-    graphs += [renumbered(graphs[0], rng), graphs[3]]
-    memory = DistanceMemory()
-    different = len(set(graphs))
-    np.testing.assert_array_equal(memory(graphs[:8]), distances(graphs[:8]))
-    before = memory.computed
-    np.testing.assert_array_equal(memory(graphs, graphs[:8]), distances(graphs, graphs[:8]))
-    np.testing.assert_array_equal(memory(graphs), distances(graphs))
-    assert memory.computed == different * (different - 1) // 2 > before
-    monkeypatch.setattr(solver, "row", None)  # nothing is left to compute
-    np.testing.assert_array_equal(memory(graphs[5:], graphs[:9])[0, 0], memory(graphs[:1], graphs[5:6])[0, 0])
-    assert memory([], graphs).shape == (0, 14, 4)
-
-
-def test_memory_forgets_without_changing_an_answer() -> None:
-    rng = np.random.default_rng(11)
-    graphs = [MLP(5).sample(rng) for _ in range(9)]
-    small = DistanceMemory(limit=20)
-    for _ in range(3):
-        np.testing.assert_array_equal(small(graphs[:4], graphs[4:]), distances(graphs[:4], graphs[4:]))
-        np.testing.assert_array_equal(small(graphs, normalised=True), distances(graphs, normalised=True))
-    assert small.computed > 20
-    with pytest.raises(InvalidArgument):
-        DistanceMemory(limit=0)
 
 
 def test_cells_are_compared_by_their_graphs() -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import xstar as xs
 from xstar.errors import InvalidArgument, InvalidReport
-from xstar.methods import METHODS
 from xstar.schedulers import ASHA, FIFO, Hyperband, MedianStop, Scheduler, StoppingASHA, climb
+from xstar.study.methods import METHODS
 from xstar.testing import check_scheduler
 from xstar.testing.schedulers import simulated
 from xstar.trial import State, Trial, Verdict

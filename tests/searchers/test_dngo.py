@@ -16,18 +16,20 @@ from gp_cases import SQUARE, Words, ask, awkward, bowl, run
 
 import xstar as xs
 from xstar import problems
-from xstar.audit import audit
 from xstar.errors import InvalidArgument
+from xstar.inspect.audit import audit
 from xstar.models import features, logistic
 from xstar.models.linear import Head
 from xstar.schedulers import ASHA
-from xstar.searchers import SEARCHERS, dngo_decide, dngo_model
+from xstar.searchers import SEARCHERS
 from xstar.searchers.auto import Auto
-from xstar.searchers.dngo import ACTIVATIONS, DNGO, LIKELIHOODS, PENDING
-from xstar.searchers.dngo_decide import SPACING, apart
-from xstar.searchers.dngo_model import BLOCK, FOLD, LEADERS, Leaders, last_training
-from xstar.searchers.gp_data import Observations
-from xstar.searchers.settled import Settled
+from xstar.searchers.dngo import decide as dngo_decide
+from xstar.searchers.dngo import fit as dngo_fit
+from xstar.searchers.dngo.decide import SPACING, apart
+from xstar.searchers.dngo.fit import BLOCK, FOLD, LEADERS, Leaders, last_training
+from xstar.searchers.dngo.searcher import ACTIVATIONS, DNGO, LIKELIHOODS, PENDING
+from xstar.searchers.model_based.observations import Observations
+from xstar.searchers.model_based.outcomes import Settled
 from xstar.simulation import simulate
 from xstar.testing import check_searcher
 
@@ -132,10 +134,10 @@ def test_a_resumed_study_goes_on_as_if_nothing_had_happened(tmp_path: Path, loss
 @pytest.mark.parametrize("loss", [bowl, awkward], ids=["all well", "failures"])
 def test_what_is_cached_does_not_matter(monkeypatch: pytest.MonkeyPatch, loss: Callable[..., float]) -> None:
     """Blocks of three: full ones are kept in one study and summed anew in the other."""
-    monkeypatch.setattr(dngo_model, "BLOCK", 3)
-    monkeypatch.setattr(dngo_model, "FOLD", 2)
-    monkeypatch.setattr(dngo_model, "LEADERS", 4)
-    monkeypatch.setattr(dngo_model, "GROWTH", 2)
+    monkeypatch.setattr(dngo_fit, "BLOCK", 3)
+    monkeypatch.setattr(dngo_fit, "FOLD", 2)
+    monkeypatch.setattr(dngo_fit, "LEADERS", 4)
+    monkeypatch.setattr(dngo_fit, "GROWTH", 2)
     kept, emptied = (xs.Study(SQUARE, searcher=DNGO(networks=2), seed=7) for _ in range(2))
     expected = run(kept, 30, loss)
     for trial in expected:
@@ -381,7 +383,7 @@ def test_domains_are_refused() -> None:
 
 
 def test_import_loads_neither_optimiser_nor_lapack() -> None:
-    program = "import sys, xstar, xstar.searchers.dngo, xstar.searchers.auto; print(*sys.modules)"
+    program = "import sys, xstar, xstar.searchers.dngo.searcher, xstar.searchers.auto; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = done.stdout.split()
     assert not {name for name in loaded if name.startswith(("scipy.optimize", "scipy.linalg", "scipy.stats", "torch"))}
@@ -393,7 +395,7 @@ def test_import_loads_neither_optimiser_nor_lapack() -> None:
 def test_the_schedule_is_geometric() -> None:
     due = [2]
     while due[-1] < 5000:
-        due.append(due[-1] + max(1, due[-1] // dngo_model.GROWTH))
+        due.append(due[-1] + max(1, due[-1] // dngo_fit.GROWTH))
     for count in range(2, 5000):
         assert last_training(count) == max(at for at in due if at <= count)
     assert len([at for at in due if 1000 <= at < 5000]) < 20

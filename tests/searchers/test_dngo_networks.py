@@ -6,10 +6,10 @@ import pytest
 from gp_cases import ask, run
 
 import xstar as xs
-from xstar.audit import audit
+from xstar.inspect.audit import audit
 from xstar.nets.synthetic import f3
 from xstar.searchers import DNGO, Auto
-from xstar.searchers.gp_data import Observations
+from xstar.searchers.model_based.observations import Observations
 
 SMALL = xs.nets.MLP(inputs=4, max_layers=14, units=(8, 64))
 NETS = xs.Space(net=SMALL)

@@ -9,8 +9,8 @@ import pytest
 from gp_cases import SQUARE, ask, bowl, run
 
 import xstar as xs
-from xstar.audit import audit
 from xstar.errors import InvalidArgument
+from xstar.inspect.audit import audit
 from xstar.nets import synthetic
 from xstar.searchers import Evolution, NetworkRandom, Searcher
 from xstar.searchers.evolution import PARENTS

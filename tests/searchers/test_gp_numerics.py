@@ -12,7 +12,7 @@ from gp_cases import SQUARE, ask, bowl, of_the_model, run
 
 import xstar as xs
 from xstar.searchers import GP
-from xstar.searchers.gp_model import last_refit
+from xstar.searchers.gp.fit import last_refit
 
 # ---------------------------------------------------------------- hard numerics
 

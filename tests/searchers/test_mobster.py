@@ -9,14 +9,16 @@ import pytest
 
 import xstar as xs
 from xstar import problems
-from xstar.audit import audit
-from xstar.methods import resolve
+from xstar.inspect.audit import audit
 from xstar.schedulers import ASHA, FIFO, Hyperband, MedianStop, Scheduler, StoppingASHA
-from xstar.searchers import GP, gp_decide, gp_model
-from xstar.searchers.gp import SURROGATES
-from xstar.searchers.gp_data import Observations
-from xstar.searchers.gp_model import last_full_refit, last_refit
+from xstar.searchers import GP
+from xstar.searchers.gp import decide as gp_decide
+from xstar.searchers.gp import fit as gp_fit
+from xstar.searchers.gp.fit import last_full_refit, last_refit
+from xstar.searchers.gp.searcher import SURROGATES
+from xstar.searchers.model_based.observations import Observations
 from xstar.simulation import simulate
+from xstar.study.methods import resolve
 
 CURVES = problems.get("curves-mlp", max_budget=9)
 SQUARE = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1))
@@ -185,7 +187,7 @@ def test_with_stopping_a_trial_runs_on_to_the_next_rung(monkeypatch: pytest.Monk
 
 def test_refits_at_the_full_budget_are_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     counted: dict[str, int] = {}
-    real = gp_model.fit
+    real = gp_fit.fit
     for refit in ("growth", "full-budget"):
         calls: list[int] = []
 
@@ -193,7 +195,7 @@ def test_refits_at_the_full_budget_are_fewer(monkeypatch: pytest.MonkeyPatch) ->
             calls.append(len(X))
             return real(surrogate, X, *rest)
 
-        monkeypatch.setattr(gp_model, "fit", noted)
+        monkeypatch.setattr(gp_fit, "fit", noted)
         study = simulate(CURVES, searcher=GP(refit=refit, starts=1), scheduler=ASHA(9), workers=4, trials=35, seed=3)
         counted[refit] = len(calls)
         history = study.history
@@ -202,5 +204,5 @@ def test_refits_at_the_full_budget_are_fewer(monkeypatch: pytest.MonkeyPatch) ->
             last_refit(n) if refit == "growth" else last_full_refit(n, at_full[:n]) for n in range(2, len(at_full) + 1)
         }
         assert set(calls) <= allowed
-        monkeypatch.setattr(gp_model, "fit", real)
+        monkeypatch.setattr(gp_fit, "fit", real)
     assert counted["full-budget"] < counted["growth"]

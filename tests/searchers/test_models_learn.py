@@ -12,15 +12,17 @@ import numpy as np
 import pytest
 
 import xstar as xs
-from xstar.audit import audit
 from xstar.errors import InvalidArgument, MissingExtra
+from xstar.inspect.audit import audit
 from xstar.models import features
 from xstar.schedulers import ASHA, StoppingASHA
-from xstar.searchers import DNGO, GP, Searcher, dngo_decide, gp_decide
+from xstar.searchers import DNGO, GP, Searcher
 from xstar.searchers.auto import Auto
+from xstar.searchers.dngo import decide as dngo_decide
 from xstar.searchers.evolution import Evolution
-from xstar.searchers.gp_data import Observations
-from xstar.searchers.gp_model import distinct_rows
+from xstar.searchers.gp import decide as gp_decide
+from xstar.searchers.gp.fit import distinct_rows
+from xstar.searchers.model_based.observations import Observations
 
 SQUARE = xs.Space(x=xs.Float(0.0, 1.0), y=xs.Float(0.0, 1.0))
 BOTH = pytest.mark.parametrize("searcher", [GP(), DNGO(networks=2)], ids=["gp", "dngo"])

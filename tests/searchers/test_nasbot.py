@@ -10,12 +10,12 @@ from gp_cases import Words, ask, run
 from numpy.testing import assert_array_equal
 
 import xstar as xs
-from xstar.audit import audit
 from xstar.errors import InvalidArgument
+from xstar.inspect.audit import audit
 from xstar.nets import synthetic
 from xstar.searchers import DNGO, GP, NASBOT
-from xstar.searchers.gp_data import Observations
-from xstar.searchers.gp_networks import kernels, mutation_options
+from xstar.searchers.model_based.networks import kernels, mutation_options
+from xstar.searchers.model_based.observations import Observations
 from xstar.testing import check_searcher
 
 SMALL = xs.nets.MLP(inputs=4, max_layers=14, units=(8, 64))

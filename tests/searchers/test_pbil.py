@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import xstar as xs
-from xstar.audit import audit
+from xstar.core.randomness import Streams
 from xstar.errors import InvalidArgument
 from xstar.igo import IGO, Layout
+from xstar.inspect.audit import audit
 from xstar.journal import History
-from xstar.randomness import Streams
 from xstar.schedulers import ASHA, Hyperband, MedianStop, Scheduler, StoppingASHA
 from xstar.searchers.base import SEARCHERS
 from xstar.searchers.pbil import PBIL, _read, _written

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import xstar as xs
+from xstar.core.randomness import Streams
 from xstar.errors import InvalidArgument, StudyMismatch
 from xstar.journal import History
-from xstar.randomness import Streams
 from xstar.searchers import GP, SEARCHERS, Grid, Random, Searcher, Sobol
-from xstar.settings import Settings
+from xstar.study.settings import Settings
 from xstar.testing import check_searcher
 from xstar.trial import Done, New, Suggestion
 

@@ -9,8 +9,8 @@ import pytest
 import sqlalchemy as sa
 
 import xstar as xs
-from xstar.audit import audit
 from xstar.errors import StorageBusy, StorageError, StorageFull, StorageReadOnly
+from xstar.inspect.audit import audit
 from xstar.storage import database
 
 SPACE = xs.Space(x=xs.Float(0, 1), note=xs.Choice(["a" * 500, "b" * 500]))

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import xstar as xs
-from xstar.audit import audit
 from xstar.errors import CorruptJournal, InvalidArgument, JournalConflict, StorageTooNew, StudyExists, UnknownStudy
+from xstar.inspect.audit import audit
 from xstar.journal import events as ev
 from xstar.storage import SqlStorage
-from xstar.storage.holder import is_dead, new_holder
+from xstar.storage.lease_holder import is_dead, new_holder
 from xstar.storage.tables import FORMAT
 from xstar.testing import check_journal
 from xstar.testing.journals import created

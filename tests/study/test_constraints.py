@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import xstar as xs
-from xstar.audit import audit
 from xstar.errors import InvalidArgument, NoValue, StudyMismatch
+from xstar.inspect.audit import audit
 from xstar.journal import events as ev
 from xstar.schedulers import ASHA
 from xstar.searchers import GP

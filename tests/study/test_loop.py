@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import xstar as xs
-from xstar.audit import audit
 from xstar.errors import InvalidArgument, ObjectiveError, StudyMismatch
+from xstar.inspect.audit import audit
 
 SPACE = xs.Space(x=xs.Float(0, 1))
 

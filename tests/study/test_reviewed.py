@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import xstar as xs
-from xstar.audit import audit
 from xstar.executors import Simulator
 from xstar.executors.simulator import METRIC
+from xstar.inspect.audit import audit
 from xstar.loop import run
 from xstar.schedulers import Hyperband
 from xstar.testing.schedulers import CrossingCurves

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import xstar as xs
-from xstar.audit import audit
+from xstar.inspect.audit import audit
 
 TRIALS = 400
 PROCESSES = 8

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import xstar as xs
-from xstar.audit import audit
 from xstar.errors import (
     InvalidArgument,
     InvalidConfig,
@@ -21,6 +20,7 @@ from xstar.errors import (
     UnknownStudy,
     UnknownTrial,
 )
+from xstar.inspect.audit import audit
 from xstar.journal import events as ev
 from xstar.schedulers import ASHA
 from xstar.searchers import GP

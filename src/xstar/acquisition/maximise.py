@@ -15,8 +15,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from xstar.models.ascent import descend
 from xstar.models.kernels import Array
+from xstar.models.lbfgs import descend
 from xstar.space.cube import Cube
 
 Score = Callable[[Array], Array]

@@ -12,20 +12,20 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from xstar.audit import Audit, audit_events
 from xstar.errors import StorageError, UnknownTrial
-from xstar.files import Files
+from xstar.files import Folders
+from xstar.inspect.audit import Audit, audit_events
 from xstar.journal import History
 from xstar.journal.events import Created
-from xstar.settings import Settings
 from xstar.storage import SqlJournal, SqlStorage
 from xstar.storage import tables as tb
 from xstar.storage.database import normalise
+from xstar.study.settings import Settings
 from xstar.trial import Trial
 
 
 class View:
-    """What the journal of one study says; :func:`~xstar.exchange.export_events` and its like take it for a study."""
+    """What the journal of one study says; :func:`~xstar.inspect.exchange.export_events` and its like take it for a study."""
 
     def __init__(self, journal: SqlJournal) -> None:
         self.name = journal.name
@@ -48,9 +48,9 @@ class View:
             raise UnknownTrial(f"study {self.name!r} has no trial {number}; it has {has}")
         return trials[number]
 
-    def files(self, directory: str | os.PathLike[str] | None) -> Files:
+    def files(self, directory: str | os.PathLike[str] | None) -> Folders:
         """The folders of the study's trials."""
-        return Files(self.created.files, directory, self.journal.database.path, temporary=False)
+        return Folders(self.created.files, directory, self.journal.database.path, temporary=False)
 
     def audit(self) -> Audit:
         """Every decision, made again."""

@@ -10,8 +10,8 @@ from typer.core import TyperGroup
 
 from xstar.cli import manage, run, show, simulate
 from xstar.cli.text import console
+from xstar.core.version import VERSION
 from xstar.errors import XstarError
-from xstar.version import VERSION
 
 EXIT_ERROR = 2
 """The user can do something about it: the same code as for a wrong option."""

@@ -17,10 +17,10 @@ from xstar.cli.look import existing, look
 from xstar.cli.options import STORAGE, Directory, Storage, StudyName
 from xstar.cli.text import console, plural
 from xstar.errors import CorruptJournal, InvalidArgument
-from xstar.exchange import export_csv, export_events, import_events
+from xstar.inspect.exchange import export_csv, export_events, import_events
+from xstar.inspect.report import report as make_report
 from xstar.journal import History
-from xstar.report import report as make_report
-from xstar.settings import check_name
+from xstar.study.settings import check_name
 
 
 class Format(StrEnum):

@@ -23,8 +23,8 @@ from rich.text import Text
 
 from xstar.cli.text import STYLES, counts, number, plural, seconds, short_config
 from xstar.journal import events as ev
-from xstar.limits import Limits
-from xstar.study import Study
+from xstar.loop import trial_log
+from xstar.study import Limits, Study
 from xstar.trial import State, Trial, last_line
 
 REFRESHES = 4
@@ -275,8 +275,7 @@ def messages_to(console: Console) -> Iterator[None]:
 
     class Handler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            # The loop's own line about a failed trial: the progress shows it in its own way.
-            if record.funcName != "_settle":
+            if record.name != trial_log.name:  # the progress shows trials in its own way
                 console.print(Text(record.getMessage(), "yellow"), soft_wrap=True)
 
     log, handler = logging.getLogger("xstar"), Handler(logging.WARNING)

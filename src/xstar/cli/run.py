@@ -18,9 +18,8 @@ from xstar.cli.progress import make_progress, messages_to
 from xstar.cli.summary import print_summary
 from xstar.cli.text import console, plural
 from xstar.errors import InvalidArgument
-from xstar.limits import Limits
-from xstar.methods import DEFAULT_METHOD, METHODS, check_end
-from xstar.study import DEFAULT_STORAGE, Study
+from xstar.study import DEFAULT_STORAGE, Limits, Study
+from xstar.study.methods import DEFAULT_METHOD, METHODS, check_end, resolve
 
 OF_THE_LIMITS = ("trials", "seconds", "target", "patience")
 OF_THE_STUDY = ("method", "searcher", "scheduler", "max_budget", "metric", "direction", "seed", "retries", "directory")
@@ -145,7 +144,8 @@ def _merged(program: Program, given: Mapping[str, Any]) -> dict[str, Any]:
 def _search(program: Program, options: Mapping[str, Any], report: Path | None) -> int:
     """Run the search; returns the exit code."""
     limits = Limits(*(options.get(name) for name in OF_THE_LIMITS))
-    check_end(limits, program.space, options.get("method"), options.get("searcher"))
+    chosen = (options.get(name) for name in ("method", "searcher", "scheduler", "max_budget"))
+    check_end(limits, program.space, resolve(*chosen)[0])  # before the study is made
     out, storage, workers = console(), str(options.get("storage") or DEFAULT_STORAGE), options.get("workers", 1)
     name = options.get("study") or re.sub(r"[^A-Za-z0-9._-]+", "-", program.path.stem).strip("._-") or "study"
     of_the_study: dict[str, Any] = {key: options.get(key) for key in OF_THE_STUDY}
@@ -160,14 +160,17 @@ def _search(program: Program, options: Mapping[str, Any], report: Path | None) -
         code = 0
         try:
             with progress:
-                reason = loop.run(study, executor, limits, progress)
+                ending = loop.run(study, executor, limits, progress)
         except KeyboardInterrupt:
-            reason = "interrupted; the trials that were running will be run again when the study is resumed"
+            ending = loop.Ending(
+                loop.End.INTERRUPTED,
+                "interrupted; the trials that were running will be run again when the study is resumed",
+            )
         finally:
             executor.close()
-        if reason.startswith("interrupted"):
+        if ending.end is loop.End.INTERRUPTED:
             code = EXIT_INTERRUPTED
-        has_value = print_summary(out, progress.tracker, reason, _public(storage, study))
+        has_value = print_summary(out, progress.tracker, ending.reason, _public(storage, study))
         if report is not None:
             write_report(report, name, study.history)
             out.print(f"report:       {report}", soft_wrap=True)

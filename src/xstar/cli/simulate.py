@@ -19,10 +19,10 @@ from xstar.cli.text import console, number, plural
 from xstar.cli.text import seconds as words
 from xstar.errors import InvalidArgument
 from xstar.executors.clock import wall_clock
-from xstar.methods import METHODS
 from xstar.plots.regret import mean_and_error, regret_chart
 from xstar.problems import Problem
 from xstar.simulation import improvements, regret_at, simulate
+from xstar.study.methods import METHODS
 from xstar.trial import State
 
 SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)

@@ -1,6 +1,6 @@
 """Where? This process, worker processes on this machine, or a cluster in virtual time."""
 
-from xstar.executors.base import Executor as Executor
+from xstar.executors.contract import Executor as Executor
 from xstar.executors.inline import InlineExecutor as InlineExecutor
 from xstar.executors.objective import Objective as Objective
 from xstar.executors.objective import RunningTrial as RunningTrial

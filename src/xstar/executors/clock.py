@@ -6,5 +6,10 @@ import time
 
 
 def wall_clock() -> float:
-    """Seconds since the epoch, shared by all machines."""
+    """Seconds since the epoch, shared by all machines: what events carry."""
     return time.time()
+
+
+def monotonic_clock() -> float:
+    """Seconds since some moment; never set back or forward: what time limits are measured with."""
+    return time.monotonic()

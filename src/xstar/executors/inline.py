@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Generator
 
-from xstar.executors.base import TICK
-from xstar.executors.clock import wall_clock
+from xstar.executors.contract import TICK
 from xstar.executors.objective import Objective, RunningTrial, check_objective, describe, drive
 from xstar.trial import Failure, Finished, Job, Outcome, Report, Verdict
 
@@ -22,10 +21,6 @@ class InlineExecutor:
         self._trial: RunningTrial | None = None
         self._error: BaseException | None = None
         self._run: Generator[tuple[int, dict[str, float]], None, None] | None = None
-
-    @property
-    def now(self) -> float:
-        return wall_clock()
 
     @property
     def uses_files(self) -> bool:
@@ -51,17 +46,17 @@ class InlineExecutor:
         if run is None:  # ended by a verdict
             self._job, error = None, self._error
             if error is not None:
-                return [Failure(job.trial, job.attempt, *describe(error), self.now)]
-            return [Finished(job.trial, job.attempt, self.now)]
+                return [Failure(job.trial, job.attempt, *describe(error))]
+            return [Finished(job.trial, job.attempt)]
         try:
             budget, metrics = next(run)
         except StopIteration:
             self._job = None
-            return [Finished(job.trial, job.attempt, self.now)]
+            return [Finished(job.trial, job.attempt)]
         except (Exception, SystemExit) as error:  # sys.exit() in an objective ends the trial, not the search
             self._job = None
-            return [Failure(job.trial, job.attempt, *describe(error), self.now)]
-        return [Report(job.trial, job.attempt, budget, metrics, self.now)]
+            return [Failure(job.trial, job.attempt, *describe(error))]
+        return [Report(job.trial, job.attempt, budget, metrics)]
 
     def obey(self, report: Report, verdict: Verdict, stop: int | None) -> None:
         if self._trial is None:

@@ -15,8 +15,8 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any, cast
 
+from xstar.core.metrics import parse_metrics
 from xstar.errors import Infeasible, InvalidReport, MissingMetric, ObjectiveError
-from xstar.metrics import parse_metrics
 from xstar.trial import Config, Job, no_epochs
 
 Objective = Callable[[Any], Any]

@@ -18,9 +18,10 @@ from typing import IO, Any
 
 import cloudpickle
 
+from xstar.core.checks import whole_number
 from xstar.errors import InvalidArgument, ObjectiveError
-from xstar.executors.base import TICK
-from xstar.executors.clock import wall_clock
+from xstar.executors.clock import monotonic_clock
+from xstar.executors.contract import TICK
 from xstar.executors.objective import Objective, check_objective
 from xstar.trial import Failure, Finished, Job, Outcome, Report, Verdict
 
@@ -96,8 +97,7 @@ class ProcessExecutor:
 
     def __init__(self, objective: Objective, metric: str, workers: int, timeout: float | None = None) -> None:
         check_objective(objective)
-        if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-            raise InvalidArgument("workers", "must be a whole number of at least 1", workers)
+        workers = whole_number("workers", workers, least=1)
         if timeout is not None and not timeout > 0:
             raise InvalidArgument("timeout", "must be above 0 seconds", timeout)
         try:
@@ -112,10 +112,6 @@ class ProcessExecutor:
         self._failed_starts = 0
         self._later: list[Job] = []
         self._workers = [_Worker(self._payload) for _ in range(workers)]
-
-    @property
-    def now(self) -> float:
-        return wall_clock()
 
     @property
     def uses_files(self) -> bool:
@@ -138,7 +134,7 @@ class ProcessExecutor:
     def _assign(self, worker: _Worker, job: Job) -> None:
         worker.job, worker.stop = job, job.stop
         if self._timeout is not None and worker.ready:
-            worker.deadline = self.now + self._timeout
+            worker.deadline = monotonic_clock() + self._timeout
         worker.send(("job", cloudpickle.dumps(job)))
 
     def obey(self, report: Report, verdict: Verdict, stop: int | None) -> None:
@@ -157,7 +153,7 @@ class ProcessExecutor:
 
     def poll(self) -> list[Outcome]:
         nearest = min(worker.deadline for worker in self._workers)
-        pause = max(0.0, min(TICK, nearest - self.now))
+        pause = max(0.0, min(TICK, nearest - monotonic_clock()))
         ready = set(map(id, wait([worker.connection for worker in self._workers], pause)))
         found: list[Outcome] = []
         for place, worker in enumerate(self._workers):
@@ -170,10 +166,10 @@ class ProcessExecutor:
                 continue
             if dead:
                 if job is not None:
-                    found.append(Failure(job.trial, job.attempt, "killed", worker.how_it_died(), self.now))
-            elif job is not None and self.now >= worker.deadline:
+                    found.append(Failure(job.trial, job.attempt, "killed", worker.how_it_died()))
+            elif job is not None and monotonic_clock() >= worker.deadline:
                 reason = f"it ran longer than the time limit of {self._timeout:g} s"
-                found.append(Failure(job.trial, job.attempt, "timeout", reason, self.now))
+                found.append(Failure(job.trial, job.attempt, "timeout", reason))
             else:
                 continue
             worker.end()
@@ -203,20 +199,20 @@ class ProcessExecutor:
                 if kind == "ready":
                     worker.ready = True
                     if self._timeout is not None and job is not None:
-                        worker.deadline = self.now + self._timeout  # importing is not the trial's time
+                        worker.deadline = monotonic_clock() + self._timeout  # importing is not the trial's time
                     self._failed_starts = 0
                 elif kind == "broken":
                     raise ObjectiveError(f"the objective cannot be loaded in a worker process:\n{rest[0]}")
                 elif job is None:
                     continue
                 elif kind == "report":
-                    found.append(Report(job.trial, job.attempt, rest[0], rest[1], self.now))
+                    found.append(Report(job.trial, job.attempt, rest[0], rest[1]))
                 else:
                     worker.job, worker.deadline = None, float("inf")
                     if kind == "finished":
-                        found.append(Finished(job.trial, job.attempt, self.now))
+                        found.append(Finished(job.trial, job.attempt))
                     else:
-                        found.append(Failure(job.trial, job.attempt, rest[0], rest[1], self.now))
+                        found.append(Failure(job.trial, job.attempt, rest[0], rest[1]))
         except (EOFError, OSError):
             return False
         return True

@@ -18,8 +18,9 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from xstar.core.checks import whole_number
+from xstar.core.randomness import Streams
 from xstar.errors import InvalidArgument
-from xstar.randomness import Streams
 from xstar.trial import Failure, Finished, Job, Outcome, Report, Verdict
 
 if TYPE_CHECKING:  # only their shape matters here, and `import xstar` should not load every problem
@@ -60,8 +61,7 @@ class Simulator:
         failures: float = 0.0,
         count_decisions: bool = False,
     ) -> None:
-        if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-            raise InvalidArgument("workers", "must be a whole number of at least 1", workers)
+        workers = whole_number("workers", workers, least=1)
         if not 0 <= stragglers < math.inf:
             raise InvalidArgument("stragglers", "must be 0 or more", stragglers, "0.5 is a strong effect")
         if not 0 <= failures < 1:
@@ -112,7 +112,7 @@ class Simulator:
         if verdict is Verdict.CONTINUE and run.place < len(self._budgets) and (stop is None or reached < stop):
             self._schedule(run)
         else:
-            self._end(run, Finished(report.trial, report.attempt, self.now))
+            self._end(run, Finished(report.trial, report.attempt))
 
     def poll(self) -> list[Outcome]:
         self._charge_decision()
@@ -148,7 +148,7 @@ class Simulator:
         """Put the run's next report, or its failure on the way there, on the heap."""
         job, seconds, place = run.job, run.curve.seconds, run.place
         if place >= len(self._budgets):  # resumed after its last report
-            self._end(run, Finished(job.trial, job.attempt, self.now))
+            self._end(run, Finished(job.trial, job.attempt))
             return
         before = seconds[place - 1] if place else 0.0
         takes = (seconds[place] - before) * run.pace
@@ -160,11 +160,11 @@ class Simulator:
             lost_at = math.log1p(-draw) / math.log1p(-self._failures)
             if lost_at < epochs:
                 at = self.now + takes * lost_at / epochs
-                outcome = Failure(job.trial, job.attempt, "killed", "the simulated worker was lost", at)
+                outcome = Failure(job.trial, job.attempt, "killed", "the simulated worker was lost")
                 self._push(at, run, outcome)
                 return
         at = self.now + takes
-        outcome = Report(job.trial, job.attempt, self._budgets[place], {METRIC: run.curve.losses[place]}, at)
+        outcome = Report(job.trial, job.attempt, self._budgets[place], {METRIC: run.curve.losses[place]})
         self._push(at, run, outcome)
 
     def _push(self, at: float, run: _Run, outcome: Outcome) -> None:

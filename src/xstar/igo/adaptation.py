@@ -21,8 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from xstar.core.checks import whole_number
 from xstar.errors import InvalidArgument
-from xstar.igo.family import Array, whole
+from xstar.igo.family import Array
 
 TARGET = 1.5
 """α, Algorithm 1. Larger keeps λ larger. In the paper's Figure 4, 1.1 is slow on LeadingOnes and everything from 1.5 on is
@@ -65,8 +66,8 @@ class Settings:
         """The defaults for n ``parameters``, with what the user set instead."""
         if adapt not in ADAPT:
             raise InvalidArgument("adapt", f"must be one of {', '.join(ADAPT)}", adapt)
-        fewest = FEWEST if samples is None else whole("samples", samples, FEWEST)
-        limit = max(parameters, ROOM, fewest) if most is None else whole("most", most, fewest)
+        fewest = FEWEST if samples is None else whole_number("samples", samples, least=FEWEST)
+        limit = max(parameters, ROOM, fewest) if most is None else whole_number("most", most, least=fewest)
         size = parameters**-0.5 if step is None else step
         if not 0.0 < size <= 1.0:
             raise InvalidArgument("step", "must lie above 0 and at most at 1", step, "leave it out")

@@ -16,8 +16,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from xstar.core.checks import whole_number
 from xstar.errors import InvalidArgument
-from xstar.igo.family import Active, Array, Points, check_margin, least_probability, weighted_sum, whole
+from xstar.igo.family import Active, Array, Points, check_margin, least_probability, weighted_sum
 
 
 class Bernoulli:
@@ -26,7 +27,7 @@ class Bernoulli:
     kind: ClassVar[str] = "bernoulli"
 
     def __init__(self, bits: int, *, start: Any = 0.5, margin: float | None = None) -> None:
-        self.variables = whole("bits", bits, 1)
+        self.variables = whole_number("bits", bits, least=1)
         self.margin = check_margin(margin, 0.25)
         given = np.asarray(start, dtype=np.float64)
         if given.shape not in ((), (self.variables,)) or not ((given > 0.0) & (given < 1.0)).all():

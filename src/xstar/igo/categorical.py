@@ -29,8 +29,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from xstar.core.checks import whole_number
 from xstar.errors import InvalidArgument
-from xstar.igo.family import Active, Array, Points, check_margin, least_probability, weighted_sum, whole
+from xstar.igo.family import Active, Array, Points, check_margin, least_probability, weighted_sum
 
 
 class Categorical:
@@ -42,8 +43,8 @@ class Categorical:
     kind: ClassVar[str] = "categorical"
 
     def __init__(self, variables: int, values: int, *, start: Any = None, margin: float | None = None) -> None:
-        self.variables = whole("variables", variables, 1)
-        self.values = whole("values", values, 2)
+        self.variables = whole_number("variables", variables, least=1)
+        self.values = whole_number("values", values, least=2)
         self.margin = check_margin(margin, 0.5 / self.values)
         shape = (self.variables, self.values)
         given = np.full(shape, 1.0 / self.values) if start is None else np.asarray(start, dtype=np.float64)

@@ -25,9 +25,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from xstar.core.checks import whole_number
 from xstar.errors import InvalidArgument
 from xstar.igo.adaptation import TARGET, Settings, Trace
-from xstar.igo.family import Active, Array, Family, Points, whole
+from xstar.igo.family import Active, Array, Family, Points
 from xstar.igo.product import family_from_json
 from xstar.igo.ranking import preferences
 
@@ -79,7 +80,7 @@ class IGO:
 
     def sample(self, count: int, rng: np.random.Generator) -> Points:
         """``count`` independent points of P_θ: shape (count, D). Changes nothing."""
-        return self.family.draw(self.theta, whole("count", count, 1), rng)
+        return self.family.draw(self.theta, whole_number("count", count, least=1), rng)
 
     def mode(self) -> Points:
         """The point the distribution stands for, shape (D,): θ ≥ ½, the likeliest values, the means."""

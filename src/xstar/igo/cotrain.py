@@ -45,11 +45,12 @@ from typing import Any
 
 import numpy as np
 
+from xstar.core.checks import whole_number
 from xstar.errors import InvalidArgument, MissingExtra
 from xstar.igo.bernoulli import Bernoulli
 from xstar.igo.categorical import Categorical
 from xstar.igo.core import IGO
-from xstar.igo.family import Array, Family, whole
+from xstar.igo.family import Array, Family
 
 try:
     import torch
@@ -135,7 +136,7 @@ class CoTraining:
         """All reports so far: the distribution over time."""
         self.step = 0
         """T."""
-        self._rng = np.random.default_rng(whole("seed", seed, 0))
+        self._rng = np.random.default_rng(whole_number("seed", seed, least=0))
         self._points: list[Array] = []  # of the generation that PBIL-λ is in: drawn from the present θ
         self._losses: list[float] = []
         self._since: list[float] = []  # losses since the last report
@@ -150,8 +151,8 @@ class CoTraining:
         ``batches`` holds pairs (inputs, targets) and is gone through again and again. It may be left and called again, after
         ``load`` too: it goes on where it was.
         """
-        total = whole("steps", steps, 1)
-        stride = total if every is None else whole("every", every, 1)
+        total = whole_number("steps", steps, least=1)
+        stride = total if every is None else whole_number("every", every, least=1)
         if not isinstance(batches, Iterable):
             raise InvalidArgument("batches", "must be an iterable of (inputs, targets)", type(batches).__name__)
         return self._train(batches, total, stride)
@@ -316,7 +317,9 @@ class CoTraining:
 
 
 def _core(structure: int | Family, method: str) -> IGO:
-    family: Any = structure if hasattr(structure, "to_json") else Bernoulli(whole("structure", structure, 1))
+    family: Any = (
+        structure if hasattr(structure, "to_json") else Bernoulli(whole_number("structure", structure, least=1))
+    )
     if method == "pbil-lambda":
         return IGO(family)
     if method == "pbil-epsilon":

@@ -114,13 +114,6 @@ def weighted_sum(w: Array, columns: NDArray[Any]) -> Array:
     return total
 
 
-def whole(argument: str, value: object, least: int) -> int:
-    """``value`` as an int of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InvalidArgument(argument, f"must be a whole number of at least {least}", value)
-    return int(value)
-
-
 def check_margin(value: float | None, largest: float) -> float | None:
     """A margin that a user set."""
     if value is not None and not 0.0 < value <= largest:

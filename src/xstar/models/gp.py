@@ -28,8 +28,8 @@ import numpy as np
 from scipy.linalg.blas import dtrsm
 from scipy.linalg.lapack import dpotrf, dpotri
 
-from xstar.models.ascent import descend
 from xstar.models.kernels import Array
+from xstar.models.lbfgs import descend
 from xstar.models.slice_sampling import slice_sample
 from xstar.models.surrogate import Prior, Surrogate
 

@@ -18,7 +18,6 @@ from xstar.nets.graph import Layer as Layer
 from xstar.nets.invalid import InvalidGraph as InvalidGraph
 from xstar.nets.labels import Label as Label
 from xstar.nets.labels import register_label as register_label
-from xstar.nets.memory import DistanceMemory as DistanceMemory
 from xstar.nets.mlp import MLP as MLP
 from xstar.nets.modifiers import MODIFIERS as MODIFIERS
 from xstar.nets.modifiers import mutate as mutate

@@ -16,11 +16,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from xstar.core.checks import whole_number
 from xstar.errors import InvalidConfig, InvalidSpace
 from xstar.nets.graph import Graph, Layer
 from xstar.nets.labels import label
 from xstar.space import read_when, register_domain, when_from_json
-from xstar.space.values import Json, as_int
+from xstar.space.values import Json
 
 OPERATIONS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3")
 """Those of NAS-Bench-201, in the order of its tables."""
@@ -105,9 +106,7 @@ class Cell:
     kind: ClassVar[str] = "cell"
 
     def __post_init__(self) -> None:
-        nodes = as_int(self.nodes)
-        if nodes is None or nodes < 2:
-            raise InvalidSpace("nodes", "must be a whole number of 2 or more", self.nodes)
+        nodes = whole_number("nodes", self.nodes, least=2, error=InvalidSpace)
         names = tuple(self.operations) if isinstance(self.operations, (tuple, list)) else ()
         if len(names) < 2 or len(set(names)) < len(names):
             raise InvalidSpace("operations", "must be at least two different ones", self.operations)

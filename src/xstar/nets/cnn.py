@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from xstar.core.values import as_int
 from xstar.errors import InvalidSpace
 from xstar.nets.domains import Networks
 from xstar.nets.graph import Graph, Layer
 from xstar.nets.labels import label, labels
 from xstar.nets.pools import chain, cnn_pool
 from xstar.space import register_domain
-from xstar.space.values import as_int
 
 
 @dataclass(frozen=True, repr=False)

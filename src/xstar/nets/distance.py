@@ -26,11 +26,12 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from xstar.core.checks import whole_number
+from xstar.core.values import as_float
 from xstar.errors import InvalidArgument
 from xstar.nets import labels, transport
 from xstar.nets.graph import Graph
 from xstar.nets.invalid import MixedFamilies
-from xstar.space.values import as_float
 
 Array = NDArray[np.float64]
 
@@ -146,8 +147,8 @@ def _workers(rows: list[Graph], columns: list[Graph], threads: int | None) -> in
     if threads is None:
         sizes = [np.mean([len(one.layers) for one in side]) for side in (rows, columns)]
         threads = _processors() if min(sizes) >= WORTH_THREADS else 1
-    elif type(threads) is not int or threads < 1:
-        raise InvalidArgument("threads", "must be a whole number of 1 or more, or None", threads)
+    else:
+        threads = whole_number("threads", threads, least=1, remedy="None: as many as there are processors")
     return min(threads, len(rows))
 
 

@@ -10,13 +10,15 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from xstar.core.checks import whole_number
+from xstar.core.values import as_float, as_int
 from xstar.errors import InvalidConfig, InvalidSpace
 from xstar.nets import invalid
 from xstar.nets.graph import Graph, Inputs
 from xstar.nets.labels import label, labels
 from xstar.nets.modifiers import mutate
 from xstar.space import read_when, when_from_json
-from xstar.space.values import Json, as_float, as_int, thaw
+from xstar.space.values import Json, thaw
 
 SAMPLE_STEPS = (3, 4, 5, 6)
 """Modifications of a pool network that make a random one, with the chances below: those of the authors' published code. Fewer
@@ -189,7 +191,4 @@ class Networks(ABC):
         object.__setattr__(self, name, value)
 
     def _whole(self, name: str, low: int) -> int:
-        value = as_int(getattr(self, name))
-        if value is None or value < low:
-            raise InvalidSpace(name, f"must be a whole number of {low} or more", getattr(self, name))
-        return value
+        return whole_number(name, getattr(self, name), least=low, error=InvalidSpace)

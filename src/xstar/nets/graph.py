@@ -23,11 +23,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from xstar.core.checks import whole_number
 from xstar.errors import InvalidArgument
 from xstar.nets import canonical, measures, validation
 from xstar.nets.invalid import InvalidStride, InvalidUnits
 from xstar.nets.labels import Family, Label, label
-from xstar.space.values import Json, as_int
+from xstar.space.values import Json
 
 if TYPE_CHECKING:
     from torch import nn
@@ -53,9 +54,7 @@ class Layer:
     def __post_init__(self) -> None:
         kind = label(self.op)
         if kind.units:
-            units = self.units if type(self.units) is int else as_int(self.units)
-            if units is None or units < 1:
-                raise InvalidUnits(f"units of {self.op}", "must be a whole number of 1 or more", self.units)
+            units = whole_number(f"units of {self.op}", self.units, least=1, error=InvalidUnits)
             object.__setattr__(self, "units", units)
         elif self.units is not None:
             raise InvalidUnits(f"units of {self.op}", "must be left out: it has none of its own", self.units)

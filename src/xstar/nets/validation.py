@@ -12,10 +12,11 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from xstar.core.checks import whole_number
+from xstar.core.values import as_int
 from xstar.errors import InvalidArgument
 from xstar.nets import invalid
 from xstar.nets.labels import FAMILIES, Family, label
-from xstar.space.values import as_int
 
 if TYPE_CHECKING:
     from xstar.nets.graph import Layer
@@ -162,10 +163,7 @@ def shapes(family: Family, inputs: Any, outputs: Any) -> tuple[Any, int | None]:
                 raise InvalidArgument("inputs", "must be the number of features", inputs)
             inputs = size
     if outputs is not None:
-        size = as_int(outputs)
-        if size is None or size < 1:
-            raise InvalidArgument("outputs", "must be a whole number of 1 or more", outputs)
-        outputs = size
+        outputs = whole_number("outputs", outputs, least=1)
     return inputs, outputs
 
 

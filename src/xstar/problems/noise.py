@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from xstar.randomness import Streams
+from xstar.core.randomness import Streams
 from xstar.space import Space
 
 

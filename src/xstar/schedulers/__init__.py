@@ -3,6 +3,7 @@
 from xstar.schedulers.asha import ASHA as ASHA
 from xstar.schedulers.asha import StoppingASHA as StoppingASHA
 from xstar.schedulers.base import SCHEDULERS as SCHEDULERS
+from xstar.schedulers.base import Advises as Advises
 from xstar.schedulers.base import Scheduler as Scheduler
 from xstar.schedulers.fifo import FIFO as FIFO
 from xstar.schedulers.hyperband import Hyperband as Hyperband

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
+from xstar.core.registry import Registry
 from xstar.journal import History
-from xstar.registry import Registry
 from xstar.trial import Done, New, Promote, Report, Trial, Verdict, Wait
 
 
@@ -33,6 +33,15 @@ class Scheduler(Protocol):
 
     def retired(self, history: History, trial: Trial) -> Iterable[int]:
         """Paused trials that can no longer be promoted since ``trial`` reported; their checkpoints are not needed."""
+        ...
+
+
+@runtime_checkable
+class Advises(Protocol):
+    """A scheduler (optionally) that has something to say about a search before it begins."""
+
+    def advice(self, trials: int) -> Iterable[str]:
+        """Sentences for a user who limits the study to so many trials."""
         ...
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from xstar.errors import InvalidArgument
+from xstar.core.checks import check_counts
 from xstar.journal import History
 from xstar.schedulers.base import SCHEDULERS
 from xstar.trial import New, Report, Trial, Verdict
@@ -19,11 +19,7 @@ class FIFO:
     """Every trial trains up to this budget; ``None``: as long as the objective likes."""
 
     def __post_init__(self) -> None:
-        budget = self.max_budget
-        if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 1):
-            raise InvalidArgument(
-                "max_budget", "must be a whole number of at least 1", budget, "e.g. the number of epochs"
-            )
+        check_counts(self, {"max_budget": 1}, ("max_budget",), {"max_budget": "e.g. the number of epochs"})
 
     @property
     def rungs(self) -> tuple[int, ...]:

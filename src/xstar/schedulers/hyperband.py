@@ -64,6 +64,12 @@ class Hyperband(OnLadder):
                 return tuple(number for _, number in rung.paused[max(0, quota - _promoted(rung)) :])
         return ()
 
+    def advice(self, trials: int) -> tuple[str, ...]:
+        first = self.sizes[0]
+        if trials >= first:
+            return ()
+        return (f"no trial is promoted before the first bracket is full, at {first} trials; trials={trials}",)
+
     def _promotable(self, history: History, instance: int) -> Promote | None:
         for budget, rung, quota in self._full_rungs(history, instance):
             if rung.paused and _promoted(rung) < quota:

@@ -19,8 +19,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from xstar.core.checks import check_counts, whole_number
+from xstar.core.randomness import Streams
 from xstar.errors import InvalidArgument
-from xstar.randomness import Streams
 from xstar.trial import Trial
 
 DEFAULT_ETA = 3
@@ -55,12 +56,8 @@ class OnLadder:
     """How many configurations Hyperband starts in bracket s."""
 
     def __post_init__(self) -> None:
-        for name, least in (("max_budget", 1), ("min_budget", 1), ("eta", 2), ("brackets", 1)):
-            value = getattr(self, name)
-            if name == "brackets" and value is None:
-                continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise InvalidArgument(name, f"must be a whole number of at least {least}", value, _REMEDIES[name])
+        least = {"max_budget": 1, "min_budget": 1, "eta": 2, "brackets": 1}
+        check_counts(self, least, optional=("brackets",), remedies=_REMEDIES)
         if self.levels is not None:
             rungs = self._explicit(tuple(self.levels))
         elif self.min_budget > self.max_budget:
@@ -79,8 +76,8 @@ class OnLadder:
         object.__setattr__(self, "sizes", sizes)
 
     def _explicit(self, levels: tuple[int, ...]) -> tuple[int, ...]:
-        whole = all(isinstance(level, int) and not isinstance(level, bool) and level >= 1 for level in levels)
-        if not levels or not whole or list(levels) != sorted(set(levels)):
+        levels = tuple(whole_number("levels", level, least=1, remedy="e.g. levels=[1, 3, 9]") for level in levels)
+        if not levels or list(levels) != sorted(set(levels)):
             raise InvalidArgument("levels", "must be ascending whole numbers of at least 1", list(levels))
         if levels[-1] != self.max_budget:
             found = f"levels={list(levels)}, max_budget={self.max_budget}"

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from sortedcontainers import SortedList
 
-from xstar.errors import InvalidArgument
+from xstar.core.checks import check_counts
 from xstar.journal import History
 from xstar.schedulers.base import SCHEDULERS
 from xstar.trial import New, Report, State, Trial, Verdict
@@ -40,10 +40,8 @@ class MedianStop:
     """Budgets up to this are never judged."""
 
     def __post_init__(self) -> None:
-        for name, least in (("max_budget", 1), ("grace", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise InvalidArgument(name, f"must be a whole number of at least {least}", value, f"e.g. {name}=10")
+        remedies = {"max_budget": "e.g. max_budget=10", "grace": "e.g. grace=10"}
+        check_counts(self, {"max_budget": 1, "grace": 0}, remedies=remedies)
 
     @property
     def rungs(self) -> tuple[int, ...]:

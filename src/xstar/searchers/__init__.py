@@ -2,13 +2,14 @@
 
 from xstar.searchers.auto import Auto as Auto
 from xstar.searchers.base import SEARCHERS as SEARCHERS
+from xstar.searchers.base import Finite as Finite
 from xstar.searchers.base import Searcher as Searcher
-from xstar.searchers.dngo import DNGO as DNGO
+from xstar.searchers.dngo.searcher import DNGO as DNGO
 from xstar.searchers.evolution import Evolution as Evolution
 from xstar.searchers.evolution import NetworkRandom as NetworkRandom
-from xstar.searchers.gp import GP as GP
+from xstar.searchers.gp.searcher import GP as GP
 from xstar.searchers.grid import Grid as Grid
-from xstar.searchers.nasbot import NASBOT as NASBOT
+from xstar.searchers.nasbot.searcher import NASBOT as NASBOT
 from xstar.searchers.pbil import PBIL as PBIL
 from xstar.searchers.random import Random as Random
 from xstar.searchers.sobol import Sobol as Sobol

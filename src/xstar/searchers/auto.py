@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xstar.core.checks import check_counts
 from xstar.journal import History
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.checks import check_counts
-from xstar.searchers.dngo import DNGO
-from xstar.searchers.gp import GP
+from xstar.searchers.dngo.searcher import DNGO
+from xstar.searchers.gp.searcher import GP
 from xstar.trial import Done, New, Suggestion
 
 SWITCH = 1000

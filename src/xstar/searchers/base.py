@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from xstar.core.registry import Registry
 from xstar.journal import History
-from xstar.registry import Registry
 from xstar.space import Parameter, Space
 from xstar.trial import Config, Done, New, Suggestion
 
@@ -36,6 +36,15 @@ class Searcher(Protocol):
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         """A configuration for a new trial, or ``Done`` when there is nothing left to suggest."""
+        ...
+
+
+@runtime_checkable
+class Finite(Protocol):
+    """A searcher (optionally) that comes to an end also where the space is infinite."""
+
+    def size(self, space: Space) -> int:
+        """How many configurations it suggests in all."""
         ...
 
 

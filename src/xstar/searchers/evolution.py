@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar.acquisition.mutate import chances, evaluations, evolve
+from xstar.core.checks import check_counts
 from xstar.journal import History
-from xstar.models.targets import Targets
+from xstar.models.standardise import Targets
 from xstar.searchers.base import SEARCHERS, exhausted, untried
-from xstar.searchers.checks import check_counts
 from xstar.searchers.mutation import first_design, mutated, pools, untried_child
 from xstar.trial import Config, Done, New, Suggestion
 

@@ -12,6 +12,7 @@ from itertools import islice
 
 import numpy as np
 
+from xstar.core.checks import check_counts
 from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.searchers.base import SEARCHERS
@@ -29,8 +30,11 @@ class Grid:
     points: int = 5
 
     def __post_init__(self) -> None:
-        if isinstance(self.points, bool) or not isinstance(self.points, int) or self.points < 2:
-            raise InvalidArgument("points", "must be a whole number of at least 2", self.points, "e.g. Grid(points=5)")
+        check_counts(self, {"points": 2}, remedies={"points": "e.g. Grid(points=5)"})
+
+    def size(self, space: Space) -> int:
+        """How many points the grid has."""
+        return len(_grid(space, self.points))
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         grid = _grid(history.space, self.points)

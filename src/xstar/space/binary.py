@@ -9,10 +9,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from xstar.core.values import as_float, as_int, unwrap
 from xstar.errors import InvalidConfig, InvalidSpace
 from xstar.space.conditions import read_when
 from xstar.space.parameter import Parameter, Reader, check_index, settle
-from xstar.space.values import Json, Value, as_float, as_int, unwrap
+from xstar.space.values import Json, Value
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from xstar.core.values import as_int
 from xstar.errors import InvalidArgument
 from xstar.space.domain import Domain
 from xstar.space.parameter import Parameter
 from xstar.space.structure import Structure
-from xstar.space.values import Value, as_int
+from xstar.space.values import Value
 
 # Counting walks through the values of those parameters that others depend on: a tenth of a second at this many.
 MOST_PARENT_VALUES = 100_000

@@ -24,11 +24,12 @@ from typing import ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from xstar.core.values import as_float, as_int
 from xstar.errors import InvalidArgument, InvalidConfig, InvalidSpace
 from xstar.space.conditions import read_when
 from xstar.space.parameter import Parameter, Reader, check_index, settle
 from xstar.space.priors import Normal, check_normal, truncated_normal
-from xstar.space.values import Json, Value, as_float, as_int
+from xstar.space.values import Json, Value
 
 Number = TypeVar("Number", int, float)
 

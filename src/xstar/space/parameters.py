@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from xstar.core.values import unwrap
 from xstar.errors import InvalidSpace
 from xstar.space.binary import Bits as Bits
 from xstar.space.binary import Bool as Bool
@@ -16,7 +17,7 @@ from xstar.space.options import Constant as Constant
 from xstar.space.options import Ordinal as Ordinal
 from xstar.space.parameter import Parameter as Parameter
 from xstar.space.priors import normal_from_json
-from xstar.space.values import Json, unwrap
+from xstar.space.values import Json
 
 KINDS: dict[str, type[Parameter]] = {kind.kind: kind for kind in (Float, Int, Choice, Ordinal, Bool, Bits, Constant)}
 

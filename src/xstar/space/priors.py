@@ -21,8 +21,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 from statistics import NormalDist
 
+from xstar.core.values import as_float
 from xstar.errors import InvalidSpace
-from xstar.space.values import Json, as_float
+from xstar.space.values import Json
 
 # Beyond this the density over the range varies by less than 1 part in 10^4 (that is: no prior at all), while the
 # difference Phi(b) - Phi(a) of the truncated quantile loses its digits one by one.

@@ -20,7 +20,7 @@ from xstar.journal import events as ev
 from xstar.journal.events import Event
 from xstar.storage import tables
 from xstar.storage.database import Database
-from xstar.storage.holder import is_dead, new_holder
+from xstar.storage.lease_holder import is_dead, new_holder
 from xstar.trial import Verdict
 
 BATCH = 5_000

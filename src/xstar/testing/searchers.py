@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from xstar.audit import audit
+from xstar.inspect.audit import audit
 from xstar.searchers import Searcher
 from xstar.space import Bits, Bool, Choice, Float, Int, Ordinal, Space, at_least
 from xstar.study import Study

@@ -21,8 +21,8 @@ from xstar.errors import CorruptJournal, MissingExtra, XstarError
 from xstar.executors.clock import wall_clock
 from xstar.journal import SCHEMA, Event, History, Journal
 from xstar.journal import events as ev
-from xstar.settings import DIRECTIONS, check_name
 from xstar.storage import SqlStorage
+from xstar.study.settings import DIRECTIONS, check_name
 from xstar.trial import Trial, last_line
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ LAST_COLUMNS = ("origin", "seconds", "reason")
 
 
 class Source(Protocol):
-    """What can be exported: a :class:`~xstar.study.Study`, or a mere view of one."""
+    """What can be exported: a :class:`~xstar.study.study.Study`, or a mere view of one."""
 
     @property
     def journal(self) -> Journal: ...

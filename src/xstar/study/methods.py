@@ -6,10 +6,23 @@ import math
 from collections.abc import Callable
 
 from xstar.errors import InvalidArgument
-from xstar.limits import NO_LIMITS, Limits
 from xstar.schedulers import ASHA, FIFO, Hyperband, MedianStop, Scheduler, StoppingASHA
-from xstar.searchers import DNGO, GP, NASBOT, PBIL, Auto, Evolution, Grid, NetworkRandom, Random, Searcher, Sobol
+from xstar.searchers import (
+    DNGO,
+    GP,
+    NASBOT,
+    PBIL,
+    Auto,
+    Evolution,
+    Finite,
+    Grid,
+    NetworkRandom,
+    Random,
+    Searcher,
+    Sobol,
+)
 from xstar.space import Space
+from xstar.study.limits import NO_LIMITS, Limits
 
 METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Scheduler]]] = {
     "random": (Random, FIFO),
@@ -60,8 +73,8 @@ def _needed(max_budget: int | None) -> int:
     return max_budget
 
 
-def check_end(limits: Limits, space: Space, method: str | None, searcher: Searcher | None) -> None:
+def check_end(limits: Limits, space: Space, searcher: Searcher) -> None:
     """Refuse a search that would never end."""
-    if limits == NO_LIMITS and space.size == math.inf and method != "grid" and not isinstance(searcher, Grid):
+    if limits == NO_LIMITS and space.size == math.inf and not isinstance(searcher, Finite):
         rule, remedy = "a search of an infinite space needs an end", "set trials, seconds or target"
         raise InvalidArgument("trials", rule, None, remedy)

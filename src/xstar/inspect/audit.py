@@ -10,15 +10,15 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xstar.core.randomness import Streams
 from xstar.errors import InvalidConfig, InvalidReport
 from xstar.journal import History
 from xstar.journal import events as ev
-from xstar.policy import Policy, Start
-from xstar.randomness import Streams
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space
 from xstar.study import Study
+from xstar.study.policy import Policy, Start
 from xstar.trial import Done, Wait
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from xstar.core.checks import whole_number
+from xstar.core.randomness import Streams
 from xstar.errors import InvalidReport
 from xstar.journal import History
 from xstar.journal import events as ev
-from xstar.randomness import Streams
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.trial import LIVE, Done, Metrics, New, Promote, Report, Suggestion, Trial, Verdict, Wait
@@ -79,8 +80,8 @@ class Policy:
             at = max(trial.target, at)
         late = is_late(trial, run)
         if not late:
-            if type(at) is not int or at < 1:
-                raise InvalidReport(f"budget of trial {number}", "must be a whole number of at least 1", at)
+            if type(at) is not int or at < 1:  # the common case first: an executor's budgets are ints
+                at = whole_number(f"budget of trial {number}", at, least=1, error=InvalidReport)
             if at <= trial.budget:
                 if run > 0 or not strict:
                     return None
@@ -94,7 +95,7 @@ class Policy:
             return ev.Reported(number, at, metrics, now, run, Verdict.STOP)
         if final or (full is not None and at >= full):
             return ev.Reported(number, at, metrics, now, run, final=True)
-        verdict = self.scheduler.judge(history, Report(number, run, at, metrics, now))
+        verdict = self.scheduler.judge(history, Report(number, run, at, metrics))
         return ev.Reported(number, at, metrics, now, run, verdict)
 
 

@@ -24,12 +24,12 @@ from xstar.models.gp import NotPositiveDefinite, Posterior
 from xstar.models.kernels import Array
 from xstar.models.linear import Head
 from xstar.models.quadratic import Quadratic
-from xstar.searchers.dngo import DNGO
-from xstar.searchers.dngo_model import LEADERS, Leaders, constraint, heads, last_training, trained
-from xstar.searchers.gp_data import Observations, constraint_metrics, within
-from xstar.searchers.gp_model import FAR, distinct_rows, explores, lifted, nothing_known
-from xstar.searchers.gp_networks import Breeding, by_description, described_inputs
-from xstar.searchers.settled import Settled
+from xstar.searchers.dngo.fit import LEADERS, Leaders, constraint, heads, last_training, trained
+from xstar.searchers.dngo.searcher import DNGO
+from xstar.searchers.gp.fit import FAR, distinct_rows, explores, lifted, nothing_known
+from xstar.searchers.model_based.networks import Breeding, by_description, described_inputs
+from xstar.searchers.model_based.observations import Observations, constraint_metrics, within
+from xstar.searchers.model_based.outcomes import Settled
 from xstar.trial import State, Suggestion, Trial
 
 UNFINISHED = 64

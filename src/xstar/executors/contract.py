@@ -11,12 +11,7 @@ TICK = 0.5
 
 
 class Executor(Protocol):
-    """Runs jobs somewhere and owns the clock. At most ``free()`` jobs may be submitted at a time."""
-
-    @property
-    def now(self) -> float:
-        """The time, in seconds."""
-        ...
+    """Runs jobs somewhere. At most ``free()`` jobs may be submitted at a time."""
 
     @property
     def uses_files(self) -> bool:

@@ -16,16 +16,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from xstar.core.randomness import Streams
 from xstar.journal import History
 from xstar.models.features import Network, train
 from xstar.models.kernels import Array
 from xstar.models.linear import Basis, Head, Statistics, sample
 from xstar.models.logistic import Belief, Constraint, fit, with_constant
 from xstar.models.quadratic import Quadratic
-from xstar.models.targets import Targets
-from xstar.randomness import Streams
-from xstar.searchers.dngo import DNGO
-from xstar.searchers.settled import Settled
+from xstar.models.standardise import Targets
+from xstar.searchers.dngo.searcher import DNGO
+from xstar.searchers.model_based.outcomes import Settled
 
 FIRST = 2
 """A model is trained from so many observations on."""

@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from xstar.core.checks import check_counts
+from xstar.core.values import as_float
 from xstar.errors import InvalidArgument, StudyMismatch
 from xstar.journal.events import Created
-from xstar.methods import resolve
 from xstar.schedulers import SCHEDULERS, Scheduler
 from xstar.searchers import SEARCHERS, Searcher
 from xstar.space import Space
-from xstar.space.values import as_float, unwrap
+from xstar.study.methods import resolve
 
 DIRECTIONS = ("minimize", "maximize")
 DEFAULT_METRIC = "value"
@@ -53,11 +54,7 @@ class Settings:
             if part is not None and (isinstance(part, type) or not callable(getattr(part, member, None))):
                 remedy = f"e.g. {name}={example}; a name goes into method"
                 raise InvalidArgument(name, f"must be a {name}, not a class or a name", part, remedy)
-        for name in ("seed", "retries"):
-            value = unwrap(getattr(self, name))
-            object.__setattr__(self, name, value)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-                raise InvalidArgument(name, "must be a whole number of at least 0", value)
+        check_counts(self, {"seed": 0, "retries": 0}, ("seed", "retries"), {})
         if self.constraints is not None:
             _check_constraints(self.constraints, self.metric)
 

@@ -14,23 +14,23 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from xstar.core.metrics import parse_metrics
+from xstar.core.randomness import Streams
+from xstar.core.version import VERSION
 from xstar.errors import InvalidArgument, InvalidReport, NoValue, StudyExists, UnknownTrial
 from xstar.executors.clock import wall_clock
-from xstar.files import Files
-from xstar.heartbeat import Heartbeat
+from xstar.files import Folders
 from xstar.journal import History, Journal, LeasedJournal, MemoryJournal
 from xstar.journal import events as ev
-from xstar.ledger import Ledger
-from xstar.limits import NO_LIMITS, Limits
-from xstar.metrics import parse_metrics
-from xstar.policy import STARTS, Policy, Start, is_late
-from xstar.randomness import Streams
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
-from xstar.settings import Settings, check_name
 from xstar.space import Space
+from xstar.storage.heartbeat import Heartbeat
+from xstar.study.ledger import Ledger
+from xstar.study.limits import NO_LIMITS, Limits
+from xstar.study.policy import STARTS, Policy, Start, is_late
+from xstar.study.settings import Settings, check_name
 from xstar.trial import Done, Job, State, Trial, Verdict, last_line
-from xstar.version import VERSION
 
 if TYPE_CHECKING:
     from xstar.storage import SqlStorage
@@ -142,15 +142,20 @@ class Study:
         self.metric = created.metric
         self.direction = created.direction
         self.seed = created.seed
-        self.files = Files(created.files, directory, self.storage.database.path if self.storage else None, name is None)
+        self.files = Folders(
+            created.files, directory, self.storage.database.path if self.storage else None, name is None
+        )
         self.ended: str | None = None
         """Why the last ``ask`` gave nothing and none will; ``None``: it may give something later."""
         self._made: Start | None = None  # the decision that `ask` is trying to append
         self._mine: dict[int, int] = {}  # trials this object runs → the attempt it runs
-        self.begun_at = clock()
-        """When this call began: what the limit ``seconds`` counts from."""
+        self._begun_at = clock()
         self._heartbeat = Heartbeat(journal, clock) if isinstance(journal, LeasedJournal) else None
         self.reclaim()
+
+    def begin(self) -> None:
+        """A search begins now: what the limit ``seconds`` counts from."""
+        self._begun_at = self.clock()
 
     # ------------------------------------------------------------ ask
 
@@ -178,7 +183,7 @@ class Study:
     def _next(self, limits: Limits) -> Start | None:
         history, now, full = self.history, self.clock(), None
         if limits is not NO_LIMITS:
-            self.ended = limits.over(history, now - self.begun_at)
+            self.ended = limits.over(history, now - self._begun_at)
             if self.ended is not None:
                 return None
             full = limits.full(history)

@@ -19,11 +19,11 @@ from xstar.acquisition.maximise import Score, ScoreWithGradient, climb
 from xstar.acquisition.mutate import evaluations, evolve
 from xstar.journal import History
 from xstar.models.kernels import Array, Kernel, Sum
+from xstar.models.otmann_kernel import SCALE, SMALL_SCALE, Described, Transported
 from xstar.models.surrogate import Inputs, Prior, over_configurations
-from xstar.models.transported import SCALE, SMALL_SCALE, Described, Transported
 from xstar.nets.catalogue import Catalogue
 from xstar.nets.modifiers import MODIFIERS
-from xstar.searchers.gp_data import Observations
+from xstar.searchers.model_based.observations import Observations
 from xstar.searchers.mutation import is_active, mutated, pools
 from xstar.trial import Config
 

@@ -25,14 +25,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xstar.core.checks import check_counts, check_names, check_switches
+from xstar.core.values import as_float
 from xstar.errors import InvalidArgument
 from xstar.journal import History
-from xstar.searchers import opening
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.checks import check_counts, check_names, check_switches
-from xstar.searchers.gp_data import Observations
+from xstar.searchers.model_based import initial
+from xstar.searchers.model_based.observations import Observations
 from xstar.space.cube import cube_of
-from xstar.space.values import as_float
 from xstar.trial import Done, New, Suggestion
 
 SURROGATES = ("matern-warped", "matern", "decay", "decay-0", "decay-1")
@@ -120,12 +120,12 @@ class GP:
             raise InvalidArgument("acquisition", rule, self.acquisition, "leave it out")
 
         def decided(data: Observations) -> Suggestion | str:
-            from xstar.searchers.gp_decide import decide  # at use: see there
+            from xstar.searchers.gp.decide import decide  # at use: see there
 
             return decide(self, history, data, rng)
 
         name = "nasbot" if networks else "gp"
-        return opening.suggest(history, task, rng, name=name, initial=self.initial, in_numbers=True, decide=decided)
+        return initial.suggest(history, task, rng, name=name, initial=self.initial, in_numbers=True, decide=decided)
 
 
 SEARCHERS.register("gp", GP)

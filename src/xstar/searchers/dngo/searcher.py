@@ -19,11 +19,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xstar.core.checks import check_counts, check_names, check_switches
 from xstar.journal import History
-from xstar.searchers import opening
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.checks import check_counts, check_names, check_switches
-from xstar.searchers.gp_data import Observations
+from xstar.searchers.model_based import initial
+from xstar.searchers.model_based.observations import Observations
 from xstar.trial import Done, New, Suggestion
 
 ACTIVATIONS = ("tanh", "relu", "relu-tanh")
@@ -75,11 +75,11 @@ class DNGO:
             check_device(self.device)
 
         def decided(data: Observations) -> Suggestion | str:
-            from xstar.searchers.dngo_decide import decide  # at use: SciPy's optimiser takes long to import
+            from xstar.searchers.dngo.decide import decide  # at use: SciPy's optimiser takes long to import
 
             return decide(self, history, data, rng)
 
-        return opening.suggest(history, task, rng, name="dngo", initial=self.initial, in_numbers=False, decide=decided)
+        return initial.suggest(history, task, rng, name="dngo", initial=self.initial, in_numbers=False, decide=decided)
 
 
 SEARCHERS.register("dngo", DNGO)

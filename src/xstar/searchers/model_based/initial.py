@@ -11,7 +11,7 @@ from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.nets.catalogue import is_of_networks
 from xstar.searchers.base import exhausted, untried
-from xstar.searchers.gp_data import Observations
+from xstar.searchers.model_based.observations import Observations
 from xstar.searchers.mutation import first_design
 from xstar.space import Space
 from xstar.space.cube import cube_of

@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 
 from xstar.journal import History
-from xstar.searchers.gp_data import Array, Observations
+from xstar.searchers.model_based.observations import Array, Observations
 from xstar.trial import State
 
 

@@ -17,7 +17,7 @@ import weakref
 from pathlib import Path
 
 
-class Files:
+class Folders:
     """The folders of one study."""
 
     def __init__(
@@ -26,7 +26,7 @@ class Files:
         self._study = study
         self._root: Path | None = None
         self._temporary = temporary and directory is None
-        self._finalizer: weakref.finalize[..., Files] | None = None
+        self._finalizer: weakref.finalize[..., Folders] | None = None
         if directory is not None:
             self._root = Path(directory).expanduser().absolute()
         elif database is not None:

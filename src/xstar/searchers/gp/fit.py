@@ -15,15 +15,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from xstar.core.randomness import Streams
 from xstar.journal import History
 from xstar.models.feasibility import LENGTHS, Feasibility
 from xstar.models.gp import Posterior, fit, sample_fits
 from xstar.models.kernels import Array
+from xstar.models.standardise import Targets
 from xstar.models.subset import choose
 from xstar.models.surrogate import Surrogate
-from xstar.models.targets import Targets
-from xstar.randomness import Streams
-from xstar.searchers.gp_data import Observations
+from xstar.searchers.model_based.observations import Observations
 
 FIRST = 2
 """A model is fitted from so many observations on."""

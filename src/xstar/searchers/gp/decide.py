@@ -27,8 +27,7 @@ from xstar.models.feasibility import Feasibility
 from xstar.models.gp import NotPositiveDefinite, Posterior
 from xstar.models.kernels import Array
 from xstar.models.surrogate import Inputs, Surrogate, at_full_budget, over_budgets
-from xstar.searchers.gp_data import Observations, within
-from xstar.searchers.gp_model import (
+from xstar.searchers.gp.fit import (
     FAR,
     Fitted,
     classifier,
@@ -40,12 +39,13 @@ from xstar.searchers.gp_model import (
     lifted,
     nothing_known,
 )
-from xstar.searchers.gp_networks import Breeding, described_inputs, kernels, of_described, positions_only
-from xstar.searchers.settled import Settled
+from xstar.searchers.model_based.networks import Breeding, described_inputs, kernels, of_described, positions_only
+from xstar.searchers.model_based.observations import Observations, within
+from xstar.searchers.model_based.outcomes import Settled
 from xstar.trial import State, Suggestion, Trial
 
 if TYPE_CHECKING:
-    from xstar.searchers.gp import GP
+    from xstar.searchers.gp.searcher import GP
 
 NAMES = {"ei": "log EI", "ucb": "-LCB", "thompson": "-draw"}
 UNFINISHED = 64

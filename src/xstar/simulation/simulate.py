@@ -1,28 +1,25 @@
 """Methods compared in simulated time: a study of a problem on a cluster that exists on paper only.
 
 ``simulate`` runs the real searcher, scheduler, study and loop; only the training is played back
-(:mod:`xstar.executors.simulator`). ``regret_over_time`` says how far the best report was from the problem's optimum at any
-time: the *immediate regret* of the MOBSTER paper, Section 4.
+(:mod:`xstar.executors.simulator`).
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from xstar import loop
 from xstar.errors import InvalidArgument
 from xstar.executors.simulator import METRIC, Simulator
-from xstar.journal import History
-from xstar.limits import Limits
-from xstar.methods import check_end, resolve
 from xstar.problems import Problem
 from xstar.schedulers import Scheduler
 from xstar.schedulers.ladder import OnLadder
 from xstar.searchers import Searcher
-from xstar.study import Study
+from xstar.study.limits import Limits
+from xstar.study.methods import check_end, resolve
+from xstar.study.study import Study
 from xstar.trial import Job, Outcome, Report, Verdict
 
 TIME_IS_OVER = "the simulated time was over"
@@ -53,9 +50,9 @@ def simulate(
     (30, 9)
     """
     limits = Limits(trials=trials, seconds=seconds)
-    check_end(limits, problem.space, method, searcher)
     max_budget = problem.budgets[-1] if scheduler is None else None
     found, ladder = resolve(method, searcher, scheduler, max_budget)
+    check_end(limits, problem.space, found)
     if scheduler is None:
         ladder = _fitted(ladder, problem.budgets)
     _check(ladder, problem)
@@ -65,8 +62,8 @@ def simulate(
     study = Study(
         problem.space, searcher=found, scheduler=ladder, metric=METRIC, seed=seed, clock=lambda: simulator.now
     )
-    reason = loop.run(study, _Until(simulator, study, math.inf if seconds is None else seconds), limits)
-    if reason.startswith("interrupted"):
+    ending = loop.run(study, _Until(simulator, study, math.inf if seconds is None else seconds), limits)
+    if ending.end is loop.End.INTERRUPTED:
         raise KeyboardInterrupt
     return study
 
@@ -88,35 +85,6 @@ def rungs_of(budgets: Sequence[int], eta: int) -> tuple[int, ...]:
     return tuple(rungs)
 
 
-# ---------------------------------------------------------------- regret
-
-
-def improvements(history: History) -> list[tuple[float, float]]:
-    """(time, loss) of every report that was lower than all reports before it, at whatever budget; in order of time."""
-    reports = sorted((report.at, history.loss_of(report.metrics)) for t in history.trials for report in t.reports)
-    steps: list[tuple[float, float]] = []
-    lowest = math.inf
-    for at, loss in reports:
-        if loss < lowest:
-            lowest = loss
-            steps.append((at, loss))
-    return steps
-
-
-def regret_over_time(study: Study, problem: Problem, times: Iterable[float]) -> list[float]:
-    """At each of ``times``: the lowest loss reported by then, at any budget, less the problem's optimum.
-
-    Never below 0: one noisy report may lie under the expected loss of the best configuration. ``inf`` before the first report.
-    """
-    return regret_at(improvements(study.history), problem.optimum, times)
-
-
-def regret_at(steps: Sequence[tuple[float, float]], optimum: float, times: Iterable[float]) -> list[float]:
-    """``regret_over_time`` from the improvements of a run, which are few: a comparison need not keep its studies."""
-    places = (bisect_right(steps, time, key=lambda step: step[0]) for time in times)
-    return [max(0.0, steps[place - 1][1] - optimum) if place else math.inf for place in places]
-
-
 # ---------------------------------------------------------------- the parts of a simulation
 
 
@@ -131,10 +99,6 @@ class _Until:
         self._simulator = simulator
         self._study = study
         self._end = end
-
-    @property
-    def now(self) -> float:
-        return self._simulator.now
 
     @property
     def uses_files(self) -> bool:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xstar.searchers.gp import GP
+from xstar.searchers.gp.searcher import GP
 
 
 def NASBOT(**settings: Any) -> GP:

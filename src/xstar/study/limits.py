@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from xstar.core.checks import check_counts
+from xstar.core.values import unwrap
 from xstar.errors import InvalidArgument
 from xstar.journal import History
-from xstar.space.values import unwrap
 from xstar.trial import State
 
 
@@ -25,12 +26,9 @@ class Limits:
     """Stop when this many trials in a row ended without a new best."""
 
     def __post_init__(self) -> None:
-        for name in ("trials", "patience", "seconds", "target"):
+        for name in ("seconds", "target"):
             object.__setattr__(self, name, unwrap(getattr(self, name)))
-        for name, least in (("trials", 0), ("patience", 1)):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
-                raise InvalidArgument(name, f"must be a whole number of at least {least}", value)
+        check_counts(self, {"trials": 0, "patience": 1}, ("trials", "patience"), {})
         for name in ("seconds", "target"):
             value = getattr(self, name)
             if value is not None and (

@@ -1,0 +1,53 @@
+"""Checks of arguments: one rule, one wording, wherever the argument stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xstar.core.values import as_int
+from xstar.errors import InvalidArgument
+
+
+def whole_number(
+    name: str, value: object, *, least: int, remedy: str = "", error: type[InvalidArgument] = InvalidArgument
+) -> int:
+    """``value`` as an int of at least ``least``. NumPy's integers count and so does 1e3, but neither True nor 2.5 does.
+
+    >>> import numpy as np
+    >>> whole_number("workers", np.int64(4), least=1)
+    4
+    """
+    number = as_int(value)
+    if number is None or number < least:
+        raise error(name, f"must be a whole number of at least {least}", value, remedy)
+    return number
+
+
+def check_counts(
+    settings: object,
+    least: Mapping[str, int],
+    optional: Sequence[str] = (),
+    remedies: Mapping[str, str] | None = None,
+) -> None:
+    """Each of these settings of a frozen dataclass is a whole number, and kept as an int; ``optional`` ones may be ``None``."""
+    for name, low in least.items():
+        value = getattr(settings, name)
+        if value is None and name in optional:
+            continue
+        remedy = "leave it out if in doubt" if remedies is None else remedies.get(name, "")
+        object.__setattr__(settings, name, whole_number(name, value, least=low, remedy=remedy))
+
+
+def check_names(settings: object, allowed: Mapping[str, Sequence[str]]) -> None:
+    """Each of these settings is one of some names."""
+    for name, names in allowed.items():
+        value = getattr(settings, name)
+        if not isinstance(value, str) or value not in names:
+            raise InvalidArgument(name, f"must be one of {', '.join(names)}", value, f"e.g. {name}={names[0]!r}")
+
+
+def check_switches(settings: object, *names: str) -> None:
+    """Each of these settings is on or off."""
+    for name in names:
+        if not isinstance(value := getattr(settings, name), bool):
+            raise InvalidArgument(name, "must be True or False", value, "leave it out if in doubt")

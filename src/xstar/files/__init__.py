@@ -1,0 +1,5 @@
+"""Folders of a study: what its trials print, and their checkpoints."""
+
+from xstar.files.checkpoints import DEFAULT_CHECKPOINTS as DEFAULT_CHECKPOINTS
+from xstar.files.checkpoints import Checkpoints as Checkpoints
+from xstar.files.folders import Folders as Folders

@@ -1,0 +1,1 @@
+"""Looking at a stored study: audit, exchange with other formats, report."""

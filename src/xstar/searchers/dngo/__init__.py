@@ -1,0 +1,1 @@
+"""Bayesian optimisation with a neural network's last layer."""

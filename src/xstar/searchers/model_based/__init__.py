@@ -1,0 +1,1 @@
+"""What searchers with a surrogate share: observations, outcomes, initial design, decision, networks."""

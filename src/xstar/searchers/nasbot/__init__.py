@@ -1,0 +1,1 @@
+"""Bayesian optimisation of architectures."""
