@@ -17,7 +17,7 @@ from xstar.inspect.audit import audit
 from xstar.journal import History
 from xstar.schedulers import ASHA, Hyperband, MedianStop, Scheduler, StoppingASHA
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.pbil import PBIL, _read, _written
+from xstar.searchers.pbil import PBIL, _Fold, _read, _written
 from xstar.testing import check_searcher
 from xstar.trial import Done, New, Suggestion
 
@@ -299,7 +299,8 @@ def test_a_suggestion_costs_the_same_after_many_trials() -> None:
     for _ in range(500):
         trial = study.ask()
         study.tell(trial, zeros(trial))
-    fold = study.history.memo[PBIL()]
+    fold = study.history.memo.get(_Fold, PBIL())
+    assert fold is not None
     assert fold.trials >= 499
     assert len(fold.open) <= 2
     assert fold.draft.draft is None  # no chain of copies

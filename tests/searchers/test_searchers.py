@@ -29,7 +29,7 @@ class Counting:
     """Suggests what depends on how often it was asked, which it remembers where nothing survives."""
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
-        asked = history.memo[Counting] = history.memo.get(Counting, 0) + 1
+        asked = history.memo.put((history.memo.get(int) or 0) + 1)
         return Random().suggest(history, task, np.random.default_rng(asked))
 
 

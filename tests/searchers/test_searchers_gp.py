@@ -18,6 +18,7 @@ import xstar as xs
 from xstar.acquisition.pending import with_pending
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
+from xstar.journal import Memo
 from xstar.models.kernels import SHAPES as KNOWN_SHAPES
 from xstar.models.surrogate import Inputs, over_budgets
 from xstar.searchers import GP, SEARCHERS
@@ -192,11 +193,11 @@ def test_what_is_cached_of_the_classifier_does_not_matter() -> None:
     rows = np.random.default_rng(0).random((30, 2))
     for seed in (1, 2, 3):
         study = xs.Study(SQUARE, method="random", seed=seed)
-        kept = dict(study.history.memo)
+        kept = study.history.memo
         for _ in range(45):
             run(study, 1, awkward)
             found = []
-            for memo in (kept, {}):
+            for memo in (kept, Memo()):
                 study.history.memo = memo
                 decision = Decision(GP(), study.history, Observations.of(study.history))
                 found.append([constraint(rows)[0] for constraint in decision._constraints(something=True)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from xstar.errors import CorruptJournal, InvalidArgument, JournalConflict, Stora
 from xstar.inspect.audit import audit
 from xstar.journal import events as ev
 from xstar.storage import SqlStorage
-from xstar.storage.lease_holder import is_dead, new_holder
+from xstar.storage.lease_holder import LeaseHolder
 from xstar.storage.tables import FORMAT
 from xstar.testing import check_journal
 from xstar.testing.journals import created
@@ -132,13 +133,14 @@ def test_a_value_told_from_elsewhere_leaves_no_lease_behind(storage: str, name: 
 
 
 def test_who_is_dead() -> None:
-    me = new_holder()
-    assert not is_dead(me)
-    machine, pid, _, unique = me.split("|")
-    assert is_dead(f"{machine}|{pid}|1|{unique}"), "the number was given to another process"
-    assert is_dead(f"{machine}|{2**22 - 3}||{unique}")
-    assert not is_dead(f"elsewhere|{2**22 - 3}||{unique}"), "only its own machine can tell"
-    assert not is_dead("nonsense")
+    me = LeaseHolder.new()
+    assert LeaseHolder.parse(str(me)) == me
+    assert not me.is_dead()
+    assert replace(me, started="1").is_dead(), "the number was given to another process"
+    gone = replace(me, process=2**22 - 3, started="")
+    assert gone.is_dead()
+    assert not replace(gone, host="elsewhere").is_dead(), "only its own machine can tell"
+    assert LeaseHolder.parse("nonsense") is None
 
 
 def test_a_database_of_every_released_format_opens(tmp_path: Path) -> None:
@@ -181,7 +183,7 @@ def test_a_database_of_a_later_release_is_refused_unchanged(tmp_path: Path) -> N
 def test_an_event_of_a_later_release_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     small_study(path)
-    change(path, "UPDATE xstar_events SET schema = 2 WHERE seq = 2")
+    change(path, "UPDATE xstar_events SET schema = 3 WHERE seq = 2")
     with pytest.raises(StorageTooNew, match="event 2 of study 's'"):
         xs.Study.open("s", storage=path)
 

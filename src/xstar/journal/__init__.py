@@ -7,3 +7,4 @@ from xstar.journal.history import Rung as Rung
 from xstar.journal.journal import Journal as Journal
 from xstar.journal.journal import LeasedJournal as LeasedJournal
 from xstar.journal.journal import MemoryJournal as MemoryJournal
+from xstar.journal.memo import Memo as Memo

@@ -23,10 +23,14 @@ from dataclasses import MISSING, dataclass, fields
 from typing import Any, get_args, get_origin, get_type_hints
 
 from xstar.errors import CorruptJournal, StorageTooNew
-from xstar.trial import Metrics, Verdict
+from xstar.trial import Metrics, Origin, Verdict
 
-SCHEMA = 1
-"""Number of the JSON form of events. A reader refuses higher numbers and upgrades lower ones."""
+SCHEMA = 2
+"""Number of the JSON form of events. A reader refuses higher numbers and upgrades lower ones.
+
+1   an origin is a sentence
+2   an origin with numbers is an object of ``method``, ``detail`` and ``numbers``; one without is a sentence still
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,7 @@ class Asked:
     trial: int
     config: dict[str, Any]
     origin: str
+    """An :class:`~xstar.trial.Origin`, or only a sentence."""
     seen: int
     """The decision is a function of the first ``seen`` events."""
     at: float
@@ -151,6 +156,8 @@ def dump(event: Event) -> str:
             value = {key: number if math.isfinite(number) else str(number) for key, number in value.items()}
         elif name == "verdict":
             value = value.value
+        elif name == "origin" and isinstance(value, Origin) and value.numbers:
+            value = {"method": value.method, "detail": value.detail, "numbers": value.numbers}
         body[name] = value
     # ASCII: a reason may hold half a surrogate pair (a file name that is no UTF-8), which no database takes.
     return json.dumps(body, separators=(",", ":"), allow_nan=False)
@@ -186,10 +193,16 @@ def load(kind: str, body: str, schema: int = SCHEMA, where: str = "an event") ->
             data["metrics"] = {str(key): float(number) for key, number in data["metrics"].items()}
         if "verdict" in data:
             data["verdict"] = Verdict(data["verdict"])
-    except (TypeError, ValueError) as error:
+        if "origin" in data:
+            data["origin"] = _origin(data["origin"])
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise CorruptJournal(f"{where} ({kind}): {error}: {body[:200]!r}") from None
     event: Event = cls(**data)
     return event
+
+
+def _origin(data: str | dict[str, Any]) -> Origin:
+    return Origin.of(data) if isinstance(data, str) else Origin(data["method"], data["detail"], **data["numbers"])
 
 
 def _json_types(hint: Any) -> tuple[type, ...]:
@@ -205,4 +218,4 @@ def _json_types(hint: Any) -> tuple[type, ...]:
 
 _TYPES: dict[tuple[type[Any], str], tuple[type, ...]] = {
     (cls, name): _json_types(hint) for cls in KINDS.values() for name, hint in get_type_hints(cls).items()
-}
+} | {(Asked, "origin"): (str, dict)}

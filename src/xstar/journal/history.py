@@ -27,8 +27,9 @@ from sortedcontainers import SortedList
 
 from xstar.errors import CorruptJournal
 from xstar.journal import events as ev
+from xstar.journal.memo import Memo
 from xstar.space import Space
-from xstar.trial import LIVE, Config, Metrics, State, Trial, Verdict
+from xstar.trial import LIVE, Config, Metrics, Origin, State, Trial, Verdict
 
 MAX_LOSSES = 5
 """How often a trial whose *program* died is run again before it counts as failed.
@@ -36,6 +37,8 @@ MAX_LOSSES = 5
 A program's death is rarely the trial's fault, so this is generous; without a limit a trial that takes its machine down
 (memory, driver) would do so at every restart. Deaths of a *worker* are counted by ``retries`` instead.
 """
+
+ADDED = Origin("added")
 
 
 class Rung:
@@ -77,12 +80,12 @@ class History:
         self.observed: list[tuple[int, int, float]] = []
         """(trial, budget, loss) of what models learn from: every report at a rung, and the last report, wherever that was, of
         every trial that is complete, was stopped, or ended above the bound of a constraint."""
-        self.memo: dict[Any, Any] = {}
-        """For searchers and schedulers: results that follow from this history. May be emptied without changing an answer."""
+        self.memo = Memo()
+        """For searchers and schedulers: what they computed from this history. May be emptied without changing an answer."""
         self.since_best = 0
         """How many trials were over since the best one was."""
         self.asked: Counter[str] = Counter()
-        """New trials by the method that suggested them (the origin's first word)."""
+        """New trials by the method that suggested them."""
         self.added = 0
         """How many trials are observations made elsewhere."""
         self._tried: dict[Hashable, int] = {}
@@ -184,11 +187,12 @@ class History:
         self._enqueued += 1
 
     def _ask(self, event: ev.Asked) -> None:
-        trial = self._open(event.trial, event.config, event.origin, event.seen, event.at)
+        origin = Origin.of(event.origin)
+        trial = self._open(event.trial, event.config, origin, event.seen, event.at)
         trial.target = event.budget
         trial.bracket = event.bracket
         self.started[event.bracket] += 1
-        self.asked[event.origin.partition(":")[0]] += 1
+        self.asked[origin.method] += 1
         if event.queued is not None and self.queue and self.queue[0][0] == event.queued:
             self.queue.popleft()
         self.running[event.trial] = trial
@@ -247,7 +251,7 @@ class History:
             self._end(trial, State.FAILED, event.at)
 
     def _add(self, event: ev.Added) -> None:
-        trial = self._open(event.trial, event.config, "added", self.seen, event.at)
+        trial = self._open(event.trial, event.config, ADDED, self.seen, event.at)
         trial.bracket = -1  # it ran in none: at no rung is it compared with trials that did
         self._counts[State.RUNNING] += 1
         self.added += 1
@@ -256,7 +260,7 @@ class History:
 
     # ------------------------------------------------------------ helpers of the fold
 
-    def _open(self, number: int, config: dict[str, Any], origin: str, seen: int, at: float) -> Trial:
+    def _open(self, number: int, config: dict[str, Any], origin: Origin, seen: int, at: float) -> Trial:
         if number != len(self.trials):
             raise CorruptJournal(f"event {self.seen} opens trial {number}, but the next number is {len(self.trials)}")
         trial = Trial(number, self.space.load(config), origin, seen, at, self.sign)

@@ -38,7 +38,7 @@ class Hyperband(OnLadder):
     brackets: int | None = None
 
     def next(self, history: History) -> New | Promote:
-        ready: _Ready = history.memo.setdefault(self, _Ready())
+        ready = history.memo.get(_Ready, self) or history.memo.put(_Ready(), self)
         for instance in history.touched[ready.seen :]:
             if instance not in ready.queued and self._promotable(history, instance) is not None:
                 ready.queued.add(instance)

@@ -30,6 +30,16 @@ class _Averages:
     seen: int = 0
     by_budget: dict[int, SortedList[float]] = field(default_factory=dict)
 
+    def catch_up(self, history: History) -> None:
+        for number in history.ended[self.seen :]:
+            trial = history.trials[number]
+            if trial.state is State.COMPLETE:
+                total = 0.0
+                for count, reading in enumerate(trial.reports, 1):
+                    total += history.loss_of(reading.metrics)
+                    self.by_budget.setdefault(reading.budget, SortedList()).add(total / count)
+        self.seen = len(history.ended)
+
 
 @dataclass(frozen=True)
 class MedianStop:
@@ -53,7 +63,7 @@ class MedianStop:
     def judge(self, history: History, report: Report) -> Verdict:
         if report.budget <= self.grace:
             return Verdict.CONTINUE
-        averages = self._averages(history).by_budget.get(report.budget)
+        averages = history.memo.fold(_Averages, history).by_budget.get(report.budget)
         if averages is None or len(averages) < LEAST:
             return Verdict.CONTINUE
         best = min(history.trials[report.trial].lowest, history.loss_of(report.metrics))
@@ -63,18 +73,6 @@ class MedianStop:
 
     def retired(self, history: History, trial: Trial) -> tuple[int, ...]:
         return ()  # nothing ever pauses
-
-    def _averages(self, history: History) -> _Averages:
-        kept: _Averages = history.memo.setdefault(self, _Averages())
-        for number in history.ended[kept.seen :]:
-            trial = history.trials[number]
-            if trial.state is State.COMPLETE:
-                total = 0.0
-                for count, reading in enumerate(trial.reports, 1):
-                    total += history.loss_of(reading.metrics)
-                    kept.by_budget.setdefault(reading.budget, SortedList()).add(total / count)
-        kept.seen = len(history.ended)
-        return kept
 
 
 SCHEDULERS.register("median", MedianStop)

@@ -15,7 +15,7 @@ from xstar.journal import History
 from xstar.searchers.base import SEARCHERS
 from xstar.searchers.dngo.searcher import DNGO
 from xstar.searchers.gp.searcher import GP
-from xstar.trial import Done, New, Suggestion
+from xstar.trial import Done, New, Origin, Suggestion
 
 SWITCH = 1000
 """Here both take 0.09 s for a suggestion (Hartmann's function, one core); at 300 the GP takes a third of DNGO's time, at 3,000
@@ -35,7 +35,7 @@ class Auto:
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         few = len(history.observed) < self.switch
         made = (GP() if few else DNGO()).suggest(history, task, rng)
-        return made if isinstance(made, Done) else Suggestion(made.config, f"auto: {made.origin}")
+        return made if isinstance(made, Done) else Suggestion(made.config, Origin.of(made.origin).within("auto"))
 
 
 SEARCHERS.register("auto", Auto)

@@ -10,7 +10,7 @@ import numpy as np
 from xstar.core.registry import Registry
 from xstar.journal import History
 from xstar.space import Parameter, Space
-from xstar.trial import Config, Done, New, Suggestion
+from xstar.trial import Config, Done, New, Origin, Suggestion
 
 REJECTIONS = 64
 """Draws before looking systematically for an untried configuration.
@@ -49,6 +49,12 @@ class Finite(Protocol):
 
 
 SEARCHERS: Registry[Searcher] = Registry("searcher")
+
+
+def at_random(history: History, rng: np.random.Generator, why: str) -> Suggestion | Done:
+    """A random configuration in place of a method's own, and why."""
+    config = untried(history, rng)
+    return config if isinstance(config, Done) else Suggestion(config, Origin("random", why))
 
 
 def exhausted(history: History) -> Done | None:

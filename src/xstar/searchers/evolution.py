@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from xstar.acquisition.mutate import chances, evaluations, evolve
 from xstar.core.checks import check_counts
+from xstar.core.table import Table
 from xstar.journal import History
 from xstar.models.standardise import Targets
-from xstar.searchers.base import SEARCHERS, exhausted, untried
-from xstar.searchers.mutation import first_design, mutated, pools, untried_child
-from xstar.trial import Config, Done, New, Suggestion
+from xstar.searchers.base import SEARCHERS, at_random, exhausted
+from xstar.searchers.mutation import first_design, initial_trial, mutated, pools, untried_child
+from xstar.trial import Config, Done, New, Origin, Suggestion
 
 PARENTS = 1_000
 """Trials that may become parents, the best ones. With all of 100,000 a suggestion took 128 ms, most of it to bring their losses
@@ -48,9 +49,9 @@ class Evolution:
         if (done := exhausted(history)) is not None:
             return done
         number = len(history.trials)
-        known = _Losses.of(history)
-        if number < self.initial or not known.count:
-            return _initial("evolution", number, first_design(history, task, rng))
+        known = history.memo.fold(_Losses, history)
+        if number < self.initial or not known.table.count:
+            return initial_trial("evolution", first_design(history, task, rng), number)
         generation = (number - self.initial) // self.per_generation
         trials, losses = known.before(self.initial + generation * self.per_generation, self.per_generation)
         if not len(trials):  # nothing of the generations before has ended yet
@@ -62,8 +63,9 @@ class Evolution:
         if isinstance(child, Done):
             return child
         if child is not None:
-            return Suggestion(child, f"evolution: generation {generation + 1}, mutated from trial {parent}")
-        return _at_random(history, rng, f"evolution: no untried mutation of trial {parent} was found")
+            said = "generation {generation}, mutated from trial {parent}"
+            return Suggestion(child, Origin("evolution", said, generation=generation + 1, parent=parent))
+        return at_random(history, rng, f"evolution: no untried mutation of trial {parent} was found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ class NetworkRandom:
             return done
         number = len(history.trials)
         if number < self.initial:
-            return _initial("nasbot-random", number, first_design(history, task, rng))
+            return initial_trial("nasbot-random", first_design(history, task, rng), number)
         space = history.space
         starts = rng.permutation(number)[:POPULATION].tolist()
         members: list[Config] = [history.trials[place].config for place in starts]
@@ -96,34 +98,28 @@ class NetworkRandom:
         )
         for place in np.argsort(-scores, kind="stable").tolist():
             if history.tried(found[place]) is None:
-                return Suggestion(found[place], f"nasbot-random: one of {len(found)}")
-        return _at_random(history, rng, f"nasbot-random: all of {len(found)} were tried")
+                return Suggestion(found[place], Origin("nasbot-random", "one of {candidates}", candidates=len(found)))
+        return at_random(history, rng, f"nasbot-random: all of {len(found)} were tried")
 
 
 @dataclass
 class _Losses:
     """The latest loss of every trial that has one, in arrays that grow with the history: amortised O(1) per observation."""
 
-    count: int = 0
+    table: Table = field(default_factory=lambda: Table(4))
+    """Number, loss, the budget it was reported at, and whether all constraints hold."""
     _seen: int = 0
     _place: dict[int, int] = field(default_factory=dict)
-    _table: NDArray[np.float64] = field(default_factory=lambda: np.empty((64, 4)))
-    """Number, loss, the budget it was reported at, and whether all constraints hold."""
 
-    @classmethod
-    def of(cls, history: History) -> _Losses:
-        kept: _Losses | None = history.memo.get(_Losses)
-        if kept is None:
-            kept = history.memo[_Losses] = cls()
-        for number, budget, loss in history.observed[kept._seen :]:
-            place = kept._place.setdefault(number, kept.count)
-            if place == kept.count:
-                kept.count += 1
-                if place == len(kept._table):
-                    kept._table = np.vstack([kept._table, np.empty_like(kept._table)])
-            kept._table[place] = number, loss, budget, history.violation(history.trials[number]) is None
-        kept._seen = len(history.observed)
-        return kept
+    def catch_up(self, history: History) -> None:
+        for number, budget, loss in history.observed[self._seen :]:
+            row = (number, loss, budget, history.violation(history.trials[number]) is None)
+            place = self._place.setdefault(number, self.table.count)
+            if place == self.table.count:
+                self.table.append(np.array([row], dtype=np.float64))
+            else:
+                self.table.rows[place] = row
+        self._seen = len(history.observed)
 
     def before(self, number: int, enough: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Trials with a lower number that have a loss, and their losses: the ``PARENTS`` best of them, and none that breaks
@@ -132,7 +128,7 @@ class _Losses:
         A loss after one epoch says nothing beside one after a hundred: of several budgets it is the highest that ``enough``
         trials are at; if there is none, the one that most are at, the higher one of equals.
         """
-        table = self._table[: self.count]
+        table = self.table.rows
         table = table[table[:, 0] < number]
         if (fine := table[:, 3] > 0.0).any():
             table = table[fine]
@@ -143,17 +139,6 @@ class _Losses:
         if len(table) > PARENTS:
             table = table[np.sort(np.argpartition(table[:, 1], PARENTS)[:PARENTS])]
         return table[:, 0], table[:, 1]
-
-
-def _initial(method: str, number: int, drawn: Suggestion | Done) -> Suggestion | Done:
-    if isinstance(drawn, Done):
-        return drawn
-    return Suggestion(drawn.config, f"{method}: initial {number + 1}, {drawn.origin}")
-
-
-def _at_random(history: History, rng: np.random.Generator, why: str) -> Suggestion | Done:
-    drawn = untried(history, rng)
-    return drawn if isinstance(drawn, Done) else Suggestion(drawn, f"random: {why}")
 
 
 SEARCHERS.register("evolution", Evolution)

@@ -17,7 +17,7 @@ from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.searchers.base import SEARCHERS
 from xstar.space import Domain, Float, Int, Parameter, Space
-from xstar.trial import Config, Done, New, Suggestion
+from xstar.trial import Config, Done, New, Origin, Suggestion
 
 LARGEST_GRID = 1_000_000
 """A grid is kept in memory; one of more points than this is a mistake (20 parameters at 5 points are 10¹³)."""
@@ -42,7 +42,8 @@ class Grid:
         # that a user enqueued or added are stepped over.
         for index in range(history.asked["grid"], len(grid)):
             if history.tried(grid[index]) is None:
-                return Suggestion(dict(grid[index]), f"grid: point {index + 1} of {len(grid)}")
+                origin = Origin("grid", "point {point} of {points}", point=index + 1, points=len(grid))
+                return Suggestion(dict(grid[index]), origin)
         return Done(f"all {len(grid):,} points of the grid have been tried")
 
 

@@ -13,7 +13,7 @@ from xstar.searchers.base import untried
 from xstar.searchers.sobol import Sobol
 from xstar.space import Space
 from xstar.space.cube import cube_of
-from xstar.trial import Config, Done, New, Suggestion
+from xstar.trial import Config, Done, New, Origin, Suggestion
 
 SCALES = (0.3, 0.1, 0.03)
 """Standard deviations of the steps of numbers, in sides of the cube: one is drawn for each child."""
@@ -74,8 +74,15 @@ def first_design(history: History, task: New, rng: np.random.Generator) -> Sugge
             told.append(f"network {number + 1} of {len(pool)} of the pool")
     if not told or history.tried(config) is not None:
         return drawn if history.space.draws else Suggestion(drawn.config, "drawn at random")
-    placed = [drawn.origin] if drawn.origin.startswith("sobol") else []
+    placed = [str(drawn.origin)] if Origin.of(drawn.origin).method == "sobol" else []
     return Suggestion(config, ", ".join(placed + told))
+
+
+def initial_trial(method: str, drawn: Suggestion | Done, number: int) -> Suggestion | Done:
+    """A trial of an initial design as a suggestion of the method whose design it is."""
+    if isinstance(drawn, Done):
+        return drawn
+    return Suggestion(drawn.config, Origin(method, f"initial {{trial}}, {drawn.origin}", trial=number + 1))
 
 
 def untried_child(

@@ -45,9 +45,9 @@ from xstar.igo.adaptation import ADAPT
 from xstar.igo.family import Array
 from xstar.journal import History
 from xstar.journal.events import Reported
-from xstar.searchers.base import SEARCHERS, exhausted, untried
+from xstar.searchers.base import SEARCHERS, at_random, exhausted
 from xstar.space import Space
-from xstar.trial import Done, New, State, Suggestion, Trial, Verdict
+from xstar.trial import Done, New, Origin, State, Suggestion, Trial, Verdict
 
 SEGMENT = re.compile(r"generation (\d+)(?:, learned ([\d -]+))?(?:, again ([\d ]+))?")
 
@@ -71,29 +71,29 @@ class PBIL:
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         if (done := exhausted(history)) is not None:
             return done
-        fold: _Fold | None = history.memo.get(self)
+        fold = history.memo.get(_Fold, self)
         if fold is None:
             try:
                 fold = _Fold.new(history.space, self.adapt)
             except InvalidArgument as error:
-                return _random(history, rng, f"pbil has nothing to learn about, {error.rule}")
-        fold = history.memo[self] = fold.caught_up(history)
+                return at_random(history, rng, f"pbil has nothing to learn about, {error.rule}")
+        fold = history.memo.put(fold.caught_up(history), self)
         draft = fold.copy()
         for _ in range(DRAWS):
             generation = draft.current(history)
             config = draft.layout.config(draft.core.family.draw(generation.theta, 1, rng)[0], rng)
             known = history.tried(config)
             if known is None or history.space.size == float("inf"):
-                draft.origin = "pbil: " + "; ".join(draft.segments())
+                steps = [(generation, [*learned], [*again]) for generation, learned, again in draft.steps]
+                draft.origin = Origin("pbil", "; ".join(draft.segments()), steps=steps)
                 fold.draft = draft
                 return Suggestion(config, draft.origin)
             draft.add(known)
-        return _random(history, rng, f"pbil: generation {fold.newest} and on drew nothing but tried ones")
+        return at_random(history, rng, f"pbil: generation {fold.newest} and on drew nothing but tried ones")
 
 
-def _random(history: History, rng: np.random.Generator, why: str) -> Suggestion | Done:
-    config = untried(history, rng)
-    return config if isinstance(config, Done) else Suggestion(config, f"random: {why}")
+Step = tuple[int, list[int], list[int]]
+"""A generation, those learned from to open it, old trials drawn again in it."""
 
 
 @dataclass(frozen=True)
@@ -119,10 +119,10 @@ class _Fold:
     """The number of the newest generation."""
     open: dict[int, _Generation] = field(default_factory=dict)
     """The generations that were not learned from yet, by number; the newest one among them."""
-    steps: list[tuple[int, tuple[int, ...], list[int]]] = field(default_factory=list)
-    """Of a copy, what it did: (generation, those learned from to open it, old trials drawn again in it)."""
-    origin: str = ""
-    """Of a copy, those steps in words."""
+    steps: list[Step] = field(default_factory=list)
+    """Of a copy, what it did."""
+    origin: Origin | None = None
+    """Of a copy, those steps on record."""
     draft: _Fold | None = None
     """The last copy: kept, so that its work need not be done again once the trial it drew is on record."""
 
@@ -142,7 +142,7 @@ class _Fold:
         fold = self
         for number in range(self.trials, len(history.trials)):
             origin = history.trials[number].origin
-            if origin.startswith("pbil: "):
+            if origin.method == "pbil":
                 # The copy that drew this very trial did all that its origin tells.
                 if fold.draft is not None and fold.draft.trials == number and fold.draft.origin == origin:
                     fold = fold.draft
@@ -150,18 +150,15 @@ class _Fold:
                     fold.follow(origin, history)
                 fold.add(number)
             fold.trials = number + 1
-        fold.steps, fold.origin, fold.draft = [], "", None
+        fold.steps, fold.origin, fold.draft = [], None, None
         return fold
 
-    def follow(self, origin: str, history: History) -> None:
-        for segment in origin.removeprefix("pbil: ").split("; "):
-            found = SEGMENT.fullmatch(segment)
-            assert found is not None, f"not an origin of ours: {origin}"
-            generation, learned, again = found.groups()
-            if int(generation) > self.newest:
-                self.open_next(_read(learned or ""), history)
-            for number in (again or "").split():
-                self.add(int(number))
+    def follow(self, origin: Origin, history: History) -> None:
+        for generation, learned, again in _steps(origin):
+            if generation > self.newest:
+                self.open_next(learned, history)
+            for number in again:
+                self.add(number)
 
     # --- write --------------------------------------------------------------------------------------------------
 
@@ -170,15 +167,15 @@ class _Fold:
         newest = self.open.get(self.newest)
         if newest is not None and len(newest.members) < newest.samples:
             if not self.steps:
-                self.steps.append((self.newest, (), []))
+                self.steps.append((self.newest, [], []))
             return newest
         ready = tuple(
             number
             for number, generation in self.open.items()
-            if all(_settled(history.trials[member]) for member in generation.members)
+            if all(_has_result(history.trials[member]) for member in generation.members)
         )
         self.open_next(ready, history)
-        self.steps.append((self.newest, ready, []))
+        self.steps.append((self.newest, list(ready), []))
         return self.open[self.newest]
 
     def open_next(self, learned: Sequence[int], history: History) -> None:
@@ -209,7 +206,19 @@ class _Fold:
         return texts
 
 
-def _settled(trial: Trial) -> bool:
+def _steps(origin: Origin) -> Iterable[Step]:
+    """The steps that an origin records; journals of schema 1 have them in words only."""
+    if origin.numbers:
+        yield from origin.numbers["steps"]
+        return
+    for segment in origin.detail.split("; "):
+        found = SEGMENT.fullmatch(segment)
+        assert found is not None, f"not an origin of ours: {origin}"
+        generation, learned, again = found.groups()
+        yield int(generation), list(_read(learned or "")), [int(number) for number in (again or "").split()]
+
+
+def _has_result(trial: Trial) -> bool:
     return trial.state.over or trial.state is State.PAUSED or any(map(_paused, trial.reports))
 
 

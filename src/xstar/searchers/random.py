@@ -13,7 +13,9 @@ import numpy as np
 
 from xstar.journal import History
 from xstar.searchers.base import SEARCHERS, untried
-from xstar.trial import Done, New, Suggestion
+from xstar.trial import Done, New, Origin, Suggestion
+
+RANDOM = Origin("random")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,7 @@ class Random:
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         config = untried(history, rng)
-        return config if isinstance(config, Done) else Suggestion(config, "random")
+        return config if isinstance(config, Done) else Suggestion(config, RANDOM)
 
 
 SEARCHERS.register("random", Random)

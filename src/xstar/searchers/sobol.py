@@ -16,8 +16,8 @@ import numpy as np
 
 from xstar.errors import InvalidArgument
 from xstar.journal import History
-from xstar.searchers.base import SEARCHERS, exhausted, untried
-from xstar.trial import Done, New, Suggestion
+from xstar.searchers.base import SEARCHERS, at_random, exhausted
+from xstar.trial import Done, New, Origin, Suggestion
 
 BLOCK = 1024
 """Points made at once. A point has to be found from its number alone, so the sequence is made anew and forwarded to it: 0.6 ms
@@ -36,12 +36,9 @@ class Sobol:
         if space.draws:
             config = space.from_uniforms(_block(history.seed, space.draws, number // BLOCK)[number % BLOCK], rng)
             if history.tried(config) is None:
-                return Suggestion(config, f"sobol: point {number}")
-        drawn = untried(history, rng)
-        if isinstance(drawn, Done):
-            return drawn
+                return Suggestion(config, Origin("sobol", "point {point}", point=number))
         why = "its configuration was tried" if space.draws else "no parameter to place it on"
-        return Suggestion(drawn, f"random: sobol point {number} not used, {why}")
+        return at_random(history, rng, f"sobol point {number} not used, {why}")
 
 
 @lru_cache(maxsize=8)

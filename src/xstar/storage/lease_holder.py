@@ -9,38 +9,59 @@ from __future__ import annotations
 import os
 import socket
 import uuid
+from dataclasses import dataclass
 from pathlib import Path
 
 
-def new_holder() -> str:
-    """``machine|process id|start of the process|unique``."""
-    return "|".join((_machine(), str(os.getpid()), _start_of(os.getpid()) or "", uuid.uuid4().hex[:12]))
+@dataclass(frozen=True, slots=True)
+class LeaseHolder:
+    """One open study in one process."""
+
+    host: str
+    boot: str
+    """Boot and process-number space: two containers may share a host name but not process numbers."""
+    process: int
+    started: str
+    """When the process started: its number may be given to another one later."""
+    unique: str
+
+    @classmethod
+    def new(cls) -> LeaseHolder:
+        """This process, under a name that nobody else has."""
+        process = os.getpid()
+        return cls(socket.gethostname(), _boot(), process, _start_of(process) or "", uuid.uuid4().hex[:12])
+
+    @classmethod
+    def parse(cls, text: str) -> LeaseHolder | None:
+        """The holder that was stored as ``text``; ``None`` if a later release wrote it in another form."""
+        parts = text.split("|")
+        if len(parts) != 4 or not parts[1].isdigit():
+            return None
+        host, _, boot = parts[0].partition("/")
+        return cls(host, boot, int(parts[1]), parts[2], parts[3])
+
+    def __str__(self) -> str:
+        return f"{self.host}/{self.boot}|{self.process}|{self.started}|{self.unique}"
+
+    def is_dead(self) -> bool:
+        """True only if the holder ran on this machine and its process is certainly gone."""
+        if (self.host, self.boot) != (socket.gethostname(), _boot()):
+            return False
+        try:
+            os.kill(self.process, 0)
+        except ProcessLookupError:
+            return True
+        except OSError:
+            return False
+        return bool(self.started) and (_start_of(self.process) or self.started) != self.started
 
 
-def is_dead(holder: str) -> bool:
-    """True only if the holder ran on this machine and its process is certainly gone."""
-    parts = holder.split("|")
-    if len(parts) != 4 or parts[0] != _machine() or not parts[1].isdigit():
-        return False
-    pid = int(parts[1])
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    # The number may have been given to another process since; its start time tells them apart.
-    return bool(parts[2]) and (_start_of(pid) or parts[2]) != parts[2]
-
-
-def _machine() -> str:
-    """Host, boot and process-number space: two containers may share a host name but not process numbers."""
+def _boot() -> str:
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        space = os.readlink("/proc/self/ns/pid")
+        return f"{boot}/{os.readlink('/proc/self/ns/pid')}"
     except OSError:
-        boot = space = ""
-    return f"{socket.gethostname()}/{boot}/{space}"
+        return "/"
 
 
 def _start_of(pid: int) -> str | None:

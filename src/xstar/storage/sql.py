@@ -20,7 +20,7 @@ from xstar.journal import events as ev
 from xstar.journal.events import Event
 from xstar.storage import tables
 from xstar.storage.database import Database
-from xstar.storage.lease_holder import is_dead, new_holder
+from xstar.storage.lease_holder import LeaseHolder
 from xstar.trial import Verdict
 
 BATCH = 5_000
@@ -120,7 +120,7 @@ class SqlJournal:
         self.database = database
         self.study = study
         self.name = name
-        self.holder = new_holder()
+        self.holder = str(LeaseHolder.new())
         self.lease_seconds = lease_seconds
         self._held: dict[int, int] = {}  # trials this holder took → the attempt it took them for
         events, leases, here = tables.events, tables.leases, tables.events.c.study == study
@@ -226,8 +226,9 @@ class SqlJournal:
         for trial, holder, expires in rows:
             if holder == self.holder:
                 continue
-            where = holder.split("/")[0]
-            if is_dead(holder):
+            known = LeaseHolder.parse(holder)
+            where = "another machine" if known is None else known.host
+            if known is not None and known.is_dead():
                 found.append((trial, f"the program running it on {where} ended"))
             elif expires < now:
                 found.append((trial, f"no sign of life from {where} for {now - expires + self.lease_seconds:.0f} s"))

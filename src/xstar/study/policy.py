@@ -15,7 +15,7 @@ from xstar.journal import History
 from xstar.journal import events as ev
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
-from xstar.trial import LIVE, Done, Metrics, New, Promote, Report, Suggestion, Trial, Verdict, Wait
+from xstar.trial import LIVE, Done, Metrics, New, Origin, Promote, Report, Suggestion, Trial, Verdict, Wait
 
 Start = ev.Asked | ev.Started
 STARTS = (ev.Asked, ev.Started)  # a tuple: a union would be put together anew at every `isinstance`
@@ -48,13 +48,13 @@ class Policy:
         choice: Suggestion | Done
         if history.queue:
             queued, config = history.queue[0]
-            choice = Suggestion(config, f"enqueued: number {queued + 1}")
+            choice = Suggestion(config, Origin("enqueued", "number {number}", number=queued + 1))
         else:
             choice = self.searcher.suggest(history, task, self.streams.generator(number, "suggest"))
             if isinstance(choice, Done):
                 return choice
         config = history.space.dump(choice.config)
-        return ev.Asked(number, config, choice.origin, history.seen, now, task.budget, task.bracket, queued)
+        return ev.Asked(number, config, Origin.of(choice.origin), history.seen, now, task.budget, task.bracket, queued)
 
     def answer(
         self,

@@ -8,7 +8,7 @@ from xstar.errors import JournalConflict
 from xstar.journal import Event, History, Journal
 from xstar.journal import events as ev
 from xstar.space import Float, Space
-from xstar.trial import State, Verdict
+from xstar.trial import Origin, State, Verdict
 
 
 def created(metric: str = "value") -> ev.Created:
@@ -22,7 +22,7 @@ def one_of_each() -> list[Event]:
     return [
         created(),
         ev.Enqueued({"x": 0.5}, 1.0),
-        ev.Asked(0, {"x": 0.5}, "enqueued: number 1", 2, 2.0, budget=9, queued=0),
+        ev.Asked(0, {"x": 0.5}, Origin("enqueued", "number {number}", number=1), 2, 2.0, budget=9, queued=0),
         ev.Reported(0, 1, {"value": 0.25, "größe ☃": float("nan"), "b": float("inf")}, 3.0),
         ev.Lost(0, 'a "reason"\nof two lines\\', 4.0),
         ev.Started(0, 1, 5, 5.0, budget=9),

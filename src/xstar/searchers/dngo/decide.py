@@ -233,7 +233,7 @@ class Decision:
     def _leaders(self) -> NDArray[np.intp]:
         """The places of the best observations that may be the answer."""
         history, data = self.history, self.data
-        kept: Leaders = history.memo.setdefault(Leaders, Leaders())
+        kept = history.memo.get(Leaders) or history.memo.put(Leaders())
         bounds = history.created.constraints
         # By rung: trials may also end in between, at any number of budgets, and each group has its ``LEADERS``.
         level = np.searchsorted(history.levels, data.budget, side="right").astype(np.float64)

@@ -76,7 +76,7 @@ class Trained:
 def trained(history: History, settings: DNGO, purpose: str, last: int, X: Array, y: Array, mean: Quadratic) -> Trained:
     """The model trained on the first ``last`` observations: the one in ``history.memo``, if it is that one."""
     key = (settings, purpose)
-    kept: Trained | None = history.memo.get(key)
+    kept = history.memo.get(Trained, key)
     if kept is not None and kept.last == last:
         return kept
     rng = Streams(history.seed).generator(last, f"dngo {purpose}")
@@ -87,8 +87,7 @@ def trained(history: History, settings: DNGO, purpose: str, last: int, X: Array,
         basis = Basis(network, mean)
         statistics = _summed(Statistics.none(basis.width + mean.size), basis, X[:last], t, CHUNK)
         members.append(Member(basis, tuple(sample(statistics, basis, rng, settings.samples)), statistics))
-    made = history.memo[key] = Trained(last, targets, float(np.quantile(t, BAD)), tuple(members))
-    return made
+    return history.memo.put(Trained(last, targets, float(np.quantile(t, BAD)), tuple(members)), key)
 
 
 def networks_of(
@@ -132,15 +131,23 @@ def heads(
     ]
 
 
+@dataclass(frozen=True)
+class Summed:
+    """The sums of a model's members over the observations up to ``end``, in full blocks."""
+
+    model: Trained
+    end: int
+    sums: list[Statistics]
+
+
 def _up_to_date(
     history: History, purpose: str, model: Trained, first: int, X: Array, targets: Callable[[slice], Array]
 ) -> list[Statistics]:
     """The sums from row ``first`` on, for each member: full blocks from ``history.memo``, and what came since."""
-    key = ("dngo sums", purpose)
-    kept: tuple[Trained, int, list[Statistics]] | None = history.memo.get(key)
-    if kept is None or kept[0] is not model:
-        kept = (model, first, [Statistics.none(len(member.statistics.cross)) for member in model.members])
-    _, at, sums = kept
+    kept = history.memo.get(Summed, purpose)
+    if kept is None or kept.model is not model:
+        kept = Summed(model, first, [Statistics.none(len(member.statistics.cross)) for member in model.members])
+    at, sums = kept.end, kept.sums
     full = at + (len(X) - at) // BLOCK * BLOCK
     for begin, end in ((at, full), (full, len(X))):
         if begin < end:
@@ -150,7 +157,7 @@ def _up_to_date(
                 for own, member in zip(sums, model.members, strict=True)
             ]
         if end == full:
-            history.memo[key] = (model, full, sums)
+            history.memo.put(Summed(model, full, sums), purpose)
     return sums
 
 
@@ -206,14 +213,14 @@ def constraint(history: History, settings: DNGO, settled: Settled, doubtful: Arr
     whole, broken = settled.whole.rows, settled.broken.rows[:, :-1]
     last = (min(last_training(len(whole)), len(whole)), min(last_training(len(broken)), len(broken)))
     key = (settings, "feasible")
-    kept: Divided | None = history.memo.get(key)
+    kept = history.memo.get(Divided, key)
     if kept is None or kept.last != last:
         X = np.vstack([whole[: last[0]], broken[: last[1]]])
         feasible = np.arange(len(X)) < last[0]
         rng = Streams(history.seed).generator(sum(last), "dngo feasible")
         (network,) = networks_of(settings, X, feasible.astype(np.float64), rng, 1, logistic=True)
         F = np.vstack([with_constant(network(X[at : at + CHUNK])) for at in range(0, len(X), CHUNK)])
-        kept = history.memo[key] = Divided(last, network, fit(F, feasible, settings.likelihood))
+        kept = history.memo.put(Divided(last, network, fit(F, feasible, settings.likelihood)), key)
     belief, ends = _folded(history, kept, (whole, broken))
     rest = (whole[ends[0] :], broken[ends[1] :], doubtful)
     F = with_constant(kept.network(np.vstack(rest)))
@@ -221,16 +228,24 @@ def constraint(history: History, settings: DNGO, settled: Settled, doubtful: Arr
     return Constraint.of(kept.network, belief, settings.likelihood)
 
 
+@dataclass(frozen=True)
+class Folded:
+    """A classifier's belief after all full blocks of trials with a value and without, and where those end."""
+
+    model: Divided
+    ends: tuple[int, int]
+    belief: Belief
+
+
 def _folded(history: History, model: Divided, rows: tuple[Array, Array]) -> tuple[Belief, tuple[int, int]]:
     """The belief after all full blocks, and where those end."""
     first, second = (at + (len(own) - at) // FOLD * FOLD for at, own in zip(model.last, rows, strict=True))
-    key = "dngo folded"
-    kept: tuple[Divided, tuple[int, int], Belief] | None = history.memo.get(key)
-    if kept is None or kept[0] is not model or kept[1] != (first, second):
+    kept = history.memo.get(Folded)
+    if kept is None or kept.model is not model or kept.ends != (first, second):
         belief = model.belief
         for begin, end, own, kind in zip(model.last, (first, second), rows, (True, False), strict=True):
             for at in range(begin, end, FOLD):
                 F = with_constant(model.network(own[at : at + FOLD]))
                 belief, _ = belief.after(F, np.full(FOLD, kind))
-        kept = history.memo[key] = (model, (first, second), belief)
-    return kept[2], kept[1]
+        kept = history.memo.put(Folded(model, (first, second), belief))
+    return kept.belief, kept.ends

@@ -89,7 +89,7 @@ def fitted(
 
     ``positions`` makes of ``X`` what a spread of the inputs can be measured in.
     """
-    kept: Fitted | None = history.memo.get(key)
+    kept = history.memo.get(Fitted, key)
     if kept is not None and kept.last == last:
         return kept
     places = choose(positions(X[:last]) if last > limit else X[:last], y[:last], budget[:last], limit)
@@ -100,8 +100,15 @@ def fitted(
     if thetas is None:
         thetas = sample_fits(surrogate, inputs, outputs, rng, samples)
     posteriors = tuple(Posterior.of(surrogate, theta, inputs, outputs) for theta in thetas)
-    made = history.memo[key] = Fitted(last, targets, places, posteriors)
-    return made
+    return history.memo.put(Fitted(last, targets, places, posteriors), key)
+
+
+@dataclass(frozen=True)
+class ChosenLength:
+    """The length scale of a classifier, and after how many trials it was chosen."""
+
+    last: int
+    length: float
 
 
 def classifier(
@@ -118,10 +125,10 @@ def classifier(
     Its length scale is chosen at counts of the schedule, from the ``last`` trials that were over by then (``settled``): unlike
     those of which something is known, they come in an order that never changes.
     """
-    kept: tuple[int, float] | None = history.memo.get(key)
-    if kept is None or kept[0] != last:
-        kept = history.memo[key] = (last, Feasibility.fit(*settled, groups, labels, LENGTHS).length)
-    return Feasibility.fit(*known, groups, labels, (kept[1],))
+    kept = history.memo.get(ChosenLength, key)
+    if kept is None or kept.last != last:
+        kept = history.memo.put(ChosenLength(last, Feasibility.fit(*settled, groups, labels, LENGTHS).length), key)
+    return Feasibility.fit(*known, groups, labels, (kept.length,))
 
 
 FAR = 1.0

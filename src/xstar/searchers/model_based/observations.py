@@ -63,12 +63,11 @@ class Observations:
     @classmethod
     def of(cls, history: History, in_numbers: bool = True) -> Observations:
         """Those of ``history``, brought up to date."""
-        key = (Observations, in_numbers)
-        kept: Observations | None = history.memo.get(key)
+        kept = history.memo.get(Observations, in_numbers)
         if kept is None:
             cube = cube_of(history.space)
             domains = [history.space[name] for name in cube.encoder.domains]
-            kept = history.memo[key] = cls(cube, tuple(Catalogue(domain) for domain in domains), in_numbers)
+            kept = history.memo.put(cls(cube, tuple(Catalogue(domain) for domain in domains), in_numbers), in_numbers)
         kept._catch_up(history)
         return kept
 

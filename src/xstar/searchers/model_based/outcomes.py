@@ -51,7 +51,7 @@ class Settled:
     @classmethod
     def of(cls, history: History, data: Observations) -> Settled:
         """Those of ``history``, brought up to date."""
-        kept: Settled = history.memo.setdefault((cls, data.in_numbers), cls())
+        kept = history.memo.get(Settled, data.in_numbers) or history.memo.put(cls(), data.in_numbers)
         new = list(islice(reversed(data.whole), len(data.whole) - kept.whole.count))[::-1]
         kept.whole.append(data.rows(history.trials[number] for number in new))
         broken = [history.trials[number] for number in data.broken[kept.broken.count :]]

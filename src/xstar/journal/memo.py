@@ -1,0 +1,59 @@
+"""What searchers and schedulers have computed from a history, kept so that it need not be computed again.
+
+A value is found by its type and a key, so what comes out has the type that went in:
+
+    history.memo.put(Fitted(…), settings, "loss")
+    history.memo.get(Fitted, settings, "loss")      # a Fitted, or None
+
+Two kinds of values are kept. A *result* is never changed; whoever needs a newer one puts it in its place. A *fold* (of type
+:class:`Fold`) follows the history: ``memo.fold`` brings it up to date, at the cost of what is new. Everything kept here may be
+dropped at any time without changing an answer: :func:`xstar.testing.check_searcher` empties the memo before every suggestion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from xstar.journal.history import History
+
+T = TypeVar("T")
+
+
+class Fold(Protocol):
+    """A summary of a history that grows with it."""
+
+    def catch_up(self, history: History) -> None:
+        """Take in what the history has gained since the last call."""
+        ...
+
+
+F = TypeVar("F", bound=Fold)
+
+
+class Memo:
+    """Values by type and key."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[type[Any], tuple[Hashable, ...]], Any] = {}
+
+    def get(self, kind: type[T], *key: Hashable) -> T | None:
+        """The value of this type that was put under ``key``, if it is still there."""
+        found: T | None = self._kept.get((kind, key))
+        return found
+
+    def put(self, value: T, *key: Hashable) -> T:
+        """Keep ``value`` in place of the one of its type under ``key``."""
+        self._kept[type(value), key] = value
+        return value
+
+    def fold(self, kind: type[F], history: History, *key: Hashable) -> F:
+        """The fold of this type under ``key``, made by ``kind()`` if there is none, brought up to date."""
+        kept = self.get(kind, *key) or self.put(kind(), *key)
+        kept.catch_up(history)
+        return kept
+
+    def clear(self) -> None:
+        """Drop everything."""
+        self._kept.clear()

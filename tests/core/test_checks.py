@@ -1,0 +1,50 @@
+"""One rule for whole numbers, wherever they are asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xstar as xs
+from xstar.core.checks import whole_number
+from xstar.core.table import Table
+from xstar.errors import InvalidArgument
+from xstar.executors import ProcessExecutor
+from xstar.schedulers import ASHA, FIFO, MedianStop
+from xstar.searchers import DNGO, GP, Grid
+
+
+@pytest.mark.parametrize("given", [4, np.int64(4), np.uint8(4), 4.0, np.float32(4.0)])
+def test_what_counts_as_a_whole_number(given: Any) -> None:
+    found = whole_number("workers", given, least=1)
+    assert found == 4
+    assert type(found) is int
+
+
+@pytest.mark.parametrize("given", [True, "4", None, 2.5, float("nan"), float("inf"), 0, -3, [4]])
+def test_what_does_not(given: Any) -> None:
+    with pytest.raises(
+        InvalidArgument, match=r"workers: must be a whole number of at least 1, but got .*; e.g. workers=4"
+    ):
+        whole_number("workers", given, least=1, remedy="e.g. workers=4")
+
+
+def test_numpy_integers_are_taken_everywhere() -> None:
+    three = np.int64(3)
+    parts = (FIFO(three), ASHA(np.int64(27), eta=three), MedianStop(three), Grid(points=three), GP(fantasies=three))
+    assert [type(part.max_budget) for part in parts[:3]] == [int] * 3
+    assert type(parts[3].points) is int
+    assert ASHA(np.int64(27), eta=three).rungs == (1, 3, 9, 27)
+    assert DNGO(networks=three) == DNGO(networks=3)
+    assert xs.Limits(trials=three) == xs.Limits(trials=3)
+    ProcessExecutor(len, "value", np.int64(1)).close()
+
+
+def test_a_table_grows() -> None:
+    table, expected = Table(3), np.random.default_rng(0).random((500, 3))
+    for start in range(0, 500, 7):
+        table.append(expected[start : start + 7])
+    assert table.count == 500
+    np.testing.assert_array_equal(table.rows, expected)

@@ -1,0 +1,38 @@
+"""The records that pass between the parts."""
+
+from __future__ import annotations
+
+import pickle
+
+from xstar.journal import events as ev
+from xstar.trial import Origin
+
+
+def test_an_origin_is_a_sentence_that_knows_its_parts() -> None:
+    made = Origin("gp", "log EI {value:.3g}, n={n}", value=0.31234, n=24)
+    assert made == "gp: log EI 0.312, n=24"
+    assert (made.method, made.numbers) == ("gp", {"value": 0.31234, "n": 24})
+    assert made.within("auto") == "auto: gp: log EI 0.312, n=24"
+    assert made.within("auto").numbers == made.numbers
+    assert pickle.loads(pickle.dumps(made)).numbers == made.numbers
+
+
+def test_an_origin_from_a_sentence() -> None:
+    made = Origin.of("random: gp failed at n=3, {odd}")
+    assert (str(made), made.method, made.numbers) == ("random: gp failed at n=3, {odd}", "random", {})
+    assert Origin.of("mine").method == "mine"
+
+
+def test_an_origin_keeps_its_parts_in_the_journal() -> None:
+    made = Origin("gp", "n={n}", n=24)
+    asked = ev.load("asked", ev.dump(ev.Asked(0, {}, made, 1, 0.0)))
+    assert isinstance(asked, ev.Asked)
+    assert isinstance(asked.origin, Origin)
+    assert (asked.origin, asked.origin.numbers) == (made, {"n": 24})
+
+
+def test_an_origin_of_schema_1_is_read() -> None:
+    asked = ev.load("asked", '{"trial":0,"config":{},"origin":"gp: log EI 0.3, n=24","seen":1,"at":0.0}', schema=1)
+    assert isinstance(asked, ev.Asked)
+    assert isinstance(asked.origin, Origin)
+    assert (asked.origin.method, str(asked.origin)) == ("gp", "gp: log EI 0.3, n=24")
