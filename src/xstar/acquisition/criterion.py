@@ -7,7 +7,7 @@ symbol           meaning                                                        
 ===============  ====================================================================================  =========
 ``rows``         points of the unit cube                                                               (N, width)
 ``lift``         adds the budget to rows, if the models are over budgets                               (N, w)
-``incumbents``   for each posterior, the loss to improve on under each fantasy                         (M,)
+``incumbents``   for each model,     the loss to improve on under each fantasy                         (M,)
 ===============  ====================================================================================  =========
 
 With S draws of the hyperparameters, M fantasies and constraints c, the value is
@@ -29,24 +29,33 @@ from scipy.special import log_ndtr
 
 from xstar.acquisition.confidence import negative_lower_bound
 from xstar.acquisition.improvement import LOG_SQRT_2PI, log_expected_improvement
-from xstar.models.gp import Posterior
+from xstar.acquisition.model import Model
 from xstar.models.kernels import Array
 
-LogProbability = Callable[[Array], tuple[Array, Callable[[Array], Array]]]
-"""Rows → log p(feasible), and the way back from its derivative to the rows."""
+ToRows = Callable[[Array], Array]
+"""The way back from a derivative to the rows."""
+LogProbability = Callable[[Array], tuple[Array, ToRows | None]]
+"""Rows → log p(feasible), and the way back from its derivative to the rows (``None``: there is no gradient)."""
 
 
 @dataclass(frozen=True)
 class Criterion:
     """A function over the cube, with its gradient."""
 
-    posteriors: Sequence[Posterior]
+    models: Sequence[Model]
     incumbents: Sequence[Array] | None
     """None: nothing feasible is known, so there is nothing to improve on."""
     lift: Callable[[Array], Array]
     constraints: Sequence[LogProbability] = ()
     confidence: float | None = None
     """The weight of a lower confidence bound in place of expected improvement."""
+
+    def has_gradient(self, row: Array) -> bool:
+        """Whether all parts have gradients, found out by a look at one row (1, width)."""
+        if any(constraint(row)[1] is None for constraint in self.constraints):
+            return False
+        known = self.models if self.incumbents is not None else ()
+        return all(model.predict(self.lift(row)).to_left is not None for model in known)
 
     def score(self, rows: Array) -> Array:
         """The value at each row."""
@@ -67,6 +76,7 @@ class Criterion:
             own, back = constraint(rows)
             value = value + own
             if gradient:
+                assert back is not None, "asked for a gradient that a constraint does not have"
                 slope = slope + back(np.ones(len(rows)))
         return value, slope
 
@@ -74,14 +84,15 @@ class Criterion:
         assert self.incumbents is not None
         lifted = self.lift(rows)
         values, slopes = [], []
-        for posterior, incumbent in zip(self.posteriors, self.incumbents, strict=True):
-            at = posterior.predict(lifted)
+        for model, incumbent in zip(self.models, self.incumbents, strict=True):
+            at = model.predict(lifted)
             if self.confidence is None:
                 value, derivatives = log_expected_improvement(at.mean, at.variance, incumbent)
             else:
                 value, derivatives = negative_lower_bound(at.mean, at.variance, self.confidence)
             values.append(value)
             if gradient:
+                assert at.to_left is not None, "asked for a gradient that the model does not have"
                 slopes.append(at.to_left(*derivatives())[:, : rows.shape[1]])
         if len(values) == 1:
             return values[0], slopes[0] if gradient else np.zeros_like(rows)
@@ -103,21 +114,23 @@ def _log_softplus(x: Array) -> tuple[Array, Array]:
     return np.log(positive) + (x - safe), np.exp(safe - positive) / positive
 
 
-def below(posterior: Posterior, bound: float) -> LogProbability:
+def below(model: Model, bound: float) -> LogProbability:
     """log p(a constraint metric, noise included, is at most ``bound``) under a model of that metric."""
-    noise = float(np.exp(posterior.theta[-1]))
 
-    def log_probability(rows: Array) -> tuple[Array, Callable[[Array], Array]]:
-        at = posterior.predict(rows)
-        std = np.sqrt(at.variance + noise)
+    def log_probability(rows: Array) -> tuple[Array, ToRows | None]:
+        at = model.predict(rows)
+        std = np.sqrt(at.variance + model.noise)
         u = (bound - at.mean[:, 0]) / std
         value = log_ndtr(u)
+        to_left = at.to_left
+        if to_left is None:
+            return value, None
 
         def back(w: Array) -> Array:
             # d log Φ(u) / du = φ/Φ, which is -u far below 0, where the difference of logarithms has no digits left.
             deep = u <= -1e5
             d_u = w * np.where(deep, -u, np.exp(np.where(deep, 0.0, -0.5 * u * u - LOG_SQRT_2PI - value)))
-            return at.to_left((-d_u / std)[:, None], -0.5 * d_u * u / std**2)
+            return to_left((-d_u / std)[:, None], -0.5 * d_u * u / std**2)
 
         return value, back
 
@@ -127,16 +140,19 @@ def below(posterior: Posterior, bound: float) -> LogProbability:
 def averaged(parts: list[LogProbability]) -> LogProbability:
     """The logarithm of the mean of some probabilities."""
 
-    def log_probability(rows: Array) -> tuple[Array, Callable[[Array], Array]]:
+    def log_probability(rows: Array) -> tuple[Array, ToRows | None]:
         found = [part(rows) for part in parts]
         stacked = np.array([value for value, _ in found])
         top = stacked.max(axis=0)
         share = np.exp(stacked - top)
         total = share.sum(axis=0)
         share /= total
+        ways = [own for _, own in found if own is not None]
+        if len(ways) < len(found):
+            return top + np.log(total / len(parts)), None
 
         def back(w: Array) -> Array:
-            made: Array = sum(own(w * each) for (_, own), each in zip(found, share, strict=True))  # type: ignore[assignment]
+            made: Array = sum(own(w * each) for own, each in zip(ways, share, strict=True))  # type: ignore[assignment]
             return made
 
         return top + np.log(total / len(parts)), back

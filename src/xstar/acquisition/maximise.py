@@ -2,7 +2,8 @@
 
 1. Score candidates in one batch: a Sobol set shifted at random, and points around the best known ones at several scales.
 2. From the best few, climb: L-BFGS on the smooth columns (all climbs as one problem, so that one call serves them all), then
-   moves to the best neighbour in the discrete parameters, then L-BFGS again where they led somewhere.
+   moves to the best neighbour in the discrete parameters, then L-BFGS again where they led somewhere. Without gradients, rounds
+   of random steps that become smaller take the place of L-BFGS (local search, as SMAC has it).
 3. Rank everything that was seen; the caller takes the first that was not tried before.
 
 A finite space of at most ``LISTED`` configurations is scored as a whole instead.
@@ -31,6 +32,10 @@ NAS-Bench-201 (CIFAR-10) ends at 8.39 after 100 trials, with 256 throughout at 8
 LARGE = 150
 SCALES = (0.3, 0.1, 0.03, 0.01, 0.003)
 """Standard deviations of the steps around known points, in sides of the cube: from a jump to a touch."""
+LOCAL_SCALES = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002)
+LOCAL_STEPS = 20
+"""Without gradients: standard deviations of the steps, and steps per round and start. 6 × 20 × 6 evaluations, about as many as
+there are candidates."""
 CLIMBS = 6
 STEPS = 25
 TOLERANCE = 1e-7
@@ -55,12 +60,18 @@ def candidates(cube: Cube, good: Array, rng: np.random.Generator, count: int = M
 def maximise(
     cube: Cube,
     score: Score,
-    with_gradient: ScoreWithGradient,
+    with_gradient: ScoreWithGradient | None,
     good: Array,
     rng: np.random.Generator,
     count: int = MANY,
 ) -> tuple[Array, Array]:
     """Canonical rows with the highest acquisition found, best first, and their values."""
+
+    def ascend(rows: Array, values: Array) -> tuple[Array, Array]:
+        if with_gradient is not None:
+            return climb(cube, with_gradient, rows, values)
+        return local_search(cube, score, rows, values, rng)
+
     rows = candidates(cube, good, rng, count)
     values = score(rows)
     order = np.argsort(-values, kind="stable")
@@ -68,11 +79,11 @@ def maximise(
     tops, heights = starts, found
     seen = [(rows, values)]
     if cube.smooth.any():
-        tops, heights = climb(cube, with_gradient, tops, heights)
+        tops, heights = ascend(tops, heights)
     if not cube.smooth.all():
         moved, higher = _walk(cube, score, tops, heights, rng, seen)
         if cube.smooth.any() and (changed := higher > heights).any():
-            moved[changed], higher[changed] = climb(cube, with_gradient, moved[changed], higher[changed])
+            moved[changed], higher[changed] = ascend(moved[changed], higher[changed])
         tops, heights = moved, higher
     # All of them: where configurations are discrete, dozens of the best rows are one configuration, or were tried before.
     # A walk often ends at one that was tried; its neighbours, scored on the way, are the next best.
@@ -108,6 +119,22 @@ def climb(cube: Cube, with_gradient: ScoreWithGradient, rows: Array, values: Arr
     reached = with_gradient(moved)[0]
     better = reached > values
     return np.where(better[:, None], moved, rows), np.where(better, reached, values)
+
+
+def local_search(cube: Cube, score: Score, rows: Array, values: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+    """From each of ``rows``, rounds of random steps that become smaller; the best of each round is the next start."""
+    rows, values = rows.copy(), values.copy()
+    share = min(1.0, max(2.0 / len(cube.labels), 0.3))
+    for scale in LOCAL_SCALES:
+        starts = np.repeat(rows, LOCAL_STEPS, axis=0)
+        steps = rng.standard_normal(starts.shape) * scale
+        near = cube.perturbed(starts, steps, rng.random((len(starts), 2, cube.width)), share)
+        found = score(near).reshape(len(rows), LOCAL_STEPS)
+        best = found.argmax(axis=1)
+        better = found.max(axis=1) > values
+        rows[better] = near.reshape(len(rows), LOCAL_STEPS, -1)[better, best[better]]
+        values[better] = found.max(axis=1)[better]
+    return rows, values
 
 
 def _walk(

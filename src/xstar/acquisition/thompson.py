@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from xstar.acquisition.criterion import LogProbability
-from xstar.models.gp import Posterior
+from xstar.acquisition.model import JointModel
 from xstar.models.kernels import Array
 
 CANDIDATES = 512
@@ -19,16 +19,16 @@ CANDIDATES = 512
 
 
 def thompson_scores(
-    posteriors: Sequence[Posterior],
+    models: Sequence[JointModel],
     rows: Array,
     lift: Callable[[Array], Array],
     constraints: Sequence[LogProbability],
     rng: np.random.Generator,
 ) -> Array:
-    """Minus one joint draw at ``rows``, under one of the posteriors; below all of them, the most probable ones first, where a
+    """Minus one joint draw at ``rows``, under one of the models; below all of them, the most probable ones first, where a
     draw of each row's feasibility says no."""
-    posterior = posteriors[int(rng.integers(len(posteriors)))]
-    values: Array = -posterior.sample(lift(rows), rng.standard_normal((len(rows), 1)))[:, 0]
+    model = models[int(rng.integers(len(models)))]
+    values: Array = -model.sample(lift(rows), rng.standard_normal((len(rows), 1)))[:, 0]
     if not constraints:
         return values
     log_p = sum((constraint(rows)[0] for constraint in constraints), np.zeros(len(rows)))

@@ -6,13 +6,18 @@ by a process that knows nothing but the journal.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, Generic, TypeVar
 
 from xstar.errors import InvalidArgument
 
 T = TypeVar("T")
+
+Data = Mapping[str, Any]
+"""The data form of a part: its name and its settings."""
+Readings = Callable[[Data], Sequence[Data]]
+"""The data form of an earlier release → the forms of today that mean the same, the preferred one first."""
 
 
 class Registry(Generic[T]):
@@ -21,14 +26,20 @@ class Registry(Generic[T]):
     def __init__(self, role: str) -> None:
         self.role = role
         self._classes: dict[str, Any] = {}
+        self._readings: dict[str, Readings] = {}
 
-    def register(self, name: str, cls: type[Any]) -> None:
-        """Make ``cls`` known under ``name``. A study written with it can be opened wherever it is registered."""
+    def register(self, name: str, cls: type[Any], readings: Readings | None = None) -> None:
+        """Make ``cls`` known under ``name``. A study written with it can be opened wherever it is registered.
+
+        ``readings`` translates what earlier releases wrote under this name.
+        """
         if not is_dataclass(cls):
             raise InvalidArgument(
                 self.role, "must be a dataclass, so that its settings can be written down", cls.__name__
             )
         self._classes[name] = cls
+        if readings is not None:
+            self._readings[name] = readings
 
     def names(self) -> list[str]:
         return sorted(self._classes)
@@ -43,15 +54,20 @@ class Registry(Generic[T]):
                 }
         return {"name": "custom", "class": type(part).__qualname__}
 
-    def completed(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """The data form with the defaults of settings that were not there yet when it was written."""
+    def read(self, data: Data) -> list[dict[str, Any]]:
+        """What ``data``, perhaps written by an earlier release, may mean today; the preferred reading first."""
+        readings = self._readings.get(str(data.get("name")))
+        return [self._completed(each) for each in (readings(data) if readings is not None else (data,))]
+
+    def _completed(self, data: Data) -> dict[str, Any]:
+        """With the defaults of settings that were not there yet when it was written."""
         cls = self._classes.get(str(data.get("name")))
         known = fields(cls) if cls is not None else ()
         return {**{f.name: _plain(f.default) for f in known if f.init and f.default is not MISSING}, **data}
 
-    def load(self, data: Mapping[str, Any]) -> T:
+    def load(self, data: Data) -> T:
         """The part that ``data`` describes."""
-        settings = dict(data)
+        settings = self.read(data)[0]
         name = settings.pop("name", None)
         if name == "custom":
             raise InvalidArgument(

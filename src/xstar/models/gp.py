@@ -19,10 +19,9 @@ LAPACK is called without the checks of ``scipy.linalg``, on arrays in its own (c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import dtrsm
@@ -30,6 +29,7 @@ from scipy.linalg.lapack import dpotrf, dpotri
 
 from xstar.models.kernels import Array
 from xstar.models.lbfgs import descend
+from xstar.models.prediction import Prediction, normal_draws
 from xstar.models.slice_sampling import slice_sample
 from xstar.models.surrogate import Prior, Surrogate
 
@@ -191,17 +191,6 @@ def sample_fits(surrogate: Surrogate, X: Array, y: Array, rng: np.random.Generat
 # ---------------------------------------------------------------- the posterior
 
 
-class Prediction(NamedTuple):
-    """Posterior means and variances, and the way back from their derivatives to the inputs."""
-
-    mean: Array
-    """(N, M)"""
-    variance: Array
-    """(N,), of the function, without noise"""
-    to_left: Callable[[Array, Array], Array]
-    """Derivatives with respect to ``mean`` and ``variance`` → the derivative with respect to ``A``."""
-
-
 @dataclass(frozen=True)
 class Posterior:
     """What is believed after the observations."""
@@ -221,6 +210,11 @@ class Posterior:
         np.einsum("ii->i", K)[:] += np.exp(theta[-1])
         L, jitter = steadied(K)
         return cls(surrogate, theta, X, L, forward(L, y - surrogate.mean(theta, X).values)[:, None], jitter)
+
+    @property
+    def noise(self) -> float:
+        """σ²."""
+        return float(np.exp(self.theta[-1]))
 
     @cached_property
     def weights(self) -> Array:
@@ -258,6 +252,10 @@ class Posterior:
         if draws is not None:
             P[n + known :] = draws
         return Posterior(self.surrogate, self.theta, np.vstack([self.X, X]), L, P, max(self.jitter, jitter))
+
+    def fantasised(self, A: Array, draws: int, rng: np.random.Generator) -> Posterior:
+        """The posterior with ``A`` pending: ``draws`` fantasies, or with 0 of them a hallucination."""
+        return self.extended(A, np.empty(0), normal_draws(len(A), draws, rng) if draws else None)
 
     def means(self, A: Array) -> Array:
         """The posterior means alone: (N, M)."""

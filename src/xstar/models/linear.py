@@ -29,8 +29,9 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf
 
 from xstar.models.features import Evaluated, Network
-from xstar.models.gp import LEAST_VARIANCE, Prediction, backward, cholesky, forward
+from xstar.models.gp import LEAST_VARIANCE, backward, cholesky, forward
 from xstar.models.kernels import Array
+from xstar.models.prediction import Prediction, normal_draws
 from xstar.models.quadratic import Quadratic
 from xstar.models.slice_sampling import slice_sample
 
@@ -220,7 +221,19 @@ class Head:
         b = statistics.cross[:width] - statistics.gram[:width, width:] @ a
         return cls(basis, theta, a, L, _solve(L, beta * b[:, None]))
 
-    def fantasised(self, pending: Array, normal: Array | None, noise: Array | None) -> Head:
+    @property
+    def noise(self) -> float:
+        """1/β."""
+        return float(np.exp(self.theta[-1]))
+
+    def fantasised(self, A: Array, draws: int, rng: np.random.Generator) -> Head:
+        """The head with ``A`` pending: ``draws`` fantasies, or with 0 of them a hallucination."""
+        if not draws:
+            return self.conditioned(A, None, None)
+        normal = normal_draws(self.basis.width, draws, rng)
+        return self.conditioned(A, normal, normal_draws(len(A), draws, rng))
+
+    def conditioned(self, pending: Array, normal: Array | None, noise: Array | None) -> Head:
         """The head after M joint draws of the outcome at ``pending`` inputs (J, K); without draws, its variance alone.
 
         A draw is a function, m + L⁻ᵀ``normal`` (D, M), with ``noise`` (J, M) of variance 1/β on its values: both are standard

@@ -15,14 +15,14 @@ candidates    networks of one decision, numbered from ``CANDIDATES`` on; forgott
 Nothing is computed before it is asked for: a model that looks only at descriptions never causes a distance, and one that sees
 500 of 10,000 networks causes only theirs.
 
-Most of a decision of NASBOT is distances, and most candidates are looked at only to be dropped. So a candidate begins with the
-row of the network it was mutated from, and only the distances to its ``NEAR`` nearest networks are computed: by the triangle
-inequality the others are wrong by at most its distance to its parent, which is small, and they are large. ``settle`` computes
-the rest for those that are worth it. Nothing that is provisional outlives the decision; exact rows are remembered, so that no
-exact pair is computed twice.
+Most of a decision of NASBOT is distances, and most candidates are looked at only to be dropped. So a candidate begins with
+the row of the network it was mutated from, and only the distances to its ``NEAR`` nearest networks are computed: by the
+triangle inequality the others are wrong by at most its distance to its parent, which is small, and they are large.
+``make_exact`` computes the rest for those that are worth it. Nothing that is provisional outlives the decision; exact rows
+are remembered, so that no exact pair is computed twice.
 
 What a decision is told must not depend on what is remembered: who is near is decided among the networks that it named itself
-(``refer``), in its own order, and a candidate is provisional until this decision settles it.
+(``refer``), in its own order, and a candidate is provisional until this decision makes it exact.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Numbers = NDArray[np.int64]
 CANDIDATES = 1 << 30
 """The number of the first candidate."""
 NEAR = 5
-"""Exact distances of a candidate that was not settled. One takes about 0.25 ms between networks of 22 layers: with 250
+"""Exact distances of a candidate that was not made exact. One takes about 0.25 ms between networks of 22 layers: with 250
 candidates and 100 networks, 5 take 0.3 s of processor time, all of them 4.6 s."""
 REMEMBERED = 4_000
 """Exact rows of candidates that are kept: 25 MB at 200 networks."""
@@ -124,11 +124,11 @@ class Catalogue:
             made.append(number)
         return made
 
-    def settle(self, numbers: Sequence[int]) -> None:
+    def make_exact(self, numbers: Sequence[int]) -> None:
         """Make the distances of these to all networks in slots exact."""
         for number in numbers:
             if number >= CANDIDATES and number not in self._exact:
-                self._settle(number)
+                self._make_exact(number)
         self._last = None
 
     def forget_candidates(self) -> None:
@@ -222,7 +222,7 @@ class Catalogue:
             if len(self._rows.get(number, ())) == len(self._slots):
                 continue
             if number in self._exact:
-                self._settle(number)
+                self._make_exact(number)
             else:
                 by_parent.setdefault(self._parents[number - CANDIDATES], []).append(number)
         for parent in sorted(by_parent):
@@ -249,7 +249,7 @@ class Catalogue:
         row: Array = self._table[self._slot[number], : len(self._slots)]
         return row
 
-    def _settle(self, number: int) -> None:
+    def _make_exact(self, number: int) -> None:
         self._rows[number] = self._exact_row(self._candidates[number - CANDIDATES])
         self._exact.add(number)
 

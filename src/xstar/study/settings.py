@@ -101,14 +101,11 @@ class Settings:
             wanted["scheduler"] = SCHEDULERS.dump(
                 resolve(self.method, self.searcher, self.scheduler, self.max_budget)[1]
             )
-        known = {
-            "searcher": SEARCHERS.completed(created.searcher),
-            "scheduler": SCHEDULERS.completed(created.scheduler),
-        }
+        known = {"searcher": SEARCHERS.read(created.searcher), "scheduler": SCHEDULERS.read(created.scheduler)}
         for key, value in wanted.items():
-            stored = known[key] if key in known else getattr(created, key)
-            if value is not None and value != stored:
-                found.append(f"{key}: {value!r} here, {stored!r} in the stored study")
+            stored = known[key] if key in known else [getattr(created, key)]
+            if value is not None and value not in stored:
+                found.append(f"{key}: {value!r} here, {stored[0]!r} in the stored study")
         if found:
             raise StudyMismatch(
                 f"study {name!r} exists and differs from this call:\n  - " + "\n  - ".join(found) + "\n"

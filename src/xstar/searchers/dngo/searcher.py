@@ -5,17 +5,18 @@ observations and after a hundred thousand. Under a scheduler with a ladder the b
 
 One suggestion:
 
-    network      trained from scratch at counts of a geometric schedule, and with it the draws of theta       (dngo_model.py)
+    network      trained from scratch at counts of a geometric schedule, and with it the draws of theta       (fit.py)
     head         Bayesian linear regression on its last layer: every new observation is added to its sums
-    pending      M joint draws of the outcomes of what runs, which share one factor per theta; of a throng, only the distance
+    pending      M joint draws of the outcomes of what runs, which share one factor per theta; of many, only the distance
     constraints  a network of their own for what failed or could not be evaluated, and one for each bounded metric
 
-then constrained expected improvement, averaged over theta and the draws (12), is maximised (dngo_decide.py).
+then constrained expected improvement, averaged over theta and the draws (12), is maximised (model_based/decision.py).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +26,9 @@ from xstar.searchers.base import SEARCHERS
 from xstar.searchers.model_based import initial
 from xstar.searchers.model_based.observations import Observations
 from xstar.trial import Done, New, Suggestion
+
+if TYPE_CHECKING:
+    from xstar.searchers.dngo.learner import DNGOLearner
 
 ACTIVATIONS = ("tanh", "relu", "relu-tanh")
 LIKELIHOODS = ("logistic", "step")
@@ -74,12 +78,12 @@ class DNGO:
 
             check_device(self.device)
 
-        def decided(data: Observations) -> Suggestion | str:
-            from xstar.searchers.dngo.decide import decide  # at use: SciPy's optimiser takes long to import
+        def learner(history: History, data: Observations) -> DNGOLearner:
+            from xstar.searchers.dngo.learner import DNGOLearner  # at use: SciPy's optimiser takes long to import
 
-            return decide(self, history, data, rng)
+            return DNGOLearner(history, data, self)
 
-        return initial.suggest(history, task, rng, name="dngo", initial=self.initial, in_numbers=False, decide=decided)
+        return initial.suggest(history, task, rng, initial.Design("dngo", self.initial), learner)
 
 
 SEARCHERS.register("dngo", DNGO)

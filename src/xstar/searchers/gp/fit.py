@@ -1,4 +1,4 @@
-"""The models of a GP searcher: fitted at counts fixed by a schedule, extended by rows in between.
+"""The surrogate of a GP searcher: fitted at counts fixed by a schedule, extended by rows in between.
 
 Notation: ``count`` observations there are; ``last`` the count of the last refit; ``X`` inputs, the budget as a share of the
 largest in the last column if the model is over budgets; ``y`` losses; targets are losses on the model's scale.
@@ -10,52 +10,32 @@ them, the others are rows below its Cholesky factor. Whoever resumes or audits a
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from xstar.acquisition.improvement import log_expected_improvement
+from xstar.acquisition.maximise import FEW, LARGE, MANY
+from xstar.acquisition.pending import with_pending
 from xstar.core.randomness import Streams
 from xstar.journal import History
-from xstar.models.feasibility import LENGTHS, Feasibility
 from xstar.models.gp import Posterior, fit, sample_fits
 from xstar.models.kernels import Array
+from xstar.models.prediction import Prediction, normal_draws
 from xstar.models.standardise import Targets
 from xstar.models.subset import choose
-from xstar.models.surrogate import Surrogate
-from xstar.searchers.model_based.observations import Observations
+from xstar.models.surrogate import Surrogate, at_full_budget, over_budgets
+from xstar.searchers.gp.settings import GPSettings
+from xstar.searchers.model_based.columns import of_cube, of_positions
+from xstar.searchers.model_based.learner import BAD, PROMISING, UNFINISHED, Known, Learned, Learner
+from xstar.searchers.model_based.outcomes import feasible_places
+from xstar.searchers.model_based.schedule import last_full_refit, last_refit
+from xstar.searchers.nasbot.kernel import Architectures, network_kernels
 
-FIRST = 2
-"""A model is fitted from so many observations on."""
-GROWTH = 10
-"""Refits happen when the data have grown by a tenth, and after every observation up to 20."""
-
-MOST_NEW = 100
-"""But after so many new observations at the latest: they are rows below a factor of at most ``limit`` rows, and at 100,000
-trials a tenth would be 10,000 of them."""
-
-
-def last_refit(count: int) -> int:
-    """The largest count of the schedule that is not above ``count``."""
-    at = FIRST
-    while at < GROWTH * MOST_NEW and (after := at + max(1, at // GROWTH)) <= count:
-        at = after
-    if at >= GROWTH * MOST_NEW:
-        at += (count - at) // MOST_NEW * MOST_NEW
-    return at
-
-
-def last_full_refit(count: int, at_full: NDArray[np.bool_]) -> int:
-    """The same, but no refit while nothing new has reached the full budget (MOBSTER, A.1).
-
-    Always refit up to 20, and when ``GROWTH * MOST_NEW`` observations have come since.
-    """
-    at = last = FIRST
-    while (after := at + max(1, min(at // GROWTH, MOST_NEW))) <= count:
-        at = after
-        if at <= 2 * GROWTH or at_full[last:at].any() or at - last >= GROWTH * MOST_NEW:
-            last = at
-    return last
+# ---------------------------------------------------------------- the fit
 
 
 @dataclass(frozen=True)
@@ -70,96 +50,225 @@ class Fitted:
     """One; or one per draw of the hyperparameters."""
 
 
-def fitted(
-    history: History,
-    key: Hashable,
-    surrogate: Surrogate,
-    last: int,
-    X: Array,
-    y: Array,
-    budget: Array,
-    *,
-    straighten: bool,
-    samples: int,
-    starts: int,
-    limit: int,
-    positions: Callable[[Array], Array] = lambda X: X,
-) -> Fitted:
-    """The model fitted to the first ``last`` observations: the one in ``history.memo``, if it is that one.
+@dataclass(frozen=True)
+class Data:
+    """What a model is fitted to."""
 
-    ``positions`` makes of ``X`` what a spread of the inputs can be measured in.
-    """
+    X: Array
+    y: Array
+    budget: Array
+    spread: Callable[[Array], Array] = field(default=lambda X: X)
+    """``X`` → what a spread of the inputs can be measured in."""
+
+
+def fitted(
+    history: History, key: Hashable, surrogate: Surrogate, last: int, data: Data, settings: GPSettings
+) -> Fitted:
+    """The model fitted to the first ``last`` observations: the one in ``history.memo``, if it is that one."""
     kept = history.memo.get(Fitted, key)
     if kept is not None and kept.last == last:
         return kept
-    places = choose(positions(X[:last]) if last > limit else X[:last], y[:last], budget[:last], limit)
-    targets = Targets.of(y[places], straighten=straighten)
+    X, y = data.X[:last], data.y[:last]
+    places = choose(data.spread(X) if last > settings.limit else X, y, data.budget[:last], settings.limit)
+    targets = Targets.of(y[places], straighten=settings.straighten)
     inputs, outputs = X[places], targets(y[places])
     rng = Streams(history.seed).generator(last, "gp fit")
-    thetas = [fit(surrogate, inputs, outputs, rng, starts)] if samples == 0 else None
-    if thetas is None:
-        thetas = sample_fits(surrogate, inputs, outputs, rng, samples)
+    if settings.samples:
+        thetas = sample_fits(surrogate, inputs, outputs, rng, settings.samples)
+    else:
+        thetas = [fit(surrogate, inputs, outputs, rng, settings.starts)]
     posteriors = tuple(Posterior.of(surrogate, theta, inputs, outputs) for theta in thetas)
     return history.memo.put(Fitted(last, targets, places, posteriors), key)
 
 
 @dataclass(frozen=True)
-class ChosenLength:
-    """The length scale of a classifier, and after how many trials it was chosen."""
+class Extended:
+    """A posterior, and observations made since its refit. They become rows of the factor together with what is pending."""
 
-    last: int
-    length: float
+    posterior: Posterior
+    X: Array
+    y: Array
 
+    @cached_property
+    def _whole(self) -> Posterior:
+        return self.posterior.extended(self.X, self.y)
 
-def classifier(
-    history: History,
-    key: Hashable,
-    last: int,
-    settled: tuple[Array, NDArray[np.bool_]],
-    known: tuple[Array, NDArray[np.bool_]],
-    groups: tuple[int, ...],
-    labels: tuple[str, ...],
-) -> Feasibility:
-    """The probability of being feasible, from the inputs that are ``known`` to be or not to be.
+    @property
+    def noise(self) -> float:
+        return self.posterior.noise
 
-    Its length scale is chosen at counts of the schedule, from the ``last`` trials that were over by then (``settled``): unlike
-    those of which something is known, they come in an order that never changes.
-    """
-    kept = history.memo.get(ChosenLength, key)
-    if kept is None or kept.last != last:
-        kept = history.memo.put(ChosenLength(last, Feasibility.fit(*settled, groups, labels, LENGTHS).length), key)
-    return Feasibility.fit(*known, groups, labels, (kept.length,))
+    @property
+    def rows(self) -> int:
+        """How many rows the factor has."""
+        return len(self._whole.X)
 
+    @property
+    def jitter(self) -> float:
+        """What was added to the diagonal."""
+        return self._whole.jitter
 
-FAR = 1.0
-"""By how much, in standard deviations of the losses, the suggestions that explore seek to improve. Expected improvement goes
-on polishing what it has: over 20 seeds of 100 trials, one such suggestion in four brings the mean regret of Levy6 from 1.47 to
-0.52, of Ackley10 from 7.9 to 6.3, and of Rosenbrock4 up from 1.9 to 5.6; NAS-Bench-201 (ImageNet16) stays at 0.12, 0.11. Over
-budgets, where paused trials are fantasised, it changed nothing (16 problems, two seeds)."""
+    def means(self, A: Array) -> Array:
+        return self._whole.means(A)
 
+    def predict(self, A: Array) -> Prediction:
+        return self._whole.predict(A)
 
-def explores(history: History, data: Observations, every: int) -> bool:
-    """Whether the next suggestion is one of those that seek to improve by ``FAR``."""
-    if every == 0 or len(history.levels) > 1 or data.networks:
-        return False
-    return len(history.trials) % every == 0
+    def sample(self, A: Array, normal: Array) -> Array:
+        return self._whole.sample(A, normal)
 
-
-def nothing_known(history: History) -> str:
-    """Why there is neither something to improve on nor a constraint to meet."""
-    if bounds := history.created.constraints:
-        where = " at a rung" if len(history.levels) > 1 else ""
-        return f"not two trials have reported {', '.join(bounds)}{where} yet"
-    return "no model and no constraint yet"
+    def fantasised(self, A: Array, draws: int, rng: np.random.Generator) -> Extended:
+        normal = normal_draws(len(A), draws, rng) if draws else None
+        made = self.posterior.extended(np.vstack([self.X, A]), self.y, normal)
+        return Extended(made, A[:0], self.y[:0])
 
 
-def lifted(budget: float | None) -> Callable[[Array], Array]:
-    """Rows with the budget added as a last column; as they are if the model is not over budgets."""
-    if budget is None:
-        return lambda rows: rows
-    return lambda rows: np.hstack([rows, np.full((len(rows), 1), budget)])
+# ---------------------------------------------------------------- the learner
 
 
-def distinct_rows(X: Array) -> NDArray[np.intp]:
-    """The place of the first of each set of equal rows, ascending."""
-    return np.sort(np.unique(X, axis=0, return_index=True)[1])
+@dataclass(frozen=True)
+class GPLearner(Learner):
+    """A Gaussian process, over architectures with NASBOT's kernel."""
+
+    settings: GPSettings
+    architectures: Architectures = field(default_factory=Architectures)
+
+    name: ClassVar[str] = "gp"
+
+    @property
+    def method(self) -> str:
+        return "nasbot" if self.data.networks else "gp"
+
+    @property
+    def acquisition(self) -> str:
+        return self.settings.acquisition
+
+    @property
+    def limit(self) -> int:
+        return self.settings.limit
+
+    @property
+    def modifiers(self) -> str:
+        return self.architectures.modifiers
+
+    def _key(self, purpose: str) -> Hashable:
+        return (self.settings, self.architectures, purpose)
+
+    @property
+    def pending(self) -> tuple[str, int]:
+        return self.settings.pending, self.settings.fantasies
+
+    @property
+    def explores(self) -> bool:
+        every = self.settings.explore_every
+        return every > 0 and len(self.history.trials) % every == 0
+
+    def budget_position(self, budget: Array) -> Array:
+        return budget / self.history.levels[-1]
+
+    @property
+    def acquisition_budget(self) -> float | None:
+        """r_acq / r_max; the rule of MOBSTER, Section 3, is the largest rung with as many observations as parameters."""
+        levels, data = self.history.levels, self.data
+        if not self.over_budgets:
+            return None
+        if self.settings.acquire_at == "full":
+            return 1.0
+        enough = len(data.cube.labels) + len(data.networks)
+        reached = next((level for level in reversed(levels) if data.per_level[level] >= enough), levels[0])
+        return reached / levels[-1]
+
+    # ------------------------------------------------------------ the loss
+
+    @cached_property
+    def fitted(self) -> Fitted:
+        """The model of the loss after its last refit."""
+        history, data = self.history, self.data
+        last = last_refit(data.count)
+        if self.settings.refit == "full-budget" and self.over_budgets:
+            last = last_full_refit(data.count, data.budget == history.levels[-1])
+        given = Data(self.inputs(data.X, data.budget).copy(), data.loss, data.budget, self._spread)
+        return fitted(history, self._key("loss"), self._surrogate(), last, given, self.settings)
+
+    def _spread(self, X: Array) -> Array:
+        width = self.data.width
+        return np.hstack([self.data.positions(X[:, :width]), X[:, width:]])
+
+    def _surrogate(self) -> Surrogate:
+        settings = self.settings
+        networks = network_kernels(self.data, self.architectures, settings.shape)
+        inputs = replace(of_cube(self.data), networks=networks)
+        if self.over_budgets:
+            return over_budgets(inputs, settings.surrogate, shape=settings.shape, warp=settings.warp)
+        return at_full_budget(inputs, shape=settings.shape, warp=settings.warp)
+
+    @cached_property
+    def _seen(self) -> NDArray[np.intp]:
+        """The observations that the model sees; above its limit the others are no candidates for the incumbent either: the
+        model has better ones nearby."""
+        return np.concatenate([self.fitted.places, np.arange(self.fitted.last, self.data.count)])
+
+    def answers(self) -> NDArray[np.intp]:
+        return feasible_places(self.history, self.data, self._seen)
+
+    @property
+    def starts(self) -> list[int]:
+        made: list[int] = np.unique(self.data.trial[self._seen]).tolist()
+        return made
+
+    def known(self, tried: Array, rng: np.random.Generator) -> Known:
+        how, draws = self.pending
+        pending = self.inputs_of(self.pending_trials)
+        models = [with_pending(model, pending, how, draws, rng) for model in self._with_new()]
+        if not len(tried):
+            return self._known(models)
+        places = np.vstack([tried, self.data.rows(self.history.running.values())])
+        means = [model.means(self.lift(places)) for model in models]
+        if self.over_budgets:
+            models = [self._with_unfinished(*pair, places, rng) for pair in zip(models, means, strict=True)]
+            means = [model.means(self.lift(places)) for model in models]
+        # The incumbent is the lowest posterior mean where something was observed or runs, not one lucky noisy value.
+        incumbents = tuple(each.min(axis=0) for each in means)
+        average = np.mean([each.mean(axis=1) for each in means], axis=0)
+        promising = places[np.argsort(average, kind="stable")[:PROMISING]]
+        return replace(self._known(models), incumbents=incumbents, promising=promising)
+
+    def _with_new(self) -> list[Extended]:
+        """The posteriors, with the observations since the refit and what failed and was to be expected to."""
+        data, model = self.data, self.fitted
+        new = slice(model.last, data.count)
+        X, y = self.inputs(data.X[new], data.budget[new]), model.targets(data.loss[new])
+        if failed := self.failures.expected():
+            X = np.vstack([X, self.inputs_of(failed)])
+            y = np.append(y, np.full(len(failed), np.quantile(model.targets(data.loss), BAD)))
+        return [Extended(posterior, X, y) for posterior in model.posteriors]
+
+    def _with_unfinished(self, model: Extended, mean: Array, places: Array, rng: np.random.Generator) -> Extended:
+        """The model with fantasies of what tried configurations would give at the acquisition's budget (``with_pending``)."""
+        rows = self.lift(places)
+        if len(rows) > UNFINISHED:
+            at = model.predict(rows)
+            value, _ = log_expected_improvement(at.mean, at.variance, mean.min(axis=0))
+            rows = rows[np.sort(np.argsort(-value, kind="stable")[:UNFINISHED])]
+        return model.fantasised(rows, self.settings.fantasies, rng)
+
+    def _known(self, models: list[Extended]) -> Known:
+        fit, detail = self.fitted, ", n={n}"
+        numbers: dict[str, float] = {"n": self.data.count}
+        if len(fit.places) < fit.last:
+            detail += ", fitted to {fitted} of {last}"
+            numbers |= {"fitted": len(fit.places), "last": fit.last}
+        if jitter := max(model.jitter for model in models):
+            detail += ", not positive definite: {jitter:.0e} added to the diagonal"
+            numbers["jitter"] = jitter
+        count = FEW if models[0].rows >= LARGE else MANY
+        return Known(models, candidates=count, detail=detail, numbers=numbers)
+
+    # ------------------------------------------------------------ constraint metrics
+
+    def learn(self, purpose: str, X: Array, y: Array) -> Learned:
+        last = last_refit(len(y))
+        surrogate = at_full_budget(of_positions(self.data))
+        key = self._key(f"constraint {purpose}")
+        fit = fitted(self.history, key, surrogate, last, Data(X, y, np.ones(len(y))), self.settings)
+        new = slice(fit.last, len(y))
+        return Learned(fit.targets, [Extended(each, X[new], fit.targets(y[new])) for each in fit.posteriors])

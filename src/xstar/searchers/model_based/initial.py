@@ -3,57 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.nets.catalogue import is_of_networks
-from xstar.searchers.base import exhausted, untried
+from xstar.searchers.base import at_random, exhausted
 from xstar.searchers.model_based.observations import Observations
-from xstar.searchers.mutation import first_design
+from xstar.searchers.mutation import first_design, initial_trial
 from xstar.space import Space
 from xstar.space.cube import cube_of
 from xstar.trial import Done, New, Suggestion
+
+if TYPE_CHECKING:
+    from xstar.searchers.model_based.learner import Learner
 
 NETWORKS = 10
 """Trials before a model is asked where a parameter is an architecture: the initial pools of NASBOT have as many."""
 
 
-def suggest(
-    history: History,
-    task: New,
-    rng: np.random.Generator,
-    *,
-    name: str,
-    initial: int | None,
-    in_numbers: bool,
-    decide: Callable[[Observations], Suggestion | str],
-) -> Suggestion | Done:
-    """A trial of the initial design, what ``decide`` suggests, or a random one with the reason why it suggests nothing.
+@dataclass(frozen=True, slots=True)
+class Design:
+    """The trials before the surrogate is asked."""
 
-    ``initial`` trials come first: by default twice as many as there are parameters, between 5 and 12; under a scheduler with
-    rungs one more than there are parameters, between 4 and 10; with an architecture at least ``NETWORKS``.
-    """
+    method: str
+    initial: int | None = None
+    """How many. By default twice as many as there are parameters, between 5 and 12; under a scheduler with rungs one more than
+    there are parameters, between 4 and 10; with an architecture at least ``NETWORKS``."""
+    in_numbers: bool = False
+    """Whether the surrogate knows networks by number, or by the columns that describe them."""
+
+
+def suggest(
+    history: History, task: New, rng: np.random.Generator, design: Design, learner: Callable[..., Learner]
+) -> Suggestion | Done:
+    """A trial of the initial design, what the ``learner(history, data)`` suggests, or a random one and why it suggests none."""
     if (done := exhausted(history)) is not None:
         return done
     if others := _without_networks(history.space):
-        rule = f"{name} needs parameters with positions, or architectures"
+        rule = f"{design.method} needs parameters with positions, or architectures"
         raise InvalidArgument("space", rule, ", ".join(others), "give its values an attribute graph, or leave it out")
-    data = Observations.of(history, in_numbers)
+    data = Observations.of(history, design.in_numbers)
     started = len(history.trials)
-    known = data.count + len(data.broken)
-    if started < (initial or _initial(history, data)) or known < 2 or not data.width:
-        drawn = first_design(history, task, rng)
-        if isinstance(drawn, Done):
-            return drawn
-        return Suggestion(drawn.config, f"{name}: initial {started + 1}, {drawn.origin}")
-    made = decide(data)
-    if isinstance(made, Suggestion):
-        return made
-    at_random = untried(history, rng)
-    return at_random if isinstance(at_random, Done) else Suggestion(at_random, f"random: {made}")
+    known = data.count + len(data.failed)
+    if started < (design.initial or _initial(history, data)) or known < 2 or not data.width:
+        return initial_trial(design.method, first_design(history, task, rng), started)
+    from xstar.searchers.model_based.decision import decide  # at use: see there
+
+    made = decide(learner(history, data), rng)
+    return made if isinstance(made, Suggestion) else at_random(history, rng, made)
 
 
 def _initial(history: History, data: Observations) -> int:

@@ -1,4 +1,4 @@
-"""How a GP searcher maximises its acquisition over architectures, alone or with other parameters (NASBOT, B.2).
+"""How an acquisition is maximised over architectures, alone or with other parameters (NASBOT, B.2).
 
 A population of configurations: those that were evaluated, and the initial pools. It grows by mutations of members with a high
 acquisition (``acquisition/mutate.py``); distances of candidates are provisional at first (``nets/catalogue.py``) and made exact
@@ -8,26 +8,23 @@ local maximum with the network held fixed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from xstar.acquisition.criterion import Criterion, LogProbability
+from xstar.acquisition.criterion import Criterion, LogProbability, ToRows
 from xstar.acquisition.maximise import Score, ScoreWithGradient, climb
 from xstar.acquisition.mutate import evaluations, evolve
 from xstar.journal import History
-from xstar.models.kernels import Array, Kernel, Sum
-from xstar.models.otmann_kernel import SCALE, SMALL_SCALE, Described, Transported
-from xstar.models.surrogate import Inputs, Prior, over_configurations
-from xstar.nets.catalogue import Catalogue
+from xstar.models.kernels import Array
 from xstar.nets.modifiers import MODIFIERS
 from xstar.searchers.model_based.observations import Observations
 from xstar.searchers.mutation import is_active, mutated, pools
 from xstar.trial import Config
 
-SETTLED, MOST_SETTLED = 6, 24
+EXACT_AT_ONCE, MOST_EXACT = 6, 24
 """Candidates whose distances are made exact in one go, and in all. With 100 networks of about 22 layers one takes 20 ms."""
 CLIMBS = 4
 """Of the leading candidates, those whose other parameters are climbed."""
@@ -35,53 +32,24 @@ UNITS = 4
 """The first four modifiers change units, the others change the structure (Table 6; Figure 7b)."""
 
 
-def kernels(
-    data: Observations, parts: str, powers: tuple[float, float], describe: bool, shape: str
-) -> tuple[tuple[Kernel, tuple[Prior, ...]], ...]:
-    """The kernel of each parameter that is an architecture: kernel (7), a Matérn kernel of what describes it, or their sum."""
-    made: list[tuple[Kernel, tuple[Prior, ...]]] = []
-    for place, (name, catalogue) in enumerate(zip(data.cube.encoder.domains, data.networks, strict=True)):
-        column = data.cube.width + place
-        terms: list[tuple[Kernel, tuple[Prior, ...]]] = []
-        if parts != "none":
-            scale = SMALL_SCALE if describe else SCALE
-            kernel = Transported(catalogue.between, column, name, catalogue.structure, parts, powers, scale)
-            terms.append((kernel, kernel.priors))
-        if describe:
-            own, priors = over_configurations(_described(name, catalogue), shape=shape)
-            terms.append((Described(own, catalogue.described, column), priors))
-        made.append((Sum(tuple(term for term, _ in terms)), tuple(prior for _, each in terms for prior in each)))
-    return tuple(made)
+class Scores(NamedTuple):
+    """What is maximised over rows with numbers of networks."""
+
+    score: Score
+    with_gradient: ScoreWithGradient | None
+    """``None``: a surrogate has no gradients."""
 
 
-def _described(name: str, catalogue: Catalogue) -> Inputs:
-    """What the columns of ``catalogue.described`` are."""
-    labels = list(dict.fromkeys(catalogue.names))
-    groups = tuple(labels.index(what) for what in catalogue.names)
-    options = frozenset(place for place, what in enumerate(labels) if catalogue.names.count(what) > 1)
-    return Inputs(groups, tuple(f"{what} of {name}" for what in labels), (), options)
-
-
-def described_inputs(data: Observations) -> Inputs:
-    """What the columns of ``data.described`` are."""
-    cube = data.cube
-    groups, labels, options = list(cube.groups), list(cube.labels), set(cube.categories)
-    for name, catalogue in zip(cube.encoder.domains, data.networks, strict=True):
-        own, first = _described(name, catalogue), len(labels)
-        groups += [first + group for group in own.groups]
-        options |= {first + place for place in own.options}
-        labels += own.labels
-    return Inputs(tuple(groups), tuple(labels), (), frozenset(options))
-
-
-def of_described(data: Observations, constraint: LogProbability) -> LogProbability:
-    """A constraint on described rows as one on rows with numbers of networks."""
-    if not data.networks:
+def on_positions(data: Observations, constraint: LogProbability) -> LogProbability:
+    """A constraint on rows of positions (``data.positions``) as one on rows of ``data``."""
+    if not data.networks or not data.in_numbers:
         return constraint
     width = data.cube.width
 
-    def log_probability(rows: Array) -> tuple[Array, Callable[[Array], Array]]:
+    def log_probability(rows: Array) -> tuple[Array, ToRows | None]:
         value, back = constraint(data.described(rows))
+        if back is None:
+            return value, None
 
         def to_left(w: Array) -> Array:
             made = np.zeros_like(rows)
@@ -93,8 +61,11 @@ def of_described(data: Observations, constraint: LogProbability) -> LogProbabili
     return log_probability
 
 
-def by_description(data: Observations, criterion: Criterion) -> tuple[Score, ScoreWithGradient]:
-    """The value of a criterion on described rows, and its gradient, at rows with numbers of networks."""
+def with_networks(data: Observations, criterion: Criterion) -> Scores:
+    """The criterion at rows with numbers of networks, whichever columns its surrogate has for them."""
+    has_gradient = criterion.has_gradient(np.zeros((1, data.width)))
+    if data.in_numbers:
+        return Scores(criterion.score, criterion.with_gradient if has_gradient else None)
     width = data.cube.width
 
     def with_gradient(rows: Array) -> tuple[Array, Array]:
@@ -103,7 +74,7 @@ def by_description(data: Observations, criterion: Criterion) -> tuple[Score, Sco
         made[:, :width] = slope[:, :width]
         return value, made
 
-    return lambda rows: criterion.score(data.described(rows)), with_gradient
+    return Scores(lambda rows: criterion.score(data.described(rows)), with_gradient if has_gradient else None)
 
 
 def mutation_options(modifiers: str) -> Mapping[str, Any]:
@@ -122,41 +93,40 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Breeding:
+class NetworkEvolution:
     """One maximisation."""
 
     history: History
     data: Observations
-    score: Score
-    """Of rows with numbers of networks."""
+    scores: Scores
     modifiers: str
     rng: np.random.Generator
 
-    def maximise(self, starts: Iterable[int], with_gradient: ScoreWithGradient) -> list[tuple[Config, float]]:
+    def maximise(self, starts: Iterable[int]) -> list[tuple[Config, float]]:
         """Configurations, best first, with their acquisition; ``starts`` are numbers of trials."""
         try:
-            return self._maximise(starts, with_gradient)
+            return self._maximise(starts)
         finally:
             for catalogue in self.data.networks:
                 catalogue.forget_candidates()
 
-    def _maximise(self, starts: Iterable[int], with_gradient: ScoreWithGradient) -> list[tuple[Config, float]]:
+    def _maximise(self, starts: Iterable[int]) -> list[tuple[Config, float]]:
         first = self._population(starts)
-        known = self.score(self._rows(first))
+        known = self.scores.score(self._rows(first))
         top = float(known.max())
         logs = [known]
 
         def improvement(members: list[Member]) -> Array:
             """EI up to a factor: selection is by g itself, not by its logarithm (B.2). Of a bound, its exponential."""
-            logs.append(self.score(self._rows(members)))
+            logs.append(self.scores.score(self._rows(members)))
             return np.exp(np.minimum(logs[-1] - top, 50.0))
 
         count = evaluations(len(self.history.trials))
         members, _ = evolve(first, np.exp(known - top), self._children, improvement, count, self.rng)
         values = np.concatenate(logs)
-        exact = self._settled(members, values)
-        if self.data.cube.smooth.any():
-            self._climbed(members, values, exact, with_gradient)
+        exact = self._exact(members, values)
+        if self.data.cube.smooth.any() and self.scores.with_gradient is not None:
+            self._climb(members, values, exact, self.scores.with_gradient)
         order = sorted(exact, key=lambda place: (-values[place], place))
         return [(members[place].config, float(values[place])) for place in order]
 
@@ -194,7 +164,7 @@ class Breeding:
         encoded = self.data.cube.encoder.encode([member.config for member in members])[0]
         return np.hstack([encoded, np.array([member.numbers for member in members], dtype=np.float64)])
 
-    def _settled(self, members: list[Member], values: Array) -> list[int]:
+    def _exact(self, members: list[Member], values: Array) -> list[int]:
         """The places of untried members whose values are exact, after those that lead were made so."""
         history = self.history
         order: list[int] = []
@@ -205,19 +175,17 @@ class Breeding:
                 order.append(place)
             seen.add(key)
         exact: list[int] = []
-        while order and len(exact) < MOST_SETTLED:
-            few, order = order[:SETTLED], order[SETTLED:]
+        while order and len(exact) < MOST_EXACT:
+            few, order = order[:EXACT_AT_ONCE], order[EXACT_AT_ONCE:]
             for column, catalogue in enumerate(self.data.networks):
-                catalogue.settle([members[place].numbers[column] for place in few])
-            values[few] = self.score(self._rows([members[place] for place in few]))
+                catalogue.make_exact([members[place].numbers[column] for place in few])
+            values[few] = self.scores.score(self._rows([members[place] for place in few]))
             exact += few
             if order and max(values[place] for place in exact) >= values[order[0]]:
                 break
         return exact
 
-    def _climbed(
-        self, members: list[Member], values: Array, exact: list[int], with_gradient: ScoreWithGradient
-    ) -> None:
+    def _climb(self, members: list[Member], values: Array, exact: list[int], with_gradient: ScoreWithGradient) -> None:
         """Move the parameters with positions of the best few to a local maximum, in place."""
         cube, space = self.data.cube, self.history.space
         domains = cube.encoder.domains
@@ -242,10 +210,3 @@ class Breeding:
             config = {name: made[name] for name in space.parameters if name in made}
             if self.history.tried(config) is None:
                 members[place], values[place] = Member(config, member.numbers), float(value)
-
-
-def positions_only(data: Observations) -> Callable[[Array], Array]:
-    """Rows with a budget behind them → rows that a spread can be measured in."""
-    if not data.networks:
-        return lambda X: X
-    return lambda X: np.hstack([data.described(X[:, : data.width]), X[:, data.width :]])

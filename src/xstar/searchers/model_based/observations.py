@@ -1,4 +1,4 @@
-"""What a GP searcher knows of a history, as arrays that grow with it.
+"""What searchers with a surrogate know of a history, as arrays that grow with it.
 
 Notation
 
@@ -10,10 +10,11 @@ symbol           meaning                                                        
 ``budget``       r of each                                                                             (n,)
 ``loss``         its loss                                                                              (n,)
 ``trial``        the number of its trial                                                               (n,)
-``broken``       trials that failed or could not be evaluated, in the order in which they ended: also those that ended as
+``failed``       trials that failed or could not be evaluated, in the order in which they ended: also those that ended as
                  infeasible although no bounded metric that is in the model says so (raised ``Infeasible``, a metric that is
                  missing or not finite, or one that was within its bound at the first rung)
-``whole``        trials with an observation, in the order of their first one
+``evaluated``    trials with an observation, in the order of their first one
+``measured``     trials whose constraint metrics are known, in the order in which they became known
 ===============  ====================================================================================  ==========
 
 One row per observation, in the order of the journal, so that "the first n observations" means the same to whoever reads it.
@@ -29,6 +30,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from xstar.core.table import Table
 from xstar.journal import History
 from xstar.nets.catalogue import Catalogue
 from xstar.space.cube import Cube, cube_of
@@ -46,19 +48,20 @@ class Observations:
     """One for each parameter that is an architecture."""
     in_numbers: bool = True
     """Whether a network is a column with its number; if not, it is the columns that describe it."""
-    count: int = 0
     per_level: Counter[int] = field(default_factory=Counter)
     """How many observations there are at each budget."""
-    broken: list[int] = field(default_factory=list)
-    is_broken: set[int] = field(default_factory=set)
+    failed: list[int] = field(default_factory=list)
+    has_failed: set[int] = field(default_factory=set)
     """The same as a set."""
-    whole: dict[int, list[float] | None] = field(default_factory=dict)
-    """Trials with an observation → their constraint metrics at the first one that has them all."""
-    told: list[int] = field(default_factory=list)
-    """Those with constraint metrics, in the order in which they told them."""
+    evaluated: dict[int, list[float] | None] = field(default_factory=dict)
+    """With their constraint metrics at the first observation that has them all."""
+    measured: list[int] = field(default_factory=list)
     _ended: int = 0
-    _table: Array = field(default_factory=lambda: np.empty((0, 0)))
+    _table: Table = field(init=False)
     _rows: dict[int, Array] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._table = Table(self.width + 3)
 
     @classmethod
     def of(cls, history: History, in_numbers: bool = True) -> Observations:
@@ -68,47 +71,39 @@ class Observations:
             cube = cube_of(history.space)
             domains = [history.space[name] for name in cube.encoder.domains]
             kept = history.memo.put(cls(cube, tuple(Catalogue(domain) for domain in domains), in_numbers), in_numbers)
-        kept._catch_up(history)
+        kept.catch_up(history)
         return kept
 
-    def _catch_up(self, history: History) -> None:
-        self._observe(history)  # first: what ended is judged by what it told
+    def catch_up(self, history: History) -> None:
+        """Take in what the history has gained."""
+        self._observe(history)  # first: what ended is judged by its metrics
         for number in history.ended[self._ended :]:
-            if self._ended_broken(history, history.trials[number]):
-                self.broken.append(number)
-                self.is_broken.add(number)
+            if self._is_failure(history, history.trials[number]):
+                self.failed.append(number)
+                self.has_failed.add(number)
         self._ended = len(history.ended)
 
-    def _ended_broken(self, history: History, trial: Trial) -> bool:
+    def _is_failure(self, history: History, trial: Trial) -> bool:
         """Whether a trial ended without a value, or as infeasible for a reason that no model of a bounded metric can learn."""
         if trial.state is State.FAILED:
             return True
         if trial.state is not State.INFEASIBLE:
             return False
-        told = self.whole.get(trial.number)
-        return told is None or within(history, told)
+        metrics = self.evaluated.get(trial.number)
+        return metrics is None or within(history, metrics)
 
     def _observe(self, history: History) -> None:
         new = history.observed[self.count :]
         if not new:
             return
-        width = self.width
-        need = self.count + len(new)
-        if need > len(self._table):
-            table = np.empty((max(64, 2 * need), width + 3))
-            if self.count:
-                table[: self.count] = self._table[: self.count]
-            self._table = table
-        rows = self._table[self.count : need]
-        rows[:, :width] = self.rows(history.trials[number] for number, _, _ in new)
-        rows[:, width:] = new
+        rows = self.rows(history.trials[number] for number, _, _ in new)
         for number, budget, _ in new:
             self.per_level[budget] += 1
-            if self.whole.get(number) is None:
-                self.whole[number] = metrics = constraint_metrics(history, number, budget)
+            if self.evaluated.get(number) is None:
+                self.evaluated[number] = metrics = constraint_metrics(history, number, budget)
                 if metrics is not None:
-                    self.told.append(number)
-        self.count = need
+                    self.measured.append(number)
+        self._table.append(np.hstack([rows, np.array(new, dtype=np.float64)]))
 
     def rows(self, trials: Iterable[Trial]) -> Array:
         """The encoded configurations of some trials, each encoded once."""
@@ -126,8 +121,12 @@ class Observations:
             self._rows.update(zip((trial.number for trial in unknown), encoded, strict=True))
         return np.array([self._rows[trial.number] for trial in listed]).reshape(len(listed), self.width)
 
+    def positions(self, rows: Array) -> Array:
+        """Rows in which all columns are positions: what describes a network in place of its number."""
+        return self.described(rows) if self.in_numbers and self.networks else rows
+
     def described(self, rows: Array) -> Array:
-        """Rows with positions only: numbers of networks, a column each, are replaced by what describes them."""
+        """Numbers of networks, a column each, are replaced by what describes them."""
         width = self.cube.width
         columns = [rows[:, width + place].astype(np.int64) for place in range(len(self.networks))]
         parts = [catalogue.described(column) for catalogue, column in zip(self.networks, columns, strict=True)]
@@ -141,20 +140,25 @@ class Observations:
         return self.cube.width + sum(len(catalogue.names) for catalogue in self.networks)
 
     @property
+    def count(self) -> int:
+        """n."""
+        return self._table.count
+
+    @property
     def X(self) -> Array:
-        return self._table[: self.count, : self.width]
+        return self._table.rows[:, : self.width]
 
     @property
     def trial(self) -> NDArray[np.int64]:
-        return self._table[: self.count, self.width].astype(np.int64)
+        return self._table.rows[:, self.width].astype(np.int64)
 
     @property
     def budget(self) -> Array:
-        return self._table[: self.count, self.width + 1]
+        return self._table.rows[:, self.width + 1]
 
     @property
     def loss(self) -> Array:
-        return self._table[: self.count, self.width + 2]
+        return self._table.rows[:, self.width + 2]
 
 
 def within(history: History, metrics: list[float]) -> bool:

@@ -1,24 +1,87 @@
 """NASBOT: Bayesian optimisation of architectures (Kandasamy et al. 2018). A GP with OTMANN in its kernel.
 
 Choose it when a parameter of the space is a network and a training takes longer than some seconds. Without a network in the
-space it is the GP; with one, the GP is NASBOT: ``method="gp"`` and ``method="mobster"`` take such spaces, too, and differ only
-in the settings below and in the scheduler.
+space it is the GP; with one, the GP is NASBOT at its default settings: ``method="gp"`` and ``method="mobster"`` take such
+spaces, too, and differ only in the scheduler.
 
-    kernel        (7) over networks (``models/transported.py``), times a Matérn kernel over the other parameters, and over
-                  budgets where a scheduler has rungs
+    kernel        (7) over networks (``kernel.py``), times a Matérn kernel over the other parameters, and over budgets where a
+                  scheduler has rungs
     distances     ``nets/catalogue.py``: each pair once
     parameters    the most probable ones; ``samples=4`` draws them from their posterior, as the paper does (B.1)
-    acquisition   expected improvement, maximised by evolution (``gp_networks.py``)
+    acquisition   expected improvement, maximised by evolution (``model_based/networks.py``)
     workers       fantasies, or hallucination with ``pending="hallucination"`` as in the paper
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from xstar.searchers.gp.searcher import GP
+import numpy as np
+
+from xstar.core.checks import check_names, check_switches
+from xstar.core.values import as_float
+from xstar.errors import InvalidArgument
+from xstar.journal import History
+from xstar.searchers.base import SEARCHERS
+from xstar.searchers.gp.searcher import GP, suggest
+from xstar.searchers.gp.settings import GPSettings
+from xstar.searchers.model_based.observations import Observations
+from xstar.trial import Done, New, Suggestion
+
+if TYPE_CHECKING:
+    from xstar.searchers.gp.fit import GPLearner
+
+DISTANCES = ("both", "plain", "normalised", "none")
+MODIFIERS = ("all", "units", "structure")
 
 
-def NASBOT(**settings: Any) -> GP:
-    """The GP under the name that goes with architectures; ``settings`` are those of ``GP``."""
-    return GP(**settings)
+@dataclass(frozen=True)
+class NASBOT(GPSettings):
+    """The GP with settings of its own for architectures."""
+
+    distances: str = "both"
+    """The ``plain`` term of the kernel, the ``normalised`` one, ``both`` or ``none``."""
+    describe: bool = True
+    """A term for numbers that describe a network."""
+    powers: tuple[float, float] = (1.0, 1.0)
+    """p and p̄ of the kernel. The paper has p̄ = 2, with which matrices have eigenvalues down to -12 % of the diagonal (120 MLPs
+    or CNNs; -63 % for cells) and predictions go astray; with 1 they have none for MLPs and CNNs."""
+    modifiers: str = "all"
+    """When the acquisition is maximised: those that change ``units``, the ``structure``, or ``all``."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_names(self, {"distances": DISTANCES, "modifiers": MODIFIERS})
+        check_switches(self, "describe")
+        if self.distances == "none" and not self.describe:
+            raise InvalidArgument("describe", "must be True where distances is none", False, "leave one of them out")
+        powers = self.powers if isinstance(self.powers, (tuple, list)) and len(self.powers) == 2 else ()
+        if not powers or any(as_float(power) is None or not 0.0 < power <= 2.0 for power in powers):
+            raise InvalidArgument("powers", "must be two numbers above 0 and at most 2", self.powers)
+        object.__setattr__(self, "powers", tuple(map(float, powers)))
+
+    def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
+        def learner(history: History, data: Observations) -> GPLearner:
+            from xstar.searchers.gp.fit import GPLearner  # at use: see ``model_based/decision.py``
+            from xstar.searchers.nasbot.kernel import Architectures
+
+            own = Architectures(self.distances, self.describe, self.powers, self.modifiers)
+            return GPLearner(history, data, self, own)
+
+        return suggest(self, history, task, rng, learner)
+
+
+def _gp_of_schema_1(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """What was written as "gp" while the GP had NASBOT's settings: either of the two, unless those differ from the defaults."""
+    own = {"distances": "both", "describe": True, "powers": [1.0, 1.0], "modifiers": "all"}
+    if not set(own) & set(data):
+        return [data]
+    as_gp = {name: value for name, value in data.items() if name not in own}
+    as_nasbot = {**data, "name": "nasbot"}
+    return [as_gp, as_nasbot] if all(data.get(name, own[name]) == own[name] for name in own) else [as_nasbot]
+
+
+SEARCHERS.register("gp", GP, readings=_gp_of_schema_1)
+SEARCHERS.register("nasbot", NASBOT)

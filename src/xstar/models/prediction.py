@@ -1,0 +1,33 @@
+"""What any surrogate answers: means, a variance, and, where it has them, gradients with respect to the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from xstar.models.kernels import Array
+
+
+class Prediction(NamedTuple):
+    """Posterior means and variances at N inputs, and the way back from their derivatives to the inputs."""
+
+    mean: Array
+    """(N, M): one column for each of M fantasies"""
+    variance: Array
+    """(N,), of the function, without noise"""
+    to_left: Callable[[Array, Array], Array] | None = None
+    """Derivatives with respect to ``mean`` and ``variance`` → the derivative with respect to the inputs; ``None``: the
+    surrogate has no gradients (a forest, nearest neighbours), and its acquisition is maximised by local search."""
+
+
+def normal_draws(count: int, samples: int, rng: np.random.Generator) -> Array:
+    """Standard normal numbers (count, samples), stratified: each row has exactly one in each of ``samples`` equal shares.
+
+    A Latin hypercube: the average over 20 fantasies of one pending trial then has the error of some hundred plain ones.
+    """
+    order = rng.permuted(np.tile(np.arange(samples), (count, 1)), axis=1)
+    made: Array = ndtri((order + rng.random((count, samples))) / samples)
+    return np.clip(made, -6.0, 6.0)

@@ -1,0 +1,170 @@
+"""One suggestion of a searcher with a surrogate, whatever the surrogate is.
+
+    observations → posteriors → incumbents → constraints → candidates → the best one that was not tried
+
+The learner (``learner.py``) says what is known; the acquisition is the same for all: expected improvement in its logarithm,
+averaged over posteriors and fantasies, times the probability of being feasible (``acquisition/criterion.py``).
+
+Apart from the searchers because SciPy's optimiser and LAPACK take as long to import as the rest of xstar: they are loaded
+when the first model is fitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xstar.acquisition.confidence import confidence_weight
+from xstar.acquisition.criterion import Criterion
+from xstar.acquisition.maximise import LISTED, candidates, every_row, maximise
+from xstar.acquisition.model import JointModel
+from xstar.acquisition.thompson import CANDIDATES, thompson_scores
+from xstar.journal import History
+from xstar.models.blas import single_threaded
+from xstar.models.gp import NotPositiveDefinite
+from xstar.models.kernels import Array
+from xstar.searchers.model_based.learner import Known, Learner
+from xstar.searchers.model_based.networks import NetworkEvolution, with_networks
+from xstar.trial import Config, Origin, Suggestion
+
+NAMES = {"ei": "log EI", "ucb": "-LCB", "thompson": "-draw"}
+FAR = 1.0
+"""By how much, in standard deviations of the losses, the suggestions that explore seek to improve. Expected improvement goes
+on polishing what it has: over 20 seeds of 100 trials, one such suggestion in four brings the mean regret of Levy6 from 1.47 to
+0.52, of Ackley10 from 7.9 to 6.3, and of Rosenbrock4 up from 1.9 to 5.6; NAS-Bench-201 (ImageNet16) stays at 0.12, 0.11. Over
+budgets, where paused trials are fantasised, it changed nothing (16 problems, two seeds)."""
+
+
+def decide(learner: Learner, rng: np.random.Generator) -> Suggestion | str:
+    """A suggestion, or why there is none."""
+    try:
+        with single_threaded():
+            return Decision(learner, rng).suggestion()
+    except NotPositiveDefinite as error:
+        return f"{learner.name} failed at n={learner.data.count}, {error}"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One suggestion in the making."""
+
+    learner: Learner
+    rng: np.random.Generator
+
+    def suggestion(self) -> Suggestion | str:
+        """A suggestion, or why there is none."""
+        learner = self.learner
+        known = self._known()
+        constraints = learner.constraints(self.rng, feasible_known=known.incumbents is not None)
+        if known.incumbents is None and not constraints:
+            return _nothing_known(learner.history)
+        constraints += learner.spacing()
+        weight = confidence_weight(len(learner.data.cube.labels), learner.data.count)
+        criterion = Criterion(
+            known.models,
+            self._incumbents(known),
+            learner.lift,
+            constraints,
+            weight if learner.acquisition == "ucb" else None,
+        )
+        found = self._maximise(criterion, known)
+        return found if isinstance(found, str) else Suggestion(found[0], self._origin(known, found[1]))
+
+    # ------------------------------------------------------------ what is known
+
+    def _known(self) -> Known:
+        learner, data = self.learner, self.learner.data
+        if data.count < 2:
+            return Known()
+        tried = data.X[learner.answers()]
+        if learner.over_budgets and len(tried):
+            tried = tried[_distinct_rows(tried)]
+        return learner.known(tried, self.rng)
+
+    @property
+    def _explores(self) -> bool:
+        """At full budget only: over budgets it changed nothing, over architectures four runs were unclear."""
+        learner = self.learner
+        at_full_budget = not learner.over_budgets and not learner.data.networks
+        return learner.acquisition == "ei" and at_full_budget and learner.explores
+
+    def _incumbents(self, known: Known) -> Sequence[Array] | None:
+        if known.incumbents is None or not self._explores:
+            return known.incumbents
+        return [each - FAR for each in known.incumbents]
+
+    # ------------------------------------------------------------ the maximum of the acquisition
+
+    def _maximise(self, criterion: Criterion, known: Known) -> tuple[Config, float] | str:
+        """The best configuration that was not tried and its acquisition, or why there is none."""
+        learner, cube = self.learner, self.learner.data.cube
+        if learner.data.networks:
+            return self._evolved(criterion, known)
+        promising = np.empty((0, learner.data.width)) if known.promising is None else known.promising
+        listed = learner.history.space.size <= LISTED
+        if learner.acquisition == "thompson" and known.incumbents is not None:
+            rows = self._untried(every_row(cube)) if listed else candidates(cube, promising, self.rng)
+            rows = rows[self.rng.permutation(len(rows))[:CANDIDATES]]
+            models = [model for model in known.models if isinstance(model, JointModel)]
+            values = thompson_scores(models, rows, learner.lift, criterion.constraints, self.rng)
+        elif listed:
+            rows = every_row(cube)
+            values = criterion.score(rows)
+        elif not learner.climbs:
+            rows = candidates(cube, promising, self.rng)
+            values = criterion.score(rows)
+        else:
+            gradient = criterion.with_gradient if criterion.has_gradient(np.full((1, cube.width), 0.5)) else None
+            rows, values = maximise(cube, criterion.score, gradient, promising, self.rng, known.candidates)
+        return self._first_untried(rows, values)
+
+    def _evolved(self, criterion: Criterion, known: Known) -> tuple[Config, float] | str:
+        """Over architectures: evolution (NASBOT, B.2)."""
+        learner = self.learner
+        started = len(learner.history.trials)
+        starts = learner.starts if learner.data.count >= 2 else ()
+        scores = with_networks(learner.data, criterion)
+        evolution = NetworkEvolution(learner.history, learner.data, scores, learner.modifiers, self.rng)
+        found = evolution.maximise(starts or range(max(0, started - learner.limit), started))
+        return found[0] if found else "all configurations that evolution found were tried"
+
+    def _untried(self, rows: Array) -> Array:
+        """Those of ``rows`` that were not tried; all of them if there are none."""
+        learner = self.learner
+        places = [i for i, row in enumerate(rows) if learner.history.tried(learner.data.cube.decode(row)) is None]
+        return rows[places] if places else rows
+
+    def _first_untried(self, rows: Array, values: Array) -> tuple[Config, float] | str:
+        for place in np.argsort(-values, kind="stable"):
+            config = self.learner.data.cube.decode(rows[place])
+            if self.learner.history.tried(config) is None:
+                return config, float(values[place])
+        return f"all of the {len(rows)} best configurations were tried"
+
+    def _origin(self, known: Known, value: float) -> Origin:
+        learner = self.learner
+        improves = known.incumbents is not None
+        detail = (NAMES[learner.acquisition] if improves else "log p") + " {value:.3g}"
+        numbers = {"value": value, **known.numbers}
+        if learner.acquisition_budget is not None and known.models:
+            detail += " at budget {budget}"
+            numbers["budget"] = round(learner.acquisition_budget * learner.history.levels[-1])
+        if improves and self._explores:
+            detail += ", exploring"
+        return Origin(learner.method, detail + known.detail, **numbers)
+
+
+def _nothing_known(history: History) -> str:
+    """Why there is neither something to improve on nor a constraint to meet."""
+    if bounds := history.created.constraints:
+        where = " at a rung" if len(history.levels) > 1 else ""
+        return f"not two trials have reported {', '.join(bounds)}{where} yet"
+    return "no model and no constraint yet"
+
+
+def _distinct_rows(X: Array) -> NDArray[np.intp]:
+    """The place of the first of each set of equal rows, ascending."""
+    return np.sort(np.unique(X, axis=0, return_index=True)[1])

@@ -1,0 +1,43 @@
+"""The kernel of a GP over architectures: NASBOT's kernel (7) of OTMANN distances, and a term over numbers that describe a
+network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xstar.models.kernels import Kernel, Sum
+from xstar.models.otmann_kernel import SCALE, SMALL_SCALE, Described, Transported
+from xstar.models.surrogate import Prior, over_configurations
+from xstar.searchers.model_based.columns import of_description
+from xstar.searchers.model_based.observations import Observations
+
+
+@dataclass(frozen=True)
+class Architectures:
+    """How a GP treats parameters that are architectures; the settings of ``NASBOT`` of the same names."""
+
+    distances: str = "both"
+    describe: bool = True
+    powers: tuple[float, float] = (1.0, 1.0)
+    modifiers: str = "all"
+
+
+def network_kernels(
+    data: Observations, settings: Architectures, shape: str
+) -> tuple[tuple[Kernel, tuple[Prior, ...]], ...]:
+    """The kernel of each parameter that is an architecture: kernel (7), a Matérn kernel of what describes it, or their sum."""
+    made: list[tuple[Kernel, tuple[Prior, ...]]] = []
+    for place, (name, catalogue) in enumerate(zip(data.cube.encoder.domains, data.networks, strict=True)):
+        column = data.cube.width + place
+        terms: list[tuple[Kernel, tuple[Prior, ...]]] = []
+        if settings.distances != "none":
+            scale = SMALL_SCALE if settings.describe else SCALE
+            kernel = Transported(
+                catalogue.between, column, name, catalogue.structure, settings.distances, settings.powers, scale
+            )
+            terms.append((kernel, kernel.priors))
+        if settings.describe:
+            own, priors = over_configurations(of_description(name, catalogue), shape=shape)
+            terms.append((Described(own, catalogue.described, column), priors))
+        made.append((Sum(tuple(term for term, _ in terms)), tuple(prior for _, each in terms for prior in each)))
+    return tuple(made)
