@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differences import slopes
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
+from tests.models.differences import slopes
 from xstar.models.feasibility import LENGTHS, Feasibility
 
 Array = NDArray[np.float64]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differences import slopes
 from numpy.testing import assert_allclose, assert_array_equal
 
+from tests.models.differences import slopes
 from xstar.models import features
 from xstar.models.features import ACTIVATIONS, Network, batches, gradient, initial, rates, taken_apart, train
 from xstar.models.kernels import Array

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from differences import slopes
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
+from tests.models.differences import slopes
 from xstar.models.kernels import SHAPES, Columns, Kernel, Linear, Product, Stationary, Sum, Warped
 
 Array = NDArray[np.float64]

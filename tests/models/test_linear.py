@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differences import slopes
 from numpy.testing import assert_allclose
 from scipy import integrate
 from scipy.special import expit, ndtr
 from scipy.stats import multivariate_normal, norm
 
+from tests.models.differences import slopes
 from xstar.models import linear, logistic, quadratic
 from xstar.models.features import ACTIVATIONS, Network, initial, taken_apart
 from xstar.models.kernels import Array

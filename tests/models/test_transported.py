@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differences import slopes
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
+from tests.models.differences import slopes
 from xstar.models.kernels import Columns, Product, Stationary, Sum
 from xstar.models.otmann_kernel import PARTS, Described, Transported
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import ot
 import pytest
-from nets_cases import random_cnn, random_graphs, random_mlp, renumbered
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from tests.nets.cases import random_cnn, random_graphs, random_mlp, renumbered
 from xstar.errors import InvalidArgument
 from xstar.nets import (
     CNN,

@@ -6,8 +6,8 @@ from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
-from nets_cases import random_graphs
 
+from tests.nets.cases import random_graphs
 from xstar.nets import CNN, Graph, Label, Layer, register_label
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nets_cases import random_cnn, random_graphs, random_mlp, renumbered
 
+from tests.nets.cases import random_cnn, random_graphs, random_mlp, renumbered
 from xstar.errors import InvalidArgument
 from xstar.nets import Graph, InvalidGraph, Label, Layer, invalid, register_label
 from xstar.nets.labels import cost, labels, parts
@@ -212,14 +212,12 @@ def test_many_mirrored_branches_take_no_longer_than_they_should() -> None:
 
 
 def test_the_canonical_form_is_the_same_in_every_process() -> None:
-    code = (
-        "import sys; sys.path.insert(0, sys.argv[1]);"
-        "from nets_cases import random_graphs; print([g.canonical for g in random_graphs(3, 6, [9])])"
-    )
+    code = "from tests.nets.cases import random_graphs; print([g.canonical for g in random_graphs(3, 6, [9])])"
     here = [graph.canonical for graph in random_graphs(3, 6, [9])]
     for seed in ("0", "1"):
         done = subprocess.run(
-            [sys.executable, "-c", code, str(Path(__file__).parent)],
+            [sys.executable, "-c", code],
+            cwd=Path(__file__).parents[2],
             env={**os.environ, "PYTHONHASHSEED": seed},
             capture_output=True,
             text=True,

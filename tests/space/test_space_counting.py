@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose
-from space_cases import Words, is_active, spaces
 
+from tests.space.cases import Words, is_active, spaces
 from xstar.errors import InvalidArgument
 from xstar.space import Bits, Bool, Choice, Float, Int, Ordinal, Parameter, Space, at_least, between
 

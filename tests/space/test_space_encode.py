@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose, assert_array_equal
-from space_cases import Words, spaces
 
+from tests.space.cases import Words, spaces
 from xstar.errors import InvalidArgument
 from xstar.space import Bits, Bool, Choice, Encoder, Float, Int, Ordinal, Parameter, Space
 

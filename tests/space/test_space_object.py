@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from space_cases import Words
 
 import xstar.space as shelf
+from tests.space.cases import Words
 from xstar.space import (
     Bits,
     Bool,

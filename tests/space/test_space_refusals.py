@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from space_cases import Words
 
+from tests.space.cases import Words
 from xstar.errors import InvalidArgument, InvalidConfig, InvalidSpace
 from xstar.space import (
     Bits,

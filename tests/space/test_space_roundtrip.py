@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from space_cases import is_active, spaces, spaces_and_configs
 
+from tests.space.cases import is_active, spaces, spaces_and_configs
 from xstar.space import Bool, Choice, Encoder, Float, Int, Ordinal, Parameter, Space, at_least
 
 FUZZ = settings(max_examples=200, deadline=None)

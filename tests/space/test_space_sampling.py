@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
-from space_cases import Words
 
+from tests.space.cases import Words
 from xstar.errors import InvalidArgument
 from xstar.space import Bits, Bool, Choice, Constant, Float, Int, Normal, Ordinal, Parameter, Space
 
