@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import xstar as xs
+from tests.cli.conftest import Cli
 from xstar.cli.look import look
 
 LOOKS = [
@@ -30,7 +31,7 @@ def rows(db: Path) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize("words", LOOKS, ids=" ".join)
-def test_looking_changes_nothing(words: tuple[str, ...], cli, stored: Path) -> None:
+def test_looking_changes_nothing(words: tuple[str, ...], cli: Cli, stored: Path) -> None:
     before = rows(stored)
     cli(*words)
     assert rows(stored) == before
@@ -41,12 +42,12 @@ def test_looking_changes_nothing(words: tuple[str, ...], cli, stored: Path) -> N
 
 
 @pytest.mark.parametrize("words", [*LOOKS, ("rename", "demo", "new"), ("delete", "demo", "--yes")], ids=" ".join)
-def test_a_storage_that_is_not_there_is_not_made(words: tuple[str, ...], cli, tmp_path: Path) -> None:
+def test_a_storage_that_is_not_there_is_not_made(words: tuple[str, ...], cli: Cli, tmp_path: Path) -> None:
     assert "there is no storage xstar.db" in cli(*words, code=2).stderr
     assert list(tmp_path.iterdir()) == []
 
 
-def test_other_files_are_left_alone(cli, tmp_path: Path) -> None:
+def test_other_files_are_left_alone(cli: Cli, tmp_path: Path) -> None:
     other, text, folder = tmp_path / "other.db", tmp_path / "text.db", tmp_path / "folder"
     with closing(sqlite3.connect(other)) as connection:
         connection.execute("CREATE TABLE mine (x)")
@@ -61,7 +62,7 @@ def test_other_files_are_left_alone(cli, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "other.db", "text.db"]
 
 
-def test_studies(cli, stored: Path) -> None:
+def test_studies(cli: Cli, stored: Path) -> None:
     xs.Study(xs.Space(y=xs.Int(0, 5)), name="empty", storage=stored).close()
     output = cli("studies").output
     lines = [line for line in output.splitlines() if "demo" in line or "empty" in line]
@@ -71,7 +72,7 @@ def test_studies(cli, stored: Path) -> None:
     ]
 
 
-def test_a_study_that_cannot_be_read_does_not_hide_the_others(cli, stored: Path) -> None:
+def test_a_study_that_cannot_be_read_does_not_hide_the_others(cli: Cli, stored: Path) -> None:
     xs.Study(xs.Space(y=xs.Int(0, 5)), name="odd", storage=stored).close()
     with closing(sqlite3.connect(stored)) as connection:
         connection.execute(
@@ -83,7 +84,7 @@ def test_a_study_that_cannot_be_read_does_not_hide_the_others(cli, stored: Path)
     assert "alien" in output
 
 
-def test_show(cli, stored: Path) -> None:
+def test_show(cli: Cli, stored: Path) -> None:
     output = cli("show", "demo").output
     assert "1 running, 2 complete, 1 failed" in output
     assert "error 0.083333333 (trial 1)" in output
@@ -93,7 +94,7 @@ def test_show(cli, stored: Path) -> None:
     assert "the last 4 of 4 trials" in output
 
 
-def test_show_counts_reasons(cli, stored: Path) -> None:
+def test_show_counts_reasons(cli: Cli, stored: Path) -> None:
     with xs.Study.open("demo", stored) as study:
         for number in range(30):
             trial = study.ask()
@@ -105,7 +106,7 @@ def test_show_counts_reasons(cli, stored: Path) -> None:
     assert "other reasons" in table
 
 
-def test_show_one_trial(cli, stored: Path) -> None:
+def test_show_one_trial(cli: Cli, stored: Path) -> None:
     output = cli("show", "demo", "--trial", "0").output
     assert "trial 0 complete, error 0.16666667" in output
     assert [line.split("│")[1:3] for line in output.splitlines() if line.startswith("│ ") and "0.5" in line][-3:] == [
@@ -121,7 +122,7 @@ def test_show_one_trial(cli, stored: Path) -> None:
     assert "it has trials 0 to 3" in cli("show", "demo", "--trial", "-1", code=2).stderr
 
 
-def test_best(cli, stored: Path) -> None:
+def test_best(cli: Cli, stored: Path) -> None:
     with look("demo", stored) as view:
         best = view.history.best
     assert best is not None
@@ -131,18 +132,18 @@ def test_best(cli, stored: Path) -> None:
     assert "has a value yet" in cli("best", "empty", "--json", code=2).stderr
 
 
-def test_an_error_is_one_message_on_stderr(cli, stored: Path) -> None:
+def test_an_error_is_one_message_on_stderr(cli: Cli, stored: Path) -> None:
     result = cli("show", "nope", code=2)
     assert result.stdout == ""
     assert result.stderr == f"error: sqlite:///{stored.name} has no study 'nope'; it has: demo\n"
 
 
-def test_the_environment_names_the_storage(cli, stored: Path, tmp_path: Path) -> None:
+def test_the_environment_names_the_storage(cli: Cli, stored: Path, tmp_path: Path) -> None:
     moved = stored.rename(tmp_path / "moved.db")
     assert "demo" in cli("studies", env={"XSTAR_STORAGE": str(moved)}).output
 
 
-def test_postgresql(cli, postgres: str, name: str) -> None:
+def test_postgresql(cli: Cli, postgres: str, name: str) -> None:
     with xs.Study(xs.Space(x=xs.Int(1, 3)), name=name, storage=postgres) as study:
         trial = study.ask()
         assert trial is not None

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 import xstar as xs
+from tests.cli.conftest import Cli
 
 
-def test_export_and_import(cli, stored: Path, tmp_path: Path) -> None:
+def test_export_and_import(cli: Cli, stored: Path, tmp_path: Path) -> None:
     printed = cli("export", "demo").stdout
     assert [json.loads(line)["seq"] for line in printed.splitlines()] == list(range(len(printed.splitlines())))
     assert cli("export", "demo", "--output", "demo.jsonl").output == ""
@@ -25,7 +26,7 @@ def test_export_and_import(cli, stored: Path, tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.part"))
 
 
-def test_export_csv(cli, stored: Path, tmp_path: Path) -> None:
+def test_export_csv(cli: Cli, stored: Path, tmp_path: Path) -> None:
     printed = cli("export", "demo", "--format", "csv").stdout
     cli("export", "demo", "--output", "demo.csv")
     assert (tmp_path / "demo.csv").read_text() == printed
@@ -33,7 +34,7 @@ def test_export_csv(cli, stored: Path, tmp_path: Path) -> None:
     assert states == ["complete", "complete", "failed", "running"]
 
 
-def test_an_export_that_fails_leaves_what_was_there(cli, stored: Path, tmp_path: Path) -> None:
+def test_an_export_that_fails_leaves_what_was_there(cli: Cli, stored: Path, tmp_path: Path) -> None:
     (tmp_path / "demo.jsonl").write_text("yesterday's")
     with closing(sqlite3.connect(stored)) as connection:
         connection.execute("UPDATE xstar_events SET body = '{' WHERE seq = 5")
@@ -43,7 +44,7 @@ def test_an_export_that_fails_leaves_what_was_there(cli, stored: Path, tmp_path:
     assert not list(tmp_path.glob("*.part"))
 
 
-def test_files_that_cannot_be_used(cli, stored: Path, tmp_path: Path) -> None:
+def test_files_that_cannot_be_used(cli: Cli, stored: Path, tmp_path: Path) -> None:
     assert "can be written" in cli("export", "demo", "--output", "no/folder.csv", code=2).stderr
     assert "can be read" in cli("import", "nothing.jsonl", "--study", "copy", code=2).stderr
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
@@ -55,7 +56,7 @@ def test_files_that_cannot_be_used(cli, stored: Path, tmp_path: Path) -> None:
     assert "already has a study 'demo'" in cli("import", "demo.jsonl", "--study", "demo", code=2).stderr
 
 
-def test_rename(cli, stored: Path) -> None:
+def test_rename(cli: Cli, stored: Path) -> None:
     with xs.Study.open("demo", stored) as study:
         folder = study.files.folder
     assert cli("rename", "demo", "better").output == "study 'demo' is now 'better'\n"
@@ -67,7 +68,7 @@ def test_rename(cli, stored: Path) -> None:
     assert "already has" in cli("rename", "better", "other", code=2).stderr
 
 
-def test_delete_asks_first(cli, stored: Path, tmp_path: Path) -> None:
+def test_delete_asks_first(cli: Cli, stored: Path, tmp_path: Path) -> None:
     refused = cli("delete", "demo", input="n\n", code=1)
     assert "Delete study 'demo' with 4 trials, 1 of them running and its files in" in refused.output
     assert "demo" in cli("studies").output
@@ -77,7 +78,7 @@ def test_delete_asks_first(cli, stored: Path, tmp_path: Path) -> None:
     assert "no study 'demo'" in cli("delete", "demo", "--yes", code=2).stderr
 
 
-def test_delete_touches_nobody_else(cli, stored: Path, tmp_path: Path) -> None:
+def test_delete_touches_nobody_else(cli: Cli, stored: Path, tmp_path: Path) -> None:
     cli("export", "demo", "--output", "demo.jsonl")
     cli("import", "demo.jsonl", "--study", "copy")
     cli("delete", "copy", "--yes")
@@ -86,7 +87,7 @@ def test_delete_touches_nobody_else(cli, stored: Path, tmp_path: Path) -> None:
     assert len(list((tmp_path / "xstar-files").glob("demo-*/00000/stdout.txt"))) == 1
 
 
-def test_audit(cli, stored: Path) -> None:
+def test_audit(cli: Cli, stored: Path) -> None:
     assert "recomputed from the events before them, all alike" in cli("audit", "demo").output
     with closing(sqlite3.connect(stored)) as connection:
         changed = connection.execute(
@@ -99,7 +100,7 @@ def test_audit(cli, stored: Path) -> None:
     assert "1 finding in" in output
 
 
-def test_audit_of_a_searcher_it_does_not_know(cli, tmp_path: Path) -> None:
+def test_audit_of_a_searcher_it_does_not_know(cli: Cli, tmp_path: Path) -> None:
     class Mine:
         def suggest(self, *_: object) -> None: ...
 
@@ -108,5 +109,5 @@ def test_audit_of_a_searcher_it_does_not_know(cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [("show", "demo", "--trial", "x"), ("export", "demo", "--format", "xml"), ("dance",)])
-def test_wrong_words_are_refused(words: tuple[str, ...], cli, stored: Path) -> None:
+def test_wrong_words_are_refused(words: tuple[str, ...], cli: Cli, stored: Path) -> None:
     assert "Usage" in cli(*words, code=2).stderr

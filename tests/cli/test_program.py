@@ -11,9 +11,11 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import xstar as xs
+from tests.cli.conftest import Write
 from xstar.executors.objective import RunningTrial, drive
 from xstar.trial import Job
 
@@ -41,10 +43,10 @@ SLOW = """
 def start(*words: str, **options: object) -> subprocess.Popen[str]:
     env = {key: value for key, value in os.environ.items() if not key.endswith("_NUM_THREADS")}
     env |= {"TERM": "xterm", "COLUMNS": "100", "LINES": "30"}
-    return subprocess.Popen([*XSTAR, *words], env=env, text=True, **options)  # type: ignore[call-overload, no-any-return]
+    return subprocess.Popen([*XSTAR, *words], env=env, text=True, **options)  # type: ignore[call-overload]
 
 
-def test_workers_need_not_find_the_file(write, tmp_path: Path) -> None:
+def test_workers_need_not_find_the_file(write: Write, tmp_path: Path) -> None:
     write("def scale(x):\n    return x\n", "helper.py")
     program = start("run", str(write(SLOW)), "--trials", "4", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     output, errors = program.communicate(timeout=WAIT)
@@ -58,7 +60,7 @@ def test_workers_need_not_find_the_file(write, tmp_path: Path) -> None:
         assert (study.files.of(0) / "stdout.txt").read_text() == "hello from 0\n"
 
 
-def test_ctrl_c_lets_running_trials_finish(write, tmp_path: Path) -> None:
+def test_ctrl_c_lets_running_trials_finish(write: Write, tmp_path: Path) -> None:
     write("def scale(x):\n    return x\n", "helper.py")
     words = ["run", str(write(SLOW)), "--trials", "1000"]
     program = start(*words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -74,7 +76,7 @@ def test_ctrl_c_lets_running_trials_finish(write, tmp_path: Path) -> None:
         assert len(study.history.trials) < 1000
 
 
-def test_ctrl_c_twice_ends_them_at_once(write, tmp_path: Path) -> None:
+def test_ctrl_c_twice_ends_them_at_once(write: Write, tmp_path: Path) -> None:
     write("def scale(x):\n    return x\n", "helper.py")
     file = write(SLOW.replace("time.sleep(0.1)", "time.sleep(0.1 if epoch == 1 else 1000)"))
     program = start("run", str(file), "--trials", "3", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -90,14 +92,14 @@ def test_ctrl_c_twice_ends_them_at_once(write, tmp_path: Path) -> None:
         assert {trial.state for trial in study.history.trials} == {xs.State.WAITING}
 
 
-def until(condition) -> None:
+def until(condition: Callable[[], bool]) -> None:
     end = time.monotonic() + WAIT
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.05)
 
 
-def test_a_terminal_shows_a_live_table(write) -> None:
+def test_a_terminal_shows_a_live_table(write: Write) -> None:
     write("def scale(x):\n    if x < 0.3:\n        raise ValueError('too small')\n    return x\n", "helper.py")
     ours, theirs = pty.openpty()
     program = start("run", str(write(SLOW)), "--trials", "12", stdin=theirs, stdout=theirs, stderr=theirs)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import xstar as xs
+from tests.cli.conftest import Cli, Write
 
 SEARCH = """
     import xstar as xs
@@ -24,7 +25,7 @@ def stored(name: str = "search", storage: str = "xstar.db") -> xs.Study:
     return xs.Study.open(name, storage)
 
 
-def test_a_file_is_searched(cli, write) -> None:
+def test_a_file_is_searched(cli: Cli, write: Write) -> None:
     output = cli("run", str(write(SEARCH))).output
     lines = [line for line in output.splitlines() if line.startswith("trial ")]
     assert len(lines) == 5
@@ -42,7 +43,7 @@ def test_a_file_is_searched(cli, write) -> None:
     assert "afresh" not in output
 
 
-def test_again_it_resumes(cli, write) -> None:
+def test_again_it_resumes(cli: Cli, write: Write) -> None:
     file = str(write(SEARCH))
     cli("run", file, "--storage", "other.db")
     output = cli("run", file, "--storage", "other.db").output
@@ -54,7 +55,7 @@ def test_again_it_resumes(cli, write) -> None:
     assert [line.split()[1] for line in output.splitlines() if line.startswith("trial ")] == ["5", "6"]
 
 
-def test_the_command_line_wins(cli, write) -> None:
+def test_the_command_line_wins(cli: Cli, write: Write) -> None:
     settings = '{"study": "mine", "method": "grid", "storage": "file.db", "maximize": True}'
     file = str(write(SEARCH + f"\n    settings |= {settings}"))
     cli("run", file)
@@ -83,7 +84,7 @@ def test_the_command_line_wins(cli, write) -> None:
         assert len(study.history.trials) == 3
 
 
-def test_a_searcher_can_only_be_given_in_the_file(cli, write) -> None:
+def test_a_searcher_can_only_be_given_in_the_file(cli: Cli, write: Write) -> None:
     file = str(write(SEARCH + "\n    from xstar.searchers import Sobol\n    settings['searcher'] = Sobol()"))
     cli("run", file)
     with stored() as study:
@@ -93,7 +94,7 @@ def test_a_searcher_can_only_be_given_in_the_file(cli, write) -> None:
         assert study.history.created.searcher["name"] == "random"
 
 
-def test_epochs_metric_and_direction(cli, write) -> None:
+def test_epochs_metric_and_direction(cli: Cli, write: Write) -> None:
     file = write("""
         import xstar as xs
         space = xs.Space(x=xs.Float(0, 1))
@@ -119,7 +120,7 @@ def test_epochs_metric_and_direction(cli, write) -> None:
         (["--seconds", "1", "--trials", "1000000"], "the time limit of 1 s is reached"),
     ],
 )
-def test_why_it_ended(words: list[str], reason: str, cli, write) -> None:
+def test_why_it_ended(words: list[str], reason: str, cli: Cli, write: Write) -> None:
     assert reason in cli("run", str(write(SEARCH)), *words).output
 
 
@@ -144,21 +145,21 @@ def test_why_it_ended(words: list[str], reason: str, cli, write) -> None:
         (SEARCH, ["--storage", "no/folder/x.db"], "the folder no/folder does not exist"),
     ],
 )
-def test_mistakes_are_explained(text: str, words: list[str], message: str, cli, write) -> None:
+def test_mistakes_are_explained(text: str, words: list[str], message: str, cli: Cli, write: Write) -> None:
     result = cli("run", str(write(text)), *words, code=2)
     assert message in result.stderr
     assert result.stderr.startswith("error: ")
     assert "Traceback" not in result.output
 
 
-def test_a_mistake_makes_no_study(cli, write, tmp_path: Path) -> None:
+def test_a_mistake_makes_no_study(cli: Cli, write: Write, tmp_path: Path) -> None:
     cli("run", str(write(SEARCH.replace('"trials": 5, ', ""))), code=2)
     assert not (tmp_path / "xstar.db").exists()
     cli("run", str(write(SEARCH)), "--method", "magic", code=2)
     assert not (tmp_path / "xstar.db").exists()
 
 
-def test_other_functions_and_spaces_can_be_named(cli, write) -> None:
+def test_other_functions_and_spaces_can_be_named(cli: Cli, write: Write) -> None:
     file = write(SEARCH + "\n    def loss(trial):\n        return trial['z']\n    other = xs.Space(z=xs.Constant(3))")
     assert "best value 3" in cli("run", f"{file}:loss", "--space", "other").output
     assert "has no function 'lost'; it has: objective, loss" in cli("run", f"{file}:lost", code=2).stderr
@@ -168,7 +169,7 @@ def test_other_functions_and_spaces_can_be_named(cli, write) -> None:
     assert "its name ends in .py" in cli("run", str(text), code=2).stderr
 
 
-def test_a_file_that_fails_shows_its_own_lines_only(cli, write) -> None:
+def test_a_file_that_fails_shows_its_own_lines_only(cli: Cli, write: Write) -> None:
     write("def broken():\n    raise KeyError('gone')\n", "helper.py")
     error = cli("run", str(write("import helper\n\nhelper.broken()\n")), code=2).stderr
     assert error.startswith("error: search.py cannot be loaded:\nTraceback")
@@ -179,7 +180,7 @@ def test_a_file_that_fails_shows_its_own_lines_only(cli, write) -> None:
     assert "__main__" in cli("run", str(write("import sys; sys.exit(3)\n", "leaves.py")), code=2).stderr
 
 
-def test_a_file_may_be_called_like_any_module(cli, write) -> None:
+def test_a_file_may_be_called_like_any_module(cli: Cli, write: Write) -> None:
     for name in ("json.py", "my search-2.py", "xstar.py"):
         assert (
             "all 5 trials are done" in cli("run", str(write(SEARCH.replace("import xstar as xs", IMPORT), name))).output
@@ -194,7 +195,7 @@ def test_a_file_may_be_called_like_any_module(cli, write) -> None:
 IMPORT = "import sys; xs = sys.modules['xstar']"
 
 
-def test_failures_are_shown_and_do_not_end_the_search(cli, write) -> None:
+def test_failures_are_shown_and_do_not_end_the_search(cli: Cli, write: Write) -> None:
     file = write("""
         import xstar as xs
         space = xs.Space(x=xs.Int(0, 2))
@@ -213,7 +214,7 @@ def test_failures_are_shown_and_do_not_end_the_search(cli, write) -> None:
     assert "trials: 1 complete, 1 failed, 1 infeasible" in output
 
 
-def test_a_search_without_a_value_fails(cli, write) -> None:
+def test_a_search_without_a_value_fails(cli: Cli, write: Write) -> None:
     file = write("""
         import xstar as xs
         space = xs.Space(x=xs.Int(0, 2))
@@ -224,14 +225,14 @@ def test_a_search_without_a_value_fails(cli, write) -> None:
     assert "no trial has a value\nthe last failure (trial 1): value is nan at budget 1\n" in output
 
 
-def test_another_space_is_refused(cli, write) -> None:
+def test_another_space_is_refused(cli: Cli, write: Write) -> None:
     cli("run", str(write(SEARCH)))
     error = cli("run", str(write(SEARCH.replace("-1, 1", "-1, 2"))), code=2).stderr
     assert "study 'search' exists and differs from this call" in error
     assert "x: high is 2.0 here, 1.0 there" in error
 
 
-def test_a_password_is_not_shown(cli, write, postgres: str, name: str) -> None:
+def test_a_password_is_not_shown(cli: Cli, write: Write, postgres: str, name: str) -> None:
     url = postgres.replace("postgres:@", "postgres:secret@", 1)
     assert "secret" in url
     output = cli("run", str(write(SEARCH)), "--storage", url, "--study", name).output

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import Cli
 from xstar import problems
 
 
-def test_a_comparison_prints_a_table_and_draws_a_picture(cli, tmp_path: Path) -> None:
+def test_a_comparison_prints_a_table_and_draws_a_picture(cli: Cli, tmp_path: Path) -> None:
     words = ["simulate", "curves-mlp", "--method", "random", "--method", "asha", "--seconds", "60", "--seeds", "2"]
     output = cli(*words, "--workers", "3").output
     assert "curves-mlp: regret (validation error as a fraction), 3 workers, 2 seeds" in output
@@ -27,13 +28,13 @@ def test_a_comparison_prints_a_table_and_draws_a_picture(cli, tmp_path: Path) ->
     assert ">asha</text>" in text
 
 
-def test_the_same_call_gives_the_same_numbers(cli) -> None:
+def test_the_same_call_gives_the_same_numbers(cli: Cli) -> None:
     words = ["simulate", "branin", "--trials", "30", "--method", "sobol", "--seeds", "2"]
     tables = [cli(*words).output.partition("studies of")[0] for _ in range(2)]
     assert tables[0] == tables[1]
 
 
-def test_one_method_draws_nothing_unless_asked(cli, tmp_path: Path) -> None:
+def test_one_method_draws_nothing_unless_asked(cli: Cli, tmp_path: Path) -> None:
     words = ["simulate", "branin", "--trials", "20", "--method", "random", "--seeds", "1"]
     assert "1 study of" in cli(*words).output
     assert list(tmp_path.iterdir()) == []
@@ -41,18 +42,18 @@ def test_one_method_draws_nothing_unless_asked(cli, tmp_path: Path) -> None:
     assert ET.parse(tmp_path / "mine.svg").getroot().tag.endswith("svg")
 
 
-def test_without_a_limit_there_is_a_sensible_one(cli) -> None:
+def test_without_a_limit_there_is_a_sensible_one(cli: Cli) -> None:
     assert "10.0 s" in cli("simulate", "branin", "--method", "random", "--seeds", "1").output
 
 
-def test_hours_and_a_bad_cluster(cli) -> None:
+def test_hours_and_a_bad_cluster(cli: Cli) -> None:
     words = ["simulate", "curves-mlp", "--method", "asha", "--seeds", "1", "--hours", "0.05", "--workers", "8"]
     result = cli(*words, "--stragglers", "0.5", "--failures", "0.01", "--count-decisions")
     assert "3 min 00 s" in result.output
     assert "simulated worker was lost" not in result.output  # what was asked for is no news
 
 
-def test_the_list_of_problems(cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_list_of_problems(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XSTAR_DATA", str(tmp_path))
     output = cli("simulate", "--list").output
     assert all(f"│ {name} " in output for name in problems.names())
@@ -79,7 +80,7 @@ def test_the_list_of_problems(cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     ],
 )
 def test_bad_input_is_a_message(
-    words: list[str], message: str, cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    words: list[str], message: str, cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XSTAR_DATA", str(tmp_path))
     assert message in cli("simulate", *words, code=2).stderr

@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 
 from xstar.errors import InvalidArgument
 from xstar.igo import IGO, Bernoulli, Categorical, Gaussian, Product
+from xstar.igo.family import Family
 
 MODES: list[dict[str, Any]] = [
     {"adapt": "samples"},
@@ -241,7 +242,11 @@ def test_counts_must_be_counts() -> None:
 
 @pytest.mark.parametrize("mode", MODES, ids=str)
 def test_a_loaded_core_goes_on_as_the_old_one(mode: dict[str, Any]) -> None:
-    parts = [Bernoulli(5, start=0.3), Categorical(3, 4, start=[1, 2, 3, 4]), Gaussian([0.5] * 2, 0.3, low=0, cells=0.1)]
+    parts: list[Family] = [
+        Bernoulli(5, start=0.3),
+        Categorical(3, 4, start=[1, 2, 3, 4]),
+        Gaussian([0.5] * 2, 0.3, low=0, cells=0.1),
+    ]
     for family in (*parts, Product(parts)):
         core = IGO(family, **mode)
         steps(core, lambda x: (x**2).sum(axis=1), 8, 30)

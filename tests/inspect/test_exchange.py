@@ -89,7 +89,7 @@ def test_running_trials_are_run_again_by_whoever_resumes(tmp_path: Path) -> None
         resumed = again.ask()
         assert resumed is trial
         again.tell(resumed, 0.25)
-        assert trial.state is xs.State.COMPLETE
+        assert resumed.state is xs.State.COMPLETE
 
 
 @settings(max_examples=25, deadline=None)

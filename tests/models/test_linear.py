@@ -220,7 +220,7 @@ def test_draws_of_theta_have_the_posterior_distribution() -> None:
     axes = [np.linspace(*WIDE, 25) for WIDE in ((-7.0, 7.0), (-3.0, 3.0), (linear.NOISE[2], linear.NOISE[3]))]
     logs = np.empty((25, 25, 25))
     for i, k in np.ndindex(25, 25):
-        given = quadric(sums, 1, axes[0][i], axes[2][k])
+        given = quadric(sums, 1, float(axes[0][i]), float(axes[2][k]))
         for j, offset in enumerate(axes[1]):
             theta = np.array([axes[0][i], offset, axes[2][k]])
             logs[i, j, k] = linear.log_prior(on.mean, theta) + given.at(on.mean.coefficients(theta[1:-1]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -15,9 +17,9 @@ from xstar.nets.measures import hops, path_lengths
 MLP = nets.MLP(inputs=4)
 
 
-def sampled(count: int, domain: nets.MLP | nets.CNN | nets.Cell = MLP, seed: int = 0) -> list[object]:
+def sampled(count: int, domain: nets.MLP | nets.CNN | nets.Cell = MLP, seed: int = 0) -> list[Any]:
     rng = np.random.default_rng(seed)
-    found: dict[object, None] = {}
+    found: dict[Any, None] = {}
     while len(found) < count:
         found[domain.sample(rng)] = None
     return list(found)

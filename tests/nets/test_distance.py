@@ -81,6 +81,7 @@ def by_linprog(a: Graph, b: Graph, nu: float) -> float:
         bound[n + j, j::m] = 1.0
     answer = linprog((table - 2.0).ravel(), A_ub=bound, b_ub=[*a.masses, *b.masses], method="highs")
     assert answer.status == 0
+    assert answer.fun is not None
     return float(answer.fun + sum(a.masses) + sum(b.masses))
 
 
@@ -324,7 +325,8 @@ def test_order_and_repetition_of_structure() -> None:
     np.testing.assert_array_equal(
         distances(graphs, structure=[0.8, 0.1, 0.1, 0.4, 0.2]), straight[:, :, [3, 0, 0, 2, 1]]
     )
-    np.testing.assert_allclose(distances(graphs, structure=np.array([0.2])), straight[:, :, [1]], rtol=1e-12)
+    of_array = distances(graphs, structure=np.array([0.2]))  # type: ignore[arg-type]
+    np.testing.assert_allclose(of_array, straight[:, :, [1]], rtol=1e-12)
 
 
 def test_empty_lists() -> None:
@@ -376,6 +378,6 @@ def test_cells_are_compared_by_their_graphs() -> None:
     same = [
         CellNetwork(("none", "nor_conv_3x3", op, "none", "none", "nor_conv_3x3")) for op in ("none", "skip_connect")
     ]
-    assert otmann(*same) == 0.0  # 1→2 is fed by nothing
+    assert otmann(same[0], same[1]) == 0.0  # 1→2 is fed by nothing
     other = CellNetwork(("none", "nor_conv_1x1", "none", "none", "none", "nor_conv_3x3"))
     np.testing.assert_allclose(otmann(same[0], other), 0.2 * 256, rtol=1e-12)

@@ -273,7 +273,7 @@ def test_decisions_can_be_doubled() -> None:
 
 def test_mutation_takes_as_many_steps_as_the_paper_says(monkeypatch: pytest.MonkeyPatch) -> None:
     graph, rng = MLP(9).pool[0], np.random.default_rng(4)
-    taken = Counter()
+    taken: Counter[int] = Counter()
     for _ in range(2000):
         calls: list[int] = []
 

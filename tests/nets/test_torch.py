@@ -11,9 +11,12 @@ from xstar.errors import InvalidArgument
 from xstar.nets import CNN, MLP, Cell, Graph, Label, Layer, invalid, register_label
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
+
+from torch import nn  # noqa: E402
+
 torch.set_num_threads(1)
 
-SMALL = {"units": (8, 32), "max_mass": 2e5}
+SMALL: dict[str, Any] = {"units": (8, 32), "max_mass": 2e5}
 DOMAINS: list[tuple[Any, tuple[int, ...]]] = [
     (MLP(7, **SMALL), (7,)),
     (MLP(5, 3, **SMALL), (5,)),
@@ -130,7 +133,7 @@ def test_what_is_missing_is_named() -> None:
 
 
 def test_labels_of_your_own_bring_their_module() -> None:
-    class Sine(torch.nn.Module):
+    class Sine(nn.Module):
         def __init__(self, incoming: int, units: int) -> None:
             super().__init__()
             self.dense = torch.nn.Linear(incoming, units)

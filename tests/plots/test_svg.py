@@ -114,7 +114,7 @@ def test_long_names_fit() -> None:
 @pytest.mark.parametrize("options", [{"y": [1.0]}, {"low": [1.0, 1.0]}, {"low": [1.0], "high": [1.0]}])
 def test_series_that_do_not_fit_together_are_refused(options: dict[str, list[float]]) -> None:
     with pytest.raises(InvalidArgument, match="as many y as x"):
-        Series("a", [1, 2], **{"y": [1.0, 2.0], **options})
+        Series("a", [1, 2], **{"y": [1.0, 2.0], **options})  # type: ignore[arg-type]
 
 
 def test_an_empty_chart_is_refused() -> None:

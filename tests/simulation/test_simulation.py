@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
 from xstar import problems
 from xstar.errors import InvalidArgument
+from xstar.journal import Event
 from xstar.problems import Curve
 from xstar.schedulers import ASHA, FIFO, Hyperband
 from xstar.searchers import Sobol
@@ -33,14 +35,14 @@ class Two:
     optimum = 0.0
     best: ClassVar[Config] = {"x": 0}
 
-    def loss(self, config):
+    def loss(self, config: Mapping[str, Any]) -> float:
         return config["x"]
 
-    def curve(self, config, seed):
+    def curve(self, config: Mapping[str, Any], seed: int) -> Curve:
         return Curve([config["x"] + 1.0, float(config["x"])], [12.0, 200.0])
 
 
-def events(study: Study) -> list[object]:
+def events(study: Study) -> list[Event]:
     return list(study.journal.read(0))[1:]  # the first has the folder's random name
 
 
