@@ -34,7 +34,7 @@ test-all: lint  ## lint, then every test, the slow ones too
 lint: .venv/.installed  ## ruff, mypy and the order of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy --strict src
+	$(BIN)/mypy --strict src tests
 	$(BIN)/lint-imports
 
 format: .venv/.installed  ## put the code in shape

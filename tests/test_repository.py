@@ -57,7 +57,7 @@ def full_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
             chain.append(end.attr)
             end = end.value
         if isinstance(end, ast.Name) and end.id in imported:
-            yield node.lineno, ".".join([imported[end.id], *reversed(chain)])
+            yield end.lineno, ".".join([imported[end.id], *reversed(chain)])
 
 
 def clock_uses(code: str) -> list[str]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from acquisition_cases import posterior, row_slopes
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from tests.acquisition.cases import posterior, row_slopes
 from xstar.acquisition.criterion import Criterion, averaged, below
 from xstar.acquisition.improvement import log_expected_improvement
 from xstar.models.feasibility import Feasibility

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from acquisition_cases import row_slopes
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from tests.acquisition.cases import row_slopes
 from xstar.acquisition.confidence import confidence_weight, negative_lower_bound
 from xstar.acquisition.improvement import log_expected_improvement, log_h
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from acquisition_cases import posterior
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 
+from tests.acquisition.cases import posterior
 from xstar.acquisition.criterion import LogProbability
 from xstar.acquisition.pending import normal_draws, with_pending
 from xstar.acquisition.thompson import thompson_scores

@@ -9,6 +9,7 @@ from types import ModuleType
 import pytest
 from typer.main import get_command
 
+from tests.cli.conftest import Cli
 from xstar.cli.main import app
 from xstar.core.version import VERSION
 
@@ -42,7 +43,7 @@ def test_every_option_is_explained() -> None:
             assert parameter.help, f"{command.name}: {parameter.name}"
 
 
-def test_version_and_bare_call(cli) -> None:
+def test_version_and_bare_call(cli: Cli) -> None:
     assert cli("--version").output == f"xstar {VERSION}\n"
     assert "Usage" in cli(code=2).output
     assert "Usage" in cli("run", "-h").output

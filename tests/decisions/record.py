@@ -1,4 +1,4 @@
-"""Record the decisions of every scenario, or make them again: ``python tests/decisions/record.py [--check] FILE``.
+"""Record the decisions of every scenario, or make them again: ``python -m tests.decisions.record [--check] FILE``.
 
 A recording is a SQLite database of studies, as a user's would be. ``--check`` audits each: every decision is made anew from the
 events before it, and has to come out equal to the last bit. That holds on one machine; another processor may round differently.
@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-from scenarios import SCENARIOS, make, play
+from tests.decisions.scenarios import SCENARIOS, make, play
 
 
 def record(path: str, only: list[str]) -> None:

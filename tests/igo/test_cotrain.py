@@ -425,7 +425,12 @@ def test_networks_side_by_side_are_networks_alone(benchmark: Any, which: str) ->
     optimizers = [torch.optim.SGD(net, lr=0.05, momentum=0.9, nesterov=True, weight_decay=1e-4) for net in nets]
     drawn: list[Any] = []
     draw: Callable[[Any], Any] = run.pairs.draw
-    run.pairs.draw = lambda uniform: drawn.append(draw(uniform)) or drawn[-1]
+
+    def kept(uniform: Any) -> Any:
+        drawn.append(draw(uniform))
+        return drawn[-1]
+
+    run.pairs.draw = kept
     for step in range(5):
         queued = [run.queue[seed, run.place[seed]].clone() for seed in range(2)]
         run.advance(1)

@@ -106,7 +106,8 @@ def test_a_late_value_of_a_lost_trial_that_waits_is_accepted() -> None:
 def test_a_worker_that_dies_twice_fails_the_trial() -> None:
     killed = ev.Failed(0, "killed", "signal 9", 2.0)
     history = folded(asked(0), killed)
-    assert history.trials[0].state is State.WAITING
+    (trial,) = history.trials
+    assert trial.state is State.WAITING
     history.extend([ev.Started(0, 1, 3, 3.0), ev.Failed(0, "killed", "signal 9", 4.0, attempt=1)])
     assert history.trials[0].state is State.FAILED
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
-from differences import slopes
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
+from tests.models.differences import slopes
 from xstar.models.feasibility import LENGTHS, Feasibility
 
 Array = NDArray[np.float64]
@@ -18,7 +20,7 @@ def halves(n: int = 40, d: int = 2, seed: int = 0) -> tuple[Array, NDArray[np.bo
     return X, X[:, 0] < 0.5
 
 
-def fit(X: Array, feasible: NDArray[np.bool_], **options: object) -> Feasibility:
+def fit(X: Array, feasible: NDArray[np.bool_], **options: Any) -> Feasibility:
     d = X.shape[1]
     return Feasibility.fit(X, feasible, tuple(range(d)), tuple(f"x{i}" for i in range(d)), **options)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import pytest
-from differences import slopes
 from numpy.testing import assert_allclose, assert_array_equal
 
+from tests.models.differences import slopes
 from xstar.models import features
 from xstar.models.features import ACTIVATIONS, Network, batches, gradient, initial, rates, taken_apart, train
 from xstar.models.kernels import Array
@@ -29,7 +32,7 @@ def test_the_basis_is_three_layers(activation: str) -> None:
     """Plain form: one input at a time, one unit at a time."""
     network = small(activation)
     X, _ = data(4)
-    plain = {"tanh": np.tanh, "relu": lambda value: max(value, 0.0)}
+    plain: dict[str, Callable[[float], float]] = {"tanh": np.tanh, "relu": lambda value: max(value, 0.0)}
     for row, found in zip(X, network(X), strict=True):
         out = [2.0 * value - 1.0 for value in row]
         for (weights, bias), kind in zip(network.layers, network.kinds, strict=True):
@@ -73,7 +76,7 @@ def test_the_gradient_by_the_weights(activation: str, logistic: bool) -> None:
 
     for each, place in np.ndindex(2, len(layers)):
         for part, value in enumerate((layers[place][0][each], layers[place][1][each, 0])):
-            expected = slopes(lambda v, e=each, p=place, q=part: loss(e, p, q, v), value, 1e-6)
+            expected = slopes(partial(loss, each, place, part), value, 1e-6)
             found = into[place][part][each]
             assert_allclose(found.reshape(expected.shape), expected, rtol=1e-4, atol=1e-8)
 

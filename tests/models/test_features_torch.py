@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,9 +11,11 @@ from numpy.testing import assert_allclose
 
 pytest.importorskip("torch", reason="torch is not installed")
 
+import torch
+
 from xstar.errors import MissingExtra
 from xstar.models.features import ACTIVATIONS, train
-from xstar.models.features_torch import torch, train_on
+from xstar.models.features_torch import train_on
 
 
 @pytest.mark.parametrize("logistic", [False, True], ids=["regression", "classification"])
@@ -21,7 +24,7 @@ def test_both_make_the_same_networks(activation: str, logistic: bool) -> None:
     X = np.random.default_rng(0).random((90, 3))
     t = np.sin(5.0 * X[:, 0]) + X[:, 1] ** 2
     t = (t > t.mean()).astype(np.float64) if logistic else (t - t.mean()) / t.std()
-    given = {"networks": 2, "activation": activation, "logistic": logistic, "units": 9, "steps": 120}
+    given: dict[str, Any] = {"networks": 2, "activation": activation, "logistic": logistic, "units": 9, "steps": 120}
     ours = train(X, t, np.random.default_rng(5), **given)
     theirs = train_on("cpu", X, t, np.random.default_rng(5), **given)
     assert len(ours) == len(theirs) == 2

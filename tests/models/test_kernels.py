@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from differences import slopes
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
+from tests.models.differences import slopes
 from xstar.models.kernels import SHAPES, Columns, Kernel, Linear, Product, Stationary, Sum, Warped
 
 Array = NDArray[np.float64]
@@ -36,7 +36,9 @@ EVERY = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 
 def parts(kernel: Kernel, seed: int = 0) -> tuple[Array, Array, Array, np.random.Generator]:
     rng = np.random.default_rng(seed)
-    return 0.5 * rng.standard_normal(len(kernel.names)), *(0.05 + 0.9 * rng.random((n, 4)) for n in (6, 5)), rng
+    theta = 0.5 * rng.standard_normal(len(kernel.names))
+    A, B = (0.05 + 0.9 * rng.random((n, 4)) for n in (6, 5))
+    return theta, A, B, rng
 
 
 # ---------------------------------------------------------------- the formulas
@@ -120,14 +122,14 @@ def test_gradient_in_theta(kernel: Kernel, lower: bool) -> None:
         W = np.tril(W)
     given = kernel.at(theta, A).to_theta(W)
     assert given.shape == (len(kernel.names),)
-    assert_allclose(given, slopes(lambda t: np.vdot(W, kernel.at(t, A).K), theta), rtol=1e-6, atol=1e-7)
+    assert_allclose(given, slopes(lambda t: float(np.vdot(W, kernel.at(t, A).K)), theta), rtol=1e-6, atol=1e-7)
 
 
 @EVERY
 def test_gradient_in_theta_of_two_sets(kernel: Kernel) -> None:
     theta, A, B, rng = parts(kernel)
     W = rng.standard_normal((6, 5))
-    expected = slopes(lambda t: np.vdot(W, kernel.at(t, A, B).K), theta)
+    expected = slopes(lambda t: float(np.vdot(W, kernel.at(t, A, B).K)), theta)
     assert_allclose(kernel.at(theta, A, B).to_theta(W), expected, rtol=1e-6, atol=1e-7)
 
 
@@ -135,7 +137,7 @@ def test_gradient_in_theta_of_two_sets(kernel: Kernel) -> None:
 def test_gradient_in_the_left_inputs(kernel: Kernel) -> None:
     theta, A, B, rng = parts(kernel)
     W = rng.standard_normal((6, 5))
-    expected = slopes(lambda X: np.vdot(W, kernel.at(theta, X, B).K), A)
+    expected = slopes(lambda X: float(np.vdot(W, kernel.at(theta, X, B).K)), A)
     assert_allclose(kernel.at(theta, A, B).to_left(W), expected, rtol=1e-6, atol=1e-7)
 
 
@@ -144,7 +146,7 @@ def test_gradient_in_the_left_inputs_of_one_set(kernel: Kernel) -> None:
     """For a fixed right side, although it is the same set."""
     theta, A, _, rng = parts(kernel)
     W = rng.standard_normal((6, 6))
-    expected = slopes(lambda X: np.vdot(W, kernel.at(theta, X, A).K), A)
+    expected = slopes(lambda X: float(np.vdot(W, kernel.at(theta, X, A).K)), A)
     assert_allclose(kernel.at(theta, A).to_left(W), expected, rtol=1e-5, atol=1e-5)  # Matérn bends sharply at 0
 
 

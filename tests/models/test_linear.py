@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differences import slopes
 from numpy.testing import assert_allclose
 from scipy import integrate
 from scipy.special import expit, ndtr
 from scipy.stats import multivariate_normal, norm
 
+from tests.models.differences import slopes
 from xstar.models import linear, logistic, quadratic
 from xstar.models.features import ACTIVATIONS, Network, initial, taken_apart
 from xstar.models.kernels import Array
@@ -220,7 +220,7 @@ def test_draws_of_theta_have_the_posterior_distribution() -> None:
     axes = [np.linspace(*WIDE, 25) for WIDE in ((-7.0, 7.0), (-3.0, 3.0), (linear.NOISE[2], linear.NOISE[3]))]
     logs = np.empty((25, 25, 25))
     for i, k in np.ndindex(25, 25):
-        given = quadric(sums, 1, axes[0][i], axes[2][k])
+        given = quadric(sums, 1, float(axes[0][i]), float(axes[2][k]))
         for j, offset in enumerate(axes[1]):
             theta = np.array([axes[0][i], offset, axes[2][k]])
             logs[i, j, k] = linear.log_prior(on.mean, theta) + given.at(on.mean.coefficients(theta[1:-1]))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differences import slopes
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
+from tests.models.differences import slopes
 from xstar.models.gp import negative_log_posterior
 from xstar.models.kernels import Stationary
 from xstar.models.surrogate import (
@@ -74,7 +74,7 @@ def test_gradient_of_the_mean(surrogate: Surrogate) -> None:
 def test_gradient_of_the_covariance_in_theta(surrogate: Surrogate) -> None:
     theta, X, _, rng = parts(surrogate)
     W = rng.standard_normal((len(X), len(X)))
-    expected = slopes(lambda t: np.vdot(W, surrogate.covariance(t, X).K), theta)
+    expected = slopes(lambda t: float(np.vdot(W, surrogate.covariance(t, X).K)), theta)
     assert_allclose(surrogate.covariance(theta, X).to_theta(W), expected, rtol=1e-6, atol=1e-7)
     assert expected[-1] == 0.0  # of the noise
 
@@ -83,7 +83,7 @@ def test_gradient_of_the_covariance_in_theta(surrogate: Surrogate) -> None:
 def test_gradient_of_the_covariance_in_the_inputs(surrogate: Surrogate) -> None:
     theta, A, B, rng = parts(surrogate)
     W = rng.standard_normal((len(A), len(B)))
-    expected = slopes(lambda X: np.vdot(W, surrogate.covariance(theta, X, B).K), A)
+    expected = slopes(lambda X: float(np.vdot(W, surrogate.covariance(theta, X, B).K)), A)
     given = surrogate.covariance(theta, A, B).to_left(W)
     assert given.shape == A.shape
     assert_allclose(given[:, :3], expected[:, :3], rtol=1e-6, atol=1e-8)  # the budget is not moved

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from gp_cases import ask, run
 
 import xstar as xs
+from tests.searchers.gp_cases import ask, run
 from xstar.inspect.audit import audit
 from xstar.nets.synthetic import f3
 from xstar.searchers import DNGO, Auto

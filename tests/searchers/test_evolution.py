@@ -6,9 +6,9 @@ import re
 
 import numpy as np
 import pytest
-from gp_cases import SQUARE, ask, bowl, run
 
 import xstar as xs
+from tests.searchers.gp_cases import SQUARE, ask, bowl, run
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.nets import synthetic

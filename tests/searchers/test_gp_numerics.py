@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gp_cases import SQUARE, ask, bowl, of_the_model, run
 
 import xstar as xs
+from tests.searchers.gp_cases import SQUARE, ask, bowl, of_the_model, run
 from xstar.searchers import GP
 from xstar.searchers.gp.fit import last_refit
 

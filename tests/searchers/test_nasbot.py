@@ -6,10 +6,10 @@ import re
 
 import numpy as np
 import pytest
-from gp_cases import Words, ask, run
 from numpy.testing import assert_array_equal
 
 import xstar as xs
+from tests.searchers.gp_cases import Words, ask, run
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.nets import synthetic

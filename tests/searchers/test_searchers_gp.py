@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gp_cases import SQUARE, Words, ask, awkward, bowl, of_the_model, run
 
 import xstar as xs
+from tests.searchers.gp_cases import SQUARE, Words, ask, awkward, bowl, of_the_model, run
 from xstar.acquisition.pending import with_pending
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit

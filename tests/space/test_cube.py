@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose, assert_array_equal
-from space_cases import seeds, spaces
 
+from tests.space.cases import seeds, spaces
 from xstar.space import Bits, Bool, Choice, Float, Int, Ordinal, Space
 from xstar.space.cube import SHORT_LIST, SMOOTH, Cube, cube_of
 from xstar.testing import SPACES

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from pathlib import Path
 
 import pytest
@@ -87,7 +88,7 @@ def test_a_lock_that_passes_is_waited_for(tmp_path: Path, monkeypatch: pytest.Mo
         if len(pauses) == 2:
             other.execute("ROLLBACK")
 
-    monkeypatch.setattr(database.time, "sleep", sleep)
+    monkeypatch.setattr(time, "sleep", sleep)
     assert study.ask() is not None
     assert len(pauses) == 2
     assert pauses[1] > pauses[0]

@@ -177,6 +177,7 @@ def objective(trial: Any) -> dict[str, float]:
 def test_minimize_knows_them() -> None:
     result = xs.minimize(objective, SPACE, method="gp", constraints=LATENCY, trials=20, seed=1)
     assert result.best.metrics["latency"] <= 50.0
+    assert result.best.value is not None
     assert result.best.value < -0.95
 
 
@@ -188,6 +189,7 @@ def test_a_searcher_learns_the_constraint() -> None:
         study.tell(trial, objective(trial))
         broken.append(trial.state is xs.State.INFEASIBLE)
     assert study.best.metrics["latency"] <= 50.0
+    assert study.best.value is not None
     assert study.best.value < -0.97
     rng = np.random.default_rng(0).random((200, 2))
     assert np.mean(broken[-12:]) <= 0.5 * np.mean(rng.sum(axis=1) > 1.0) + 0.25

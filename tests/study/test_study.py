@@ -38,7 +38,7 @@ def test_ask_and_tell() -> None:
     study = xs.Study(SPACE, seed=1)
     for _ in range(10):
         trial = ask(study)
-        assert trial.state is xs.State.RUNNING
+        assert study.history.trials[-1].state is xs.State.RUNNING
         study.tell(trial, {"value": trial["x"], "other": 1})
         assert trial.state is xs.State.COMPLETE
         assert trial.value == trial["x"]
@@ -356,11 +356,11 @@ def test_a_class_or_a_name_is_no_part(argument: str, given: Any) -> None:
 
 
 def test_numpy_numbers_are_numbers() -> None:
-    study = xs.Study(SPACE, seed=np.int64(3), retries=np.int32(0), constraints={"size": np.float32(2.0)})
+    given: dict[str, Any] = {"seed": np.int64(3), "retries": np.int32(0), "constraints": {"size": np.float32(2.0)}}
+    study = xs.Study(SPACE, **given)
     created = study.history.created
     assert (created.seed, created.retries, created.constraints) == (3, 0, {"size": 2.0})
     assert type(created.seed) is int
-    result = xs.minimize(
-        lambda trial: np.float32(trial["x"]), SPACE, trials=np.int64(3), target=np.float32(-1.0), seed=1
-    )
+    ends: dict[str, Any] = {"trials": np.int64(3), "target": np.float32(-1.0)}
+    result = xs.minimize(lambda trial: np.float32(trial["x"]), SPACE, seed=1, **ends)
     assert len(result.study.history.trials) == 3

@@ -1,0 +1,154 @@
+"""Looking: right, and without a trace."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import xstar as xs
+from tests.cli.conftest import Cli
+from xstar.cli.look import look
+
+LOOKS = [
+    ("studies",),
+    ("show", "demo"),
+    ("show", "demo", "--trial", "0"),
+    ("best", "demo"),
+    ("export", "demo"),
+    ("export", "demo", "--format", "csv"),
+    ("audit", "demo"),
+]
+
+
+def rows(db: Path) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(db)) as connection:
+        tables = ("xstar_studies", "xstar_events", "xstar_leases")
+        return [row for table in tables for row in connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2")]
+
+
+@pytest.mark.parametrize("words", LOOKS, ids=" ".join)
+def test_looking_changes_nothing(words: tuple[str, ...], cli: Cli, stored: Path) -> None:
+    before = rows(stored)
+    cli(*words)
+    assert rows(stored) == before
+    # And there was something to change: whoever takes part finds the dead program's trial.
+    with xs.Study.open("demo", stored) as study:
+        assert study.history.trials[3].state is xs.State.WAITING
+    assert rows(stored) != before
+
+
+@pytest.mark.parametrize("words", [*LOOKS, ("rename", "demo", "new"), ("delete", "demo", "--yes")], ids=" ".join)
+def test_a_storage_that_is_not_there_is_not_made(words: tuple[str, ...], cli: Cli, tmp_path: Path) -> None:
+    assert "there is no storage xstar.db" in cli(*words, code=2).stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_other_files_are_left_alone(cli: Cli, tmp_path: Path) -> None:
+    other, text, folder = tmp_path / "other.db", tmp_path / "text.db", tmp_path / "folder"
+    with closing(sqlite3.connect(other)) as connection:
+        connection.execute("CREATE TABLE mine (x)")
+        connection.commit()
+    text.write_text("not a database, but long enough to be looked at" * 100)
+    folder.mkdir()
+    before = other.read_bytes()
+    assert "holds no studies" in cli("studies", "--storage", str(other), code=2).stderr
+    assert "cannot be read" in cli("studies", "--storage", str(text), code=2).stderr
+    assert "cannot be read" in cli("studies", "--storage", str(folder), code=2).stderr
+    assert other.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "other.db", "text.db"]
+
+
+def test_studies(cli: Cli, stored: Path) -> None:
+    xs.Study(xs.Space(y=xs.Int(0, 5)), name="empty", storage=stored).close()
+    output = cli("studies").output
+    lines = [line for line in output.splitlines() if "demo" in line or "empty" in line]
+    assert [line.split("│")[1:5] for line in lines] == [
+        [" demo  ", " 4      ", " 0.083333 ", " minimize error "],
+        [" empty ", " 0      ", " -        ", " minimize value "],
+    ]
+
+
+def test_a_study_that_cannot_be_read_does_not_hide_the_others(cli: Cli, stored: Path) -> None:
+    xs.Study(xs.Space(y=xs.Int(0, 5)), name="odd", storage=stored).close()
+    with closing(sqlite3.connect(stored)) as connection:
+        connection.execute(
+            "UPDATE xstar_events SET body = replace(body, '\"int\"', '\"alien\"') WHERE body LIKE '%\"int\"%'"
+        )
+        connection.commit()
+    output = cli("studies").output
+    assert "demo" in output
+    assert "alien" in output
+
+
+def test_show(cli: Cli, stored: Path) -> None:
+    output = cli("show", "demo").output
+    assert "1 running, 2 complete, 1 failed" in output
+    assert "error 0.083333333 (trial 1)" in output
+    assert "how = Choice(['[red]plain[/red]', ':star:'])" in output  # nobody's words are taken for markup
+    assert "ValueError: [bold]no[/bold] luck" in output
+    assert "random + fifo(max_budget=3)" in output
+    assert "the last 4 of 4 trials" in output
+
+
+def test_show_counts_reasons(cli: Cli, stored: Path) -> None:
+    with xs.Study.open("demo", stored) as study:
+        for number in range(30):
+            trial = study.ask()
+            assert trial is not None
+            study.fail(trial, "out of memory" if number % 2 else f"reason {number}")
+    output = cli("show", "demo").output
+    table = output[output.index("what went wrong") :]
+    assert "15" in next(line for line in table.splitlines() if "out of memory" in line)
+    assert "other reasons" in table
+
+
+def test_show_one_trial(cli: Cli, stored: Path) -> None:
+    output = cli("show", "demo", "--trial", "0").output
+    assert "trial 0 complete, error 0.16666667" in output
+    assert [line.split("│")[1:3] for line in output.splitlines() if line.startswith("│ ") and "0.5" in line][-3:] == [
+        [" 1     ", " 0.5        "],
+        [" 2     ", " 0.25       "],
+        [" 3     ", " 0.16666667 "],
+    ]
+    assert "stdout.txt  6 bytes" in output
+    failed = cli("show", "demo", "--trial", "2").output
+    assert 'File "search.py"\nValueError: [bold]no[/bold] luck' in failed
+    assert "no files" in failed
+    assert "it has trials 0 to 3" in cli("show", "demo", "--trial", "4", code=2).stderr
+    assert "it has trials 0 to 3" in cli("show", "demo", "--trial", "-1", code=2).stderr
+
+
+def test_best(cli: Cli, stored: Path) -> None:
+    with look("demo", stored) as view:
+        best = view.history.best
+    assert best is not None
+    assert json.loads(cli("best", "demo", "--json").stdout) == best.config
+    assert str(best.config["x"]) in cli("best", "demo").output
+    xs.Study(xs.Space(y=xs.Int(0, 5)), name="empty", storage=stored).close()
+    assert "has a value yet" in cli("best", "empty", "--json", code=2).stderr
+
+
+def test_an_error_is_one_message_on_stderr(cli: Cli, stored: Path) -> None:
+    result = cli("show", "nope", code=2)
+    assert result.stdout == ""
+    assert result.stderr == f"error: sqlite:///{stored.name} has no study 'nope'; it has: demo\n"
+
+
+def test_the_environment_names_the_storage(cli: Cli, stored: Path, tmp_path: Path) -> None:
+    moved = stored.rename(tmp_path / "moved.db")
+    assert "demo" in cli("studies", env={"XSTAR_STORAGE": str(moved)}).output
+
+
+def test_postgresql(cli: Cli, postgres: str, name: str) -> None:
+    with xs.Study(xs.Space(x=xs.Int(1, 3)), name=name, storage=postgres) as study:
+        trial = study.ask()
+        assert trial is not None
+        study.tell(trial, 0.5)
+    assert name in cli("studies", "--storage", postgres).output
+    assert "value 0.5 (trial 0)" in cli("show", name, "--storage", postgres).output
+    cli("delete", name, "--yes", "--storage", postgres)
+    assert name not in cli("studies", "--storage", postgres).output

@@ -1,0 +1,113 @@
+"""Keeping studies: export, import, rename, delete, audit."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import xstar as xs
+from tests.cli.conftest import Cli
+
+
+def test_export_and_import(cli: Cli, stored: Path, tmp_path: Path) -> None:
+    printed = cli("export", "demo").stdout
+    assert [json.loads(line)["seq"] for line in printed.splitlines()] == list(range(len(printed.splitlines())))
+    assert cli("export", "demo", "--output", "demo.jsonl").output == ""
+    assert (tmp_path / "demo.jsonl").read_text() == printed
+    assert cli("import", "demo.jsonl", "--study", "copy").output == "imported study 'copy': 4 trials\n"
+    assert cli("import", "-", "--study", "piped", input=printed).output == "imported study 'piped': 4 trials\n"
+    for name in ("copy", "piped"):
+        assert cli("export", name).stdout.splitlines()[1:-1] == printed.splitlines()[1:]
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_export_csv(cli: Cli, stored: Path, tmp_path: Path) -> None:
+    printed = cli("export", "demo", "--format", "csv").stdout
+    cli("export", "demo", "--output", "demo.csv")
+    assert (tmp_path / "demo.csv").read_text() == printed
+    states = [row["state"] for row in csv.DictReader(printed.splitlines())]
+    assert states == ["complete", "complete", "failed", "running"]
+
+
+def test_an_export_that_fails_leaves_what_was_there(cli: Cli, stored: Path, tmp_path: Path) -> None:
+    (tmp_path / "demo.jsonl").write_text("yesterday's")
+    with closing(sqlite3.connect(stored)) as connection:
+        connection.execute("UPDATE xstar_events SET body = '{' WHERE seq = 5")
+        connection.commit()
+    assert "is not JSON" in cli("export", "demo", "--output", "demo.jsonl", code=2).stderr
+    assert (tmp_path / "demo.jsonl").read_text() == "yesterday's"
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_files_that_cannot_be_used(cli: Cli, stored: Path, tmp_path: Path) -> None:
+    assert "can be written" in cli("export", "demo", "--output", "no/folder.csv", code=2).stderr
+    assert "can be read" in cli("import", "nothing.jsonl", "--study", "copy", code=2).stderr
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    assert "not UTF-8" in cli("import", "binary", "--study", "copy", code=2).stderr
+    (tmp_path / "bad.jsonl").write_text("{}\n")
+    assert "line 1" in cli("import", "bad.jsonl", "--study", "copy", "--storage", "fresh.db", code=2).stderr
+    assert not (tmp_path / "fresh.db").exists()
+    cli("export", "demo", "--output", "demo.jsonl")
+    assert "already has a study 'demo'" in cli("import", "demo.jsonl", "--study", "demo", code=2).stderr
+
+
+def test_rename(cli: Cli, stored: Path) -> None:
+    with xs.Study.open("demo", stored) as study:
+        folder = study.files.folder
+    assert cli("rename", "demo", "better").output == "study 'demo' is now 'better'\n"
+    assert "no study 'demo'" in cli("show", "demo", code=2).stderr
+    with xs.Study.open("better", stored) as study:
+        assert study.files.folder == folder
+    assert "begins with a letter" in cli("rename", "better", "../up", code=2).stderr
+    xs.Study(xs.Space(x=xs.Int(0, 1)), name="other", storage=stored).close()
+    assert "already has" in cli("rename", "better", "other", code=2).stderr
+
+
+def test_delete_asks_first(cli: Cli, stored: Path, tmp_path: Path) -> None:
+    refused = cli("delete", "demo", input="n\n", code=1)
+    assert "Delete study 'demo' with 4 trials, 1 of them running and its files in" in refused.output
+    assert "demo" in cli("studies").output
+    assert cli("delete", "demo", input="y\n").output.endswith("study 'demo' is deleted with its files\n")
+    assert "no studies yet" in cli("studies").output
+    assert not (tmp_path / "xstar-files").exists()
+    assert "no study 'demo'" in cli("delete", "demo", "--yes", code=2).stderr
+
+
+def test_delete_touches_nobody_else(cli: Cli, stored: Path, tmp_path: Path) -> None:
+    cli("export", "demo", "--output", "demo.jsonl")
+    cli("import", "demo.jsonl", "--study", "copy")
+    cli("delete", "copy", "--yes")
+    assert len(list((tmp_path / "xstar-files").glob("demo-*/00000/stdout.txt"))) == 1
+    cli("delete", "demo", "--yes", "--keep-files")
+    assert len(list((tmp_path / "xstar-files").glob("demo-*/00000/stdout.txt"))) == 1
+
+
+def test_audit(cli: Cli, stored: Path) -> None:
+    assert "recomputed from the events before them, all alike" in cli("audit", "demo").output
+    with closing(sqlite3.connect(stored)) as connection:
+        changed = connection.execute(
+            "UPDATE xstar_events SET body = replace(body, '\"x\":0.', '\"x\":0.0') WHERE seq = 1"
+        )
+        assert changed.rowcount == 1
+        connection.commit()
+    output = cli("audit", "demo", code=1).output
+    assert "event 1: trial 0" in output
+    assert "1 finding in" in output
+
+
+def test_audit_of_a_searcher_it_does_not_know(cli: Cli, tmp_path: Path) -> None:
+    class Mine:
+        def suggest(self, *_: object) -> None: ...
+
+    xs.Study(xs.Space(x=xs.Int(0, 1)), name="mine", storage=tmp_path / "xstar.db", searcher=Mine()).close()  # type: ignore[arg-type]
+    assert "a class of your own" in cli("audit", "mine", code=2).stderr
+
+
+@pytest.mark.parametrize("words", [("show", "demo", "--trial", "x"), ("export", "demo", "--format", "xml"), ("dance",)])
+def test_wrong_words_are_refused(words: tuple[str, ...], cli: Cli, stored: Path) -> None:
+    assert "Usage" in cli(*words, code=2).stderr

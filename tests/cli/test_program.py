@@ -1,0 +1,175 @@
+"""The program itself, as the shell starts it: worker processes, signals, a real terminal, the example."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import xstar as xs
+from tests.cli.conftest import Write
+from xstar.executors.objective import RunningTrial, drive
+from xstar.trial import Job
+
+ROOT = Path(__file__).parents[2]
+XSTAR = [sys.executable, "-c", "from xstar.cli.main import app; app(prog_name='xstar')"]
+WAIT = 60  # seconds that no step takes, whatever else the machine does
+
+SLOW = """
+    import os, time
+    import xstar as xs
+    from helper import scale          # a module beside the file: workers find it, too
+
+    FACTOR = 2.0                      # and what the file itself defines goes with the objective
+    space = xs.Space(x=xs.Float(0, 1))
+    settings = {"metric": "loss", "max_budget": 4, "workers": 2, "method": "random", "seed": 1}
+
+    def train(trial):
+        print("hello from", trial.number)
+        for epoch in trial.epochs():
+            time.sleep(0.1)
+            yield {"loss": scale(trial["x"]) * FACTOR, "threads": float(os.environ["OMP_NUM_THREADS"])}
+"""
+
+
+def start(*words: str, **options: object) -> subprocess.Popen[str]:
+    env = {key: value for key, value in os.environ.items() if not key.endswith("_NUM_THREADS")}
+    env |= {"TERM": "xterm", "COLUMNS": "100", "LINES": "30"}
+    return subprocess.Popen([*XSTAR, *words], env=env, text=True, **options)  # type: ignore[call-overload]
+
+
+def test_workers_need_not_find_the_file(write: Write, tmp_path: Path) -> None:
+    write("def scale(x):\n    return x\n", "helper.py")
+    program = start("run", str(write(SLOW)), "--trials", "4", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    output, errors = program.communicate(timeout=WAIT)
+    assert program.returncode == 0, errors
+    assert "all 4 trials are done" in output
+    assert "\x1b" not in output
+    with xs.Study.open("search", tmp_path / "xstar.db") as study:
+        assert [trial.value for trial in study.history.trials] == [2 * trial["x"] for trial in study.history.trials]
+        cores = len(os.sched_getaffinity(0))
+        assert study.best.metrics["threads"] == max(1, cores // 2)
+        assert (study.files.of(0) / "stdout.txt").read_text() == "hello from 0\n"
+
+
+def test_ctrl_c_lets_running_trials_finish(write: Write, tmp_path: Path) -> None:
+    write("def scale(x):\n    return x\n", "helper.py")
+    words = ["run", str(write(SLOW)), "--trials", "1000"]
+    program = start(*words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert program.stdout is not None
+    assert program.stdout.readline().startswith("trial ")
+    program.send_signal(signal.SIGINT)
+    output, errors = program.communicate(timeout=WAIT)
+    assert program.returncode == 130
+    assert "press it again" in errors
+    assert "interrupted; running trials were allowed to finish" in output
+    with xs.Study.open("search", tmp_path / "xstar.db") as study:
+        assert {trial.state for trial in study.history.trials} == {xs.State.COMPLETE}
+        assert len(study.history.trials) < 1000
+
+
+def test_ctrl_c_twice_ends_them_at_once(write: Write, tmp_path: Path) -> None:
+    write("def scale(x):\n    return x\n", "helper.py")
+    file = write(SLOW.replace("time.sleep(0.1)", "time.sleep(0.1 if epoch == 1 else 1000)"))
+    program = start("run", str(file), "--trials", "3", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    until(lambda: len(list(tmp_path.glob("xstar-files/*/*/stdout.txt"))) == 2)
+    program.send_signal(signal.SIGINT)
+    assert program.stderr is not None
+    assert "press it again" in program.stderr.readline()
+    program.send_signal(signal.SIGINT)
+    output, _ = program.communicate(timeout=WAIT)
+    assert program.returncode == 130
+    assert "will be run again when the study is resumed" in output
+    with xs.Study.open("search", tmp_path / "xstar.db") as study:
+        assert {trial.state for trial in study.history.trials} == {xs.State.WAITING}
+
+
+def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + WAIT
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_a_terminal_shows_a_live_table(write: Write) -> None:
+    write("def scale(x):\n    if x < 0.3:\n        raise ValueError('too small')\n    return x\n", "helper.py")
+    ours, theirs = pty.openpty()
+    program = start("run", str(write(SLOW)), "--trials", "12", stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    screen = everything_from(ours)
+    assert program.wait(timeout=WAIT) == 0
+    plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", screen)
+    # The table, while it ran: a row per running trial, with its epochs; drawn again and again in the same place.
+    assert re.search(r"trial +epochs +loss +elapsed +configuration", plain)
+    assert re.search(r"\n +\d +[1-3]/4 +\d\.\d+ +\d\.\d+ s +x=0\.\d+", plain)
+    assert re.search(r"\d of 12", plain)
+    assert re.search(r"elapsed, \S+ trials/min, about", plain)
+    assert screen.count("\x1b[1A") > 5
+    # What stays: bests, failures and the summary, each once; the cursor is given back.
+    assert "new best" in plain
+    assert "failed: ValueError: too small" in plain
+    assert plain.count("search: all 12 trials are done") == 1
+    assert plain.index("all 12 trials are done") > plain.rindex("Ctrl-C lets running trials finish")
+    assert screen.rindex("\x1b[?25h") > screen.rindex("\x1b[?25l")
+
+
+def everything_from(terminal: int) -> str:
+    found = b""
+    while True:
+        ready, _, _ = select.select([terminal], [], [], WAIT)
+        assert ready, found
+        try:
+            data = os.read(terminal, 65536)
+        except OSError:  # the other side is closed: Linux says EIO
+            data = b""
+        if not data:
+            os.close(terminal)
+            return found.decode()
+        found += data
+
+
+# ---------------------------------------------------------------- the example
+
+
+def test_the_example_runs(tmp_path: Path) -> None:
+    words = ["--workers", "2", "--trials", "2", "--max-budget", "2"]
+    program = start("run", str(ROOT / "examples" / "digits.py"), *words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    output, errors = program.communicate(timeout=WAIT)
+    assert program.returncode == 0, errors
+    assert "digits: all 2 trials are done" in output
+    with xs.Study.open("digits", tmp_path / "xstar.db") as study:
+        assert study.metric == "error"
+        assert set(study.best.metrics) == {"error", "accuracy"}
+        assert list(study.files.of(0).glob("checkpoint/*")) == [study.files.of(0) / "checkpoint" / "model.pickle"]
+
+
+def test_the_example_resumes_where_it_stopped(tmp_path: Path) -> None:
+    spec = importlib.util.spec_from_file_location("digits", ROOT / "examples" / "digits.py")
+    assert spec is not None
+    assert spec.loader is not None
+    digits = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(digits)
+    config = {
+        "lr": 0.01,
+        "batch": 64,
+        "units": 16,
+        "activation": "relu",
+        "alpha": 1e-4,
+        "solver": "sgd",
+        "momentum": 0.9,
+    }
+    assert digits.space.parse(config) == config
+
+    def train(folder: str, begin: int, end: int) -> list[object]:
+        job = Job(0, config, 0, begin, end, end, str(tmp_path / folder))
+        return list(drive(digits.objective, RunningTrial(job), job, "error"))
+
+    assert train("two", 0, 2) + train("two", 2, 4) == train("one", 0, 4)

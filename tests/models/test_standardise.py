@@ -1,0 +1,96 @@
+"""Losses to targets: Yeo and Johnson's transform against SciPy's, order, and awkward numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+
+from xstar.models.standardise import POWERS, Targets, yeo_johnson
+
+
+@pytest.mark.parametrize("power", [-2.0, -0.5, 0.0, 1e-13, 0.3, 1.0, 1.7, 2.0])
+def test_the_transform_is_scipys(power: float) -> None:
+    z = np.concatenate([np.linspace(-5, 5, 41), [1e-9, -1e-9, 300.0, -300.0]])
+    assert_allclose(yeo_johnson(z, power), stats.yeojohnson(z, lmbda=power), rtol=1e-9, atol=1e-12)
+
+
+def test_power_one_changes_nothing() -> None:
+    z = np.linspace(-3, 3, 20)
+    assert_allclose(yeo_johnson(z, 1.0), z, rtol=1e-12)
+
+
+@pytest.mark.parametrize("straighten", [False, True])
+@pytest.mark.parametrize("kind", ["normal", "heavy", "light", "two"])
+def test_targets_are_standardised_and_keep_the_order(straighten: bool, kind: str) -> None:
+    rng = np.random.default_rng(0)
+    y = {
+        "normal": rng.standard_normal(60),
+        "heavy": np.exp(2.0 * rng.standard_normal(60)),
+        "light": -np.exp(rng.standard_normal(60)),
+        "two": np.array([3.0, 5.0]),
+    }[kind]
+    targets = Targets.of(y, straighten=straighten)
+    t = targets(y)
+    assert t.mean() == pytest.approx(0.0, abs=1e-9)
+    assert t.std() == pytest.approx(1.0)
+    line = np.linspace(y.min() - 2.0, y.max() + 2.0, 300)
+    assert (np.diff(targets(line)) > 0.0).all()
+    assert_array_equal(np.argsort(t), np.argsort(y))
+
+
+def test_a_long_upper_tail_is_drawn_in_and_a_normal_one_stays() -> None:
+    rng = np.random.default_rng(1)
+    heavy = np.exp(2.0 * rng.standard_normal(200))
+    t = Targets.of(heavy, straighten=True)(heavy)
+    assert Targets.of(heavy, straighten=True).power < 0.5
+    assert abs(float(stats.skew(t))) < 0.3 * abs(float(stats.skew(heavy)))
+    assert Targets.of(rng.standard_normal(200), straighten=True).power > 0.7
+    assert Targets.of(heavy, straighten=False).power == 1.0
+
+
+def test_the_power_is_the_most_probable_one() -> None:
+    """The plain form: a normal likelihood of t with its Jacobian (SciPy's), times the prior."""
+    rng = np.random.default_rng(2)
+    y = rng.gamma(2.0, size=50)
+    targets = Targets.of(y, straighten=True)
+    z = (y - targets.centre) / targets.unit
+    values = [stats.yeojohnson_llf(power, z) - 0.5 * (power - 1.0) ** 2 for power in POWERS]
+    assert targets.power == pytest.approx(POWERS[int(np.argmax(values))])
+
+
+@pytest.mark.parametrize("straighten", [False, True])
+@pytest.mark.parametrize("offset", [0.0, 1e12, -1e12, 1.0])
+@pytest.mark.parametrize("scale", [0.0, 1e-300, 1e-12, 1.0, 1e12, 1e200])
+def test_any_offset_and_scale(straighten: bool, offset: float, scale: float) -> None:
+    y = offset + scale * np.random.default_rng(3).standard_normal(30)
+    targets = Targets.of(y, straighten=straighten)
+    t = targets(y)
+    assert np.isfinite(t).all()
+    assert np.abs(t).max() < 10.0
+    assert np.isfinite(targets(np.array([offset - scale, offset + 7.0 * scale, 0.0, 1.0]))).all()
+
+
+@pytest.mark.parametrize("straighten", [False, True])
+@pytest.mark.parametrize("tail", [1e12, 1e100, 1e300, 1.7e308])
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_one_absurd_loss(straighten: bool, tail: float, sign: float) -> None:
+    y = np.append(np.linspace(0.1, 0.9, 20), sign * tail)
+    t = Targets.of(y, straighten=straighten)(y)
+    assert np.isfinite(t).all()
+    assert (np.diff(t) * np.append(np.ones(19), sign) >= 0.0).all()
+
+
+def test_one_loss() -> None:
+    for straighten in (False, True):
+        targets = Targets.of(np.array([3.0]), straighten=straighten)
+        assert_allclose(targets(np.array([3.0])), 0.0)
+        assert np.isfinite(targets(np.array([-1e30, 1e30]))).all()
+
+
+def test_losses_without_a_spread_between_the_quartiles() -> None:
+    y = np.array([1.0] * 20 + [2.0])
+    t = Targets.of(y, straighten=True)(y)
+    assert t[-1] > t[0]
+    assert np.isfinite(t).all()

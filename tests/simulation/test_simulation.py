@@ -1,0 +1,159 @@
+"""Simulated studies: repeatable, on time, faster with more workers; and the regret that is read off them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import pytest
+
+from xstar import problems
+from xstar.errors import InvalidArgument
+from xstar.journal import Event
+from xstar.problems import Curve
+from xstar.schedulers import ASHA, FIFO, Hyperband
+from xstar.searchers import Sobol
+from xstar.simulation import TIME_IS_OVER, improvements, regret_at, regret_over_time, rungs_of, simulate
+from xstar.space import Choice, Config, Space
+from xstar.study import Study
+from xstar.study.methods import METHODS
+from xstar.trial import State
+
+CURVES = problems.get("curves-mlp", max_budget=27)
+TIMES = [1.0, 5.0, 20.0, 50.0, 100.0]
+
+
+class Two:
+    """Metrics at 12 and 200 only, as in NAS-Bench-201; no file."""
+
+    name = "two"
+    space = Space(x=Choice(list(range(50))))
+    budgets = (12, 200)
+    unit = "loss"
+    optimum = 0.0
+    best: ClassVar[Config] = {"x": 0}
+
+    def loss(self, config: Mapping[str, Any]) -> float:
+        return config["x"]
+
+    def curve(self, config: Mapping[str, Any], seed: int) -> Curve:
+        return Curve([config["x"] + 1.0, float(config["x"])], [12.0, 200.0])
+
+
+def events(study: Study) -> list[Event]:
+    return list(study.journal.read(0))[1:]  # the first has the folder's random name
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "grid"])
+def test_same_seed_same_study(method: str) -> None:
+    seconds = 25.0 if "mobster" in method else 100.0  # a model takes its time to decide
+    one, two = (simulate(CURVES, method, workers=5, seconds=seconds, seed=3, stragglers=0.3) for _ in range(2))
+    assert events(one) == events(two)
+    assert regret_over_time(one, CURVES, TIMES) == regret_over_time(two, CURVES, TIMES)
+
+
+def test_another_seed_is_another_study() -> None:
+    one, two = (regret_over_time(simulate(CURVES, "asha", seconds=100.0, seed=seed), CURVES, TIMES) for seed in (1, 2))
+    assert one != two
+
+
+def test_it_stops_on_time() -> None:
+    study = simulate(CURVES, "asha", workers=7, seconds=50.0)
+    assert study.clock() == 50.0
+    assert all(report.at <= 50.0 for trial in study.history.trials for report in trial.reports)
+    assert study.history.count(State.RUNNING) == 0
+    cut = [trial for trial in study.history.trials if trial.reason == TIME_IS_OVER]
+    assert 1 <= len(cut) <= 7
+    assert study.ended == "the time limit of 50 s is reached"
+
+
+def test_what_is_seen_does_not_depend_on_the_time_limit() -> None:
+    short, long = (simulate(CURVES, "asha-stop", workers=3, seconds=seconds, seed=2) for seconds in (40.0, 80.0))
+    times = [10.0, 20.0, 40.0]
+    assert regret_over_time(short, CURVES, times) == regret_over_time(long, CURVES, times)
+
+
+def test_workers_speed_things_up() -> None:
+    ends = [simulate(CURVES, "random", workers=workers, trials=40).clock() for workers in (1, 4, 16)]
+    assert ends[0] > 3 * ends[1] > 3 * ends[2]
+
+
+def test_trials_are_counted() -> None:
+    study = simulate(CURVES, "asha", workers=4, trials=20)
+    assert len(study.history.trials) == 20
+    assert study.history.running == {}
+
+
+def test_regret_never_rises_and_is_never_negative() -> None:
+    study = simulate(problems.get("curves-mlp", max_budget=9, noise=0.5), "random", workers=2, seconds=100.0)
+    problem = problems.get("curves-mlp", max_budget=9, noise=0.5)
+    times = [step * 0.5 for step in range(201)]
+    regrets = regret_over_time(study, problem, times)
+    assert regrets[0] == math.inf
+    assert all(after <= before for before, after in pairwise(regrets))
+    assert regrets[-1] == 0.0  # noise this strong reports less than the optimum
+    lows = [min((r.metrics["loss"] for t in study.history.trials for r in t.reports if r.at <= at), default=math.inf)
+            for at in times]  # fmt: skip
+    assert regrets == [max(0.0, low - problem.optimum) for low in lows]  # the plain form
+
+
+def test_regret_of_given_steps() -> None:
+    assert regret_at([(1.0, 5.0), (3.0, 2.0)], 1.0, [0.5, 1.0, 2.9, 3.0, 9.0]) == [math.inf, 4.0, 4.0, 1.0, 1.0]
+    assert regret_at([], 0.0, [1.0]) == [math.inf]
+    steps = improvements(simulate(CURVES, "random", seconds=30.0).history)
+    assert steps == sorted(steps)
+    assert [loss for _, loss in steps] == sorted({loss for _, loss in steps}, reverse=True)
+
+
+@pytest.mark.parametrize("method", ["asha", "asha-stop", "hyperband", "async-hyperband", "successive-halving"])
+def test_rungs_are_budgets_of_the_problem(method: str) -> None:
+    study = simulate(Two(), method, workers=3, seconds=2000.0)
+    assert study.history.levels == (12, 200)
+    assert {report.budget for trial in study.history.trials for report in trial.reports} == {12, 200}
+    below = [trial for trial in study.history.trials if trial.budget == 12]
+    assert len(below) > 5  # most of them were compared at 12, and left there
+
+
+def test_a_ladder_that_fits_is_left_alone() -> None:
+    assert simulate(CURVES, "asha", trials=5).history.levels == (1, 3, 9, 27)
+    assert rungs_of(range(1, 82), 3) == (1, 3, 9, 27, 81)
+    assert rungs_of([100], 3) == (100,)
+
+
+@pytest.mark.parametrize("scheduler", [ASHA(200), ASHA(200, levels=(12, 100, 200)), FIFO(100), Hyperband(300)])
+def test_rungs_that_the_problem_does_not_have_are_refused(scheduler: ASHA | FIFO | Hyperband) -> None:
+    with pytest.raises(InvalidArgument, match=r"budgets of two, which are 12, 200.*levels=\[12, 200\]"):
+        simulate(Two(), scheduler=scheduler, trials=3)
+
+
+def test_parts_of_your_own() -> None:
+    study = simulate(CURVES, searcher=Sobol(), scheduler=ASHA(27, eta=2, min_budget=4), trials=8)
+    assert study.history.levels == (4, 8, 16, 27)
+    assert study.history.asked == {"sobol": 8}
+
+
+def test_an_endless_simulation_is_refused() -> None:
+    with pytest.raises(InvalidArgument, match="needs an end"):
+        simulate(CURVES, "asha")
+    assert len(simulate(Two(), "grid", workers=10).history.trials) == 50  # a finite space ends by itself
+
+
+def test_lost_workers_cost_time_and_not_the_study() -> None:
+    study = simulate(CURVES, "asha", workers=4, trials=30, failures=0.05)
+    assert sum(trial.crashes for trial in study.history.trials) > 0
+    assert study.history.running == {}
+    assert study.best.budget == 27
+
+
+def test_stragglers_change_the_times_and_not_the_losses() -> None:
+    even, uneven = (simulate(CURVES, "random", trials=10, stragglers=sigma) for sigma in (0.0, 1.0))
+    assert [t.value for t in even.history.trials] == [t.value for t in uneven.history.trials]
+    assert even.clock() != uneven.clock()
+
+
+def test_decisions_can_be_counted() -> None:
+    free, counted = (simulate(problems.get("branin"), trials=50, count_decisions=count) for count in (False, True))
+    assert free.clock() == 50.0
+    assert 50.0 < counted.clock() < 60.0
