@@ -1,22 +1,35 @@
-"""The one-liner: ``xs.minimize(objective, space, …)``."""
+"""The one-liner: ``xs.minimize(objective, space, …)``.
+
+The signature of :func:`minimize` is the one list of a search's options. :func:`maximize` has it by a decorator, the
+options of ``xstar run`` and a file's ``settings`` are derived from it (``cli/search_options.py``), and so are the
+arguments of what a search is made of: each of them takes the options that its own signature names (:func:`taken`).
+To add an option, add it to the signature and to the docstring, where its first paragraph is also its help in ``xstar run``,
+and give a parameter of that name to whoever uses it.
+"""
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypedDict, Unpack
+from typing import Any, ParamSpec
 
+from xstar.core.checks import check_path, nearest
 from xstar.errors import InvalidArgument
-from xstar.executors import Executor, InlineExecutor, Objective, ProcessExecutor
-from xstar.files import DEFAULT_CHECKPOINTS
-from xstar.loop import Watch, run
+from xstar.executors import Executor, InlineExecutor, Objective, ProcessExecutor, check_objective, check_workers
+from xstar.files import DEFAULT_CHECKPOINTS, check_kept
+from xstar.loop import Ending, Watch, run
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space
 from xstar.study import Limits, Study
-from xstar.study.methods import check_end, resolve
+from xstar.study.methods import check_end
+from xstar.study.settings import Settings
 from xstar.trial import Trial
+
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,108 +46,203 @@ class Result:
         return self.study.best
 
 
-class Options(TypedDict, total=False):
-    """The keyword arguments of :func:`minimize` and :func:`maximize`."""
+def _called_like(model: Callable[P, Result]) -> Callable[[Callable[..., Result]], Callable[P, Result]]:
+    """A decorator: the function is called as ``model`` is, and gets every argument by name, defaults included.
 
-    trials: int | None
-    seconds: float | None
-    target: float | None
-    patience: int | None
-    workers: int
-    timeout: float | None
-    metric: str | None
-    method: str | None
-    searcher: Searcher | None
-    scheduler: Scheduler | None
-    max_budget: int | None
-    study: str | None
-    storage: str | os.PathLike[str] | None
-    directory: str | os.PathLike[str] | None
-    seed: int | None
-    retries: int | None
-    watch: Watch | None
-    checkpoints: int | None
-    constraints: Mapping[str, float] | None
+    An unknown keyword is an error of our own, which Python's ``TypeError`` is not. The types in the signature are resolved,
+    so that ``help()`` shows ``int | None`` rather than ``'int | None'``.
+    """
+    signature = inspect.signature(model, eval_str=True)
 
+    def decorate(function: Callable[..., Result]) -> Callable[P, Result]:
+        @functools.wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> Result:
+            for name in kwargs:
+                if name not in signature.parameters:
+                    remedy = nearest(name, options())
+                    raise InvalidArgument(name, f"is no option of xs.{function.__name__}", f"{name}=…", remedy)
+            bound = signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            return function(**bound.arguments)
 
-_OF_THE_STUDY = (
-    "storage",
-    "directory",
-    "method",
-    "searcher",
-    "scheduler",
-    "max_budget",
-    "metric",
-    "seed",
-    "retries",
-    "constraints",
-)
+        call.__signature__ = signature  # type: ignore[attr-defined]
+        call.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
+        call.__annotations__["return"] = signature.return_annotation
+        return call
+
+    return decorate
 
 
-def minimize(objective: Objective, space: Space, **options: Unpack[Options]) -> Result:
+def _checked(function: Callable[P, Result]) -> Callable[P, Result]:
+    return _called_like(function)(function)
+
+
+@_checked
+def minimize(
+    objective: Objective,
+    space: Space,
+    *,
+    trials: int | None = None,
+    seconds: float | None = None,
+    target: float | None = None,
+    patience: int | None = None,
+    metric: str | None = None,
+    constraints: Mapping[str, float] | None = None,
+    method: str | None = None,
+    searcher: Searcher | None = None,
+    scheduler: Scheduler | None = None,
+    max_budget: int | None = None,
+    seed: int | None = None,
+    study: str | None = None,
+    storage: str | os.PathLike[str] | None = None,
+    directory: str | os.PathLike[str] | None = None,
+    checkpoints: int | None = DEFAULT_CHECKPOINTS,
+    workers: int = 1,
+    timeout: float | None = None,
+    retries: int | None = None,
+    watch: Watch | None = None,
+) -> Result:
     """Find the configuration of ``space`` for which ``objective`` is lowest.
 
-    Parameters (all but the first two by keyword)
+    A search needs an end: ``trials``, ``seconds``, ``target`` or ``patience``, or a finite space. What is left out of a
+    study that exists stays as it was stored.
+
+    Parameters
     ----------
     objective
         A function of one trial: ``trial["lr"]`` reads a parameter. It returns a number or a dictionary of metrics, or
         yields one per epoch.
-    trials, seconds, target, patience
-        When to stop; at least one of them, or a finite space with a method that exhausts it. ``trials`` is the total of
-        the study, not "additional".
-    workers, timeout
-        Trials at a time, and the seconds one may take. One worker without a time limit runs in this process, otherwise in
-        worker processes.
+    space
+        What may be tried.
+    trials
+        Total trials, earlier runs included.
+    seconds
+        Wall-clock time of this run.
+    target
+        Stop when a trial is this good.
+    patience
+        Stop after this many trials in a row without a new best.
     metric
-        Which of the metrics to minimise, when the objective gives a dictionary.
+        Which metric counts, if the objective gives several.
     constraints
-        The largest allowed value of other metrics, ``{"latency": 50.0}``. A trial that ends above one is infeasible: it is
-        never the best, and searchers learn from it. (A configuration that cannot be evaluated at all raises
-        ``xs.Infeasible``.)
-    method, searcher, scheduler, max_budget
-        How to search: a method's name, or its two parts.
-    study, storage, directory
-        A name makes the study durable (in ``xstar.db``, or where ``storage`` says) and resumes it if it exists.
+        Largest allowed value of another metric. A trial that ends above it is infeasible: never the best, but learned from.
+
+        E.g. ``{"latency": 50.0}``. A configuration that cannot be evaluated at all raises ``xs.Infeasible``.
+    method
+        How to search, by name.
+    searcher
+        How to choose configurations, in the place of the method's searcher.
+    scheduler
+        How to allot budgets, in the place of the method's scheduler.
+    max_budget
+        Epochs of a full training: what trial.epochs() counts to.
+    seed
+        Makes the search repeatable.
+    study
+        The study's name: it is stored under this name, or resumed if it exists.
+
+        Without a name it lives in memory.
+    storage
+        Where studies are kept: a SQLite file, or a PostgreSQL URL.
+
+        By default, the file ``xstar.db``.
+    directory
+        Where trials keep checkpoints and output.
+
+        By default, a folder beside the storage.
     checkpoints
-        How many of the best trials keep their checkpoint when it is no longer needed for the search (``None``: all).
-    seed, retries
-        Makes the search repeatable; how often a trial whose worker died is run again (default once).
+        How many of the best trials keep their checkpoint when the search no longer needs it.
+
+        ``None``: all of them.
+    workers
+        Trials at a time.
+
+        One worker without ``timeout`` runs in this process, otherwise there are worker processes.
+    timeout
+        Seconds that one run of a trial may take.
+    retries
+        How often a trial whose worker died is run again.
+
+        By default, once.
     watch
         Called with the study after every change.
     """
-    return _search("minimize", objective, space, options)
+    return _search("minimize", locals())
 
 
-def maximize(objective: Objective, space: Space, **options: Unpack[Options]) -> Result:
+@_called_like(minimize)
+def maximize(**arguments: Any) -> Result:
     """Find the configuration of ``space`` for which ``objective`` is highest; all else as in :func:`minimize`."""
-    return _search("maximize", objective, space, options)
+    return _search("maximize", arguments)
 
 
-def _search(direction: str, objective: Objective, space: Space, options: Options) -> Result:
-    if unknown := sorted(set(options) - set(Options.__annotations__)):
-        raise InvalidArgument(
-            unknown[0],
-            f"is no option of xs.{direction}",
-            f"{unknown[0]}=…",
-            f"there are {', '.join(Options.__annotations__)}",
-        )
-    limits = Limits(options.get("trials"), options.get("seconds"), options.get("target"), options.get("patience"))
-    chosen = resolve(
-        options.get("method"), options.get("searcher"), options.get("scheduler"), options.get("max_budget")
-    )
-    check_end(limits, space, chosen[0])  # before the study is made
-    study = Study(
-        space,
-        name=options.get("study"),
-        direction=direction,
-        **{name: options.get(name) for name in _OF_THE_STUDY},  # type: ignore[arg-type]
-    )
-    executor = make_executor(objective, study.metric, options.get("workers", 1), options.get("timeout"))
-    try:
-        ending = run(study, executor, limits, options.get("watch"), options.get("checkpoints", DEFAULT_CHECKPOINTS))
-    finally:
-        executor.close()
-    return Result(study, ending.reason)
+if minimize.__doc__ and maximize.__doc__:  # there are none under `python -OO`
+    maximize.__doc__ += minimize.__doc__[minimize.__doc__.index("\n") :]
+
+
+def options() -> dict[str, inspect.Parameter]:
+    """The keywords of :func:`minimize`: name → type and default."""
+    parameters = inspect.signature(minimize).parameters.values()
+    return {parameter.name: parameter for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
+
+
+def taken(by: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the arguments that a function or a class has a parameter for."""
+    return {name: arguments[name] for name in inspect.signature(by).parameters if name in arguments}
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A search that is ready to run: its arguments are checked, its study is open, its workers are there."""
+
+    study: Study
+    limits: Limits
+    executor: Executor
+    checkpoints: int | None
+
+    @classmethod
+    def prepare(cls, direction: str | None, arguments: Mapping[str, Any]) -> Search:
+        """The search that the arguments of :func:`minimize` describe; ``direction=None``: as stored.
+
+        All that can be checked is checked before the study is made: a mistake leaves nothing behind.
+        """
+        arguments = {name: parameter.default for name, parameter in options().items()} | {**arguments}
+        limits = Limits(**taken(Limits, arguments))
+        settings = Settings(direction=direction, **taken(Settings, arguments))
+        check_end(limits, arguments["space"], settings.pair()[0])
+        _check_surroundings(arguments)
+        study = Study(name=arguments["study"], direction=direction, **taken(Study, arguments))
+        try:
+            executor = make_executor(**taken(make_executor, arguments) | {"metric": study.metric})
+        except BaseException:
+            study.close()
+            raise
+        return cls(study, limits, executor, arguments["checkpoints"])
+
+    def run(self, watch: Watch | None) -> Ending:
+        """Run it until it ends. The study stays open."""
+        try:
+            return run(self.study, self.executor, self.limits, watch, self.checkpoints)
+        finally:
+            self.executor.close()
+
+
+def _check_surroundings(arguments: Mapping[str, Any]) -> None:
+    """Refuse what the study does not check, or checks too late."""
+    check_objective(arguments["objective"])
+    check_workers(**taken(check_workers, arguments))
+    if arguments["checkpoints"] is not None:
+        check_kept(arguments["checkpoints"])
+    check_path("storage", arguments["storage"], "e.g. storage='xstar.db'")
+    check_path("directory", arguments["directory"], "e.g. directory='runs'")
+    watch = arguments["watch"]
+    if watch is not None and not callable(watch):
+        raise InvalidArgument("watch", "must be a function of one argument (the study)", watch)
+
+
+def _search(direction: str, arguments: Mapping[str, Any]) -> Result:
+    search = Search.prepare(direction, arguments)
+    return Result(search.study, search.run(arguments["watch"]).reason)
 
 
 def make_executor(objective: Objective, metric: str, workers: int, timeout: float | None) -> Executor:

@@ -112,6 +112,54 @@ def test_epochs_metric_and_direction(cli: Cli, write: Write) -> None:
         assert f"best score {study.best.value:.8g} (trial {study.best.number}, 3 epochs, maximized)" in output
 
 
+BOUNDED = """
+    import xstar as xs
+
+    space = xs.Space(x=xs.Int(1, 8))
+    settings = {"metric": "loss", "seed": 1}
+
+    def objective(trial):
+        (trial.checkpoint / "model.txt").write_text("x")
+        return {"loss": -trial["x"], "latency": 10 * trial["x"], "size": trial["x"]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "words", "constraints", "best"),
+    [
+        ({}, ["--constraint", "latency=50"], {"latency": 50.0}, -5),
+        ({}, ["--constraint", "latency=50", "--constraint", "size=3"], {"latency": 50.0, "size": 3.0}, -3),
+        ({}, ["--constraints", "size=3"], {"size": 3.0}, -3),
+        ({"constraints": {"latency": 50}}, [], {"latency": 50.0}, -5),
+        ({"constraints": {"latency": 50}}, ["--constraint", "size=3"], {"size": 3.0}, -3),
+    ],
+)
+def test_constraints(settings, words: list[str], constraints: dict[str, float], best: float, cli, write) -> None:
+    cli("run", str(write(BOUNDED + f"\n    settings |= {settings}")), *words)
+    with stored() as study:
+        assert study.history.created.constraints == constraints
+        assert study.best.value == best
+
+
+@pytest.mark.parametrize(
+    ("settings", "words", "kept"),
+    [
+        ({}, [], 5),
+        ({}, ["--checkpoints", "2"], 2),
+        ({}, ["--checkpoints", "all"], 8),
+        ({"checkpoints": 1}, [], 1),
+        ({"checkpoints": None}, [], 8),
+        ({"checkpoints": None}, ["--checkpoints", "0"], 0),
+        ({"checkpoints": 1}, ["--checkpoints", "all"], 8),
+    ],
+)
+def test_checkpoints(settings, words: list[str], kept: int, cli, write) -> None:
+    cli("run", str(write(BOUNDED + f"\n    settings |= {settings}")), *words)
+    with stored() as study:
+        folders = [study.files.of(number) / "checkpoint" for number in range(8)]
+        assert sum(folder.is_dir() for folder in folders) == kept
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
@@ -135,12 +183,18 @@ def test_why_it_ended(words: list[str], reason: str, cli: Cli, write: Write) -> 
         ("objective = print\nspace = {}\n", [], "must be an xs.Space, but got 'dict'"),
         ("import xstar as xs\nobjective = print\nspace = xs.Space(x=xs.Float(0, 1))\n", [], "needs an end"),
         ("objective = print\nsettings = 5\n", [], "must be a dictionary"),
-        (SEARCH + "\n    settings['trails'] = 5", [], "['trails']"),
+        (SEARCH + "\n    settings['trails'] = 5", [], "['trails']; did you mean 'trials'"),
         (SEARCH + "\n    settings['trials'] = 'five'", [], "trials: must be a whole number"),
         (SEARCH + "\n    settings['workers'] = 'two'", [], "workers: must be a whole number of at least 1"),
         (SEARCH, ["--trials", "-1"], "trials: must be a whole number"),
         (SEARCH, ["--workers", "0"], "workers: must be a whole number of at least 1"),
         (SEARCH, ["--study", "no/name"], "study: a name has"),
+        (SEARCH, ["--constraint", "latency"], "--constraint: must be METRIC=NUMBER, but got 'latency'"),
+        (SEARCH, ["--constraint", "latency=nan"], "constraints: the bound of 'latency' must be a finite number"),
+        (SEARCH, ["--checkpoints", "most"], "--checkpoints: must be a whole number of at least 0, or all"),
+        (SEARCH + "\n    settings['checkpoints'] = 'all'", [], "None keeps all of them"),
+        (SEARCH + "\n    settings['constraints'] = ['latency']", [], "constraints: must map names of metrics"),
+        (SEARCH + "\n    settings['watch'] = print", [], "['watch']"),
         (SEARCH, ["--method", "magic"], "method: must be one of"),
         (SEARCH, ["--storage", "no/folder/x.db"], "the folder no/folder does not exist"),
     ],
@@ -155,7 +209,9 @@ def test_mistakes_are_explained(text: str, words: list[str], message: str, cli: 
 def test_a_mistake_makes_no_study(cli: Cli, write: Write, tmp_path: Path) -> None:
     cli("run", str(write(SEARCH.replace('"trials": 5, ', ""))), code=2)
     assert not (tmp_path / "xstar.db").exists()
-    cli("run", str(write(SEARCH)), "--method", "magic", code=2)
+    for words in (["--method", "magic"], ["--workers", "0"], ["--timeout", "0"], ["--constraint", "value"]):
+        cli("run", str(write(SEARCH)), *words, code=2)
+    cli("run", str(write(SEARCH + "\n    settings['checkpoints'] = -1")), code=2)
     assert not (tmp_path / "xstar.db").exists()
 
 

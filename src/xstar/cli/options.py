@@ -7,15 +7,14 @@ from typing import Annotated
 
 import typer
 
+from xstar.cli.search_options import FORMS, HELP
 from xstar.study import DEFAULT_STORAGE
 
 StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="The study's name.", show_default=False)]
 
 Storage = Annotated[
     str,
-    typer.Option(
-        metavar="PATH|URL", envvar="XSTAR_STORAGE", help="Where studies are kept: a SQLite file, or a PostgreSQL URL."
-    ),
+    typer.Option(metavar=FORMS["storage"].metavar, envvar=FORMS["storage"].envvar, help=HELP.get("storage", "")),
 ]
 
 Directory = Annotated[

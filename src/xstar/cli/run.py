@@ -10,21 +10,15 @@ from typing import Annotated, Any
 
 import typer
 
-from xstar import loop
-from xstar.api import make_executor
+from xstar.api import Search
 from xstar.cli.load import Program, load
 from xstar.cli.manage import write_report
-from xstar.cli.progress import make_progress, messages_to
+from xstar.cli.progress import Progress, make_progress, messages_to
+from xstar.cli.search_options import SEARCH, WHERE, file_settings, given_options, with_search_options
 from xstar.cli.summary import print_summary
 from xstar.cli.text import console, plural
-from xstar.errors import InvalidArgument
-from xstar.study import DEFAULT_STORAGE, Limits, Study
-from xstar.study.methods import DEFAULT_METHOD, METHODS, check_end, resolve
-
-OF_THE_LIMITS = ("trials", "seconds", "target", "patience")
-OF_THE_STUDY = ("method", "searcher", "scheduler", "max_budget", "metric", "direction", "seed", "retries", "directory")
-SETTINGS = ("study", "storage", "workers", "timeout", *OF_THE_LIMITS, *OF_THE_STUDY, "maximize")
-"""What a file's ``settings`` may say: the options of the command line, and what cannot be written on one."""
+from xstar.loop import End, Ending
+from xstar.study import DEFAULT_STORAGE, Study
 
 THREADS = (
     "OMP_NUM_THREADS",
@@ -37,76 +31,25 @@ THREADS = (
 EXIT_NO_VALUE = 1
 EXIT_INTERRUPTED = 130
 
-STOP, SEARCH, WHERE = "When to stop", "How to search", "Where to run and keep it"
 
-
+@with_search_options
 def run(
     file: Annotated[
         str, typer.Argument(metavar="FILE[:OBJECTIVE]", help="A Python file with a space and an objective.")
     ],
-    trials: Annotated[
-        int | None, typer.Option(rich_help_panel=STOP, help="Total trials, earlier runs included.")
-    ] = None,
-    seconds: Annotated[float | None, typer.Option(rich_help_panel=STOP, help="Wall-clock time of this run.")] = None,
-    target: Annotated[float | None, typer.Option(rich_help_panel=STOP, help="Stop when a trial is this good.")] = None,
-    patience: Annotated[
-        int | None, typer.Option(rich_help_panel=STOP, help="Stop after this many trials in a row without a new best.")
-    ] = None,
+    *,
     space: Annotated[str, typer.Option(rich_help_panel=SEARCH, help="The space's name in the file.")] = "space",
-    metric: Annotated[
-        str | None, typer.Option(rich_help_panel=SEARCH, help="Which metric counts, if the objective gives several.")
-    ] = None,
     maximize: Annotated[
         bool | None,
         typer.Option(
             "--maximize/--minimize", rich_help_panel=SEARCH, help="Which way is better.", show_default="minimize"
         ),
     ] = None,
-    method: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=SEARCH, help=f"One of {', '.join(METHODS)}.", show_default=DEFAULT_METHOD),
-    ] = None,
-    max_budget: Annotated[
-        int | None,
-        typer.Option(rich_help_panel=SEARCH, help="Epochs of a full training: what trial.epochs() counts to."),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(rich_help_panel=SEARCH, help="Makes the search repeatable.")] = None,
-    study: Annotated[
-        str | None, typer.Option(rich_help_panel=WHERE, help="The study's name.", show_default="the file's name")
-    ] = None,
-    storage: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PATH|URL",
-            envvar="XSTAR_STORAGE",
-            rich_help_panel=WHERE,
-            help="Where studies are kept: a SQLite file, or a PostgreSQL URL.",
-            show_default=DEFAULT_STORAGE,
-        ),
-    ] = None,
     report: Annotated[
         Path | None,
         typer.Option(metavar="FILE", rich_help_panel=WHERE, help="Write an HTML report there at the end."),
     ] = None,
-    directory: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            rich_help_panel=WHERE,
-            help="Where trials keep checkpoints and output.",
-            show_default="beside the storage",
-        ),
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(rich_help_panel=WHERE, help="Trials at a time.", show_default="1")
-    ] = None,
-    timeout: Annotated[
-        float | None, typer.Option(rich_help_panel=WHERE, help="Seconds that one run of a trial may take.")
-    ] = None,
-    retries: Annotated[
-        int | None,
-        typer.Option(rich_help_panel=WHERE, help="How often a trial whose worker died is run again.", show_default="1"),
-    ] = None,
+    **options: Any,
 ) -> None:
     """Search the space of a Python file, or resume the search.
 
@@ -117,24 +60,20 @@ def run(
     resumed.
     """
     program = load(file, space)
-    direction = None if maximize is None else "maximize" if maximize else "minimize"
-    given = {
-        "study": study, "storage": storage, "trials": trials, "seconds": seconds, "target": target, "patience": patience,
-        "workers": workers, "timeout": timeout, "metric": metric, "direction": direction, "method": method,
-        "max_budget": max_budget, "seed": seed, "retries": retries, "directory": directory,
-    }  # fmt: skip
-    code = _search(program, _merged(program, {key: value for key, value in given.items() if value is not None}), report)
+    given = given_options(options)
+    if maximize is not None:
+        given["direction"] = "maximize" if maximize else "minimize"
+    code = _search(program, _merged(program, given), report)
     if code:
         raise typer.Exit(code)
 
 
 def _merged(program: Program, given: Mapping[str, Any]) -> dict[str, Any]:
     """The file's settings, overruled by the command line."""
-    settings = {key: value for key, value in program.settings.items() if value is not None}
-    if unknown := sorted(set(settings) - set(SETTINGS)):
-        raise InvalidArgument(f"settings in {program.path}", f"may have {', '.join(SETTINGS)}", unknown)
+    settings = file_settings(program.settings, program.path)
     if "maximize" in settings:
-        settings.setdefault("direction", "maximize" if settings.pop("maximize") else "minimize")
+        towards = "maximize" if settings.pop("maximize") else "minimize"
+        settings.setdefault("direction", towards)
     if "method" in given:  # it names a searcher and a scheduler, so it stands for both
         settings.pop("searcher", None)
         settings.pop("scheduler", None)
@@ -143,38 +82,38 @@ def _merged(program: Program, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _search(program: Program, options: Mapping[str, Any], report: Path | None) -> int:
     """Run the search; returns the exit code."""
-    limits = Limits(*(options.get(name) for name in OF_THE_LIMITS))
-    chosen = (options.get(name) for name in ("method", "searcher", "scheduler", "max_budget"))
-    check_end(limits, program.space, resolve(*chosen)[0])  # before the study is made
-    out, storage, workers = console(), str(options.get("storage") or DEFAULT_STORAGE), options.get("workers", 1)
+    out, storage = console(), options.get("storage") or DEFAULT_STORAGE
     name = options.get("study") or re.sub(r"[^A-Za-z0-9._-]+", "-", program.path.stem).strip("._-") or "study"
-    of_the_study: dict[str, Any] = {key: options.get(key) for key in OF_THE_STUDY}
+    arguments = {"objective": program.objective, "space": program.space, **options, "study": name, "storage": storage}
+    direction = arguments.pop("direction", None)
+    _limit_threads(options.get("workers", 1))
     # Beside a table messages have to go where it is drawn; otherwise where messages belong.
     messages = out if out.file.isatty() else console(stderr=True)
-    with messages_to(messages), Study(program.space, name=name, storage=storage, **of_the_study) as study:
-        if study.history.trials:
-            out.print(f"resuming study {name!r}: {plural(len(study.history.trials), 'trial')} so far", soft_wrap=True)
-        _limit_threads(workers)
-        executor = make_executor(program.objective, study.metric, workers, options.get("timeout"))
-        progress = make_progress(study, limits, out)
-        code = 0
-        try:
-            with progress:
-                ending = loop.run(study, executor, limits, progress)
-        except KeyboardInterrupt:
-            ending = loop.Ending(
-                loop.End.INTERRUPTED,
-                "interrupted; the trials that were running will be run again when the study is resumed",
-            )
-        finally:
-            executor.close()
-        if ending.end is loop.End.INTERRUPTED:
-            code = EXIT_INTERRUPTED
-        has_value = print_summary(out, progress.tracker, ending.reason, _public(storage, study))
-        if report is not None:
-            write_report(report, name, study.history)
-            out.print(f"report:       {report}", soft_wrap=True)
-        return code if has_value else code or EXIT_NO_VALUE
+    with messages_to(messages):
+        search = Search.prepare(direction, arguments)
+        with search.study as study:
+            if study.history.trials:
+                so_far = plural(len(study.history.trials), "trial")
+                out.print(f"resuming study {name!r}: {so_far} so far", soft_wrap=True)
+            progress = make_progress(study, search.limits, out)
+            ending = _run(search, progress)
+            has_value = print_summary(out, progress.tracker, ending.reason, _public(str(storage), study))
+            if report is not None:
+                write_report(report, name, study.history)
+                out.print(f"report:       {report}", soft_wrap=True)
+    if ending.end is End.INTERRUPTED:
+        return EXIT_INTERRUPTED
+    return 0 if has_value else EXIT_NO_VALUE
+
+
+def _run(search: Search, progress: Progress) -> Ending:
+    try:
+        with progress:
+            return search.run(progress)
+    except KeyboardInterrupt:
+        return Ending(
+            End.INTERRUPTED, "interrupted; the trials that were running will be run again when the study is resumed"
+        )
 
 
 def _limit_threads(workers: int) -> None:

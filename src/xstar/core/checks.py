@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import difflib
+import os
+from collections.abc import Collection, Mapping, Sequence
 
 from xstar.core.values import as_int
 from xstar.errors import InvalidArgument
@@ -51,3 +53,21 @@ def check_switches(settings: object, *names: str) -> None:
     for name in names:
         if not isinstance(value := getattr(settings, name), bool):
             raise InvalidArgument(name, "must be True or False", value, "leave it out if in doubt")
+
+
+def check_path(name: str, value: object, remedy: str) -> None:
+    """A path is a string or a ``pathlib.Path``; ``None`` leaves the choice to us."""
+    if value is not None and not isinstance(value, str | os.PathLike):
+        raise InvalidArgument(name, "must be a path", value, remedy)
+
+
+def nearest(name: str, names: Collection[str]) -> str:
+    """The remedy for a name that is none of ``names``: the most similar ones, or all where none is similar.
+
+    >>> nearest("trails", ["seed", "trials"])
+    "did you mean 'trials'?"
+    """
+    similar = difflib.get_close_matches(name, names)
+    if similar:
+        return f"did you mean {' or '.join(map(repr, similar))}?"
+    return f"there are {', '.join(names)}"

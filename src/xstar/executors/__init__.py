@@ -4,5 +4,7 @@ from xstar.executors.contract import Executor as Executor
 from xstar.executors.inline import InlineExecutor as InlineExecutor
 from xstar.executors.objective import Objective as Objective
 from xstar.executors.objective import RunningTrial as RunningTrial
+from xstar.executors.objective import check_objective as check_objective
 from xstar.executors.processes import ProcessExecutor as ProcessExecutor
+from xstar.executors.processes import check_workers as check_workers
 from xstar.executors.simulator import Simulator as Simulator

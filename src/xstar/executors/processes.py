@@ -19,6 +19,7 @@ from typing import IO, Any
 import cloudpickle
 
 from xstar.core.checks import whole_number
+from xstar.core.values import unwrap
 from xstar.errors import InvalidArgument, ObjectiveError
 from xstar.executors.clock import monotonic_clock
 from xstar.executors.contract import TICK
@@ -92,14 +93,20 @@ class _Worker:
         return self._log.read()[-TAIL:].decode(errors="replace").strip()
 
 
+def check_workers(workers: int, timeout: float | None) -> int:
+    """The number of workers, if it and the time limit are such as a :class:`ProcessExecutor` takes."""
+    seconds = unwrap(timeout)
+    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0):
+        raise InvalidArgument("timeout", "must be a number of seconds above 0", timeout)
+    return whole_number("workers", workers, least=1)
+
+
 class ProcessExecutor:
     """``workers`` processes, each running one trial at a time, each trial for at most ``timeout`` seconds."""
 
     def __init__(self, objective: Objective, metric: str, workers: int, timeout: float | None = None) -> None:
         check_objective(objective)
-        workers = whole_number("workers", workers, least=1)
-        if timeout is not None and not timeout > 0:
-            raise InvalidArgument("timeout", "must be above 0 seconds", timeout)
+        workers = check_workers(workers, timeout)
         try:
             # sys.path goes first: the objective's modules may only be found with it.
             self._payload = cloudpickle.dumps((list(sys.path), cloudpickle.dumps((objective, metric))))

@@ -19,6 +19,11 @@ Retired = Callable[[History, Trial], Iterable[int]]
 """A scheduler's ``retired``: the paused trials that can no longer be promoted since a trial reported."""
 
 
+def check_kept(checkpoints: int) -> int:
+    """How many of the best trials keep their checkpoint, as a whole number."""
+    return whole_number("checkpoints", checkpoints, least=0, remedy="None keeps all of them")
+
+
 class Checkpoints:
     """Removes checkpoints as soon as nothing can need them any more."""
 
@@ -26,9 +31,9 @@ class Checkpoints:
         self._folders = folders
         self._history = history
         self._retired = retired
-        self._best = whole_number("checkpoints", best, least=0, remedy="None keeps all of them")
+        self._best = check_kept(best)
         complete = (trial for trial in history.trials if trial.state is State.COMPLETE)
-        ranked = heapq.nsmallest(best, ((trial.known_loss, trial.number) for trial in complete))
+        ranked = heapq.nsmallest(self._best, ((trial.known_loss, trial.number) for trial in complete))
         self._kept: SortedList[tuple[float, int]] = SortedList(ranked)
 
     def clean_up(self, number: int) -> None:

@@ -58,6 +58,10 @@ class Settings:
         if self.constraints is not None:
             _check_constraints(self.constraints, self.metric)
 
+    def pair(self) -> tuple[Searcher, Scheduler]:
+        """The searcher and the scheduler that were asked for, the default method's where nothing was."""
+        return resolve(self.method, self.searcher, self.scheduler, self.max_budget)
+
     def create(self, name: str | None, at: float, version: str) -> Created:
         """The first event of a new study."""
         if self.space is None:
@@ -66,7 +70,7 @@ class Settings:
             )
         if self.constraints is not None:
             _check_constraints(self.constraints, self.metric or DEFAULT_METRIC)
-        searcher, scheduler = resolve(self.method, self.searcher, self.scheduler, self.max_budget)
+        searcher, scheduler = self.pair()
         return Created(
             space=self.space.to_json(),
             metric=self.metric or DEFAULT_METRIC,
@@ -96,11 +100,9 @@ class Settings:
         wanted: dict[str, Any] = {key: getattr(self, key) for key in ("metric", "direction", "seed", "retries")}
         wanted["constraints"] = _plain(self.constraints)
         if self.method is not None or self.searcher is not None:
-            wanted["searcher"] = SEARCHERS.dump(resolve(self.method, self.searcher, self.scheduler, self.max_budget)[0])
+            wanted["searcher"] = SEARCHERS.dump(self.pair()[0])
         if self.method is not None or self.scheduler is not None or self.max_budget is not None:
-            wanted["scheduler"] = SCHEDULERS.dump(
-                resolve(self.method, self.searcher, self.scheduler, self.max_budget)[1]
-            )
+            wanted["scheduler"] = SCHEDULERS.dump(self.pair()[1])
         known = {"searcher": SEARCHERS.read(created.searcher), "scheduler": SCHEDULERS.read(created.scheduler)}
         for key, value in wanted.items():
             stored = known[key] if key in known else [getattr(created, key)]

@@ -1,0 +1,182 @@
+"""The options of a search: one signature, which Python, type checkers, ``help()`` and the parts of a search agree on."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import pydoc
+import subprocess
+import sys
+import typing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import xstar as xs
+from xstar import api
+from xstar.errors import InvalidArgument, ObjectiveError
+from xstar.study.settings import Settings
+
+ROOT = Path(__file__).parents[1]
+SPACE = xs.Space(x=xs.Float(0, 1))
+BOTH = pytest.mark.parametrize("search", [xs.minimize, xs.maximize])
+
+
+def objective(trial: Any) -> float:
+    return float(trial["x"])
+
+
+def test_maximize_has_the_signature_of_minimize() -> None:
+    assert inspect.signature(xs.maximize) == inspect.signature(xs.minimize)
+    assert typing.get_type_hints(xs.maximize) == typing.get_type_hints(xs.minimize)
+    kinds = {parameter.kind for parameter in inspect.signature(xs.minimize).parameters.values()}
+    assert kinds == {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
+
+
+@BOTH
+def test_help_shows_keywords_with_types_and_defaults(search: Any) -> None:
+    page = pydoc.plain(pydoc.render_doc(search))
+    assert f"{search.__name__}(objective: " in page
+    assert "trials: int | None = None, " in page
+    assert "checkpoints: int | None = 5, workers: int = 1, " in page
+    assert "**" not in page.splitlines()[2]
+    for name in inspect.signature(search).parameters:
+        assert f"\n    {name}\n        " in page, f"the docstring does not explain {name}"
+
+
+def test_the_first_line_says_which_way() -> None:
+    assert "lowest" in (xs.minimize.__doc__ or "").splitlines()[0]
+    assert "highest" in (xs.maximize.__doc__ or "").splitlines()[0]
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"trails": 3}, "trails: is no option of xs.{}, but got trails=…; did you mean 'trials'"),
+        ({"max_epochs": 3, "max_budgets": 2}, "max_epochs: is no option of xs.{}"),
+        ({"colour": 1}, "there are trials, seconds, "),
+    ],
+)
+def test_an_unknown_keyword_is_refused(search: Any, options: dict[str, int], message: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        search(objective, SPACE, **options)
+    assert message.format(search.__name__) in str(caught.value)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"workers": 0},
+        {"workers": True},
+        {"timeout": "5"},
+        {"timeout": -1},
+        {"checkpoints": -1},
+        {"checkpoints": "all"},
+        {"storage": 5},
+        {"directory": 5},
+        {"watch": 5},
+        {"study": "no/name"},
+        {"seed": -1},
+        {"retries": 0.5},
+        {"max_budget": 0},
+        {"method": "magic"},
+        {"searcher": "gp"},
+        {"scheduler": "asha"},
+        {"metric": 5},
+        {"constraints": 5},
+        {"constraints": {"latency": "50"}},
+        {"seconds": "5"},
+        {"trials": "5"},
+    ],
+)
+def test_a_wrong_value_is_refused_before_a_study_is_made(
+    search: Any, wrong: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidArgument) as caught:
+        search(objective, SPACE, **{"trials": 3, "study": "s", **wrong})
+    assert [caught.value.argument] == list(wrong)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_not_an_objective_or_a_space_makes_no_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ObjectiveError):
+        xs.minimize("objective", SPACE, trials=1, study="s")  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match=r"space: must be an xs\.Space"):
+        xs.minimize(objective, {"x": 1}, study="s")  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_objective_that_cannot_be_sent_closes_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[xs.Study] = []
+    close = xs.Study.close
+    monkeypatch.setattr(xs.Study, "close", lambda study: (closed.append(study), close(study)))
+    with (tmp_path / "open.txt").open("w") as file, pytest.raises(ObjectiveError, match="cannot be sent"):
+        xs.minimize(lambda trial: file.fileno(), SPACE, trials=1, workers=2)
+    assert len(closed) == 1
+
+
+def test_every_option_has_someone_who_takes_it() -> None:
+    """And takes it as the same type: these records are called with what the signature lets through."""
+    named = {"study", "checkpoints", "watch"}  # by Search itself
+    takers = [xs.Limits, Settings, xs.Study, api.make_executor, api.check_workers]
+    hints = typing.get_type_hints(xs.minimize)
+    for taker in takers:
+        of_taker = typing.get_type_hints(taker.__init__ if isinstance(taker, type) else taker)
+        common = api.taken(taker, hints)
+        assert common, taker
+        named |= set(common)
+        for name in set(common) - {"metric", "space", "objective"}:  # of which a taker may know more, or less
+            assert of_taker[name] == hints[name], f"{name} of {taker}"
+    assert set(inspect.signature(xs.minimize).parameters) <= named
+
+
+def test_settings_are_what_a_study_is_made_with() -> None:
+    parameters = inspect.signature(xs.Study).parameters
+    for field in dataclasses.fields(Settings):
+        assert parameters[field.name].annotation == field.type
+        assert parameters[field.name].default is field.default
+
+
+TYPED = """
+import xstar as xs
+
+def objective(trial: object) -> float:
+    return 0.0
+
+space = xs.Space(x=xs.Float(0, 1))
+best: xs.Trial = xs.maximize(objective, space, trials=5, constraints={"latency": 50.0}, storage="s.db").best
+xs.minimize(objective, space, trials="5")
+xs.maximize(objective, space, trials="5")
+xs.minimize(objective, space, trails=5)
+xs.maximize(objective, space, trails=5)
+xs.maximize(objective)
+"""
+
+
+def test_a_type_checker_sees_the_keywords(tmp_path: Path) -> None:
+    path = tmp_path / "typed.py"
+    path.write_text(TYPED, encoding="utf-8")
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "mypy",
+            "--strict",
+            "--no-error-summary",
+            "--no-pretty",
+            "--hide-error-context",
+            str(path),
+        ],
+        cwd=ROOT,  # its settings, and what it remembers of the package
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    errors = [line.rpartition("[")[::2] for line in done.stdout.splitlines() if ": error: " in line]
+    found = [(int(text.split(":")[1]), code.rstrip("]")) for text, code in errors]
+    assert found == [(9, "arg-type"), (10, "arg-type"), (11, "call-arg"), (12, "call-arg"), (13, "call-arg")], done
