@@ -8,6 +8,7 @@ import pydoc
 import subprocess
 import sys
 import typing
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 import xstar as xs
 from xstar import api
 from xstar.errors import InvalidArgument, ObjectiveError
+from xstar.executors.processes import check_workers
 from xstar.study.settings import Settings
 
 ROOT = Path(__file__).parents[1]
@@ -114,7 +116,12 @@ def test_what_is_not_an_objective_or_a_space_makes_no_study(tmp_path: Path, monk
 def test_an_objective_that_cannot_be_sent_closes_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     closed: list[xs.Study] = []
     close = xs.Study.close
-    monkeypatch.setattr(xs.Study, "close", lambda study: (closed.append(study), close(study)))
+
+    def note(study: xs.Study) -> None:
+        closed.append(study)
+        close(study)
+
+    monkeypatch.setattr(xs.Study, "close", note)
     with (tmp_path / "open.txt").open("w") as file, pytest.raises(ObjectiveError, match="cannot be sent"):
         xs.minimize(lambda trial: file.fileno(), SPACE, trials=1, workers=2)
     assert len(closed) == 1
@@ -123,10 +130,10 @@ def test_an_objective_that_cannot_be_sent_closes_the_study(tmp_path: Path, monke
 def test_every_option_has_someone_who_takes_it() -> None:
     """And takes it as the same type: these records are called with what the signature lets through."""
     named = {"study", "checkpoints", "watch"}  # by Search itself
-    takers = [xs.Limits, Settings, xs.Study, api.make_executor, api.check_workers]
+    takers: list[Callable[..., Any]] = [xs.Limits, Settings, xs.Study, api.make_executor, check_workers]
     hints = typing.get_type_hints(xs.minimize)
     for taker in takers:
-        of_taker = typing.get_type_hints(taker.__init__ if isinstance(taker, type) else taker)
+        of_taker = typing.get_type_hints(vars(taker)["__init__"] if isinstance(taker, type) else taker)
         common = api.taken(taker, hints)
         assert common, taker
         named |= set(common)

@@ -134,7 +134,9 @@ BOUNDED = """
         ({"constraints": {"latency": 50}}, ["--constraint", "size=3"], {"size": 3.0}, -3),
     ],
 )
-def test_constraints(settings, words: list[str], constraints: dict[str, float], best: float, cli, write) -> None:
+def test_constraints(
+    settings: str, words: list[str], constraints: dict[str, float], best: float, cli: Cli, write: Write
+) -> None:
     cli("run", str(write(BOUNDED + f"\n    settings |= {settings}")), *words)
     with stored() as study:
         assert study.history.created.constraints == constraints
@@ -153,7 +155,7 @@ def test_constraints(settings, words: list[str], constraints: dict[str, float], 
         ({"checkpoints": 1}, ["--checkpoints", "all"], 8),
     ],
 )
-def test_checkpoints(settings, words: list[str], kept: int, cli, write) -> None:
+def test_checkpoints(settings: str, words: list[str], kept: int, cli: Cli, write: Write) -> None:
     cli("run", str(write(BOUNDED + f"\n    settings |= {settings}")), *words)
     with stored() as study:
         folders = [study.files.of(number) / "checkpoint" for number in range(8)]

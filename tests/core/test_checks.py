@@ -32,14 +32,14 @@ def test_what_does_not(given: Any) -> None:
 
 
 def test_numpy_integers_are_taken_everywhere() -> None:
-    three = np.int64(3)
-    parts = (FIFO(three), ASHA(np.int64(27), eta=three), MedianStop(three), Grid(points=three), GP(fantasies=three))
+    three: Any = np.int64(3)
+    parts = (FIFO(three), ASHA(27 * three // 3, eta=three), MedianStop(three), Grid(points=three), GP(fantasies=three))
     assert [type(part.max_budget) for part in parts[:3]] == [int] * 3
     assert type(parts[3].points) is int
-    assert ASHA(np.int64(27), eta=three).rungs == (1, 3, 9, 27)
+    assert ASHA(27 * three // 3, eta=three).rungs == (1, 3, 9, 27)
     assert DNGO(networks=three) == DNGO(networks=3)
     assert xs.Limits(trials=three) == xs.Limits(trials=3)
-    ProcessExecutor(len, "value", np.int64(1)).close()
+    ProcessExecutor(len, "value", three // 3).close()
 
 
 def test_a_table_grows() -> None:

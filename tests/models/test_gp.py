@@ -156,7 +156,7 @@ def test_gradient_of_a_prediction(name: str) -> None:
         found = posterior.predict(rows)
         return float(np.vdot(w_mean, found.mean) + w_variance @ found.variance)
 
-    given = posterior.predict(A).to_left(w_mean, w_variance)
+    given = posterior.predict(A).gradient(w_mean, w_variance)
     assert_allclose(given[:, :3], slopes(weighed, A)[:, :3], rtol=1e-4, atol=1e-5)
 
 

@@ -114,7 +114,7 @@ def test_the_likelihood_as_the_paper_writes_it() -> None:
 def test_gradients() -> None:
     on = basis()
     X, y, rng = data()
-    head = Head.of(summed(on, X, y), on, THETA).fantasised(
+    head = Head.of(summed(on, X, y), on, THETA).conditioned(
         rng.random((4, 3)), rng.standard_normal((6, 5)), rng.standard_normal((4, 5))
     )
     A = rng.random((7, 3))
@@ -124,7 +124,7 @@ def test_gradients() -> None:
         found = head.predict(at)
         return float((found.mean * d_mean).sum() + (found.variance * d_variance).sum())
 
-    assert_allclose(head.predict(A).to_left(d_mean, d_variance), slopes(value, A), rtol=1e-5, atol=1e-7)
+    assert_allclose(head.predict(A).gradient(d_mean, d_variance), slopes(value, A), rtol=1e-5, atol=1e-7)
     assert_allclose(head.means(A), head.predict(A).mean)
 
 
@@ -147,7 +147,7 @@ def test_fantasies_are_observations_of_drawn_functions() -> None:
     sums = summed(on, X, y)
     head = Head.of(sums, on, THETA)
     pending, normal, noise = rng.random((4, 3)), rng.standard_normal((6, 3)), rng.standard_normal((4, 3))
-    found = head.fantasised(pending, normal, noise)
+    found = head.conditioned(pending, normal, noise)
     A = rng.random((5, 3))
     drawn = head.weights + np.linalg.solve(head.L.T, normal)
     told = eta(pending)[:, None] + on.network(pending) @ drawn + noise * np.exp(0.5 * THETA[-1])
@@ -155,10 +155,10 @@ def test_fantasies_are_observations_of_drawn_functions() -> None:
         observed = Head.of(sums.extended(on.design(pending), told[:, column]), on, THETA).predict(A)
         assert_allclose(found.predict(A).mean[:, column], observed.mean[:, 0], rtol=1e-7, atol=1e-8)
         assert_allclose(found.predict(A).variance, observed.variance, rtol=1e-7)
-    hallucinated = head.fantasised(pending, None, None).predict(A)
+    hallucinated = head.conditioned(pending, None, None).predict(A)
     assert_allclose(hallucinated.mean, head.predict(A).mean)
     assert_allclose(hallucinated.variance, found.predict(A).variance)
-    none = head.fantasised(np.empty((0, 3)), normal, np.empty((0, 3)))
+    none = head.conditioned(np.empty((0, 3)), normal, np.empty((0, 3)))
     assert_allclose(none.predict(A).mean, np.repeat(head.means(A), 3, axis=1), rtol=1e-7)
 
 
@@ -168,7 +168,7 @@ def test_fantasies_have_the_distribution_of_the_posterior() -> None:
     X, y, rng = data()
     head = Head.of(summed(on, X, y), on, THETA)
     pending = rng.random((1, 3))
-    after = head.fantasised(pending, rng.standard_normal((6, 20_000)), rng.standard_normal((1, 20_000)))
+    after = head.conditioned(pending, rng.standard_normal((6, 20_000)), rng.standard_normal((1, 20_000)))
     before, then = head.predict(pending), after.predict(pending)
     assert then.mean.mean() == pytest.approx(before.mean[0, 0], abs=4 * np.sqrt(before.variance[0] / 20_000))
     assert then.mean.var() == pytest.approx(before.variance[0] - then.variance[0], rel=0.05)

@@ -69,7 +69,7 @@ def test_candidates_are_provisional_until_they_are_settled() -> None:
     assert not np.array_equal(d, exact)
     assert (np.abs(d - exact) <= to_parent[:, None] + 1e-9).all()  # the triangle inequality
     assert ((d == exact).all(axis=2).sum(axis=1) >= NEAR).all()
-    catalogue.settle(numbers.tolist())
+    catalogue.make_exact(numbers.tolist())
     assert_array_equal(catalogue.between(numbers, known)[0], exact)
     assert_allclose(
         catalogue.between(numbers, known)[1], nets.distances(children, networks, normalised=True), rtol=1e-12
@@ -85,12 +85,12 @@ def test_nothing_exact_is_computed_again() -> None:
     child = MLP.mutate(networks[0], rng)
     exact = nets.distances([child], networks) / catalogue.unit
     catalogue.refer(known.tolist())
-    catalogue.settle(catalogue.propose([child], [1]))
+    catalogue.make_exact(catalogue.propose([child], [1]))
     catalogue.forget_candidates()
     before = catalogue.computed
     catalogue.refer(known.tolist())
     again = np.array(catalogue.propose([child], [2]))
-    catalogue.settle(again.tolist())
+    catalogue.make_exact(again.tolist())
     assert_array_equal(catalogue.between(again, known)[0], exact)
     catalogue.forget_candidates()
     entered = np.array(catalogue.enter([child]))
@@ -126,7 +126,7 @@ def test_what_is_remembered_changes_no_answer(domain: nets.MLP) -> None:
         numbers = np.array(catalogue.enter(used))
         if used[0] is not grandchild:
             catalogue.refer(numbers.tolist())
-            catalogue.settle(catalogue.propose([child], [int(numbers[3])]))
+            catalogue.make_exact(catalogue.propose([child], [int(numbers[3])]))
         catalogue.between(numbers, numbers)
         catalogue.forget_candidates()
         found = rows(catalogue)

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,20 +19,22 @@ from tests.searchers.gp_cases import SQUARE, Words, ask, awkward, bowl, run
 from xstar import problems
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
+from xstar.journal import History
 from xstar.models import features, logistic
 from xstar.models.linear import Head
 from xstar.schedulers import ASHA
 from xstar.searchers import SEARCHERS
 from xstar.searchers.auto import Auto
-from xstar.searchers.dngo import decide as dngo_decide
-from xstar.searchers.dngo import fit as dngo_fit
-from xstar.searchers.dngo.decide import SPACING, apart
-from xstar.searchers.dngo.fit import BLOCK, FOLD, LEADERS, Leaders, last_training
+from xstar.searchers.dngo.fit import Sizes, last_training
+from xstar.searchers.dngo.learner import SPACING, DNGOLearner, Leaders, apart
 from xstar.searchers.dngo.searcher import ACTIVATIONS, DNGO, LIKELIHOODS, PENDING
+from xstar.searchers.model_based import initial
+from xstar.searchers.model_based.learner import UNFINISHED
 from xstar.searchers.model_based.observations import Observations
-from xstar.searchers.model_based.outcomes import Settled
+from xstar.searchers.model_based.outcomes import Outcomes
 from xstar.simulation import simulate
 from xstar.testing import check_searcher
+from xstar.trial import Done, New, Suggestion
 
 
 @pytest.fixture(autouse=True)
@@ -131,14 +134,25 @@ def test_a_resumed_study_goes_on_as_if_nothing_had_happened(tmp_path: Path, loss
         assert [(trial.config, trial.origin) for trial in study.history.trials] == expected
 
 
+@dataclass(frozen=True)
+class Sized:
+    """DNGO with other sizes: with small ones, a few trials fill several blocks."""
+
+    dngo: DNGO
+    sizes: Sizes
+
+    def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
+        def learner(history: History, data: Observations) -> DNGOLearner:
+            return DNGOLearner(history, data, self.dngo, self.sizes)
+
+        return initial.suggest(history, task, rng, initial.Design("dngo", self.dngo.initial), learner)
+
+
 @pytest.mark.parametrize("loss", [bowl, awkward], ids=["all well", "failures"])
-def test_what_is_cached_does_not_matter(monkeypatch: pytest.MonkeyPatch, loss: Callable[..., float]) -> None:
+def test_what_is_cached_does_not_matter(loss: Callable[..., float]) -> None:
     """Blocks of three: full ones are kept in one study and summed anew in the other."""
-    monkeypatch.setattr(dngo_fit, "BLOCK", 3)
-    monkeypatch.setattr(dngo_fit, "FOLD", 2)
-    monkeypatch.setattr(dngo_fit, "LEADERS", 4)
-    monkeypatch.setattr(dngo_fit, "GROWTH", 2)
-    kept, emptied = (xs.Study(SQUARE, searcher=DNGO(networks=2), seed=7) for _ in range(2))
+    small = Sized(DNGO(networks=2), Sizes(growth=2, block=3, fold=2, leaders=4))
+    kept, emptied = (xs.Study(SQUARE, searcher=small, seed=7) for _ in range(2))
     expected = run(kept, 30, loss)
     for trial in expected:
         emptied.history.memo.clear()
@@ -187,20 +201,19 @@ def test_two_hundred_at_once(pending: str) -> None:
     assert np.median(distance.min(axis=1)) > 0.2 * SPACING * 200**-0.5
 
 
-def test_fantasies_are_left_out_of_a_throng_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dngo_decide, "THRONG", 5)
+def test_fantasies_are_left_out_only_where_many_run() -> None:
     asked = {}
     for pending in ("spread", "fantasies"):
-        study = xs.Study(SQUARE, searcher=DNGO(networks=2, fantasies=4, pending=pending), seed=1)
+        searcher = Sized(DNGO(networks=2, fantasies=4, pending=pending), Sizes(no_fantasies_from=5))
+        study = xs.Study(SQUARE, searcher=searcher, seed=1)
         run(study, 12)
         asked[pending] = [ask(study).config for _ in range(7)]
     assert asked["spread"][:5] == asked["fantasies"][:5]
     assert asked["spread"][5] != asked["fantasies"][5]
 
 
-def test_in_a_throng_paused_trials_still_have_fantasies(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_many_run_paused_trials_still_have_fantasies(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 20 workers, the paused trials of a ladder: nobody keeps a distance from those."""
-    monkeypatch.setattr(dngo_decide, "THRONG", 10)
     fantasised = []
     real = Head.fantasised
 
@@ -210,10 +223,11 @@ def test_in_a_throng_paused_trials_still_have_fantasies(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(Head, "fantasised", noted)
     curves = problems.get("curves-mlp", max_budget=9)
-    study = simulate(curves, searcher=DNGO(networks=1), scheduler=ASHA(9), workers=20, trials=45, seed=3)
+    searcher = Sized(DNGO(networks=1), Sizes(no_fantasies_from=10))
+    study = simulate(curves, searcher=searcher, scheduler=ASHA(9), workers=20, trials=45, seed=3)
     assert len(study.history.trials) == 45
     assert fantasised
-    assert max(fantasised) <= dngo_decide.UNFINISHED
+    assert max(fantasised) <= UNFINISHED
 
 
 def test_every_fourth_suggestion_explores_unless_many_run() -> None:
@@ -223,7 +237,7 @@ def test_every_fourth_suggestion_explores_unless_many_run() -> None:
         asked = [ask(study) for _ in range(14)]
         told = [", exploring, n=8" in trial.origin for trial in asked]
         assert told == [
-            every == 4 and trial.number % 4 == 0 and trial.number < 8 + dngo_decide.CROWD for trial in asked
+            every == 4 and trial.number % 4 == 0 and trial.number < 8 + Sizes().spacing_from for trial in asked
         ]
 
 
@@ -259,8 +273,8 @@ def test_a_constraint_metric() -> None:
         study.tell(trial, loss(trial))
     assert study.best.metrics["size"] <= 0.7
     assert study.best.value < -0.6
-    settled = Settled.of(study.history, Observations.of(study.history))
-    assert settled.told.rows.shape == (25, 3)
+    outcomes = Outcomes.of(study.history, Observations.of(study.history))
+    assert outcomes.measured.rows.shape == (25, 3)
 
 
 @pytest.mark.parametrize("kind", [xs.Infeasible, ArithmeticError])
@@ -395,9 +409,9 @@ def test_import_loads_neither_optimiser_nor_lapack() -> None:
 def test_the_schedule_is_geometric() -> None:
     due = [2]
     while due[-1] < 5000:
-        due.append(due[-1] + max(1, due[-1] // dngo_fit.GROWTH))
+        due.append(due[-1] + max(1, due[-1] // Sizes().growth))
     for count in range(2, 5000):
-        assert last_training(count) == max(at for at in due if at <= count)
+        assert last_training(count, Sizes()) == max(at for at in due if at <= count)
     assert len([at for at in due if 1000 <= at < 5000]) < 20
 
 
@@ -408,14 +422,12 @@ def test_leaders_are_the_lowest_of_each_level() -> None:
     fine = rng.random(1000) < 0.8
     kept = Leaders()
     for count in (1, 2, 300, 301, 1000):
-        found = kept.catch_up(loss[:count], level[:count], lambda places: fine[places])
+        found = kept.catch_up(loss[:count], level[:count], 40, lambda places: fine[places])
     expected = []
     for each in (1.0, 3.0, 9.0):
         own = [place for place in range(1000) if fine[place] and level[place] == each]
-        expected += sorted(own, key=lambda place: (loss[place], place))[:LEADERS]
+        expected += sorted(own, key=lambda place: (loss[place], place))[:40]
     assert found.tolist() == sorted(expected)
-    assert BLOCK > 1
-    assert FOLD > 1
 
 
 def test_distance_from_what_runs() -> None:

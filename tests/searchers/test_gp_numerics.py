@@ -12,7 +12,7 @@ import pytest
 import xstar as xs
 from tests.searchers.gp_cases import SQUARE, ask, bowl, of_the_model, run
 from xstar.searchers import GP
-from xstar.searchers.gp.fit import last_refit
+from xstar.searchers.model_based.schedule import last_refit
 
 # ---------------------------------------------------------------- hard numerics
 

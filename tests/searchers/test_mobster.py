@@ -12,11 +12,10 @@ from xstar import problems
 from xstar.inspect.audit import audit
 from xstar.schedulers import ASHA, FIFO, Hyperband, MedianStop, Scheduler, StoppingASHA
 from xstar.searchers import GP
-from xstar.searchers.gp import decide as gp_decide
 from xstar.searchers.gp import fit as gp_fit
-from xstar.searchers.gp.fit import last_full_refit, last_refit
-from xstar.searchers.gp.searcher import SURROGATES
+from xstar.searchers.gp.settings import SURROGATES
 from xstar.searchers.model_based.observations import Observations
+from xstar.searchers.model_based.schedule import last_full_refit, last_refit
 from xstar.simulation import simulate
 from xstar.study.methods import resolve
 
@@ -142,12 +141,12 @@ def test_a_budget_between_rungs_is_an_observation_only_at_the_end() -> None:
 def test_what_runs_is_pending_at_the_budget_it_runs_to(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[np.ndarray] = []
 
-    def noted(posterior: Any, X: Any, y: Any, pending: Any, *rest: Any) -> Any:
+    def noted(model: Any, pending: Any, *rest: Any) -> Any:
         seen.append(pending.copy())
-        return real(posterior, X, y, pending, *rest)
+        return real(model, pending, *rest)
 
-    real = gp_decide.with_pending
-    monkeypatch.setattr(gp_decide, "with_pending", noted)
+    real = gp_fit.with_pending
+    monkeypatch.setattr(gp_fit, "with_pending", noted)
     study = xs.Study(SQUARE, searcher=GP(initial=1), scheduler=ASHA(9), seed=1)
     trials = [study.ask() for _ in range(4)]
     for place, trial in enumerate(trials[:3]):
@@ -165,13 +164,13 @@ def test_what_runs_is_pending_at_the_budget_it_runs_to(monkeypatch: pytest.Monke
 
 def test_with_stopping_a_trial_runs_on_to_the_next_rung(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[np.ndarray] = []
-    real = gp_decide.with_pending
+    real = gp_fit.with_pending
 
-    def noted(posterior: Any, X: Any, y: Any, pending: Any, *rest: Any) -> Any:
+    def noted(model: Any, pending: Any, *rest: Any) -> Any:
         seen.append(pending.copy())
-        return real(posterior, X, y, pending, *rest)
+        return real(model, pending, *rest)
 
-    monkeypatch.setattr(gp_decide, "with_pending", noted)
+    monkeypatch.setattr(gp_fit, "with_pending", noted)
     study = xs.Study(SQUARE, searcher=GP(initial=1), scheduler=StoppingASHA(9), seed=1)
     one, two = study.ask(), study.ask()
     assert one is not None

@@ -16,12 +16,13 @@ from xstar.errors import InvalidArgument, MissingExtra
 from xstar.inspect.audit import audit
 from xstar.models import features
 from xstar.schedulers import ASHA, StoppingASHA
-from xstar.searchers import DNGO, GP, Searcher
+from xstar.searchers import DNGO, GP, NASBOT, Searcher
 from xstar.searchers.auto import Auto
-from xstar.searchers.dngo import decide as dngo_decide
+from xstar.searchers.dngo.learner import DNGOLearner
 from xstar.searchers.evolution import Evolution
-from xstar.searchers.gp import decide as gp_decide
-from xstar.searchers.gp.fit import distinct_rows
+from xstar.searchers.gp.fit import GPLearner
+from xstar.searchers.model_based import decision
+from xstar.searchers.model_based.decision import _distinct_rows as distinct_rows
 from xstar.searchers.model_based.observations import Observations
 
 SQUARE = xs.Space(x=xs.Float(0.0, 1.0), y=xs.Float(0.0, 1.0))
@@ -101,7 +102,7 @@ def test_a_bounded_metric_that_grows_beyond_its_bound_is_a_failure() -> None:
         study.report(trial, {"loss": 1.0, "gap": epoch / 9}, epoch)
     assert trial.state is xs.State.INFEASIBLE
     data = Observations.of(study.history)
-    assert (data.broken, data.told) == ([0], [0])
+    assert (data.failed, data.measured) == ([0], [0])
 
 
 def failing(searcher: Searcher, share: float, trials: int, seed: int) -> float:
@@ -145,11 +146,11 @@ def test_failures_that_are_none_of_chance_are_avoided(kind: str) -> None:
 
 def test_which_failures_count_as_bad() -> None:
     def counted(study: xs.Study) -> tuple[int, int]:
-        by_gp = gp_decide.Decision(GP(), study.history, Observations.of(study.history))
-        by_dngo = dngo_decide.Decision(DNGO(), study.history, Observations.of(study.history, in_numbers=False))
-        broken = by_dngo._broken()
-        assert broken is not None
-        return len(by_gp._bad()), sum(map(len, broken))
+        by_gp = GPLearner(study.history, Observations.of(study.history), GP())
+        by_dngo = DNGOLearner(study.history, Observations.of(study.history, in_numbers=False), DNGO())
+        bad = by_dngo._bad()
+        assert bad is not None
+        return len(by_gp.failures.expected()), len(bad.lasting) + len(bad.others)
 
     for kind, most in (("exception", 0.8), ("infeasible", 1.0)):
         study = xs.Study(SQUARE, method="random", seed=1)
@@ -274,8 +275,7 @@ def test_what_reported_and_failed_later_is_nothing_to_improve_on(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compared: list[Any] = []
-    for module in (gp_decide, dngo_decide):
-        monkeypatch.setattr(module, "distinct_rows", lambda X: compared.append(X) or distinct_rows(X))
+    monkeypatch.setattr(decision, "_distinct_rows", lambda X: compared.append(X) or distinct_rows(X))
     study = xs.Study(SQUARE, searcher=searcher, scheduler=ASHA(9), seed=1)
     for _ in range(8):
         trial = study.ask()
@@ -322,7 +322,7 @@ def test_a_device_that_is_missing_is_missed_before_the_first_trial(monkeypatch: 
     [
         (lambda: GP(warp="no"), "warp"),  # type: ignore[arg-type]
         (lambda: GP(straighten=None), "straighten"),  # type: ignore[arg-type]
-        (lambda: GP(describe=0), "describe"),  # type: ignore[arg-type]
+        (lambda: NASBOT(describe=0), "describe"),  # type: ignore[arg-type]
         (lambda: GP(acquisition=np.array(["ei"])), "acquisition"),  # type: ignore[arg-type]
         (lambda: GP(starts=True), "starts"),
         (lambda: DNGO(straighten=np.True_), "straighten"),  # type: ignore[arg-type]

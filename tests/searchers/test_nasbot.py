@@ -14,8 +14,9 @@ from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.nets import synthetic
 from xstar.searchers import DNGO, GP, NASBOT
-from xstar.searchers.model_based.networks import kernels, mutation_options
+from xstar.searchers.model_based.networks import mutation_options
 from xstar.searchers.model_based.observations import Observations
+from xstar.searchers.nasbot.kernel import Architectures, network_kernels
 from xstar.testing import check_searcher
 
 SMALL = xs.nets.MLP(inputs=4, max_layers=14, units=(8, 64))
@@ -48,7 +49,7 @@ def test_searches_spaces_with_architectures(space: xs.Space) -> None:
 
 def test_with_hyperparameters_drawn_from_their_posterior() -> None:
     """The paper's kernel as the paper has it."""
-    study = xs.Study(NETS, searcher=GP(initial=6, samples=2, describe=False), seed=0)
+    study = xs.Study(NETS, searcher=NASBOT(initial=6, samples=2, describe=False), seed=0)
     trials = run(study, 8, loss)
     assert all(trial.origin.startswith("nasbot: log EI") for trial in trials[6:])
     assert audit(study).findings == []
@@ -153,7 +154,7 @@ def test_cells_are_tried_to_the_last() -> None:
 def test_an_indefinite_kernel_is_met_and_told() -> None:
     """p̄ = 2 makes matrices with negative eigenvalues: what is added to their diagonal stands in the origin."""
     space = xs.Space(cell=xs.nets.Cell())
-    searcher = GP(initial=30, describe=False, distances="normalised", powers=(2.0, 2.0))
+    searcher = NASBOT(initial=30, describe=False, distances="normalised", powers=(2.0, 2.0))
     study = xs.Study(space, searcher=searcher, seed=0)
     trials = run(study, 34, lambda config: float(config["cell"].operations.count("nor_conv_3x3")))
     assert any("not positive definite" in trial.origin for trial in trials[30:])
@@ -167,7 +168,7 @@ def test_the_kernel_is_a_sum_of_what_is_asked_for() -> None:
     data = Observations.of(study.history)
     described = len(data.networks[0].names) + 1
     for parts, describe, size in [("both", False, 10), ("plain", True, 5 + described), ("none", True, described)]:
-        ((kernel, priors),) = kernels(data, parts, (1.0, 1.0), describe, "matern52")
+        ((kernel, priors),) = network_kernels(data, Architectures(parts, describe), "matern52")
         assert len(kernel.names) == len(priors) == size
 
 
@@ -200,7 +201,7 @@ def test_a_climb_switches_no_network_on_or_off() -> None:
 
 
 def test_modifiers_can_be_limited() -> None:
-    study = xs.Study(xs.Space(cell=xs.nets.Cell()), searcher=GP(initial=4, modifiers="units"), seed=0)
+    study = xs.Study(xs.Space(cell=xs.nets.Cell()), searcher=NASBOT(initial=4, modifiers="units"), seed=0)
     run(study, 6, lambda config: 1.0 * config["cell"].operations.count("none"))  # a cell has one way to mutate
     graph = SMALL.pool[0]
     for modifiers, same in [("units", True), ("structure", False)]:
@@ -232,7 +233,7 @@ def test_bad_settings_and_spaces_are_refused() -> None:
         ({"distances": "none", "describe": False}, "describe"),
     ]:
         with pytest.raises(InvalidArgument, match=match):
-            GP(**settings)
+            NASBOT(**settings)
     with pytest.raises(InvalidArgument, match="thompson"):
         xs.Study(NETS, searcher=GP(acquisition="thompson")).ask()
     with pytest.raises(InvalidArgument, match="word"):

@@ -22,11 +22,12 @@ from xstar.journal import Memo
 from xstar.models.kernels import SHAPES as KNOWN_SHAPES
 from xstar.models.surrogate import Inputs, over_budgets
 from xstar.searchers import GP, SEARCHERS
-from xstar.searchers.gp import decide as gp_decide
-from xstar.searchers.gp.decide import NAMES, Decision
-from xstar.searchers.gp.fit import last_full_refit, last_refit
-from xstar.searchers.gp.searcher import ACQUISITIONS, PENDING, REFITS, SHAPES, SURROGATES
+from xstar.searchers.gp.fit import GPLearner
+from xstar.searchers.gp.settings import ACQUISITIONS, PENDING, REFITS, SHAPES, SURROGATES
+from xstar.searchers.model_based import decision
+from xstar.searchers.model_based.decision import NAMES
 from xstar.searchers.model_based.observations import Observations
+from xstar.searchers.model_based.schedule import last_full_refit, last_refit
 from xstar.testing import check_searcher
 
 # ---------------------------------------------------------------- the shared suite
@@ -79,8 +80,8 @@ def test_thompson_draws_in_a_listed_space_too(monkeypatch: pytest.MonkeyPatch) -
         drawn.append(len(rows))
         return real(posteriors, rows, *rest)
 
-    real = gp_decide.thompson_scores
-    monkeypatch.setattr(gp_decide, "thompson_scores", noted)
+    real = decision.thompson_scores
+    monkeypatch.setattr(decision, "thompson_scores", noted)
     study = xs.Study(xs.Space(a=xs.Int(0, 30)), searcher=GP(initial=3, acquisition="thompson"), seed=1)
     trials = run(study, 6, lambda config: float(config["a"]))
     assert drawn == [28, 27, 26]  # what is untried
@@ -199,8 +200,9 @@ def test_what_is_cached_of_the_classifier_does_not_matter() -> None:
             found = []
             for memo in (kept, Memo()):
                 study.history.memo = memo
-                decision = Decision(GP(), study.history, Observations.of(study.history))
-                found.append([constraint(rows)[0] for constraint in decision._constraints(something=True)])
+                learner = GPLearner(study.history, Observations.of(study.history), GP())
+                made = learner.constraints(np.random.default_rng(0), feasible_known=True)
+                found.append([constraint(rows)[0] for constraint in made])
             np.testing.assert_array_equal(found[0], found[1])
 
 

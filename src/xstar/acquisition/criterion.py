@@ -92,8 +92,7 @@ class Criterion:
                 value, derivatives = negative_lower_bound(at.mean, at.variance, self.confidence)
             values.append(value)
             if gradient:
-                assert at.to_left is not None, "asked for a gradient that the model does not have"
-                slopes.append(at.to_left(*derivatives())[:, : rows.shape[1]])
+                slopes.append(at.gradient(*derivatives())[:, : rows.shape[1]])
         if len(values) == 1:
             return values[0], slopes[0] if gradient else np.zeros_like(rows)
         stacked = np.array(values)

@@ -22,6 +22,11 @@ class Prediction(NamedTuple):
     """Derivatives with respect to ``mean`` and ``variance`` → the derivative with respect to the inputs; ``None``: the
     surrogate has no gradients (a forest, nearest neighbours), and its acquisition is maximised by local search."""
 
+    def gradient(self, d_mean: Array, d_variance: Array) -> Array:
+        """The derivative with respect to the inputs, of a surrogate that has one."""
+        assert self.to_left is not None, "asked for a gradient that the surrogate does not have"
+        return self.to_left(d_mean, d_variance)
+
 
 def normal_draws(count: int, samples: int, rng: np.random.Generator) -> Array:
     """Standard normal numbers (count, samples), stratified: each row has exactly one in each of ``samples`` equal shares.
