@@ -229,7 +229,6 @@ class Trial:
         "crashes",
         "ended_at",
         "loss",
-        "losses",
         "lowest",
         "number",
         "origin",
@@ -238,6 +237,7 @@ class Trial:
         "seen",
         "state",
         "target",
+        "times_lost",
     )
 
     def __init__(self, number: int, config: Config, origin: Origin, seen: int, at: float, sign: float) -> None:
@@ -260,7 +260,7 @@ class Trial:
         self.attempt = 0
         self.crashes = 0
         """How often its worker died."""
-        self.losses = 0
+        self.times_lost = 0
         """How often the program that ran it died."""
         self.reason: str | None = None
         """Why the trial failed, or why it waits to be run again."""

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 import xstar as xs
-from xstar.acquisition.maximise import MANY, candidates, climb, every_row, maximise
+from xstar.acquisition.maximise import CANDIDATES, candidates, climb, every_row, maximise
 from xstar.space.cube import Cube
 from xstar.testing import SPACES
 
@@ -51,14 +51,14 @@ def random_rows(cube: Cube, count: int, seed: int) -> Array:
 def test_candidates_are_canonical(cube: Cube) -> None:
     for good in (np.empty((0, cube.width)), random_rows(cube, 3, 1)):
         rows = candidates(cube, good, np.random.default_rng(0))
-        assert len(rows) == MANY + (MANY if len(good) else 0)
+        assert len(rows) == CANDIDATES + (CANDIDATES if len(good) else 0)
         assert_allclose(rows, cube.encoder.encode([cube.decode(row) for row in rows])[0], atol=1e-12)
 
 
 def test_local_candidates_are_around_the_good_ones() -> None:
     cube = CUBES["floats"]
     good = random_rows(cube, 3, 1)
-    near = candidates(cube, good, np.random.default_rng(0))[MANY:]
+    near = candidates(cube, good, np.random.default_rng(0))[CANDIDATES:]
     distance = np.linalg.norm(near[:, None, :] - good, axis=2)
     assert np.median(distance.min(axis=1)) < 0.15
     nearest = np.bincount(distance.argmin(axis=1), minlength=3)

@@ -128,7 +128,7 @@ def test_nothing_is_lost_when_anything_is_killed(tmp_path: Path, method: str) ->
                 assert [reading.budget for reading in trial.reports] == list(range(1, last + 1))
                 assert last in (1, 3, 4), "a trial pauses at rungs only"
             else:
-                assert trial.crashes == 2 or trial.losses > 5, trial.reason
+                assert trial.crashes == 2 or trial.times_lost > 5, trial.reason
         result = audit(study)
         assert result.findings == []
         assert result.decisions > total > 50

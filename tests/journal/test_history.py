@@ -10,7 +10,7 @@ import pytest
 from xstar.errors import CorruptJournal
 from xstar.journal import History, MemoryJournal
 from xstar.journal import events as ev
-from xstar.journal.history import MAX_LOSSES
+from xstar.journal.history import MOST_TIMES_LOST
 from xstar.testing import check_journal
 from xstar.testing.journals import created, one_of_each
 from xstar.trial import State, Verdict
@@ -114,11 +114,11 @@ def test_a_worker_that_dies_twice_fails_the_trial() -> None:
 
 def test_a_program_may_die_often_but_not_for_ever() -> None:
     history = folded(asked(0))
-    for attempt in range(MAX_LOSSES):
+    for attempt in range(MOST_TIMES_LOST):
         history.extend([ev.Lost(0, "gone", 2.0, attempt)])
         assert history.trials[0].state is State.WAITING
         history.extend([ev.Started(0, attempt + 1, 3, 3.0)])
-    history.extend([ev.Lost(0, "gone", 2.0, MAX_LOSSES)])
+    history.extend([ev.Lost(0, "gone", 2.0, MOST_TIMES_LOST)])
     assert history.trials[0].state is State.FAILED
     assert "given up" in (history.trials[0].reason or "")
 

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from xstar import nets
 from xstar.nets import catalogue as catalogue_module
-from xstar.nets.catalogue import CANDIDATES, NEAR, Catalogue, is_of_networks
+from xstar.nets.catalogue import FIRST_CANDIDATE, NEAR, Catalogue, is_of_networks
 from xstar.nets.describe import PLAIN, describe, described_by
 from xstar.nets.measures import hops, path_lengths
 
@@ -61,7 +61,7 @@ def test_candidates_are_provisional_until_they_are_settled() -> None:
     before = catalogue.computed
     catalogue.refer(known.tolist())
     numbers = np.array(catalogue.propose(children, known[:4].tolist()))
-    assert (numbers >= CANDIDATES).all()
+    assert (numbers >= FIRST_CANDIDATE).all()
     exact = nets.distances(children, networks) / catalogue.unit
     d, _ = catalogue.between(numbers, known)
     assert catalogue.computed - before == 4 * NEAR

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import xstar as xs
 from xstar.errors import InvalidArgument, InvalidReport
-from xstar.schedulers import ASHA, FIFO, Hyperband, MedianStop, Scheduler, StoppingASHA, climb
+from xstar.schedulers import ASHA, FIFO, Hyperband, MedianStop, Scheduler, StoppingASHA, geometric_rungs
 from xstar.study.methods import METHODS
 from xstar.testing import check_scheduler
 from xstar.testing.schedulers import simulated
@@ -51,12 +51,12 @@ def test_conforms(scheduler: Scheduler) -> None:
     ],
 )
 def test_ladders_multiply(arguments: tuple[int, int, int], rungs: tuple[int, ...]) -> None:
-    assert climb(*arguments) == rungs
+    assert geometric_rungs(*arguments) == rungs
 
 
 @given(st.integers(1, 50), st.integers(0, 9), st.integers(2, 10))
 def test_a_ladder_of_powers_has_every_rung(low: int, steps: int, eta: int) -> None:
-    assert climb(low, low * eta**steps, eta) == tuple(low * eta**k for k in range(steps + 1))
+    assert geometric_rungs(low, low * eta**steps, eta) == tuple(low * eta**k for k in range(steps + 1))
 
 
 # ---------------------------------------------------------------- by hand

@@ -6,7 +6,7 @@
    of random steps that become smaller take the place of L-BFGS (local search, as SMAC has it).
 3. Rank everything that was seen; the caller takes the first that was not tried before.
 
-A finite space of at most ``LISTED`` configurations is scored as a whole instead.
+A finite space of at most ``SMALL_SPACE`` configurations is scored as a whole instead.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ Score = Callable[[Array], Array]
 ScoreWithGradient = Callable[[Array], tuple[Array, Array]]
 """Rows → acquisition and its gradient with respect to the rows."""
 
-LISTED = 2_000
-MANY, FEW = 512, 256
-"""Candidates of each kind: so many, and so many once the model has ``LARGE`` rows, where scoring them is most of a decision.
+SMALL_SPACE = 2_000
+CANDIDATES, FEWER_CANDIDATES = 512, 256
+"""Candidates of each kind, and from ``LARGE_MODEL`` rows on, where scoring them is most of a decision.
 NAS-Bench-201 (CIFAR-10) ends at 8.39 after 100 trials, with 256 throughout at 8.41 (16 seeds)."""
-LARGE = 150
+LARGE_MODEL = 150
 SCALES = (0.3, 0.1, 0.03, 0.01, 0.003)
 """Standard deviations of the steps around known points, in sides of the cube: from a jump to a touch."""
 LOCAL_SCALES = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002)
@@ -43,7 +43,7 @@ MOVES = 20
 """Moves to the best neighbour at most: in a space of 20 categories of a random start, each is changed once."""
 
 
-def candidates(cube: Cube, good: Array, rng: np.random.Generator, count: int = MANY) -> Array:
+def candidates(cube: Cube, good: Array, rng: np.random.Generator, count: int = CANDIDATES) -> Array:
     """Canonical rows: ``count`` all over the cube, and as many around the ``good`` ones (best first)."""
     spread = (_sobol(cube.width, count) + rng.random(cube.width)) % 1.0
     everywhere = cube.snap(spread)
@@ -63,7 +63,7 @@ def maximise(
     with_gradient: ScoreWithGradient | None,
     good: Array,
     rng: np.random.Generator,
-    count: int = MANY,
+    count: int = CANDIDATES,
 ) -> tuple[Array, Array]:
     """Canonical rows with the highest acquisition found, best first, and their values."""
 

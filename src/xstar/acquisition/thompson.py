@@ -14,7 +14,7 @@ from xstar.acquisition.criterion import LogProbability
 from xstar.acquisition.model import JointModel
 from xstar.models.kernels import Array
 
-CANDIDATES = 512
+JOINT_CANDIDATES = 512
 """The Cholesky factor of their covariance takes as long as scoring a thousand by expected improvement."""
 
 

@@ -161,8 +161,8 @@ def _show_trial(out: Console, view: View, trial: Trial, directory: Path | None) 
     out.print(Text(f"trial {trial.number} ", "bold").append(trial.state.value, STYLES[trial.state]), end="")
     out.print(f", {metric} {number(trial.value, 8)}, {seconds(trial.seconds)}, asked {_date(trial.asked_at)}")
     out.print(f"origin: {trial.origin} (after {plural(trial.seen, 'event')})", soft_wrap=True)
-    if trial.attempt or trial.crashes or trial.losses:
-        died = f"its worker died {trial.crashes} times, its program {trial.losses} times"
+    if trial.attempt or trial.crashes or trial.times_lost:
+        died = f"its worker died {trial.crashes} times, its program {trial.times_lost} times"
         out.print(f"run {trial.attempt + 1} of this trial; {died}")
     out.print(config_table(view.history, trial))
     if trial.reports:

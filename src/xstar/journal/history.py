@@ -31,7 +31,7 @@ from xstar.journal.memo import Memo
 from xstar.space import Space
 from xstar.trial import LIVE, Config, Metrics, Origin, State, Trial, Verdict
 
-MAX_LOSSES = 5
+MOST_TIMES_LOST = 5
 """How often a trial whose *program* died is run again before it counts as failed.
 
 A program's death is rarely the trial's fault, so this is generous; without a limit a trial that takes its machine down
@@ -242,12 +242,12 @@ class History:
         trial = self._known(event.trial)
         if event.attempt != trial.attempt or trial.state is not State.RUNNING:
             return
-        trial.losses += not event.released
+        trial.times_lost += not event.released
         trial.reason = event.reason
-        if trial.losses <= MAX_LOSSES:
+        if trial.times_lost <= MOST_TIMES_LOST:
             self._move(trial, State.WAITING)
         else:
-            trial.reason = f"given up: the program running it died {trial.losses} times; last: {event.reason}"
+            trial.reason = f"given up: the program running it died {trial.times_lost} times; last: {event.reason}"
             self._end(trial, State.FAILED, event.at)
 
     def _add(self, event: ev.Added) -> None:

@@ -8,7 +8,7 @@ symbol        meaning                                                           
 ``known``     networks that were entered, for good; number 0 stands for "no network" (inactive)
 ``slots``     the numbers of known networks whose distances were asked for                                (N,)
 ``table``     d of all pairs of them                                                                      (N, N, S)
-candidates    networks of one decision, numbered from ``CANDIDATES`` on; forgotten after it               C of them
+candidates    networks of one decision, numbered from ``FIRST_CANDIDATE`` on; forgotten after it               C of them
 ``rows``      d of each candidate to the networks in slots                                                (N, S) each
 ============  ==========================================================================================  ===============
 
@@ -39,7 +39,7 @@ from xstar.nets.graph import Graph
 
 Numbers = NDArray[np.int64]
 
-CANDIDATES = 1 << 30
+FIRST_CANDIDATE = 1 << 30
 """The number of the first candidate."""
 NEAR = 5
 """Exact distances of a candidate that was not made exact. One takes about 0.25 ms between networks of 22 layers: with 250
@@ -117,7 +117,7 @@ class Catalogue:
         for value, parent in zip(values, parents, strict=True):
             number = 0 if value is None else self._numbers.get(value, self._candidate_numbers.get(value, -1))
             if number < 0:
-                number = self._candidate_numbers[value] = CANDIDATES + len(self._candidates)
+                number = self._candidate_numbers[value] = FIRST_CANDIDATE + len(self._candidates)
                 self._candidates.append(value)
                 self._own.append(describe(value, self.names))
                 self._parents.append(parent)
@@ -127,7 +127,7 @@ class Catalogue:
     def make_exact(self, numbers: Sequence[int]) -> None:
         """Make the distances of these to all networks in slots exact."""
         for number in numbers:
-            if number >= CANDIDATES and number not in self._exact:
+            if number >= FIRST_CANDIDATE and number not in self._exact:
                 self._make_exact(number)
         self._last = None
 
@@ -135,7 +135,7 @@ class Catalogue:
         """The decision is made. Exact rows are remembered."""
         if len(self._remembered) > REMEMBERED:
             self._remembered = {}
-        self._remembered |= {self._candidates[number - CANDIDATES]: self._rows[number] for number in self._exact}
+        self._remembered |= {self._candidates[number - FIRST_CANDIDATE]: self._rows[number] for number in self._exact}
         if len(self._slots) > MOST_SLOTS:
             self._keep_slots([0, *self._references])
         self._drop_candidates()
@@ -157,7 +157,7 @@ class Catalogue:
         key = ours.tobytes(), theirs.tobytes()
         if self._last is not None and self._last[:2] == key:
             return self._last[2]  # while hyperparameters are sampled, the same pairs are asked for again and again
-        new = ours >= CANDIDATES
+        new = ours >= FIRST_CANDIDATE
         self._give_slots(np.unique(np.concatenate([theirs, ours[~new]])).tolist())
         if new.any():
             self._begin(ours[new].tolist())
@@ -173,10 +173,10 @@ class Catalogue:
 
     def described(self, numbers: Numbers) -> Array:
         """The numbers that describe each network (``nets.describe``): (n, len(names))."""
-        if (numbers < CANDIDATES).all():
+        if (numbers < FIRST_CANDIDATE).all():
             return self._described[numbers]
         return np.array(
-            [self._own[i - CANDIDATES] if i >= CANDIDATES else self._described[i] for i in numbers.tolist()]
+            [self._own[i - FIRST_CANDIDATE] if i >= FIRST_CANDIDATE else self._described[i] for i in numbers.tolist()]
         )
 
     # --- distances ----------------------------------------------------------------------------------------------
@@ -213,9 +213,13 @@ class Catalogue:
         todo = list(dict.fromkeys(numbers))
         while todo:
             line |= dict.fromkeys(todo)
-            todo = [parent for parent in (self._parents[each - CANDIDATES] for each in todo) if parent >= CANDIDATES]
-        known = {self._parents[each - CANDIDATES] for each in line}
-        self._give_slots(sorted({*self._references, *(number for number in known if number < CANDIDATES)}))
+            todo = [
+                parent
+                for parent in (self._parents[each - FIRST_CANDIDATE] for each in todo)
+                if parent >= FIRST_CANDIDATE
+            ]
+        known = {self._parents[each - FIRST_CANDIDATE] for each in line}
+        self._give_slots(sorted({*self._references, *(number for number in known if number < FIRST_CANDIDATE)}))
         # A parent has a lower number than its children.
         by_parent: dict[int, list[int]] = {}
         for number in sorted(line):
@@ -224,7 +228,7 @@ class Catalogue:
             if number in self._exact:
                 self._make_exact(number)
             else:
-                by_parent.setdefault(self._parents[number - CANDIDATES], []).append(number)
+                by_parent.setdefault(self._parents[number - FIRST_CANDIDATE], []).append(number)
         for parent in sorted(by_parent):
             self._near(parent, by_parent[parent])
 
@@ -235,7 +239,7 @@ class Catalogue:
         sums = self._masses[self._references] + self._mass(parent)
         order = np.argsort(far[slots, -1] / np.maximum(sums, 1e-300), kind="stable")[:NEAR].tolist()
         near = [self._known[self._references[place]] for place in order]
-        candidates = [self._candidates[number - CANDIDATES] for number in children]
+        candidates = [self._candidates[number - FIRST_CANDIDATE] for number in children]
         found = distances(candidates, near, self.structure, threads=1) / self.unit
         self.computed += found.shape[0] * found.shape[1]
         for number, values in zip(children, found, strict=True):
@@ -244,13 +248,13 @@ class Catalogue:
 
     def _row(self, number: int) -> Array:
         """d of one network to all in slots."""
-        if number >= CANDIDATES:
+        if number >= FIRST_CANDIDATE:
             return self._rows[number]
         row: Array = self._table[self._slot[number], : len(self._slots)]
         return row
 
     def _make_exact(self, number: int) -> None:
-        self._rows[number] = self._exact_row(self._candidates[number - CANDIDATES])
+        self._rows[number] = self._exact_row(self._candidates[number - FIRST_CANDIDATE])
         self._exact.add(number)
 
     def _exact_row(self, value: Any) -> Array:
@@ -268,9 +272,9 @@ class Catalogue:
         return row
 
     def _mass(self, number: int) -> float:
-        if number < CANDIDATES:
+        if number < FIRST_CANDIDATE:
             return float(self._masses[number])
-        return graph_of(self._candidates[number - CANDIDATES]).mass
+        return graph_of(self._candidates[number - FIRST_CANDIDATE]).mass
 
 
 A = TypeVar("A", bound=NDArray[Any])

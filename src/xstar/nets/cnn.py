@@ -35,9 +35,9 @@ class CNN(Networks):
         sides = tuple(as_int(side) for side in given)
         if len(sides) != 2 or any(side is None or side < 1 for side in sides):
             raise InvalidSpace("image", "must be a size, or (height, width)", self.image)
-        self._settle("image", sides[0] if sides[0] == sides[1] else sides)
-        self._settle("channels", self._whole("channels", 1))
-        self._settle("classes", self._whole("classes", 2))
+        self._set("image", sides[0] if sides[0] == sides[1] else sides)
+        self._set("channels", self._whole("channels", 1))
+        self._set("classes", self._whole("classes", 2))
         if self.labels is not None and not any(2 in label(name).strides and label(name).units for name in self.labels):
             raise InvalidSpace("labels", "must hold a convolution", self.labels)
         super().__post_init__()

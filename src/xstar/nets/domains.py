@@ -50,7 +50,7 @@ class Networks(ABC):
 
     def __post_init__(self) -> None:
         for name in ("max_layers", "max_degree", "max_edges"):
-            self._settle(name, self._whole(name, 1))
+            self._set(name, self._whole(name, 1))
         mass = as_float(self.max_mass)
         if mass is None or mass <= 0:
             raise InvalidSpace("max_mass", "must be a positive number", self.max_mass)
@@ -58,9 +58,9 @@ class Networks(ABC):
         low, high = map(as_int, given)
         if low is None or high is None or not 1 <= low <= high:
             raise InvalidSpace("units", "must be (fewest, most), both of 1 or more", self.units)
-        self._settle("max_mass", mass)
-        self._settle("units", (low, high))
-        self._settle("when", read_when(self.when))
+        self._set("max_mass", mass)
+        self._set("units", (low, high))
+        self._set("when", read_when(self.when))
         if self.labels is not None:
             names = tuple(self.labels) if isinstance(self.labels, (tuple, list)) else ()
             if not names or len(set(names)) < len(names):
@@ -69,7 +69,7 @@ class Networks(ABC):
                 if label(name).family != self.kind or label(name).role != "processing":
                     rule = f"must be processing layers of the family {self.kind} ({', '.join(labels(self.kind))})"
                     raise InvalidSpace("labels", rule, name)
-            self._settle("labels", names)
+            self._set("labels", names)
         if not self.pool:
             rule = "must allow at least one network of the pool, or one of a single layer"
             raise InvalidSpace(self.kind, rule, repr(self), "raise the limits")
@@ -187,7 +187,7 @@ class Networks(ABC):
 
     # --- for __post_init__ ---------------------------------------------------------------------------------------
 
-    def _settle(self, name: str, value: object) -> None:
+    def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
     def _whole(self, name: str, low: int) -> int:

@@ -35,10 +35,10 @@ class MLP(Networks):
     kind: ClassVar[str] = "mlp"
 
     def __post_init__(self) -> None:
-        self._settle("inputs", self._whole("inputs", 1))
-        self._settle("outputs", self._whole("outputs", 1))
+        self._set("inputs", self._whole("inputs", 1))
+        self._set("outputs", self._whole("outputs", 1))
         if self.task is None:
-            self._settle("task", "classification" if self.outputs > 1 else "regression")
+            self._set("task", "classification" if self.outputs > 1 else "regression")
         elif self.task not in TASKS:
             raise InvalidSpace("task", f"must be one of {', '.join(TASKS)}", self.task)
         super().__post_init__()

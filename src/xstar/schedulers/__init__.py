@@ -7,5 +7,5 @@ from xstar.schedulers.base import Advises as Advises
 from xstar.schedulers.base import Scheduler as Scheduler
 from xstar.schedulers.fifo import FIFO as FIFO
 from xstar.schedulers.hyperband import Hyperband as Hyperband
-from xstar.schedulers.ladder import climb as climb
+from xstar.schedulers.ladder import geometric_rungs as geometric_rungs
 from xstar.schedulers.median import MedianStop as MedianStop

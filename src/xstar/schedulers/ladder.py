@@ -28,12 +28,12 @@ DEFAULT_ETA = 3
 """The paper uses 3 throughout; 2 to 4 behave alike, larger values drop more trials on less evidence."""
 
 
-def climb(min_budget: int, max_budget: int, eta: int) -> tuple[int, ...]:
+def geometric_rungs(min_budget: int, max_budget: int, eta: int) -> tuple[int, ...]:
     """The ladder from ``min_budget`` to ``max_budget``, which need not be a power of ``eta`` times ``min_budget``.
 
-    >>> climb(1, 243, 3)
+    >>> geometric_rungs(1, 243, 3)
     (1, 3, 9, 27, 81, 243)
-    >>> climb(27, 100, 3)
+    >>> geometric_rungs(27, 100, 3)
     (27, 81, 100)
     """
     steps = itertools.takewhile(lambda r: r < max_budget, (min_budget * eta**k for k in itertools.count()))
@@ -64,7 +64,7 @@ class OnLadder:
             found = f"min_budget={self.min_budget}, max_budget={self.max_budget}"
             raise InvalidArgument("min_budget", "must not be above max_budget", found)
         else:
-            rungs = climb(self.min_budget, self.max_budget, self.eta)
+            rungs = geometric_rungs(self.min_budget, self.max_budget, self.eta)
         brackets = len(rungs) if self.brackets is None else self.brackets
         if brackets > len(rungs):
             raise InvalidArgument("brackets", f"must be at most the number of rungs, {len(rungs)} here", brackets)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar.acquisition.improvement import log_expected_improvement
-from xstar.acquisition.maximise import FEW, LARGE, MANY
+from xstar.acquisition.maximise import CANDIDATES, FEWER_CANDIDATES, LARGE_MODEL
 from xstar.acquisition.pending import with_pending
 from xstar.core.randomness import Streams
 from xstar.journal import History
@@ -260,7 +260,7 @@ class GPLearner(Learner):
         if jitter := max(model.jitter for model in models):
             detail += ", not positive definite: {jitter:.0e} added to the diagonal"
             numbers["jitter"] = jitter
-        count = FEW if models[0].rows >= LARGE else MANY
+        count = FEWER_CANDIDATES if models[0].rows >= LARGE_MODEL else CANDIDATES
         return Known(models, candidates=count, detail=detail, numbers=numbers)
 
     # ------------------------------------------------------------ constraint metrics

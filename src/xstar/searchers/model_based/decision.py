@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from xstar.acquisition.confidence import confidence_weight
 from xstar.acquisition.criterion import Criterion
-from xstar.acquisition.maximise import LISTED, candidates, every_row, maximise
+from xstar.acquisition.maximise import SMALL_SPACE, candidates, every_row, maximise
 from xstar.acquisition.model import JointModel
-from xstar.acquisition.thompson import CANDIDATES, thompson_scores
+from xstar.acquisition.thompson import JOINT_CANDIDATES, thompson_scores
 from xstar.journal import History
 from xstar.models.blas import single_threaded
 from xstar.models.gp import NotPositiveDefinite
@@ -31,7 +31,7 @@ from xstar.searchers.model_based.networks import NetworkEvolution, with_networks
 from xstar.trial import Config, Origin, Suggestion
 
 NAMES = {"ei": "log EI", "ucb": "-LCB", "thompson": "-draw"}
-FAR = 1.0
+LARGE_IMPROVEMENT = 1.0
 """By how much, in standard deviations of the losses, the suggestions that explore seek to improve. Expected improvement goes
 on polishing what it has: over 20 seeds of 100 trials, one such suggestion in four brings the mean regret of Levy6 from 1.47 to
 0.52, of Ackley10 from 7.9 to 6.3, and of Rosenbrock4 up from 1.9 to 5.6; NAS-Bench-201 (ImageNet16) stays at 0.12, 0.11. Over
@@ -94,7 +94,7 @@ class Decision:
     def _incumbents(self, known: Known) -> Sequence[Array] | None:
         if known.incumbents is None or not self._explores:
             return known.incumbents
-        return [each - FAR for each in known.incumbents]
+        return [each - LARGE_IMPROVEMENT for each in known.incumbents]
 
     # ------------------------------------------------------------ the maximum of the acquisition
 
@@ -104,10 +104,10 @@ class Decision:
         if learner.data.networks:
             return self._evolved(criterion, known)
         promising = np.empty((0, learner.data.width)) if known.promising is None else known.promising
-        listed = learner.history.space.size <= LISTED
+        listed = learner.history.space.size <= SMALL_SPACE
         if learner.acquisition == "thompson" and known.incumbents is not None:
             rows = self._untried(every_row(cube)) if listed else candidates(cube, promising, self.rng)
-            rows = rows[self.rng.permutation(len(rows))[:CANDIDATES]]
+            rows = rows[self.rng.permutation(len(rows))[:JOINT_CANDIDATES]]
             models = [model for model in known.models if isinstance(model, JointModel)]
             values = thompson_scores(models, rows, learner.lift, criterion.constraints, self.rng)
         elif listed:

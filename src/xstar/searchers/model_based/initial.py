@@ -22,7 +22,7 @@ from xstar.trial import Done, New, Suggestion
 if TYPE_CHECKING:
     from xstar.searchers.model_based.learner import Learner
 
-NETWORKS = 10
+LEAST_WITH_NETWORKS = 10
 """Trials before a model is asked where a parameter is an architecture: the initial pools of NASBOT have as many."""
 
 
@@ -33,7 +33,7 @@ class Design:
     method: str
     initial: int | None = None
     """How many. By default twice as many as there are parameters, between 5 and 12; under a scheduler with rungs one more than
-    there are parameters, between 4 and 10; with an architecture at least ``NETWORKS``."""
+    there are parameters, between 4 and 10; with an architecture at least ``LEAST_WITH_NETWORKS``."""
     in_numbers: bool = False
     """Whether the surrogate knows networks by number, or by the columns that describe them."""
 
@@ -62,7 +62,7 @@ def _initial(history: History, data: Observations) -> int:
     d = len(data.cube.labels)
     over_budgets = len(history.levels) > 1  # an observation at the lowest rung costs little
     count = min(max(d + 1, 4), 10) if over_budgets else min(max(2 * d, 5), 12)
-    return max(count, NETWORKS) if data.networks else count
+    return max(count, LEAST_WITH_NETWORKS) if data.networks else count
 
 
 @lru_cache(maxsize=16)

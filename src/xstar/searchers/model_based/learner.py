@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar.acquisition.criterion import LogProbability, averaged, below
-from xstar.acquisition.maximise import MANY
+from xstar.acquisition.maximise import CANDIDATES
 from xstar.acquisition.model import Model
 from xstar.acquisition.pending import with_pending
 from xstar.journal import History
@@ -67,7 +67,7 @@ class Known:
     """``None``: nothing feasible is known, so there is nothing to improve on."""
     promising: Array | None = None
     """Encoded configurations to look around, best first."""
-    candidates: int = MANY
+    candidates: int = CANDIDATES
     """How many random ones to look at, of each kind."""
     detail: str = ", nothing is known to be feasible"
     """For the origin, what the model was learned from; may name ``numbers``."""
@@ -111,7 +111,7 @@ class Learner(ABC):
 
     @property
     def explores(self) -> bool:
-        """Whether this suggestion seeks a large improvement instead of any (``decision.FAR``): every fourth one does."""
+        """Whether this suggestion seeks a ``decision.LARGE_IMPROVEMENT`` instead of any: every fourth one does."""
         return len(self.history.trials) % 4 == 0
 
     @property

@@ -26,7 +26,7 @@ from xstar.trial import Config
 
 EXACT_AT_ONCE, MOST_EXACT = 6, 24
 """Candidates whose distances are made exact in one go, and in all. With 100 networks of about 22 layers one takes 20 ms."""
-CLIMBS = 4
+CLIMBED = 4
 """Of the leading candidates, those whose other parameters are climbed."""
 UNITS = 4
 """The first four modifiers change units, the others change the structure (Table 6; Figure 7b)."""
@@ -189,7 +189,7 @@ class NetworkEvolution:
         """Move the parameters with positions of the best few to a local maximum, in place."""
         cube, space = self.data.cube, self.history.space
         domains = cube.encoder.domains
-        best = sorted(exact, key=lambda place: (-values[place], place))[:CLIMBS]
+        best = sorted(exact, key=lambda place: (-values[place], place))[:CLIMBED]
         if not best:
             return
         rows = self._rows([members[place] for place in best])
