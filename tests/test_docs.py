@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -181,3 +182,12 @@ def test_the_readme_says_how_to_test() -> None:
         if block.language == "console"
     ]
     assert ["$ make test"] in consoles
+
+
+def test_the_picture_of_the_parts_is_that_of_the_contract() -> None:
+    spec = importlib.util.spec_from_file_location("make_layers", DOCS / "assets" / "make_layers.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert (DOCS / "assets" / "layers.svg").read_text() == module.draw(module.layers())
