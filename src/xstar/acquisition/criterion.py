@@ -50,13 +50,6 @@ class Criterion:
     confidence: float | None = None
     """The weight of a lower confidence bound in place of expected improvement."""
 
-    def has_gradient(self, row: Array) -> bool:
-        """Whether all parts have gradients, found out by a look at one row (1, width)."""
-        if any(constraint(row)[1] is None for constraint in self.constraints):
-            return False
-        known = self.models if self.incumbents is not None else ()
-        return all(model.predict(self.lift(row)).to_left is not None for model in known)
-
     def score(self, rows: Array) -> Array:
         """The value at each row."""
         return self._at(rows, gradient=False)[0]

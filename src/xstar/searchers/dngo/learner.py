@@ -48,6 +48,10 @@ class DNGOLearner(Learner):
     # ------------------------------------------------------------ pending trials
 
     @property
+    def has_gradients(self) -> bool:
+        return True
+
+    @property
     def pending(self) -> tuple[str, int]:
         how = self.settings.pending
         return "fantasies" if how == "spread" else how, self.settings.fantasies

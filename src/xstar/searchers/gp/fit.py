@@ -154,6 +154,10 @@ class GPLearner(Learner):
         return (self.settings, self.architectures, purpose)
 
     @property
+    def has_gradients(self) -> bool:
+        return True
+
+    @property
     def pending(self) -> tuple[str, int]:
         return self.settings.pending, self.settings.fantasies
 

@@ -117,7 +117,7 @@ class Decision:
             rows = candidates(cube, promising, self.rng)
             values = criterion.score(rows)
         else:
-            gradient = criterion.with_gradient if criterion.has_gradient(np.full((1, cube.width), 0.5)) else None
+            gradient = criterion.with_gradient if learner.has_gradients else None
             rows, values = maximise(cube, criterion.score, gradient, promising, self.rng, known.candidates)
         return self._first_untried(rows, values)
 
@@ -126,7 +126,7 @@ class Decision:
         learner = self.learner
         started = len(learner.history.trials)
         starts = learner.starts if learner.data.count >= 2 else ()
-        scores = with_networks(learner.data, criterion)
+        scores = with_networks(learner.data, criterion, learner.has_gradients)
         evolution = NetworkEvolution(learner.history, learner.data, scores, learner.modifiers, self.rng)
         found = evolution.maximise(starts or range(max(0, started - learner.limit), started))
         return found[0] if found else "all configurations that evolution found were tried"

@@ -105,6 +105,11 @@ class Learner(ABC):
         return "ei"
 
     @property
+    def has_gradients(self) -> bool:
+        """Whether its models' predictions come with gradients; if not, the acquisition is maximised by local search."""
+        return False
+
+    @property
     def climbs(self) -> bool:
         """Whether the best candidates are improved; otherwise the best one is taken as it is."""
         return True

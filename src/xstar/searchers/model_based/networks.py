@@ -61,11 +61,10 @@ def on_positions(data: Observations, constraint: LogProbability) -> LogProbabili
     return log_probability
 
 
-def with_networks(data: Observations, criterion: Criterion) -> Scores:
+def with_networks(data: Observations, criterion: Criterion, has_gradients: bool) -> Scores:
     """The criterion at rows with numbers of networks, whichever columns its surrogate has for them."""
-    has_gradient = criterion.has_gradient(np.zeros((1, data.width)))
     if data.in_numbers:
-        return Scores(criterion.score, criterion.with_gradient if has_gradient else None)
+        return Scores(criterion.score, criterion.with_gradient if has_gradients else None)
     width = data.cube.width
 
     def with_gradient(rows: Array) -> tuple[Array, Array]:
@@ -74,7 +73,7 @@ def with_networks(data: Observations, criterion: Criterion) -> Scores:
         made[:, :width] = slope[:, :width]
         return value, made
 
-    return Scores(lambda rows: criterion.score(data.described(rows)), with_gradient if has_gradient else None)
+    return Scores(lambda rows: criterion.score(data.described(rows)), with_gradient if has_gradients else None)
 
 
 def mutation_options(modifiers: str) -> Mapping[str, Any]:
