@@ -97,8 +97,12 @@ class Loop:
         context, once = multiprocessing.get_context("spawn"), 1 if self.fresh else None
         with ProcessPoolExecutor(self.processes, context, max_tasks_per_child=once) as pool:
             running = {pool.submit(timed, self.run, task, options): task for task in tasks}
-            for future in as_completed(running):
-                yield running[future], _outcome(future)
+            try:
+                for future in as_completed(running):
+                    yield running[future], _outcome(future)
+            except BaseException:  # Ctrl-C: what has not begun is not begun
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
 
 
 def timed(run: Run, task: Task, options: Namespace) -> tuple[Found, float]:

@@ -69,6 +69,11 @@ def test_the_command_line_works() -> None:
     assert "How good a search is" in done.stdout
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "benchmarks").rglob("*.py")), ids=lambda path: path.stem)
+def test_a_file_can_be_read_in_one_sitting(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+
+
 # --- runs and their records --------------------------------------------------------------------------------------------
 
 
