@@ -22,6 +22,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.harness.experiment import Experiment, Part, main, names, numbers
+from benchmarks.harness.machine import describe
 from benchmarks.harness.problems import LCBENCH, NB201, available
 from benchmarks.harness.records import Found, Record, Task, best_after
 from benchmarks.harness.report import Results, cell, ranks, table
@@ -166,6 +167,8 @@ def large(results: Results, seeds: int) -> Iterator[str]:
 def report(results: Results, options: Namespace) -> Iterator[str]:
     problems = names(options.problems)
     columns = [(VARIANTS[v], count) for v in names(options.variants) for count in numbers(options.workers)]
+    yield f"The tables show all that is on record. {describe([record.made for record in results.all.values()])}"
+    yield ""
     yield f"Share of ASHA's time until its final regret; {options.seeds} seeds (fewer where brackets say so),"
     yield from (f"{options.trainings:g} trainings per worker.", "", *headline(results, problems, columns, options), "")
     yield from ("Surrogates, four workers; of each problem, the seeds that all have been run on.", "")
