@@ -28,7 +28,7 @@ import numpy as np
 import xstar as xs
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main, numbers
 from benchmarks.harness.methods import LIBRARIES, METHODS, Informed, decide, made
-from benchmarks.harness.peers import optuna_distribution, quiet_optuna
+from benchmarks.harness.peers import gp_sampler, optuna_distribution, quiet_optuna
 from benchmarks.harness.problems import levy20
 from benchmarks.harness.records import Found, Task, significant
 from benchmarks.harness.report import Results, ratio, table
@@ -144,7 +144,7 @@ def asked_by(
         study = xs.Study(problem.space, searcher=WAYS[task["way"]], seed=task.seed)
         return study.ask, study.tell, lambda trial: trial.config
     optuna = quiet_optuna()
-    study = optuna.create_study(sampler=optuna.samplers.GPSampler(seed=task.seed))
+    study = optuna.create_study(sampler=gp_sampler(task.seed))
     distributions = {name: optuna_distribution(given) for name, given in problem.space.parameters.items()}
     return partial(study.ask, distributions), study.tell, lambda trial: trial.params
 

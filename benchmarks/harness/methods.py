@@ -24,10 +24,11 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import xstar as xs
-from benchmarks.harness.peers import BoTorch, Optuna, Smac, SmacGP
+from benchmarks.harness.peers import BoTorch, Optuna, Smac, SmacGP, gp_sampler, tpe_sampler
 from benchmarks.harness.records import Found, Task, improvements, significant
 from benchmarks.harness.run import OURS, Libraries
 from xstar import problems
@@ -95,8 +96,8 @@ METHODS: dict[str, Method] = {
     "xstar-dngo-paper": Method(lambda space, seed, _: Xstar(space, seed, None, DNGO(networks=1, samples=10))),
     "xstar-auto": Method(lambda space, seed, _: Xstar(space, seed, None, Auto())),
     "xstar-random": Method(lambda space, seed, _: Xstar(space, seed, "random")),
-    "optuna-tpe": Method(lambda space, seed, _: Optuna(space, lambda s: s.TPESampler(seed=seed)), "optuna"),
-    "optuna-gp": Method(lambda space, seed, _: Optuna(space, lambda s: s.GPSampler(seed=seed)), "optuna"),
+    "optuna-tpe": Method(lambda space, seed, _: Optuna(space, partial(tpe_sampler, seed)), "optuna"),
+    "optuna-gp": Method(lambda space, seed, _: Optuna(space, partial(gp_sampler, seed)), "optuna"),
     "smac": Method(Smac, "smac"),
     "smac-gp": Method(SmacGP, "smac"),
     "botorch": Method(lambda space, seed, _: BoTorch(space, seed), "botorch"),

@@ -69,12 +69,22 @@ def quiet_optuna() -> Any:
     return optuna
 
 
+def tpe_sampler(seed: int) -> Any:
+    return peer("optuna").samplers.TPESampler(seed=seed)
+
+
+def gp_sampler(seed: int) -> Any:
+    """Optuna's, which imports torch at its first suggestion."""
+    peer("torch")
+    return peer("optuna").samplers.GPSampler(seed=seed)
+
+
 class Optuna:
-    def __init__(self, space: Space, make_sampler: Callable[[Any], Any]) -> None:
+    def __init__(self, space: Space, make_sampler: Callable[[], Any]) -> None:
         optuna = quiet_optuna()
         self._parameters = unconditional(space)
         self._distributions = {name: optuna_distribution(given) for name, given in self._parameters.items()}
-        self._study = optuna.create_study(sampler=make_sampler(optuna.samplers))
+        self._study = optuna.create_study(sampler=make_sampler())
 
     def ask(self) -> Config:
         self._trial = self._study.ask(self._distributions)
