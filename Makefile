@@ -44,9 +44,8 @@ format: .venv/.installed  ## put the code in shape
 docs: .venv/.installed  ## build the documentation into site/
 	$(BIN)/mkdocs build --strict
 
-bench: .venv/.installed  ## run the benchmarks
-	$(BIN)/python -m benchmarks.overhead
-	$(BIN)/python -m benchmarks.schedulers
+bench: .venv/.installed  ## list the benchmarks; NAME=quality ARGS="--seeds 2" runs one
+	$(BIN)/python -m benchmarks$(if $(NAME),.$(NAME)) $(ARGS)
 
 .venv-peers/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv-peers
@@ -54,10 +53,14 @@ bench: .venv/.installed  ## run the benchmarks
 	.venv-peers/bin/python -m pip install -q -c constraints.txt -e '.[benchmarks]' optuna pandas scikit-learn nevergrad botorch smac
 	@touch $@
 
-bench-peers: .venv-peers/.installed  ## compare with Optuna, BoTorch and SMAC3 (hours; smac needs swig to be built)
+bench-peers: .venv-peers/.installed  ## gp, quality and mobster beside Optuna, BoTorch and SMAC3 (hours; needs swig), or NAME=… ARGS=…
+ifdef NAME
+	.venv-peers/bin/python -m benchmarks.$(NAME) $(ARGS)
+else
 	.venv-peers/bin/python -m benchmarks.gp --write
 	.venv-peers/bin/python -m benchmarks.quality --write
 	.venv-peers/bin/python -m benchmarks.mobster --write
+endif
 
 clean:  ## remove what was built, the environment included
 	rm -rf .venv .venv-peers build dist site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

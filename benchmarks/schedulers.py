@@ -1,6 +1,6 @@
 """What a scheduling decision costs when a study is large, beside Optuna's successive-halving pruner in the same run.
 
-    python -m benchmarks.schedulers [--records 1000000] [--reports 1000000] [--workers 10000]
+    python -m benchmarks.schedulers [--ladder 1000000] [--reports 1000000] [--workers 10000] [--write]
 
 1. Verdicts per second of stopping ASHA with 10⁴ … 10⁶ records in the ladder, and of the same verdicts with the record put
    in its place (what a study does); promotions per second of ASHA likewise.
@@ -13,174 +13,75 @@ Times are those of the processor, not of the clock on the wall: everything here 
 
 from __future__ import annotations
 
-import argparse
-import contextlib
-import time
-from typing import Any
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 
 import numpy as np
 
-import xstar as xs
-from benchmarks.machine import describe_machine
-from xstar import problems
-from xstar.executors import Simulator
-from xstar.executors.simulator import METRIC
-from xstar.journal import History
-from xstar.journal import events as ev
-from xstar.loop import run
-from xstar.schedulers import ASHA, StoppingASHA
-from xstar.schedulers.base import Scheduler
-from xstar.testing.journals import created
-from xstar.trial import Report, Verdict
+from benchmarks.harness.experiment import Experiment, Part, main
+from benchmarks.harness.records import Found, Task, significant
+from benchmarks.harness.report import Results, ratio, table
+from benchmarks.harness.run import Libraries
+from benchmarks.workloads.scheduling import SIZES, VERDICTS, cluster, optuna_seconds, rates
 
-VERDICTS = 20_000
+PRUNER, PRUNED = "optuna", 100
+"""Optuna's pruner, and how many of its verdicts are timed."""
 
 
-def ladder(scheduler: Scheduler, losses: np.ndarray, verdict: Verdict) -> History:
-    """A history with one record per loss at the lowest rung, and as many trials again on their way there."""
-    history = History(scheduler.rungs)
-    history.extend([created()])
-    for number, loss in enumerate(losses.tolist()):
-        history.extend(
-            [
-                ev.Asked(number, {"x": loss}, "random", 1, 0.0, budget=1),
-                ev.Reported(number, 1, {"value": loss}, 0.0, verdict=verdict),
-            ]
-        )
-    for number in range(len(losses), len(losses) + VERDICTS):
-        history.extend([ev.Asked(number, {"x": 1.0 + number}, "random", 1, 0.0, budget=1)])
-    return history
-
-
-def per_second(count: int, seconds: float) -> str:
-    return f"{count / seconds:>11,.0f}/s"
-
-
-def verdicts(records: int, fresh: np.ndarray) -> float:
-    """Print decisions per second with so many records in the ladder; returns seconds per verdict."""
-    losses = np.random.default_rng(0).random(records)
-    scheduler = StoppingASHA(81)
-    history = ladder(scheduler, losses, Verdict.STOP)
-    reports = [Report(records + i, 0, 1, {"value": loss}, 0.0) for i, loss in enumerate(fresh.tolist())]
-    start = time.process_time()
-    for report in reports:
-        scheduler.judge(history, report)
-    judged = time.process_time() - start
-    start = time.process_time()
-    for report in reports:
-        verdict = scheduler.judge(history, report)
-        history.extend([ev.Reported(report.trial, 1, report.metrics, 0.0, verdict=verdict)])
-    recorded = time.process_time() - start
-    promoting = ASHA(81)
-    history = ladder(promoting, losses, Verdict.PAUSE)
-    promotions = min(VERDICTS, records // promoting.eta)  # more are not due
-    start = time.process_time()
-    for _ in range(promotions):
-        task = promoting.next(history)
-        history.extend([ev.Started(task.trial, 1, 1, 0.0, budget=task.budget)])  # type: ignore[union-attr]
-    promoted = time.process_time() - start
-    count = len(reports)
-    print(
-        f"{records:>9,} records   verdicts {per_second(count, judged)}   with the record put in place "
-        f"{per_second(count, recorded)}   promotions, each carried out {per_second(promotions, promoted)}"
-    )
-    return judged / count
-
-
-def optuna_verdicts(records: int, fresh: np.ndarray, ours: float) -> None:
-    import optuna
-    from optuna.distributions import FloatDistribution
-    from optuna.trial import TrialState, create_trial
-
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    pruner = optuna.pruners.SuccessiveHalvingPruner(min_resource=1, reduction_factor=3)
-    study = optuna.create_study(pruner=pruner, sampler=optuna.samplers.RandomSampler(seed=0))
-    losses = np.random.default_rng(0).random(records)
-    study.add_trials(
-        create_trial(
-            state=TrialState.PRUNED,
-            params={"x": loss},
-            distributions={"x": FloatDistribution(0, 1)},
-            intermediate_values={1: loss},
-            system_attrs={"completed_rung_0": loss},  # what the pruner itself leaves behind at a rung
-            value=loss,
-        )
-        for loss in losses.tolist()
-    )
-    few = fresh[:100].tolist()
-    trials = [study.ask() for _ in few]
-    for trial, loss in zip(trials, few, strict=True):
-        trial.report(loss, 1)
-    start = time.process_time()
-    for trial in trials:
-        trial.should_prune()
-    seconds = (time.process_time() - start) / len(few)
-    print(
-        f"{records:>9,} records   Optuna's SuccessiveHalvingPruner {per_second(1, seconds)} "
-        f"({seconds * 1e6:,.0f} µs each)   xstar is {seconds / ours:,.0f}× faster on the same records"
-    )
-
-
-class Enough(Exception):
-    """As many reports as were wanted."""
-
-
-class Stopwatch:
-    """Counts the reports of a study and times the last tenth before each mark."""
-
-    def __init__(self, study: xs.Study, marks: list[int]) -> None:
-        self.times: list[float] = []
-        self._marks = marks
-        self._record = study.report
-        self._count = 0
-        self._from = (0, 0.0)
-        study.report = self  # type: ignore[method-assign, assignment]
-
-    def __call__(self, *args: Any, **options: Any) -> Verdict:
-        self._count += 1
-        mark = self._marks[len(self.times)]
-        if self._count == mark * 9 // 10:
-            self._from = (self._count, time.process_time())
-        if self._count == mark:
-            count, since = self._from
-            self.times.append((time.process_time() - since) / (self._count - count))
-            if len(self.times) == len(self._marks):
-                raise Enough
-        return self._record(*args, **options)
-
-
-def cluster(method: str, workers: int, reports: int) -> None:
-    problem = problems.get("curves-mlp")
-    marks = [mark for mark in (10_000, 100_000, 1_000_000) if mark <= reports]
-    simulator = Simulator(problem, workers)
-    study = xs.Study(problem.space, method=method, max_budget=81, metric=METRIC, seed=0, clock=lambda: simulator.now)
-    watch, begin = Stopwatch(study, marks), time.process_time()
-    with contextlib.suppress(Enough):
-        run(study, simulator)
-    times = watch.times
-    line = "   ".join(f"at {mark:,}: {t * 1e6:.1f} µs" for mark, t in zip(marks, times, strict=True))
-    print(
-        f"{method:<10} {workers:,} workers   time per report {line}   largest/smallest {max(times) / min(times):.2f}×   "
-        f"{len(study.history.trials):,} trials, {time.process_time() - begin:.0f} s in all"
-    )
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--records", type=int, default=1_000_000)
-    parser.add_argument("--reports", type=int, default=1_000_000)
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--ladder", type=int, default=SIZES[-1], help="most records in the ladder")
+    parser.add_argument("--reports", type=int, default=SIZES[-1], help="most reports of the simulated cluster")
     parser.add_argument("--workers", type=int, default=10_000)
-    options = parser.parse_args()
-    print(describe_machine("optuna", "sortedcontainers"))
-    fresh = np.random.default_rng(1).random(VERDICTS)
-    ours = verdicts(10_000, fresh)
-    optuna_verdicts(10_000, fresh, ours)
-    for records in (100_000, 1_000_000):
-        if records <= options.records:
-            verdicts(records, fresh)
-    for method in ("asha", "asha-stop"):
-        cluster(method, options.workers, options.reports)
 
+
+def tasks(options: Namespace) -> list[Task]:
+    """At least the smallest size of each."""
+    wanted = [Task.of(0, "ladder", "asha", records=n) for n in SIZES if n <= max(options.ladder, SIZES[0])]
+    wanted.append(Task.of(0, "ladder", PRUNER, records=SIZES[0]))
+    reports = max(options.reports, SIZES[0])
+    both = ("asha", "asha-stop")
+    return wanted + [Task.of(0, "cluster", method, workers=options.workers, reports=reports) for method in both]
+
+
+def run(task: Task, options: Namespace) -> Found:
+    if task.problem == "cluster":
+        return cluster(task.method, task["workers"], task["reports"])
+    losses, fresh = np.random.default_rng(0).random(task["records"]), np.random.default_rng(1).random(VERDICTS)
+    if task.method == PRUNER:
+        return {"verdicts": significant(1 / optuna_seconds(losses, fresh[:PRUNED].tolist()))}
+    return {name: significant(rate) for name, rate in rates(losses, fresh.tolist()).items()}
+
+
+def report(results: Results, options: Namespace) -> Iterator[str]:
+    ours, rows = results.of("ladder", "asha"), []
+    for record in ours:
+        each = [f"{record.found[name]:,.0f}/s" for name in ("verdicts", "recorded", "promotions")]
+        rows.append((f"{record.task['records']:,}", *each))
+    heads = ["records in the ladder", "verdicts", "with the record put in place", "promotions, each carried out"]
+    yield from (*table(heads, rows), "")
+    for record in results.of("ladder", PRUNER):
+        mine = [r.found["verdicts"] for r in ours if r.task["records"] == record.task["records"]]
+        times = f": {ratio(mine[0], record.found['verdicts'])} as many of ours on the same records" if mine else ""
+        yield f"Optuna's SuccessiveHalvingPruner, {record.task['records']:,} records: {record.found['verdicts']:,.0f}/s{times}."
+    rows = []
+    for record in results.of("cluster"):
+        times = record.found["seconds"]
+        shown = ", ".join(f"{int(mark):,}: {spent * 1e6:.1f} µs" for mark, spent in times.items())
+        spread = f"{max(times.values()) / min(times.values()):.2f}×"
+        totals = f"{record.found['trials']:,}", f"{record.found['processor']:.0f} s"
+        rows.append((record.task.method, f"{record.task['workers']:,}", shown, spread, *totals))
+    heads = ["method", "workers", "time per report at so many", "largest/smallest", "trials", "in all"]
+    yield from ("", *table(heads, rows))
+
+
+EXPERIMENT = Experiment(
+    name="schedulers",
+    title="What a scheduling decision costs",
+    result="schedulers.md",
+    description=__doc__,
+    parts={"decisions": Part("Decisions", tasks, run, report, Libraries({PRUNER: "optuna"}, ("sortedcontainers",)))},
+    arguments=arguments,
+)
 
 if __name__ == "__main__":
-    main()
+    main(EXPERIMENT)

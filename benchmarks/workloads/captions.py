@@ -5,7 +5,8 @@ The loss is ours, with its minimum at the paper's optimum. A configuration that 
 momentum) or does not fit into memory (hidden × context × batch, or factors) has none: 87% of the space. Nobody is told which.
 
 xstar's methods run in the simulator, where such a trial reports NaN and has failed. Optuna's TPE is asked and told at the same
-simulated times; it is told that such a trial failed.
+simulated times; it is told that such a trial failed. It runs at its defaults but for ``group=True``, which a conditional space
+needs to be modelled jointly.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import heapq
 import math
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -22,9 +23,10 @@ from typing import Any
 import numpy as np
 
 import xstar as xs
+from benchmarks.harness.peers import quiet_optuna
+from benchmarks.harness.records import Found, improvements, significant
 from xstar.problems import Curve
-from xstar.searchers import Random, Searcher
-from xstar.searchers.dngo.searcher import DNGO
+from xstar.searchers import Searcher
 from xstar.simulation import simulate
 from xstar.space import Config
 
@@ -121,50 +123,47 @@ class Captions:
         return Curve([self.loss(config)], [26.6 * HOUR * float(noise) * size**0.3])
 
 
-def ours(searcher: Searcher, workers: int, trials: int, seed: int) -> dict[str, Any]:
+def ours(searcher: Searcher, workers: int, trials: int, seed: int) -> Found:
     """A run in the simulator."""
     begun = time.process_time()
     study = simulate(Captions(), searcher=searcher, workers=workers, trials=trials, seed=seed)
     spent = time.process_time() - begun
-    configs = [trial.config for trial in study.history.trials]
-    ended = [study.history.trials[number] for number in study.history.ended]
-    keys = [SPACE.key(config) for config in configs]
-    return {
-        "losses": [trial.loss if trial.loss is not None and math.isfinite(trial.loss) else None for trial in ended],
-        "suggested": [feasible(config) for config in configs],
-        "duplicates": len(keys) - len(set(keys)),
-        "seconds": spent / len(configs),
-    }
+    ended = [study.history.trials[number].loss for number in study.history.ended]
+    return kept([trial.config for trial in study.history.trials], ended, workers, spent)
 
 
-def tpe(workers: int, trials: int, seed: int) -> dict[str, Any]:
+def tpe(workers: int, trials: int, seed: int) -> Found:
     """Optuna's sampler, asked and told at the times of a simulated cluster."""
-    import optuna
-
-    warnings.simplefilter("ignore")
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    sampler = optuna.samplers.TPESampler(seed=seed, multivariate=True, group=True, constant_liar=True)
-    study = optuna.create_study(sampler=sampler)
+    optuna = quiet_optuna()
     problem, running, configs, losses = Captions(), [], [], []
-    begun, now = time.process_time(), 0.0
-    while len(losses) < trials:
-        while len(running) < workers and len(configs) < trials:
-            trial = study.ask()
-            configs.append(_asked(trial))
-            heapq.heappush(running, (now + problem.curve(configs[-1], trial.number).seconds[0], trial.number, trial))
-        now, number, trial = heapq.heappop(running)
-        loss = problem.loss(configs[number])
-        if math.isfinite(loss):
-            study.tell(trial, loss)
-        else:
-            study.tell(trial, state=optuna.trial.TrialState.FAIL)
-        losses.append(loss if math.isfinite(loss) else None)
-    keys = [SPACE.key(config) for config in configs]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed, group=True))
+        begun, now = time.process_time(), 0.0
+        while len(losses) < trials:
+            while len(running) < workers and len(configs) < trials:
+                trial = study.ask()
+                configs.append(_asked(trial))
+                ends = now + problem.curve(configs[-1], trial.number).seconds[0]
+                heapq.heappush(running, (ends, trial.number, trial))
+            now, number, trial = heapq.heappop(running)
+            losses.append(problem.loss(configs[number]))
+            if math.isfinite(losses[-1]):
+                study.tell(trial, losses[-1])
+            else:
+                study.tell(trial, state=optuna.trial.TrialState.FAIL)
+    return kept(configs, losses, workers, time.process_time() - begun)
+
+
+def kept(configs: Sequence[Config], losses: Sequence[float | None], workers: int, spent: float) -> Found:
+    """Incumbents in the order in which trials ended, infeasible suggestions by as many as there are workers, duplicates."""
+    flags = [not feasible(config) for config in configs]
+    edges = [*range(0, len(configs), workers), len(configs)]
     return {
-        "losses": losses,
-        "suggested": [feasible(config) for config in configs],
-        "duplicates": len(keys) - len(set(keys)),
-        "seconds": (time.process_time() - begun) / trials,
+        "best": improvements(loss if loss is not None and math.isfinite(loss) else None for loss in losses),
+        "infeasible": [sum(flags[low:high]) for low, high in pairwise(edges)],
+        "duplicates": len(configs) - len({SPACE.key(config) for config in configs}),
+        "seconds": significant(spent / len(configs)),
     }
 
 
@@ -182,41 +181,3 @@ def _asked(trial: Any) -> Config:
     if config["model"] == "multiplicative":
         config["factors"] = trial.suggest_int("factors", 50, 200)
     return config
-
-
-METHODS: dict[str, Callable[[int, int, int], dict[str, Any]]] = {
-    "xstar-dngo": lambda workers, trials, seed: ours(DNGO(), workers, trials, seed),
-    "xstar-random": lambda workers, trials, seed: ours(Random(), workers, trials, seed),
-    "optuna-tpe": tpe,
-}
-
-
-def share(flags: list[bool]) -> str:
-    """Of infeasible suggestions, in percent."""
-    return f"{100.0 * (1.0 - sum(flags) / len(flags)):.0f}%"
-
-
-def table(records: list[dict[str, Any]], trials: int, workers: int) -> list[str]:
-    """By method: infeasible suggestions, as many workers at a time, duplicates, the best loss, the time of a suggestion."""
-    edges = [*range(0, trials, workers), trials]
-    heads = [f"{low + 1} to {high}" for low, high in pairwise(edges)]
-    lines = [
-        f"| method | seeds | {' | '.join(f'infeasible, {head}' for head in heads)} | duplicates | "
-        f"best after {trials // 2} | best after {trials} | seconds a suggestion |",
-        "|---|---:|" + "---:|" * (len(heads) + 4),
-    ]
-    for method in dict.fromkeys(record["method"] for record in records):
-        own = [record for record in records if record["method"] == method]
-        parts = [
-            share([flag for record in own for flag in record["suggested"][low:high]]) for low, high in pairwise(edges)
-        ]
-        bests = []
-        for count in (trials // 2, trials):
-            found = [min((x for x in record["losses"][:count] if x is not None), default=math.inf) for record in own]
-            bests.append(f"{np.mean(found):.4f} ± {np.std(found) / max(1, len(found) - 1) ** 0.5:.4f}")
-        duplicates = sum(record["duplicates"] for record in own)
-        seconds = np.mean([record["seconds"] for record in own])
-        lines.append(
-            f"| {method} | {len(own)} | {' | '.join(parts)} | {duplicates} | {' | '.join(bests)} | {seconds:.3f} |"
-        )
-    return lines

@@ -1,15 +1,4 @@
-"""Other libraries and our own methods behind one protocol: ask for a configuration, tell its loss, one at a time.
-
-=============  =========================================================================================================
-method         what it is
-=============  =========================================================================================================
-optuna-gp      Optuna's ``GPSampler``, its defaults
-optuna-tpe     Optuna's ``TPESampler``, its defaults with ``multivariate=False``
-botorch        ``SingleTaskGP`` and ``LogExpectedImprovement`` after min(10, 2d) Sobol points; its noise is fitted, too
-smac           SMAC3's ``HyperparameterOptimizationFacade`` (a random forest); its first quarter is a Sobol design
-smac-gp        SMAC3's ``BlackBoxFacade`` (a GP), for spaces of Floats only; ten times slower than the forest
-xstar-…        ``xs.Study(space, method="…")``; ``xstar-gp-plain`` is the GP whose suggestions never explore
-=============  =========================================================================================================
+"""Other libraries behind the protocol of ``methods.py``. Each is imported when it is first used.
 
 How a parameter is told to each of them:
 
@@ -22,26 +11,19 @@ Ordinal    IntDistribution of the index    Ordinal of the index            [0, 1
 Choice     Categorical of the index        Categorical of the index        one-hot, rounded to the largest
 Bool       Categorical                     Categorical                     [0, 1], rounded
 =========  ==============================  ==============================  ===================================
-
-A decision is one ask and the tell that follows; making the optimiser, and importing its library, is not counted.
 """
 
 from __future__ import annotations
 
+import logging
 import tempfile
-import time
-import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
-from importlib.metadata import version
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
-import xstar as xs
+from benchmarks.harness.machine import peer
 from xstar.errors import InvalidArgument
-from xstar.problems import Problem
-from xstar.searchers import GP, Searcher
 from xstar.space import Bool, Choice, Config, Encoder, Float, Int, Ordinal, Parameter, Space
 
 # BoTorch leaves these to the caller; everything else is its default.
@@ -51,71 +33,6 @@ MOST_INITIAL = 10
 AT_ONCE = 512
 MOST_VALUES = 1000
 """Of an Int in a finite space: all of them are listed."""
-
-
-class Optimiser(Protocol):
-    """Sequential: each configuration is told before the next is asked for."""
-
-    def ask(self) -> Config:
-        """The next configuration, in canonical form."""
-
-    def tell(self, config: Config, loss: float) -> None:
-        """The loss of the configuration just asked for."""
-
-
-@runtime_checkable
-class Informed(Optimiser, Protocol):
-    """One that can be handed evaluations, so that its speed can be measured at any number of them (SMAC is not)."""
-
-    def know(self, config: Config, loss: float) -> None:
-        """An evaluation made elsewhere."""
-
-
-class Step(NamedTuple):
-    """One evaluation: what it gave, and what deciding on it took."""
-
-    loss: float
-    processor: float
-    """Seconds of the processor, all threads together."""
-    wall: float
-    """Seconds of the clock on the wall."""
-
-
-@dataclass(frozen=True)
-class Method:
-    """How an optimiser is made, and which library it comes from."""
-
-    make: Callable[[Space, int, int], Optimiser]
-    """From the space, the seed and the number of evaluations to come."""
-    package: str
-
-    @property
-    def version(self) -> str:
-        return f"{self.package} {version(self.package)}"
-
-    @property
-    def ours(self) -> bool:
-        return self.package == "xstar"
-
-
-def run(problem: Problem, method: str, seed: int, evaluations: int) -> list[Step]:
-    """Search ``problem`` at the full budget, one evaluation after the other."""
-    chosen, steps = METHODS[method], []
-    with warnings.catch_warnings():
-        if not chosen.ours:  # about experimental features and jitter; ours are to be seen
-            warnings.simplefilter("ignore")
-        optimiser = chosen.make(problem.space, seed, evaluations)
-        for _ in range(evaluations):
-            processor, wall = time.process_time(), time.perf_counter()
-            config = optimiser.ask()
-            processor, wall = time.process_time() - processor, time.perf_counter() - wall
-            loss = problem.loss(problem.space.parse(config))
-            again, wall_again = time.process_time(), time.perf_counter()
-            optimiser.tell(config, loss)
-            processor += time.process_time() - again
-            wall += time.perf_counter() - wall_again
-            steps.append(Step(loss, processor, wall))
-    return steps
 
 
 def unconditional(space: Space) -> dict[str, Parameter]:
@@ -143,38 +60,31 @@ def from_indices(parameters: dict[str, Parameter], values: dict[str, Any]) -> Co
     return config
 
 
-# ---------------------------------------------------------------- xstar
-
-
-class Xstar:
-    def __init__(self, space: Space, seed: int, method: str | None, searcher: Searcher | None = None) -> None:
-        self._study = xs.Study(space, method=method, searcher=searcher, seed=seed)
-
-    def ask(self) -> Config:
-        trial = self._study.ask()
-        if trial is None:
-            raise RuntimeError(f"the study gave no trial: {self._study.ended}")
-        self._trial = trial
-        return trial.config
-
-    def tell(self, config: Config, loss: float) -> None:
-        self._study.tell(self._trial, loss)
-
-    def know(self, config: Config, loss: float) -> None:
-        self._study.add(config, loss)
-
-
 # ---------------------------------------------------------------- Optuna
 
 
-class Optuna:
-    def __init__(self, space: Space, make_sampler: Callable[[Any], Any]) -> None:
-        import optuna
+def quiet_optuna() -> Any:
+    optuna = peer("optuna")
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    return optuna
 
-        optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+def tpe_sampler(seed: int) -> Any:
+    return peer("optuna").samplers.TPESampler(seed=seed)
+
+
+def gp_sampler(seed: int) -> Any:
+    """Optuna's, which imports torch at its first suggestion."""
+    peer("torch")
+    return peer("optuna").samplers.GPSampler(seed=seed)
+
+
+class Optuna:
+    def __init__(self, space: Space, make_sampler: Callable[[], Any]) -> None:
+        optuna = quiet_optuna()
         self._parameters = unconditional(space)
         self._distributions = {name: optuna_distribution(given) for name, given in self._parameters.items()}
-        self._study = optuna.create_study(sampler=make_sampler(optuna.samplers))
+        self._study = optuna.create_study(sampler=make_sampler())
 
     def ask(self) -> Config:
         self._trial = self._study.ask(self._distributions)
@@ -184,8 +94,7 @@ class Optuna:
         self._study.tell(self._trial, loss)
 
     def know(self, config: Config, loss: float) -> None:
-        import optuna
-
+        optuna = peer("optuna")
         values = {name: to_index(parameter, config[name]) for name, parameter in self._parameters.items()}
         trial = optuna.trial.create_trial(params=values, distributions=self._distributions, value=loss)
         self._study.add_trial(trial)
@@ -196,8 +105,7 @@ def to_index(parameter: Parameter, value: Any) -> Any:
 
 
 def optuna_distribution(parameter: Parameter) -> Any:
-    from optuna import distributions as od
-
+    od = peer("optuna.distributions")
     match parameter:
         case Float():
             return od.FloatDistribution(parameter.low, parameter.high, log=parameter.log)
@@ -217,15 +125,11 @@ class Smac:
     facade = "HyperparameterOptimizationFacade"
 
     def __init__(self, space: Space, seed: int, evaluations: int) -> None:
-        import logging
-
-        import smac
-        from ConfigSpace import ConfigurationSpace
-
+        smac, space_of = peer("smac"), peer("ConfigSpace").ConfigurationSpace
         logging.getLogger("smac").setLevel(logging.ERROR)
         self._parameters = unconditional(space)
         self._folder = tempfile.TemporaryDirectory(prefix="smac-")  # it writes its run history after every evaluation
-        there = ConfigurationSpace(seed=seed)
+        there = space_of(seed=seed)
         there.add([configspace_parameter(name, given) for name, given in self._parameters.items()])
         scenario = smac.Scenario(
             there, deterministic=True, n_trials=evaluations, seed=seed, output_directory=self._folder.name
@@ -237,14 +141,11 @@ class Smac:
         return from_indices(self._parameters, dict(self._info.config))
 
     def tell(self, config: Config, loss: float) -> None:
-        from smac.runhistory import TrialValue
-
-        self._smac.tell(self._info, TrialValue(cost=loss))
+        self._smac.tell(self._info, peer("smac.runhistory").TrialValue(cost=loss))
 
 
 def configspace_parameter(name: str, parameter: Parameter) -> Any:
-    import ConfigSpace as cs
-
+    cs = peer("ConfigSpace")
     match parameter:
         case Float():
             return cs.UniformFloatHyperparameter(name, parameter.low, parameter.high, log=parameter.log)
@@ -272,8 +173,8 @@ class BoTorch:
     """
 
     def __init__(self, space: Space, seed: int) -> None:
-        import torch
-
+        peer("botorch")
+        torch = peer("torch")
         torch.set_num_threads(1)
         torch.manual_seed(seed)  # the starts of optimize_acqf come from torch's own stream
         self._space = space
@@ -335,18 +236,3 @@ class BoTorch:
         import torch
 
         return torch.tensor([[0.0], [1.0]], dtype=torch.float64).repeat(1, self._encoder.width)
-
-
-METHODS: dict[str, Method] = {
-    "xstar-gp": Method(lambda space, seed, _: Xstar(space, seed, "gp"), "xstar"),
-    "xstar-gp-plain": Method(lambda space, seed, _: Xstar(space, seed, None, GP(explore_every=0)), "xstar"),
-    "xstar-dngo": Method(lambda space, seed, _: Xstar(space, seed, "dngo"), "xstar"),
-    "xstar-random": Method(lambda space, seed, _: Xstar(space, seed, "random"), "xstar"),
-    "optuna-tpe": Method(
-        lambda space, seed, _: Optuna(space, lambda s: s.TPESampler(seed=seed, multivariate=False)), "optuna"
-    ),
-    "optuna-gp": Method(lambda space, seed, _: Optuna(space, lambda s: s.GPSampler(seed=seed)), "optuna"),
-    "smac": Method(Smac, "smac"),
-    "smac-gp": Method(SmacGP, "smac"),
-    "botorch": Method(lambda space, seed, _: BoTorch(space, seed), "botorch"),
-}

@@ -9,14 +9,12 @@ of the mean, in standard deviations of the targets, and the log predictive densi
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
 from scipy.stats import qmc
 
 from xstar import problems
-from xstar.models.blas import single_threaded
 from xstar.models.features import SHARE, train
 from xstar.models.gp import Posterior, Prediction, fit
 from xstar.models.kernels import Array
@@ -26,7 +24,7 @@ from xstar.models.standardise import Targets
 from xstar.models.surrogate import Inputs, at_full_budget
 from xstar.plots.canvas import COLOURS, GREY, GRID, INK, Axis, Canvas, number
 
-PICTURE = Path(__file__).parents[1] / "docs" / "assets" / "dngo-activations.svg"
+PICTURE = Path(__file__).parents[2] / "docs" / "assets" / "dngo-activations.svg"
 ACTIVATIONS = ("tanh", "relu-tanh", "relu")
 SHARES = (0.5, 0.9, 0.95)
 
@@ -79,22 +77,6 @@ def coverage(name: str, n: int, seed: int) -> dict[str, dict[str, float]]:
     gp = Posterior.of(surrogate, theta, places[:500], t[:500])
     found["GP"] = mixture([(gp.predict(held), float(np.exp(theta[-1])))], truth)
     return found
-
-
-def report(names: list[str], sizes: list[int], seeds: int) -> list[str]:
-    heads_ = " | ".join(f"{share:.0%}" for share in SHARES)
-    lines = [f"| problem | n | model | {heads_} | error | log density |", "|---|---:|---|---:|---:|---:|---:|---:|"]
-    with single_threaded():
-        for name in names:
-            for n in sizes:
-                runs = [coverage(name, n, seed) for seed in range(seeds)]
-                for model in runs[0]:
-                    mean = {key: float(np.mean([run[model][key] for run in runs])) for key in runs[0][model]}
-                    cells = " | ".join(f"{mean[f'{share:.0%}']:.2f}" for share in SHARES)
-                    line = f"| {name} | {n} | {model} | {cells} | {mean['error']:.3f} | {mean['density']:.2f} |"
-                    lines.append(line)
-                    print(line, flush=True)
-    return lines
 
 
 # ---------------------------------------------------------------- the picture
@@ -150,9 +132,3 @@ def _panel(canvas: Canvas, across: Axis, up: Axis, X: Array, t: Array, parts: li
 def wavy(x: Array) -> Array:
     made: Array = 1.4 * np.sin(7.0 * x) + 0.6 * np.sin(19.0 * x)
     return made
-
-
-def main(options: Any) -> list[str]:
-    PICTURE.write_text(draw(), encoding="utf-8")
-    print(f"wrote {PICTURE.name}")
-    return report(options.problems.split(","), [int(size) for size in options.sizes.split(",")], options.seeds)

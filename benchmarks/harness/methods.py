@@ -1,0 +1,154 @@
+"""Methods by name: ours and those of other libraries behind one protocol, ask for a configuration, tell its loss.
+
+=============  =========================================================================================================
+method         what it is
+=============  =========================================================================================================
+optuna-gp      Optuna's ``GPSampler``, its defaults (needs torch)
+optuna-tpe     Optuna's ``TPESampler``, its defaults; from version 5 on these are multivariate
+botorch        ``SingleTaskGP`` and ``LogExpectedImprovement`` after min(10, 2d) Sobol points; its noise is fitted, too
+smac           SMAC3's ``HyperparameterOptimizationFacade`` (a random forest); its first quarter is a Sobol design
+smac-gp        SMAC3's ``BlackBoxFacade`` (a GP), for spaces of Floats only; ten times slower than the forest
+xstar-…        ``xs.Study(space, method="…")``; ``xstar-gp-plain`` is the GP whose suggestions never explore
+=============  =========================================================================================================
+
+Peers run at their own defaults. A decision is one ask and the tell that follows; making the optimiser, and importing its
+library, is not counted.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+import warnings
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import xstar as xs
+from benchmarks.harness.peers import BoTorch, Optuna, Smac, SmacGP, gp_sampler, tpe_sampler
+from benchmarks.harness.records import Found, Task, improvements, significant
+from benchmarks.harness.run import OURS, Libraries
+from xstar import problems
+from xstar.problems import Problem
+from xstar.searchers import DNGO, GP, Searcher
+from xstar.searchers.auto import Auto
+from xstar.space import Config, Space
+
+
+class Optimiser(Protocol):
+    """Sequential: each configuration is told before the next is asked for."""
+
+    def ask(self) -> Config:
+        """The next configuration, in canonical form."""
+
+    def tell(self, config: Config, loss: float) -> None:
+        """The loss of the configuration just asked for."""
+
+
+@runtime_checkable
+class Informed(Optimiser, Protocol):
+    """One that can be handed evaluations, so that its speed can be measured at any number of them (SMAC is not)."""
+
+    def know(self, config: Config, loss: float) -> None:
+        """An evaluation made elsewhere."""
+
+
+class Xstar:
+    """A study of ours."""
+
+    def __init__(self, space: Space, seed: int, method: str | None, searcher: Searcher | None = None) -> None:
+        self._study = xs.Study(space, method=method, searcher=searcher, seed=seed)
+
+    def ask(self) -> Config:
+        trial = self._study.ask()
+        if trial is None:
+            raise RuntimeError(f"the study gave no trial: {self._study.ended}")
+        self._trial = trial
+        return trial.config
+
+    def tell(self, config: Config, loss: float) -> None:
+        self._study.tell(self._trial, loss)
+
+    def know(self, config: Config, loss: float) -> None:
+        self._study.add(config, loss)
+
+
+@dataclass(frozen=True)
+class Method:
+    """How an optimiser is made, and which library it comes from."""
+
+    make: Callable[[Space, int, int], Optimiser]
+    """From the space, the seed and the number of evaluations to come."""
+    package: str = OURS
+
+    @property
+    def ours(self) -> bool:
+        return self.package == OURS
+
+
+METHODS: dict[str, Method] = {
+    "xstar-gp": Method(lambda space, seed, _: Xstar(space, seed, "gp")),
+    "xstar-gp-plain": Method(lambda space, seed, _: Xstar(space, seed, None, GP(explore_every=0))),
+    "xstar-dngo": Method(lambda space, seed, _: Xstar(space, seed, "dngo")),
+    "xstar-dngo-paper": Method(lambda space, seed, _: Xstar(space, seed, None, DNGO(networks=1, samples=10))),
+    "xstar-auto": Method(lambda space, seed, _: Xstar(space, seed, None, Auto())),
+    "xstar-random": Method(lambda space, seed, _: Xstar(space, seed, "random")),
+    "optuna-tpe": Method(lambda space, seed, _: Optuna(space, partial(tpe_sampler, seed)), "optuna"),
+    "optuna-gp": Method(lambda space, seed, _: Optuna(space, partial(gp_sampler, seed)), "optuna"),
+    "smac": Method(Smac, "smac"),
+    "smac-gp": Method(SmacGP, "smac"),
+    "botorch": Method(lambda space, seed, _: BoTorch(space, seed), "botorch"),
+}
+LIBRARIES = Libraries({name: method.package for name, method in METHODS.items()})
+
+
+class Step(NamedTuple):
+    """One evaluation: what it gave, and what deciding on it took."""
+
+    loss: float
+    processor: float
+    """Seconds of the processor, all threads together."""
+    wall: float
+    """Seconds of the clock on the wall."""
+
+
+@contextmanager
+def made(method: str, space: Space, seed: int, evaluations: int) -> Iterator[Optimiser]:
+    """The optimiser of that name. Peers' warnings, about experimental features and jitter, are not shown; ours are."""
+    chosen = METHODS[method]
+    with warnings.catch_warnings():
+        if not chosen.ours:
+            warnings.simplefilter("ignore")
+        yield chosen.make(space, seed, evaluations)
+
+
+def decide(optimiser: Optimiser, problem: Problem) -> Step:
+    """One evaluation at the full budget."""
+    processor, wall = time.process_time(), time.perf_counter()
+    config = optimiser.ask()
+    processor, wall = time.process_time() - processor, time.perf_counter() - wall
+    loss = problem.loss(problem.space.parse(config))
+    again, wall_again = time.process_time(), time.perf_counter()
+    optimiser.tell(config, loss)
+    return Step(loss, processor + time.process_time() - again, wall + time.perf_counter() - wall_again)
+
+
+def search(problem: Problem, method: str, seed: int, evaluations: int) -> list[Step]:
+    """``problem`` at the full budget, one evaluation after the other."""
+    with made(method, problem.space, seed, evaluations) as optimiser:
+        return [decide(optimiser, problem) for _ in range(evaluations)]
+
+
+def run_search(task: Task, options: Namespace) -> Found:
+    """The record of a search: its incumbents, and milliseconds per decision."""
+    steps = search(problems.get(task.problem), task.method, task.seed, task["evaluations"])
+    processor = [1e3 * step.processor for step in steps]
+    return {
+        "best": improvements(step.loss for step in steps),
+        "processor": significant(statistics.mean(processor)),
+        "median": significant(statistics.median(processor)),
+        "wall": significant(1e3 * statistics.mean(step.wall for step in steps)),
+    }

@@ -1,0 +1,51 @@
+"""Runs in simulated time: what is kept of one, and its regret at any time.
+
+The regret is the immediate one of the MOBSTER paper, Section 4: the lowest loss reported by a time, at any budget, less y★. The
+time of a comparison is that of so many full trainings one after the other on each worker, at the median time of a training.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from benchmarks.harness.problems import full_training
+from benchmarks.harness.records import Found, Task, significant
+from xstar import problems
+from xstar.searchers import Searcher
+from xstar.simulation import improvements, simulate
+from xstar.trial import State
+
+
+def run_simulated(task: Task, method: str, searcher: Searcher | None = None) -> Found:
+    """The settings ``workers`` and ``trainings`` of a task say for how many and how long."""
+    seconds = full_training(task.problem) * task["trainings"]
+    problem, begun = problems.get(task.problem), time.process_time()
+    study = simulate(problem, method, searcher=searcher, workers=task["workers"], seconds=seconds, seed=task.seed)
+    history = study.history
+    return {
+        "best": [(at, loss) for at, loss in improvements(history) if at <= seconds],
+        "seconds": seconds,
+        "trials": len(history.trials),
+        "complete": history.count(State.COMPLETE),
+        "processor": significant(time.process_time() - begun),
+    }
+
+
+def regret_curve(runs: list[Found], grid: np.ndarray, best: float) -> np.ndarray:
+    """The mean regret at each time of the grid; infinite while a run has reported nothing."""
+    curves = []
+    for found in runs:
+        times, losses = np.array(found["best"], dtype=float).reshape(-1, 2).T
+        place = np.searchsorted(times, grid, side="right") - 1
+        curves.append(np.where(place >= 0, losses[np.maximum(place, 0)], np.inf))
+    return np.mean(curves, axis=0) - best
+
+
+def share_of_time(ours: np.ndarray, theirs: np.ndarray, grid: np.ndarray) -> tuple[float, bool]:
+    """The time at which ``ours`` reaches the end of ``theirs``, over the time at which ``theirs`` does; whether it does."""
+    goal = theirs[-1] + 1e-12
+    reached = np.flatnonzero(ours <= goal)
+    at = grid[reached[0]] if len(reached) else grid[-1]
+    return float(at / grid[np.flatnonzero(theirs <= goal)[0]]), bool(len(reached))

@@ -1,0 +1,1 @@
+"""What single experiments measure where it takes code of its own: trainings, functions, reference implementations."""

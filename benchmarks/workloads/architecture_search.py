@@ -1,0 +1,77 @@
+"""Searches for architectures that were trained: MLPs, trained as they are asked for, and the cells of NAS-Bench-201."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from argparse import Namespace
+from collections.abc import Callable
+from typing import Any
+
+import xstar as xs
+from benchmarks.harness.methods import METHODS, Optimiser, Xstar
+from benchmarks.harness.records import Found, Task, improvements, significant
+from benchmarks.workloads.mlp_training import domain, train
+from xstar import nets, problems
+
+FINAL = 3
+CELLS, TARGET = "nb201-cifar10", 94.3
+NETWORKS = ("nasbot", "evolution", "nasbot-random", "random")
+EDGES = {"gp-edges": "xstar-gp", "optuna-tpe": "optuna-tpe"}
+"""Methods on the six edges, and what ``harness/methods.py`` calls them."""
+
+
+def milliseconds(decided: list[float]) -> float:
+    """Of the processor, per decision."""
+    return float(significant(1e3 * statistics.mean(decided)))
+
+
+def run_mlp(task: Task, options: Namespace) -> Found:
+    space = xs.Space(net=domain(task.problem, task.seed))
+    study = xs.Study(space, metric="mse", method=task.method, seed=task.seed)
+    losses, trained, decided = [], [], []
+    for _ in range(task["evaluations"]):
+        begun = time.process_time()
+        trial = study.ask()
+        decided.append(time.process_time() - begun)
+        if trial is None:
+            raise RuntimeError(f"the study gave no trial: {study.ended}")
+        found = train(task.problem, task.seed, trial["net"], 0)
+        losses.append(found.valid)
+        trained.append(found.seconds)
+        study.tell(trial, found.valid)
+    pick = study.best["net"]
+    return {
+        "best": improvements(losses),
+        "tests": [train(task.problem, task.seed, pick, weights).test for weights in range(1, FINAL + 1)],
+        "pick": pick.to_json(),
+        "trained": significant(statistics.median(trained)),
+        "decided": milliseconds(decided),
+    }
+
+
+def run_cells(task: Task, options: Namespace) -> Found:
+    """Ends with the first cell that is good enough."""
+    problem: Any = problems.get(task.problem)
+    optimiser: Optimiser
+    unpack: Callable[[Any], Any]
+    if task.method in EDGES:
+        optimiser = METHODS[EDGES[task.method]].make(problem.space, task.seed, task["evaluations"])
+        unpack = problem.space.parse
+    else:
+        optimiser, unpack = Xstar(xs.Space(cell=nets.Cell()), task.seed, task.method), lambda c: c["cell"].config
+    losses, decided, accuracy = [], [], 0.0
+    while len(losses) < task["evaluations"] and accuracy < TARGET:
+        begun = time.process_time()
+        config = optimiser.ask()
+        decided.append(time.process_time() - begun)
+        found = unpack(config)
+        losses.append(problem.loss(found))
+        accuracy = round(100.0 - problem.test_error(found), 4)
+        optimiser.tell(config, losses[-1])
+    return {
+        "best": improvements(losses),
+        "count": len(losses),
+        "arrived": accuracy >= TARGET,
+        "decided": milliseconds(decided),
+    }

@@ -1,0 +1,118 @@
+"""What a benchmark keeps of a run, and the tables that are made from it."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from benchmarks import quality
+from benchmarks.harness.experiment import block, parser_of
+from benchmarks.harness.records import (
+    Record,
+    Store,
+    Task,
+    arrival,
+    best_after,
+    improvements,
+    significant,
+)
+from benchmarks.harness.report import Results, cell, mean_ranks, placed, ranks, write
+
+MADE = {"commit": "abc1234", "machine": "2 cores", "versions": {"xstar": "1.0", "optuna": "5.0"}}
+
+
+def record_of(seed: int, method: str, losses: list[float]) -> Record:
+    found = {"best": improvements(losses), "processor": 1.5, "median": 1.25, "wall": 2.0}
+    return Record(Task.of(seed, "branin", method, evaluations=len(losses)), found, MADE)
+
+
+def test_a_record_survives_its_line() -> None:
+    record = record_of(3, "xstar-gp", [2.0, 3.0, 1.0 / 3.0])
+    again = Record.parse(record.line())
+    assert again.task == record.task
+    assert again.found == {"best": [[1, 2.0], [3, 0.3333333333]], "processor": 1.5, "median": 1.25, "wall": 2.0}
+    assert again.made == MADE
+    assert again.line() == Record.parse(again.line()).line()
+
+
+def test_a_task_is_known_by_all_of_its_settings() -> None:
+    assert Task.of(0, "f", "m", a=1, b=2) == Task.of(0, "f", "m", b=2, a=1)
+    assert Task.of(0, "f", "m", a=1) != Task.of(0, "f", "m", a=2)
+    assert Task.from_json(Task.of(0, "f", "m", a=1).to_json()) == Task.of(0, "f", "m", a=1)
+
+
+def test_the_last_line_of_a_task_counts_and_lines_can_be_dropped(tmp_path: Path) -> None:
+    store = Store(tmp_path / "records" / "quality.jsonl")
+    assert store.read() == {}
+    for record in (record_of(0, "xstar-gp", [2.0]), record_of(1, "xstar-gp", [3.0]), record_of(0, "xstar-gp", [1.0])):
+        store.append(record)
+    assert [record.found["best"][0][1] for record in store.read().values()] == [1.0, 3.0]
+    store.drop([Task.of(0, "branin", "xstar-gp", evaluations=1)])
+    assert [task.seed for task in store.read()] == [1]
+
+
+def test_a_number_that_json_does_not_know_is_refused() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        Record(Task.of(0, "f", "m"), {"loss": math.inf}, MADE).line()
+
+
+def test_trajectories_keep_improvements_only() -> None:
+    losses = [5.0, 7.0, None, 4.0, 4.0, 1.0]
+    steps = improvements(losses)
+    assert steps == [(1, 5.0), (4, 4.0), (6, 1.0)]
+    for count in range(1, len(losses) + 1):
+        assert best_after(steps, count) == min(loss for loss in losses[:count] if loss is not None)
+    assert arrival(steps, 4.0) == 4
+    assert arrival(steps, 0.5) == math.inf
+    assert best_after(improvements([None]), 1) == math.inf
+
+
+def test_numbers_are_rounded_wherever_they_stand() -> None:
+    given = {"a": 123456.789, "b": [1 / 3, 2], "c": {"d": "x", "e": None, "f": 0.0, "g": True}}
+    assert significant(given, 3) == {"a": 123000.0, "b": [0.333, 2], "c": {"d": "x", "e": None, "f": 0.0, "g": True}}
+
+
+def test_a_table_is_rebuilt_from_the_file_alone(tmp_path: Path) -> None:
+    store = Store(tmp_path / "quality.jsonl")
+    for seed in range(2):
+        store.append(record_of(seed, "xstar-gp", [1.0, 0.5 + seed]))
+        store.append(record_of(seed, "optuna-tpe", [4.0, 3.0 + seed]))
+    given = ["--methods", "xstar-gp,optuna-tpe", "--problems", "branin", "--seeds", "2", "--evaluations", "2"]
+    parsed = parser_of(quality.EXPERIMENT).parse_args(given)
+    text = block(quality.EXPERIMENT, "search", Results(quality.tasks(parsed), store.read()), parsed)
+    assert "| branin | **0.75 ± 0.25** | 3.5 ± 0.5 |" in text
+    assert "| xstar-gp | 1.00 |" in text
+    assert "| branin | optuna-tpe | -2.75 | 0.56 | better |" in text
+    assert "Runs of commit abc1234; 2 cores; xstar 1.0, optuna 5.0." in text
+
+
+def test_cells_say_when_seeds_are_missing() -> None:
+    assert cell([1.0, 3.0]) == "2 ± 1"
+    assert cell([1.0], most=2) == "1 ± 0 (1 seed)"
+    assert cell([]) == "–"
+    assert cell([1.0, 3.0], "{:.2f} ± {:.2f}", least=2.0) == "**2.00 ± 1.00**"
+
+
+def test_ranks_are_over_the_pairs_that_all_methods_have() -> None:
+    assert ranks([0.3, 0.1, 0.1]) == [3.0, 1.5, 1.5]
+    records = [record_of(0, "a", [1.0]), record_of(0, "b", [2.0]), record_of(1, "a", [1.0])]
+    known = {record.task: record for record in records}
+    means, pairs = mean_ranks(Results(list(known), known), lambda found: found["best"][-1][1], ["a", "b"])
+    assert (means, pairs) == ([1.0, 2.0], 1)
+
+
+def test_a_block_takes_the_place_of_its_former_self(tmp_path: Path) -> None:
+    file = tmp_path / "dngo.md"
+    file.write_text("# DNGO\n\nold figures\n", encoding="utf-8")
+    write(file, "DNGO", "dngo head", "first")
+    write(file, "DNGO", "dngo workers", "second")
+    write(file, "DNGO", "dngo head", "third")
+    text = file.read_text(encoding="utf-8")
+    assert text.startswith("# DNGO\n\n<!-- dngo head -->\nthird\n<!-- end of dngo head -->\n")
+    assert "first" not in text
+    assert (
+        text.index("third") < text.index("second") < text.index("before records were kept") < text.index("old figures")
+    )
+    assert placed(text, "dngo workers", "second") == text
