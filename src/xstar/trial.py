@@ -172,12 +172,12 @@ class Trial:
     """One trial as the journal tells it. Read it freely; only the fold of the journal writes it."""
 
     __slots__ = (
+        "_config",
         "_sign",
         "asked_at",
         "attempt",
         "bracket",
         "budget",
-        "config",
         "crashes",
         "ended_at",
         "loss",
@@ -194,7 +194,7 @@ class Trial:
 
     def __init__(self, number: int, config: Config, origin: str, seen: int, at: float, sign: float) -> None:
         self.number = number
-        self.config = config
+        self._config = config
         self.origin = origin
         self.seen = seen
         """How many events the decision to run this trial was based on."""
@@ -221,7 +221,12 @@ class Trial:
         self._sign = sign
 
     def __getitem__(self, name: str) -> Any:
-        return self.config[name]
+        return self._config[name]
+
+    @property
+    def config(self) -> Config:
+        """The configuration, as a dictionary of your own: change it as you like, the trial keeps what was tried."""
+        return self._config.copy()  # its values are immutable (``space.Domain`` asks it of those of other kinds, too)
 
     @property
     def value(self) -> float | None:
@@ -258,7 +263,7 @@ class Trial:
 
     def __repr__(self) -> str:
         value = "" if self.loss is None else f", value={self.value:g}"
-        return f"Trial({self.number}, {self.state.value}{value}, config={self.config})"
+        return f"Trial({self.number}, {self.state.value}{value}, config={self._config})"
 
 
 def last_line(reason: str) -> str:

@@ -33,7 +33,7 @@ class RunningTrial:
 
     def __init__(self, job: Job) -> None:
         self.number = job.trial
-        self.config: Config = job.config
+        self._config = job.config
         self.attempt = job.attempt
         """0 for the first run; higher after a promotion or a crash."""
         self._folder = Path(job.directory) / "checkpoint" if job.directory else None
@@ -47,7 +47,12 @@ class RunningTrial:
         self._streams = False
 
     def __getitem__(self, name: str) -> Any:
-        return self.config[name]
+        return self._config[name]
+
+    @property
+    def config(self) -> Config:
+        """The configuration, as a dictionary of your own: change it as you like, the trial keeps what was tried."""
+        return self._config.copy()
 
     def _saved(self) -> bool:
         if self._folder is None or not self._folder.is_dir():
@@ -86,7 +91,7 @@ class RunningTrial:
         return range(self.start + 1, last + 1)
 
     def __repr__(self) -> str:
-        return f"RunningTrial({self.number}, config={self.config})"
+        return f"RunningTrial({self.number}, config={self._config})"
 
 
 def check_objective(objective: Objective) -> None:
