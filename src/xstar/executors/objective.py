@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import os
 import traceback
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -156,3 +157,17 @@ def describe(error: BaseException) -> tuple[str, str]:
     if isinstance(error, MissingMetric):
         return "metric", str(error)
     return "exception", "".join(traceback.format_exception(error)).strip()
+
+
+def leave_if_forked(owner: int, error: BaseException | None = None) -> None:
+    """End this process if it is not ``owner`` but a fork of it, made by the objective, that came back from there.
+
+    It must not go on in our place: what it reports would be taken for another trial's, and in the main program's own process
+    it would carry on the search a second time.
+    """
+    if os.getpid() == owner:
+        return
+    if isinstance(error, SystemExit) and (error.code is None or isinstance(error.code, int)):
+        os._exit(error.code or 0)  # what a forked process ought to do: sys.exit(), which we caught
+    os.write(2, b"xstar: a process that the objective forked came back from it and is ended; let it call os._exit()\n")
+    os._exit(1)
