@@ -18,7 +18,7 @@ from xstar.core.metrics import parse_metrics
 from xstar.core.randomness import Streams
 from xstar.core.version import VERSION
 from xstar.errors import InvalidArgument, InvalidReport, NoValue, StudyExists, UnknownTrial
-from xstar.executors.clock import wall_clock
+from xstar.executors.clock import stopwatch, wall_clock
 from xstar.files import Folders
 from xstar.journal import History, Journal, LeasedJournal, MemoryJournal
 from xstar.journal import events as ev
@@ -28,6 +28,7 @@ from xstar.space import Space
 from xstar.storage.heartbeat import Heartbeat
 from xstar.study.ledger import Ledger
 from xstar.study.limits import NO_LIMITS, Limits
+from xstar.study.opening import open_storage
 from xstar.study.policy import STARTS, Policy, Start, is_late
 from xstar.study.settings import Settings, check_name
 from xstar.trial import Done, Job, State, Trial, Verdict, last_line
@@ -35,7 +36,6 @@ from xstar.trial import Done, Job, State, Trial, Verdict, last_line
 if TYPE_CHECKING:
     from xstar.storage import SqlStorage
 
-DEFAULT_STORAGE = "xstar.db"
 FAILURES = ("exception", "nan", "timeout", "killed", "infeasible")
 
 
@@ -149,13 +149,15 @@ class Study:
         """Why the last ``ask`` gave nothing and none will; ``None``: it may give something later."""
         self._made: Start | None = None  # the decision that `ask` is trying to append
         self._mine: dict[int, int] = {}  # trials this object runs → the attempt it runs
-        self._begun_at = clock()
-        self._heartbeat = Heartbeat(journal, clock) if isinstance(journal, LeasedJournal) else None
+        self.stopwatch = stopwatch(clock)
+        """What the limit ``seconds`` is measured with: never set back or forward."""
+        self._begun_at = self.stopwatch()
+        self._heartbeat = Heartbeat(journal, clock, self.stopwatch) if isinstance(journal, LeasedJournal) else None
         self.reclaim()
 
     def begin(self) -> None:
         """A search begins now: what the limit ``seconds`` counts from."""
-        self._begun_at = self.clock()
+        self._begun_at = self.stopwatch()
 
     # ------------------------------------------------------------ ask
 
@@ -183,7 +185,7 @@ class Study:
     def _next(self, limits: Limits) -> Start | None:
         history, now, full = self.history, self.clock(), None
         if limits is not NO_LIMITS:
-            self.ended = limits.over(history, now - self._begun_at)
+            self.ended = limits.over(history, self.stopwatch() - self._begun_at)
             if self.ended is not None:
                 return None
             full = limits.full(history)
@@ -385,10 +387,3 @@ class Study:
         if not 0 <= number < len(self.history.trials):
             raise UnknownTrial(f"there is no trial {number}; the study has trials 0 to {len(self.history.trials) - 1}")
         return self.history.trials[number]
-
-
-def open_storage(storage: str | os.PathLike[str] | None) -> SqlStorage:
-    """The database at a path or URL (default ``xstar.db``)."""
-    from xstar.storage import SqlStorage  # at use: SQLAlchemy takes half of the time of `import xstar`
-
-    return SqlStorage(DEFAULT_STORAGE if storage is None else storage)
