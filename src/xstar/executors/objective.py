@@ -18,7 +18,7 @@ from typing import Any, cast
 
 from xstar.core.metrics import parse_metrics
 from xstar.errors import Infeasible, InvalidReport, MissingMetric, ObjectiveError
-from xstar.trial import Config, Job, no_epochs
+from xstar.trial import Config, Job, no_epochs, shortened
 
 Objective = Callable[[Any], Any]
 
@@ -153,10 +153,10 @@ def _stream(
 def describe(error: BaseException) -> tuple[str, str]:
     """(kind, reason) of an exception that ended a run; the reason ends with the line that names the error."""
     if isinstance(error, Infeasible):
-        return "infeasible", str(error) or "infeasible"
+        return "infeasible", shortened(str(error)) or "infeasible"
     if isinstance(error, MissingMetric):
-        return "metric", str(error)
-    return "exception", "".join(traceback.format_exception(error)).strip()
+        return "metric", shortened(str(error))
+    return "exception", shortened("".join(traceback.format_exception(error)).strip())
 
 
 def leave_if_forked(owner: int, error: BaseException | None = None) -> None:

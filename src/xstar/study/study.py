@@ -31,7 +31,7 @@ from xstar.study.limits import NO_LIMITS, Limits
 from xstar.study.opening import open_storage
 from xstar.study.policy import STARTS, Policy, Start, is_late
 from xstar.study.settings import Settings, check_name
-from xstar.trial import Done, Job, State, Trial, Verdict, last_line
+from xstar.trial import Done, Job, State, Trial, Verdict, last_line, shortened
 
 if TYPE_CHECKING:
     from xstar.storage import SqlStorage
@@ -265,7 +265,8 @@ class Study:
         """Record that a run ended without a result. ``killed`` runs are tried again (``retries`` times)."""
         if kind not in FAILURES:
             raise InvalidArgument("kind", f"must be one of {', '.join(FAILURES)}", kind)
-        self._end(trial, attempt, lambda known, run: ev.Failed(known.number, kind, str(reason), self.clock(), run))
+        text = shortened(str(reason))
+        self._end(trial, attempt, lambda known, run: ev.Failed(known.number, kind, text, self.clock(), run))
 
     def _end(self, trial: Trial | int, attempt: int | None, event: Callable[[Trial, int], ev.Event]) -> None:
         with self._ledger.lock:
@@ -342,7 +343,7 @@ class Study:
     def release(self, reason: str) -> None:
         """Give up what this object runs: the trials will be run again from their checkpoints."""
         with self._ledger.lock:
-            self._lose([(number, reason, run) for number, run in self._mine.items()], released=True)
+            self._lose([(number, shortened(reason), run) for number, run in self._mine.items()], released=True)
             self._mine.clear()
 
     def _lose(self, found: Sequence[tuple[int, str, int]], *, released: bool = False) -> None:
