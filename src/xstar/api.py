@@ -14,7 +14,7 @@ from xstar.loop import Watch, run
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space
-from xstar.study import Limits, Study
+from xstar.study import FIRST_FAILURES, Limits, Study
 from xstar.study.methods import check_end, resolve
 from xstar.trial import Trial
 
@@ -40,6 +40,7 @@ class Options(TypedDict, total=False):
     seconds: float | None
     target: float | None
     patience: int | None
+    max_failures: int | None
     workers: int
     timeout: float | None
     metric: str | None
@@ -82,6 +83,9 @@ def minimize(objective: Objective, space: Space, **options: Unpack[Options]) -> 
     trials, seconds, target, patience
         When to stop; at least one of them, or a finite space with a method that exhausts it. ``trials`` is the total of
         the study, not "additional".
+    max_failures
+        The search ends with an ``ObjectiveError`` when the first trials, this many (default 5), all raise the same exception on
+        the same line: a typing error should not cost the whole budget. ``None`` switches it off.
     workers, timeout
         Trials at a time, and the seconds one may take. One worker without a time limit runs in this process, otherwise in
         worker processes.
@@ -118,7 +122,13 @@ def _search(direction: str, objective: Objective, space: Space, options: Options
             f"{unknown[0]}=…",
             f"there are {', '.join(Options.__annotations__)}",
         )
-    limits = Limits(options.get("trials"), options.get("seconds"), options.get("target"), options.get("patience"))
+    limits = Limits(
+        options.get("trials"),
+        options.get("seconds"),
+        options.get("target"),
+        options.get("patience"),
+        options.get("max_failures", FIRST_FAILURES),
+    )
     chosen = resolve(
         options.get("method"), options.get("searcher"), options.get("scheduler"), options.get("max_budget")
     )
