@@ -27,6 +27,7 @@ UNFINISHED = (".new", ".tmp", ".part")
 
 log = logging.getLogger("xstar")
 _told: set[str] = set()
+_returning: set[int] = set()  # by their id, objectives that returned: the next time one is called we know it beforehand
 
 
 class RunningTrial:
@@ -103,30 +104,59 @@ def check_objective(objective: Objective) -> None:
         raise ObjectiveError(f"the objective {objective.__name__} is async; write a plain function or generator")
 
 
+Warn = Callable[[str, str], None]
+"""Says something to the user, once: takes a key, by which a repetition is known, and the text."""
+
+
+def warn_once(key: str, text: str) -> None:
+    """A warning in the log, the first time in this process."""
+    if key not in _told:
+        _told.add(key)
+        log.warning("%s", text)
+
+
 def drive(
-    objective: Objective, trial: RunningTrial, job: Job, metric: str
+    objective: Objective, trial: RunningTrial, job: Job, metric: str, warn: Warn = warn_once
 ) -> Generator[tuple[int, dict[str, float]], None, None]:
     """Run one job, yielding (budget, metrics) per report; between two of them ``trial.stop`` may be raised.
 
     Closing it closes the objective at its last ``yield``.
     """
-    if job.start > 0 and not trial.resumed and "checkpoint" not in _told:
-        _told.add("checkpoint")
-        log.warning(
-            "trial %d has no checkpoint, so its %d finished epochs are trained again; save to trial.checkpoint to avoid this",
-            job.trial,
-            job.start,
-        )
+    repeats = job.start if not trial.resumed else 0
+    if repeats and id(objective) in _returning:
+        _warn_of_return(job.trial, repeats, warn)
     result: Any = objective(trial)
     if inspect.isgenerator(result):
         trial._streams = True  # before its first line runs
+        if repeats:
+            again = f"trial {job.trial} has no checkpoint, so {_epochs(repeats)} trained again"
+            warn("checkpoint", f"{again}; save to trial.checkpoint to avoid this")
         yield from _stream(cast("Generator[Any, Any, Any]", result), trial, job.start, metric)
         return
+    _returning.add(id(objective))
+    if repeats:
+        _warn_of_return(job.trial, repeats, warn)
     budget = trial.stop or job.start + 1
     yield budget, parse_metrics(result, metric)
     while trial.stop is not None and trial.stop > budget:
-        budget = trial.go_on(budget)
+        done, budget = budget, trial.go_on(budget)
+        if not trial.resumed:
+            _warn_of_return(job.trial, done, warn)
         yield budget, parse_metrics(objective(trial), metric)
+
+
+def _warn_of_return(trial: int, done: int, warn: Warn) -> None:
+    """A trial shall go on, its objective returns, and there is no checkpoint to go on from."""
+    warn(
+        "returns",
+        f"trial {trial} shall train on, but its objective returns instead of yielding and saved no checkpoint, so it is called "
+        f"again and {_epochs(done)} trained again. Yield once per epoch of trial.epochs(); or save to trial.checkpoint, and "
+        "load that when trial.resumed is true; or choose a method that trains each trial once, such as method='gp'",
+    )
+
+
+def _epochs(count: int) -> str:
+    return "1 finished epoch is" if count == 1 else f"its {count} finished epochs are"
 
 
 def _stream(

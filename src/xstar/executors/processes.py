@@ -23,7 +23,7 @@ from xstar.core.checks import whole_number
 from xstar.errors import InvalidArgument, ObjectiveError
 from xstar.executors.clock import monotonic_clock
 from xstar.executors.contract import TICK
-from xstar.executors.objective import Objective, check_objective
+from xstar.executors.objective import Objective, check_objective, warn_once
 from xstar.trial import Failure, Finished, Job, Outcome, Report, Verdict
 
 log = logging.getLogger("xstar")
@@ -221,6 +221,9 @@ class ProcessExecutor:
         (trial, attempt), *words = rest
         if worker.job is None or (worker.job.trial, worker.job.attempt) != (trial, attempt):
             log.warning("a worker spoke of trial %d, which it does not run; the message is ignored", trial)
+            return
+        if kind == "warning":
+            warn_once(*words)
             return
         if kind == "report":
             found.append(Report(trial, attempt, *words))

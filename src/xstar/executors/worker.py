@@ -22,7 +22,7 @@ from typing import Any
 
 import cloudpickle
 
-from xstar.executors.objective import Objective, RunningTrial, describe, drive, leave_if_forked
+from xstar.executors.objective import Objective, RunningTrial, describe, drive, leave_if_forked, warn_once
 from xstar.executors.orphans import on_record
 from xstar.trial import Job
 
@@ -30,6 +30,7 @@ from xstar.trial import Job
 #                 ("stop", (trial, attempt), None) · ("continue", (trial, attempt), new stop): the answer at a run's stop
 # from a worker   ("ready",) · ("broken", traceback) · and, all with the (trial, attempt) they speak of:
 #                 ("report", run, budget, metrics) · ("finished", run) · ("failed", run, kind, reason)
+#                 ("warning", run, key, text): for the user, who hears each key once
 
 
 class Link:
@@ -76,7 +77,12 @@ def _run(link: Link, objective: Objective, metric: str, job: Job, parent: int) -
     run, failure = (job.trial, job.attempt), None
     with _output_to(job.directory), on_record(job.directory, parent):
         trial = RunningTrial(job)
-        steps = drive(objective, trial, job, metric)
+
+        def warn(key: str, text: str) -> None:
+            warn_once(key, text)  # into the trial's own stderr, and to the main program's log
+            link.send("warning", run, key, text)
+
+        steps = drive(objective, trial, job, metric, warn)
         try:
             for budget, metrics in steps:
                 link.send("report", run, budget, metrics)
