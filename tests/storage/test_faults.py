@@ -164,3 +164,13 @@ def test_a_database_in_a_folder_that_the_program_left_is_still_there(
         trial = study.ask()
         assert trial is not None
         study.tell(trial, 1.0)
+
+
+def test_a_study_whose_database_went_away_can_still_be_closed(tmp_path: Path) -> None:
+    study = a_study(tmp_path / "s.db")
+    assert study.ask() is not None
+    (tmp_path / "s.db").unlink()
+    with pytest.raises(StorageError, match="while it was in use"):
+        study.close()
+    assert study._heartbeat is not None
+    assert study._heartbeat._thread is None, "nobody renews leases any more"

@@ -361,13 +361,15 @@ class Study:
 
     def close(self) -> None:
         """Stop the heartbeat, give up what still runs here, let go of the database."""
-        if self._mine:
-            self.release("the study was closed while it ran")
-        if self._heartbeat is not None:
-            self._heartbeat.stop()
-        if self.storage is not None:
-            self.storage.close()
-        self.files.close()
+        try:
+            if self._mine:
+                self.release("the study was closed while it ran")
+        finally:  # also when the database is gone
+            if self._heartbeat is not None:
+                self._heartbeat.stop()
+            if self.storage is not None:
+                self.storage.close()
+            self.files.close()
 
     def __enter__(self) -> Study:
         return self
