@@ -11,6 +11,7 @@ This is about one machine. A run on another machine is known by its lease alone.
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import time
@@ -36,7 +37,7 @@ def on_record(directory: str | None, parent: int) -> Iterator[None]:
         return
     end_orphan(directory)
     path, own = Path(directory) / RECORD, os.getpid()
-    path.write_text(f"{machine()}|{own}|{started(own) or ''}\n")
+    path.write_text(_line(own))
     try:
         if os.getppid() != parent:
             os._exit(1)  # an orphan itself; the file is as good as any other of the dead
@@ -44,6 +45,11 @@ def on_record(directory: str | None, parent: int) -> Iterator[None]:
     finally:
         if os.getpid() == own:  # not in a process that the objective forked
             path.unlink(missing_ok=True)
+
+
+@functools.cache
+def _line(pid: int) -> str:
+    return f"{machine()}|{pid}|{started(pid) or ''}\n"
 
 
 def end_orphan(directory: str | None) -> None:
