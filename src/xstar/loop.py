@@ -120,7 +120,7 @@ def _record(study: Study, executor: Executor, outcome: Outcome, alike: SameFailu
             trial_log.warning("trial %d: %s: %s", trial, kind, last)
             if kind == "exception" and (same := alike.again(reason)) and study.history.best is None:
                 raise ObjectiveError(
-                    f"every trial so far failed in the same place: {same}. Mend the objective, or raise xs.Infeasible where a "
+                    f"the first trials all failed in the same place: {same}. Mend it, or raise xs.Infeasible where a "
                     "configuration cannot be evaluated; max_failures=None lets such a search go on"
                 )
 
