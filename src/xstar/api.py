@@ -24,7 +24,7 @@ from xstar.loop import Ending, Watch, run
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space
-from xstar.study import Limits, Study
+from xstar.study import FIRST_FAILURES, Limits, Study
 from xstar.study.methods import check_end
 from xstar.study.settings import Settings
 from xstar.trial import Trial
@@ -86,6 +86,7 @@ def minimize(
     seconds: float | None = None,
     target: float | None = None,
     patience: int | None = None,
+    max_failures: int | None = FIRST_FAILURES,
     metric: str | None = None,
     constraints: Mapping[str, float] | None = None,
     method: str | None = None,
@@ -122,6 +123,10 @@ def minimize(
         Stop when a trial is this good.
     patience
         Stop after this many trials in a row without a new best.
+    max_failures
+        Stop with an error when this many first trials all raise the same exception on the same line.
+
+        A typing error should not cost the whole budget. ``None`` switches it off.
     metric
         Which metric counts, if the objective gives several.
     constraints

@@ -20,7 +20,7 @@ from xstar.errors import ObjectiveError
 from xstar.executors import Executor
 from xstar.files import DEFAULT_CHECKPOINTS, Checkpoints
 from xstar.schedulers import Advises
-from xstar.study import NO_LIMITS, Limits, Study
+from xstar.study import NO_LIMITS, Limits, SameFailure, Study
 from xstar.trial import Failure, Finished, Outcome, Report, State, last_line
 
 log = logging.getLogger("xstar")
@@ -65,6 +65,7 @@ def run(
     if executor.uses_files and checkpoints is not None:
         kept = Checkpoints(study.files, study.history, study.scheduler.retired, checkpoints)
     study.begin()
+    alike = SameFailure(limits.max_failures)
     if limits.trials is not None and isinstance(study.scheduler, Advises):
         for line in study.scheduler.advice(limits.trials):
             log.warning("%s", line)
@@ -82,7 +83,7 @@ def run(
                     if study.ended is not None:
                         return Ending(End.DONE, study.ended)
                 for outcome in executor.poll():
-                    _record(study, executor, outcome)
+                    _record(study, executor, outcome, alike)
                     if kept is not None and not isinstance(outcome, Report):
                         kept.clean_up(outcome.trial)
                 if watch is not None:
@@ -97,8 +98,10 @@ def run(
             raise
 
 
-def _record(study: Study, executor: Executor, outcome: Outcome) -> None:
+def _record(study: Study, executor: Executor, outcome: Outcome, alike: SameFailure) -> None:
     """Into the journal first, then act on it."""
+    if not isinstance(outcome, Failure) or outcome.kind != "exception":
+        alike.seen_other()
     match outcome:
         case Report(trial, attempt, budget, metrics):
             verdict = study.report(trial, metrics, budget, attempt=attempt)
@@ -115,6 +118,11 @@ def _record(study: Study, executor: Executor, outcome: Outcome) -> None:
             if kind == "metric" and study.history.best is None:
                 raise ObjectiveError(last)  # no trial of this search can ever have a value
             trial_log.warning("trial %d: %s: %s", trial, kind, last)
+            if kind == "exception" and (same := alike.again(reason)) and study.history.best is None:
+                raise ObjectiveError(
+                    f"the first trials all failed in the same place: {same}. Mend it, or raise xs.Infeasible where a "
+                    "configuration cannot be evaluated; max_failures=None lets such a search go on"
+                )
 
 
 @dataclass

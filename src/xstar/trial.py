@@ -220,12 +220,12 @@ class Trial:
     """One trial as the journal tells it. Read it freely; only the fold of the journal writes it."""
 
     __slots__ = (
+        "_config",
         "_sign",
         "asked_at",
         "attempt",
         "bracket",
         "budget",
-        "config",
         "crashes",
         "ended_at",
         "loss",
@@ -242,7 +242,7 @@ class Trial:
 
     def __init__(self, number: int, config: Config, origin: Origin, seen: int, at: float, sign: float) -> None:
         self.number = number
-        self.config = config
+        self._config = config
         self.origin = origin
         self.seen = seen
         """How many events the decision to run this trial was based on."""
@@ -269,7 +269,12 @@ class Trial:
         self._sign = sign
 
     def __getitem__(self, name: str) -> Any:
-        return self.config[name]
+        return self._config[name]
+
+    @property
+    def config(self) -> Config:
+        """The configuration, as a dictionary of your own: change it as you like, the trial keeps what was tried."""
+        return self._config.copy()  # its values are immutable (``space.Domain`` asks it of those of other kinds, too)
 
     @property
     def value(self) -> float | None:
@@ -306,13 +311,30 @@ class Trial:
 
     def __repr__(self) -> str:
         value = "" if self.loss is None else f", value={self.value:g}"
-        return f"Trial({self.number}, {self.state.value}{value}, config={self.config})"
+        return f"Trial({self.number}, {self.state.value}{value}, config={self._config})"
+
+
+LONGEST_REASON = 20_000
+"""Characters of a reason that are kept: a traceback has a few thousand, an exception that prints an array has no end."""
+
+LONGEST_LINE = 1_000
+"""Characters of a reason's last line that are shown."""
+
+
+def shortened(reason: str) -> str:
+    """The reason with its middle left out if it is too long to keep: it begins and ends as before."""
+    cut = len(reason) - LONGEST_REASON
+    if cut <= 0:
+        return reason
+    head = LONGEST_REASON // 4  # the end names the error, so it gets more
+    return f"{reason[:head]}\n[… {cut:,} characters left out …]\n{reason[head + cut :]}"
 
 
 def last_line(reason: str) -> str:
     """The line of a traceback that names the error, without what a terminal would take for a command."""
     lines = reason.strip().splitlines()
-    return "".join(character for character in lines[-1] if character.isprintable()) if lines else ""
+    line = "".join(character for character in lines[-1] if character.isprintable()) if lines else ""
+    return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"
 
 
 def no_epochs() -> InvalidArgument:

@@ -96,11 +96,11 @@ def test_constraints_are_refused(texts: list[str]) -> None:
 
 
 def test_checkpoints_are_read() -> None:
-    assert search_options.read_checkpoints("all") is None
-    assert search_options.read_checkpoints("3") == 3
+    assert search_options.number_or("--checkpoints", "all")("all") is None
+    assert search_options.number_or("--checkpoints", "all")("3") == 3
     for text in ("-1", "two", "", "1.5"):
         with pytest.raises(InvalidArgument, match="--checkpoints: must be a whole number of at least 0, or all"):
-            search_options.read_checkpoints(text)
+            search_options.number_or("--checkpoints", "all")(text)
 
 
 def test_none_in_settings_stands_only_where_it_means_something() -> None:

@@ -57,7 +57,7 @@ def workers_of_study(database: Path) -> list[int]:
                 marked = f"XSTAR_TEST={database}".encode() in (entry / "environ").read_bytes()
             except OSError:
                 continue
-            if marked and b"xstar.executors.worker" in words:
+            if marked and b"start_worker.py" in words:
                 found.append(int(entry.name))
     return found
 

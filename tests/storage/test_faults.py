@@ -122,3 +122,56 @@ def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:
 def test_an_unreachable_server() -> None:
     with pytest.raises(StorageError, match=r"127\.0\.0\.1"):
         xs.Study(SPACE, name="s", storage="postgresql://nobody@127.0.0.1:1/none?connect_timeout=2")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("how", ["deleted", "moved", "replaced"])
+def test_a_database_that_goes_away_ends_the_search(tmp_path: Path, how: str, workers: int) -> None:
+    place = tmp_path / "s.db"
+
+    def take_away(study: xs.Study) -> None:
+        if len(study.history.ended) < 5 or (tmp_path / "done").exists():
+            return
+        (tmp_path / "done").touch()
+        if how == "moved":
+            place.rename(tmp_path / "t.db")
+        else:
+            place.unlink()
+        if how == "replaced":
+            sqlite3.connect(place).close()
+            place.touch()
+
+    with pytest.raises(StorageError, match="deleted, moved or replaced while it was in use") as caught:
+        xs.minimize(
+            lambda trial: trial["x"],
+            SPACE,
+            trials=20,
+            workers=workers,
+            study="s",
+            storage=place,
+            seed=1,
+            watch=take_away,
+        )
+    assert str(place) in str(caught.value)
+
+
+def test_a_database_in_a_folder_that_the_program_left_is_still_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    with xs.Study(SPACE, name="s", storage="s.db", seed=1) as study:
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        trial = study.ask()
+        assert trial is not None
+        study.tell(trial, 1.0)
+
+
+def test_a_study_whose_database_went_away_can_still_be_closed(tmp_path: Path) -> None:
+    study = a_study(tmp_path / "s.db")
+    assert study.ask() is not None
+    (tmp_path / "s.db").unlink()
+    with pytest.raises(StorageError, match="while it was in use"):
+        study.close()
+    assert study._heartbeat is not None
+    assert study._heartbeat._thread is None, "nobody renews leases any more"

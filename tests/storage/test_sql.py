@@ -139,7 +139,7 @@ def test_who_is_dead() -> None:
     assert replace(me, started="1").is_dead(), "the number was given to another process"
     gone = replace(me, process=2**22 - 3, started="")
     assert gone.is_dead()
-    assert not replace(gone, host="elsewhere").is_dead(), "only its own machine can tell"
+    assert not replace(gone, machine="elsewhere").is_dead(), "only its own machine can tell"
     assert LeaseHolder.parse("nonsense") is None
 
 

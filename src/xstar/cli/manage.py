@@ -117,20 +117,23 @@ def delete(
     """Delete a study with all its events, checkpoints and output. There is no way back."""
     out = console()
     with look(study, storage) as view:
-        files = view.files(directory)
-        has_files = files.folder.is_dir() and not keep_files
+        files = None if keep_files else view.files(directory)
+        if files is not None and not files.check().is_dir():
+            files = None
         if not yes:
             running = len(view.history.running)
             what = f"{study!r} with {plural(len(view.history.trials), 'trial')}"
             what += f", {running} of them running" if running else ""
-            typer.confirm(f"Delete study {what}{f' and its files in {files.folder}' if has_files else ''}?", abort=True)
+            typer.confirm(
+                f"Delete study {what}{f' and its files in {files.folder}' if files is not None else ''}?", abort=True
+            )
     with existing(storage) as place:
         place.delete(study)
-    if has_files:
+    if files is not None:
         files.remove()
         with contextlib.suppress(OSError):
             files.folder.parent.rmdir()  # the last study's files are gone; another's keep it
-    out.print(f"study {study!r} is deleted" + (" with its files" if has_files else ""), soft_wrap=True)
+    out.print(f"study {study!r} is deleted" + (" with its files" if files is not None else ""), soft_wrap=True)
 
 
 def report(

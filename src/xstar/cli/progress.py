@@ -49,7 +49,7 @@ class Tracker:
     def __init__(self, study: Study, limits: Limits) -> None:
         self.study = study
         self.limits = limits
-        self.started = study.clock()
+        self.started = study.stopwatch()
         self.before = len(study.history.trials)
         """Trials of earlier sessions."""
         self.ended = 0
@@ -62,7 +62,7 @@ class Tracker:
 
     @property
     def elapsed(self) -> float:
-        return self.study.clock() - self.started
+        return self.study.stopwatch() - self.started
 
     def advance(self) -> list[Trial]:
         """The trials that ended, or have to be run again, since the last call."""
@@ -89,7 +89,7 @@ class Tracker:
                 found.append(trial)
         self.best = history.best
         # Trials that pause count as well: most of them never run again, and the end is near when all have been tried.
-        self._ends.extend([self.study.clock()] * min(WINDOW, self.done() - self._done))
+        self._ends.extend([self.study.stopwatch()] * min(WINDOW, self.done() - self._done))
         self._done = max(self._done, self.done())
         return found
 
@@ -103,7 +103,7 @@ class Tracker:
         if len(self._ends) < 2:
             return None
         # Up to now, not up to the last end: while nothing ends, the rate sinks.
-        return (len(self._ends) - 1) / max(self.study.clock() - self._ends[0], 1e-6)
+        return (len(self._ends) - 1) / max(self.study.stopwatch() - self._ends[0], 1e-6)
 
     def done(self) -> int:
         """How many of ``limits.trials`` are behind us."""

@@ -59,13 +59,17 @@ def read_constraints(texts: Iterable[str]) -> dict[str, float]:
     return found
 
 
-def read_checkpoints(text: str) -> int | None:
-    """``"3"`` → 3, ``"all"`` → ``None``."""
-    if text == "all":
-        return None
-    if not text.isdecimal():
-        raise InvalidArgument("--checkpoints", "must be a whole number of at least 0, or all", text)
-    return int(text)
+def number_or(option: str, word: str) -> Callable[[str], int | None]:
+    """How ``"3"`` is read as 3, and a word that stands for ``None``."""
+
+    def read(text: str) -> int | None:
+        if text == word:
+            return None
+        if not text.isdecimal():
+            raise InvalidArgument(option, f"must be a whole number of at least 0, or {word}", text)
+        return int(text)
+
+    return read
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,8 @@ FORMS: Mapping[str, Form] = {
     "study": Form(default="the file's name"),
     "storage": Form(metavar="PATH|URL", envvar="XSTAR_STORAGE", default=DEFAULT_STORAGE),
     "directory": Form(Path, metavar="FOLDER", default="beside the storage"),
-    "checkpoints": Form(str, read=read_checkpoints, metavar="NUMBER|all"),
+    "checkpoints": Form(str, read=number_or("--checkpoints", "all"), metavar="NUMBER|all"),
+    "max_failures": Form(str, read=number_or("--max-failures", "none"), metavar="NUMBER|none"),
     "retries": Form(default=str(DEFAULT_RETRIES)),
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +14,7 @@ from rich.text import Text
 
 from xstar.cli.look import View, existing, look
 from xstar.cli.options import STORAGE, Directory, Storage, StudyName
-from xstar.cli.text import STYLES, config_table, console, counts, number, plural, seconds, short_config
+from xstar.cli.text import STYLES, config_table, console, counts, json_text, number, plural, seconds, short_config
 from xstar.errors import NoValue, XstarError
 from xstar.trial import State, Trial, last_line
 
@@ -88,7 +87,7 @@ def best(
                 f"no trial of study {study!r} has a value yet ({plural(len(history.trials), 'trial')} so far)"
             )
         if as_json:
-            typer.echo(json.dumps(history.space.dump(history.best.config), ensure_ascii=False))
+            typer.echo(json_text(history.space.dump(history.best.config)))
             return
         out = console()
         out.print(Text(f"{view.created.metric} {number(history.best.value, 8)}", "bold green"), end="")

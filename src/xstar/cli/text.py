@@ -6,11 +6,12 @@ import json
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -30,12 +31,36 @@ STYLES = {
 PIPED_WIDTH = 160
 """Columns when the output goes to a file or a pipe, which have no width: wide enough that tables need not be squeezed."""
 
+_DIRECTIONS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
+_COMMANDS = dict.fromkeys({*range(0x20), *range(0x7F, 0xA0), *map(ord, _DIRECTIONS)} - {*map(ord, "\n\t")})
+"""Characters that command a terminal instead of being shown: the controls, and those that turn the direction of text."""
+
+
+def harmless(text: str) -> str:
+    """The text without what a terminal would take for a command."""
+    return text.translate(_COMMANDS)
+
+
+def json_text(value: Any) -> str:
+    """JSON to read and to parse: letters of all languages as they are, but no character that a terminal would obey."""
+    text = json.dumps(value, ensure_ascii=False)  # which escapes all below a space itself
+    return "".join(f"\\u{ord(c):04x}" if ord(c) in _COMMANDS else c for c in text)
+
+
+class _Console(Console):
+    """Shows a study's words without obeying them: a storage may come from anywhere, and so may what is written in it."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=harmless(segment.text))
+
 
 def console(*, stderr: bool = False) -> Console:
     """A console that prints what it is given: a study's words may contain ``[brackets]`` or ``:colons:`` of their own."""
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else PIPED_WIDTH
-    return Console(stderr=stderr, markup=False, emoji=False, highlight=False, width=width)
+    return _Console(stderr=stderr, markup=False, emoji=False, highlight=False, width=width)
 
 
 def number(value: float | None, digits: int = 5) -> str:
@@ -82,7 +107,7 @@ def config_table(history: History, trial: Trial) -> Table:
     """Every parameter of the trial with its exact value."""
     table = Table("parameter", "value", title_justify="left")
     for name, value in history.space.dump(trial.config).items():
-        table.add_row(name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        table.add_row(name, value if isinstance(value, str) else json_text(value))
     return table
 
 

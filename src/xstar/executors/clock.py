@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 
 def wall_clock() -> float:
@@ -13,3 +14,8 @@ def wall_clock() -> float:
 def monotonic_clock() -> float:
     """Seconds since some moment; never set back or forward: what time limits are measured with."""
     return time.monotonic()
+
+
+def stopwatch(clock: Callable[[], float]) -> Callable[[], float]:
+    """What measures durations for someone whose events carry ``clock``: the wall clock may jump, a virtual clock does not."""
+    return monotonic_clock if clock is wall_clock else clock

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Generator
 
 from xstar.executors.contract import TICK
-from xstar.executors.objective import Objective, RunningTrial, check_objective, describe, drive
+from xstar.executors.objective import Objective, RunningTrial, check_objective, describe, drive, leave_if_forked
+from xstar.executors.orphans import end_orphan
 from xstar.trial import Failure, Finished, Job, Outcome, Report, Verdict
 
 
@@ -18,6 +20,7 @@ class InlineExecutor:
         self._objective = objective
         self._metric = metric
         self._job: Job | None = None
+        self._owner = os.getpid()
         self._trial: RunningTrial | None = None
         self._error: BaseException | None = None
         self._run: Generator[tuple[int, dict[str, float]], None, None] | None = None
@@ -34,7 +37,9 @@ class InlineExecutor:
 
     def submit(self, job: Job) -> None:
         assert self._job is None, "submit only while free() > 0"
-        self._job = job
+        if job.attempt:
+            end_orphan(job.directory)
+        self._job, self._owner = job, os.getpid()
         self._trial = RunningTrial(job)
         self._run = drive(self._objective, self._trial, job, self._metric)
 
@@ -51,11 +56,17 @@ class InlineExecutor:
         try:
             budget, metrics = next(run)
         except StopIteration:
+            leave_if_forked(self._owner)
             self._job = None
             return [Finished(job.trial, job.attempt)]
         except (Exception, SystemExit) as error:  # sys.exit() in an objective ends the trial, not the search
+            leave_if_forked(self._owner, error)
             self._job = None
             return [Failure(job.trial, job.attempt, *describe(error))]
+        except BaseException:
+            leave_if_forked(self._owner)
+            raise
+        leave_if_forked(self._owner)
         return [Report(job.trial, job.attempt, budget, metrics)]
 
     def obey(self, report: Report, verdict: Verdict, stop: int | None) -> None:

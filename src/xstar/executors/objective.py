@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import os
 import traceback
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any, cast
 
 from xstar.core.metrics import parse_metrics
 from xstar.errors import Infeasible, InvalidReport, MissingMetric, ObjectiveError
-from xstar.trial import Config, Job, no_epochs
+from xstar.trial import Config, Job, no_epochs, shortened
 
 Objective = Callable[[Any], Any]
 
@@ -26,6 +27,7 @@ UNFINISHED = (".new", ".tmp", ".part")
 
 log = logging.getLogger("xstar")
 _told: set[str] = set()
+_returning: set[int] = set()  # by their id, objectives that returned: the next time one is called we know it beforehand
 
 
 class RunningTrial:
@@ -33,7 +35,7 @@ class RunningTrial:
 
     def __init__(self, job: Job) -> None:
         self.number = job.trial
-        self.config: Config = job.config
+        self._config = job.config
         self.attempt = job.attempt
         """0 for the first run; higher after a promotion or a crash."""
         self._folder = Path(job.directory) / "checkpoint" if job.directory else None
@@ -47,7 +49,12 @@ class RunningTrial:
         self._streams = False
 
     def __getitem__(self, name: str) -> Any:
-        return self.config[name]
+        return self._config[name]
+
+    @property
+    def config(self) -> Config:
+        """The configuration, as a dictionary of your own: change it as you like, the trial keeps what was tried."""
+        return self._config.copy()
 
     def _saved(self) -> bool:
         if self._folder is None or not self._folder.is_dir():
@@ -86,7 +93,7 @@ class RunningTrial:
         return range(self.start + 1, last + 1)
 
     def __repr__(self) -> str:
-        return f"RunningTrial({self.number}, config={self.config})"
+        return f"RunningTrial({self.number}, config={self._config})"
 
 
 def check_objective(objective: Objective) -> None:
@@ -97,30 +104,59 @@ def check_objective(objective: Objective) -> None:
         raise ObjectiveError(f"the objective {objective.__name__} is async; write a plain function or generator")
 
 
+Warn = Callable[[str, str], None]
+"""Says something to the user, once: takes a key, by which a repetition is known, and the text."""
+
+
+def warn_once(key: str, text: str) -> None:
+    """A warning in the log, the first time in this process."""
+    if key not in _told:
+        _told.add(key)
+        log.warning("%s", text)
+
+
 def drive(
-    objective: Objective, trial: RunningTrial, job: Job, metric: str
+    objective: Objective, trial: RunningTrial, job: Job, metric: str, warn: Warn = warn_once
 ) -> Generator[tuple[int, dict[str, float]], None, None]:
     """Run one job, yielding (budget, metrics) per report; between two of them ``trial.stop`` may be raised.
 
     Closing it closes the objective at its last ``yield``.
     """
-    if job.start > 0 and not trial.resumed and "checkpoint" not in _told:
-        _told.add("checkpoint")
-        log.warning(
-            "trial %d has no checkpoint, so its %d finished epochs are trained again; save to trial.checkpoint to avoid this",
-            job.trial,
-            job.start,
-        )
+    repeats = job.start if not trial.resumed else 0
+    if repeats and id(objective) in _returning:
+        _warn_of_return(job.trial, repeats, warn)
     result: Any = objective(trial)
     if inspect.isgenerator(result):
         trial._streams = True  # before its first line runs
+        if repeats:
+            again = f"trial {job.trial} has no checkpoint, so {_epochs(repeats)} trained again"
+            warn("checkpoint", f"{again}; save to trial.checkpoint to avoid this")
         yield from _stream(cast("Generator[Any, Any, Any]", result), trial, job.start, metric)
         return
+    _returning.add(id(objective))
+    if repeats:
+        _warn_of_return(job.trial, repeats, warn)
     budget = trial.stop or job.start + 1
     yield budget, parse_metrics(result, metric)
     while trial.stop is not None and trial.stop > budget:
-        budget = trial.go_on(budget)
+        done, budget = budget, trial.go_on(budget)
+        if not trial.resumed:
+            _warn_of_return(job.trial, done, warn)
         yield budget, parse_metrics(objective(trial), metric)
+
+
+def _warn_of_return(trial: int, done: int, warn: Warn) -> None:
+    """A trial shall go on, its objective returns, and there is no checkpoint to go on from."""
+    warn(
+        "returns",
+        f"trial {trial} shall train on, but its objective returns instead of yielding and saved no checkpoint, so it is called "
+        f"again and {_epochs(done)} trained again. Yield once per epoch of trial.epochs(); or save to trial.checkpoint, and "
+        "load that when trial.resumed is true; or choose a method that trains each trial once, such as method='gp'",
+    )
+
+
+def _epochs(count: int) -> str:
+    return "1 finished epoch is" if count == 1 else f"its {count} finished epochs are"
 
 
 def _stream(
@@ -147,7 +183,21 @@ def _stream(
 def describe(error: BaseException) -> tuple[str, str]:
     """(kind, reason) of an exception that ended a run; the reason ends with the line that names the error."""
     if isinstance(error, Infeasible):
-        return "infeasible", str(error) or "infeasible"
+        return "infeasible", shortened(str(error)) or "infeasible"
     if isinstance(error, MissingMetric):
-        return "metric", str(error)
-    return "exception", "".join(traceback.format_exception(error)).strip()
+        return "metric", shortened(str(error))
+    return "exception", shortened("".join(traceback.format_exception(error)).strip())
+
+
+def leave_if_forked(owner: int, error: BaseException | None = None) -> None:
+    """End this process if it is not ``owner`` but a fork of it, made by the objective, that came back from there.
+
+    It must not go on in our place: what it reports would be taken for another trial's, and in the main program's own process
+    it would carry on the search a second time.
+    """
+    if os.getpid() == owner:
+        return
+    if isinstance(error, SystemExit) and (error.code is None or isinstance(error.code, int)):
+        os._exit(error.code or 0)  # what a forked process ought to do: sys.exit(), which we caught
+    os.write(2, b"xstar: a process that the objective forked came back from it and is ended; let it call os._exit()\n")
+    os._exit(1)

@@ -7,6 +7,7 @@ die or overrun their time.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import signal
 import subprocess
@@ -23,14 +24,21 @@ from xstar.core.values import unwrap
 from xstar.errors import InvalidArgument, ObjectiveError
 from xstar.executors.clock import monotonic_clock
 from xstar.executors.contract import TICK
-from xstar.executors.objective import Objective, check_objective
+from xstar.executors.objective import Objective, check_objective, warn_once
 from xstar.trial import Failure, Finished, Job, Outcome, Report, Verdict
+
+log = logging.getLogger("xstar")
 
 TAIL = 2_000
 """Characters of a dead worker's stderr that go into the reason."""
 
 FAILED_STARTS = 3
 """Workers killed in a row before they were ready, after which something is wrong with the machine or the imports."""
+
+
+START = Path(__file__).with_name("start_worker.py")
+ROOT = str(Path(__file__).parents[2])
+"""The folder in which this program found xstar."""
 
 
 class _Worker:
@@ -46,7 +54,7 @@ class _Worker:
         self.stop: int | None = None
         self.ready = False
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "xstar.executors.worker", str(theirs.fileno()), str(ours_life)],
+            [sys.executable, "-P", str(START), *map(str, (theirs.fileno(), ours_life, os.getpid(), ROOT))],
             pass_fds=(theirs.fileno(), ours_life),
             stdin=subprocess.DEVNULL,
             stdout=self._log,
@@ -202,27 +210,33 @@ class ProcessExecutor:
         try:
             while worker.connection.poll():
                 kind, *rest = worker.connection.recv()
-                job = worker.job
                 if kind == "ready":
                     worker.ready = True
-                    if self._timeout is not None and job is not None:
+                    if self._timeout is not None and worker.job is not None:
                         worker.deadline = monotonic_clock() + self._timeout  # importing is not the trial's time
                     self._failed_starts = 0
                 elif kind == "broken":
                     raise ObjectiveError(f"the objective cannot be loaded in a worker process:\n{rest[0]}")
-                elif job is None:
-                    continue
-                elif kind == "report":
-                    found.append(Report(job.trial, job.attempt, rest[0], rest[1]))
                 else:
-                    worker.job, worker.deadline = None, float("inf")
-                    if kind == "finished":
-                        found.append(Finished(job.trial, job.attempt))
-                    else:
-                        found.append(Failure(job.trial, job.attempt, rest[0], rest[1]))
+                    self._hear(worker, kind, rest, found)
         except (EOFError, OSError):
             return False
         return True
+
+    def _hear(self, worker: _Worker, kind: str, rest: list[Any], found: list[Outcome]) -> None:
+        """What a worker says about a run: only about the one it was given."""
+        (trial, attempt), *words = rest
+        if worker.job is None or (worker.job.trial, worker.job.attempt) != (trial, attempt):
+            log.warning("a worker spoke of trial %d, which it does not run; the message is ignored", trial)
+            return
+        if kind == "warning":
+            warn_once(*words)
+            return
+        if kind == "report":
+            found.append(Report(trial, attempt, *words))
+            return
+        worker.job, worker.deadline = None, float("inf")
+        found.append(Finished(trial, attempt) if kind == "finished" else Failure(trial, attempt, *words))
 
     def close(self) -> None:
         for worker in self._workers:

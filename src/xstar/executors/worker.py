@@ -1,9 +1,9 @@
-"""The program of one worker process: ``python -m xstar.executors.worker SOCKET LIFELINE``.
+"""The program of one worker process, which ``start_worker.py`` begins.
 
 It is started as a program of its own rather than through ``multiprocessing``, so a user's script needs no
 ``if __name__ == "__main__"`` and is not imported a second time. It leads a session and a process group, so that it can be
-ended together with every process the objective started; and it ends that group itself when the main program dies, which it
-notices on the lifeline (a pipe whose other end only the main program holds).
+ended together with every process the objective started. When the main program dies, its guard ends that group; should the
+guard be gone, a thread does, which notices on the lifeline (a pipe whose other end only the main program holds).
 """
 
 from __future__ import annotations
@@ -22,60 +22,89 @@ from typing import Any
 
 import cloudpickle
 
-from xstar.executors.objective import Objective, RunningTrial, describe, drive
+from xstar.executors.objective import Objective, RunningTrial, describe, drive, leave_if_forked, warn_once
+from xstar.executors.orphans import on_record
 from xstar.trial import Job
 
 # to a worker     ("begin", pickle of (sys.path, pickle of (objective, metric))) · ("job", pickle of a Job)
 #                 ("stop", (trial, attempt), None) · ("continue", (trial, attempt), new stop): the answer at a run's stop
-# from a worker   ("ready",) · ("broken", traceback) · ("report", budget, metrics) · ("finished",) · ("failed", kind, reason)
+# from a worker   ("ready",) · ("broken", traceback) · and, all with the (trial, attempt) they speak of:
+#                 ("report", run, budget, metrics) · ("finished", run) · ("failed", run, kind, reason)
+#                 ("warning", run, key, text): for the user, who hears each key once
 
 
-def main() -> None:
-    """Serve jobs until the main program closes the connection."""
-    connection: Connection[Any, Any] = Connection(int(sys.argv[1]))
-    os.set_inheritable(connection.fileno(), False)
-    threading.Thread(target=_die_with, args=(int(sys.argv[2]),), daemon=True).start()
+class Link:
+    """The connection to the main program. Only the process that was started as the worker may speak."""
+
+    def __init__(self, connection: Connection[Any, Any]) -> None:
+        self._connection = connection
+        self.owner = os.getpid()
+        self.receive = connection.recv
+        self.waiting = connection.poll
+
+    def send(self, *message: Any) -> None:
+        leave_if_forked(self.owner)
+        self._connection.send(message)
+
+
+def main(socket: int, lifeline: int, parent: int) -> None:
+    """Serve jobs until the main program, process ``parent``, closes the connection."""
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    for file in (socket, lifeline):
+        os.set_inheritable(file, False)
+    link = Link(Connection(socket))
+    threading.Thread(target=_die_with, args=(lifeline,), daemon=True).start()
     faulthandler.enable()
     try:
-        _, payload = connection.recv()
+        _, payload = link.receive()
         path, rest = cloudpickle.loads(payload)
         sys.path[:] = path
         objective, metric = cloudpickle.loads(rest)
     except Exception:
-        connection.send(("broken", traceback.format_exc()))
+        link.send("broken", traceback.format_exc())
         return
-    connection.send(("ready",))
+    link.send("ready")
     while True:
         try:
-            kind, *rest = connection.recv()
+            kind, *rest = link.receive()
         except EOFError:
             return
         if kind == "job":
-            _run(connection, objective, metric, cloudpickle.loads(rest[0]))
+            _run(link, objective, metric, cloudpickle.loads(rest[0]), parent)
 
 
-def _run(connection: Connection[Any, Any], objective: Objective, metric: str, job: Job) -> None:
-    with _output_to(job.directory):
+def _run(link: Link, objective: Objective, metric: str, job: Job, parent: int) -> None:
+    run, failure = (job.trial, job.attempt), None
+    with _output_to(job.directory), on_record(job.directory, parent):
         trial = RunningTrial(job)
-        steps = drive(objective, trial, job, metric)
+
+        def warn(key: str, text: str) -> None:
+            warn_once(key, text)  # into the trial's own stderr, and to the main program's log
+            link.send("warning", run, key, text)
+
+        steps = drive(objective, trial, job, metric, warn)
         try:
             for budget, metrics in steps:
-                connection.send(("report", budget, metrics))
-                if _told_to_stop(connection, trial, waiting=budget == trial.stop):
+                link.send("report", run, budget, metrics)
+                if _told_to_stop(link, trial, waiting=budget == trial.stop):
                     break
             steps.close()
-            message: tuple[Any, ...] = ("finished",)
+            leave_if_forked(link.owner)
         except (Exception, SystemExit) as error:  # sys.exit() in an objective ends the trial, not the worker
+            leave_if_forked(link.owner, error)
             traceback.print_exc()
-            message = ("failed", *describe(error))
+            failure = describe(error)
     # Sent after the output is closed: who hears of the end may read the files.
-    connection.send(message)
+    if failure is None:
+        link.send("finished", run)
+    else:
+        link.send("failed", run, *failure)
 
 
-def _told_to_stop(connection: Connection[Any, Any], trial: RunningTrial, *, waiting: bool) -> bool:
+def _told_to_stop(link: Link, trial: RunningTrial, *, waiting: bool) -> bool:
     """Hear what the main program says: at the run's stop wait for it, elsewhere only look whether it said something."""
-    while waiting or connection.poll():
-        kind, run, stop = connection.recv()
+    while waiting or link.waiting():
+        kind, run, stop = link.receive()
         if run != (trial.number, trial.attempt):
             continue  # about an earlier job
         if kind == "stop":
@@ -111,8 +140,3 @@ def _die_with(lifeline: int) -> None:
     with contextlib.suppress(OSError):
         os.read(lifeline, 1)
     os.killpg(os.getpgrp(), signal.SIGKILL)
-
-
-if __name__ == "__main__":
-    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
-    main()

@@ -6,15 +6,23 @@
 ``root`` is ``directory=`` if given, else ``<name of the database>-files`` beside a SQLite file, else ``xstar-files`` in the
 current folder; a study in memory uses a temporary folder that goes with it. Machines that share a study must see the same
 root for a trial to move between them with its checkpoint.
+
+The study's folder is named in its first event, and a database may come from anywhere: whatever is written or deleted here
+lies under the root. A name that is a path, or a link that leads out of the root, is refused.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 import weakref
 from pathlib import Path
+
+from xstar.errors import CorruptJournal, StorageError
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 
 
 class Folders:
@@ -23,7 +31,7 @@ class Folders:
     def __init__(
         self, study: str, directory: str | os.PathLike[str] | None, database: Path | None, temporary: bool
     ) -> None:
-        self._study = study
+        self._study = check_folder(study)
         self._root: Path | None = None
         self._temporary = temporary and directory is None
         self._finalizer: weakref.finalize[..., Folders] | None = None
@@ -44,17 +52,45 @@ class Folders:
 
     def of(self, trial: int) -> Path:
         """The trial's folder."""
-        return self.folder / f"{trial:05d}"
+        return self._inside(self.folder / f"{trial:05d}")
 
     def drop_checkpoint(self, trial: int) -> None:
         """Delete the trial's checkpoint; its output stays."""
-        shutil.rmtree(self.of(trial) / "checkpoint", ignore_errors=True)
+        shutil.rmtree(self.of(trial) / "checkpoint", ignore_errors=True)  # of a link it removes nothing
 
     def remove(self) -> None:
-        """Delete all checkpoints and output of the study."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """Delete all checkpoints and output of the study. Links inside are removed, what they point to stays."""
+        shutil.rmtree(self.check(), ignore_errors=True)
+
+    def check(self) -> Path:
+        """The study's folder; refused if it is a link that leads out of the root."""
+        return self._inside(self.folder)
+
+    def _inside(self, path: Path) -> Path:
+        folder = self.folder
+        if not os.path.islink(folder) and not os.path.islink(path):
+            return path
+        root = os.path.realpath(folder.parent)  # the root itself may be a link: to a larger disk, say
+        real = os.path.realpath(path)
+        if not real.startswith(os.path.join(root, "")):
+            raise StorageError(
+                f"{path} leads to {real} by a link; that is outside of {root}, where the files of this study belong. "
+                "Remove the link, or pass directory=… to keep the files elsewhere"
+            )
+        return path
 
     def close(self) -> None:
         if self._finalizer is not None:
             self._finalizer()
             self._root = None
+
+
+def check_folder(name: str) -> str:
+    """The name of a study's folder, as its journal says; one that could lead elsewhere is refused."""
+    if not _NAME.fullmatch(name):
+        raise CorruptJournal(
+            f"the study's folder is called {name[:200]!r} in its first event, but such a name has letters, digits, '.', '_' "
+            "and '-' only, and begins with a letter or digit; nothing is read, written or deleted there. Who wrote this study? "
+            "`xstar delete --keep-files` removes it from the storage"
+        )
+    return name

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from xstar.errors import CorruptJournal, MissingExtra, XstarError
 from xstar.executors.clock import wall_clock
+from xstar.files import check_folder
 from xstar.journal import SCHEMA, Event, History, Journal
 from xstar.journal import events as ev
 from xstar.storage import SqlStorage
@@ -71,6 +72,7 @@ def import_events(lines: Iterable[str], name: str, storage: str | os.PathLike[st
         where = f"line {number}"
         event = _parse(line, len(events), where)
         if isinstance(event, ev.Created):
+            check_folder(event.files)
             # A folder of its own: the study it was exported from may live beside this one and keeps its checkpoints.
             event = replace(event, files=f"{name}-{secrets.token_hex(3)}")
         _fold(history, event, where)

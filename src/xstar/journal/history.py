@@ -263,9 +263,10 @@ class History:
     def _open(self, number: int, config: dict[str, Any], origin: Origin, seen: int, at: float) -> Trial:
         if number != len(self.trials):
             raise CorruptJournal(f"event {self.seen} opens trial {number}, but the next number is {len(self.trials)}")
-        trial = Trial(number, self.space.load(config), origin, seen, at, self.sign)
+        known = self.space.load(config)
+        trial = Trial(number, known, origin, seen, at, self.sign)
         self.trials.append(trial)
-        self._tried.setdefault(self.space.key(trial.config), number)
+        self._tried.setdefault(self.space.key(known), number)
         return trial
 
     def _known(self, number: int) -> Trial:

@@ -1,4 +1,9 @@
-"""A thread that keeps the leases of this process alive while it computes, waits or trains."""
+"""A thread that keeps the leases of this process alive while it computes, waits or trains.
+
+A lease ends at a moment of the wall clock, the only clock that machines share. If this machine's clock is set forward, or it
+slept, leases of other programs look expired although they live. Looking for dead programs therefore waits, once such a jump is
+noticed (the wall clock and the monotonic one disagree), until everyone who lives must have renewed by the new time.
+"""
 
 from __future__ import annotations
 
@@ -19,21 +24,32 @@ BEATS_PER_LEASE = 4
 class Heartbeat:
     """Renews all leases of a journal's holder until stopped, or until the journal is garbage."""
 
-    def __init__(self, journal: LeasedJournal, clock: Callable[[], float]) -> None:
+    def __init__(self, journal: LeasedJournal, clock: Callable[[], float], stopwatch: Callable[[], float]) -> None:
         self._journal = weakref.ref(journal)
         self._clock = clock
+        self._stopwatch = stopwatch
+        self._lease = journal.lease_seconds
         self._interval = journal.lease_seconds / BEATS_PER_LEASE
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
-        self._last_look = clock()
+        self._last_look = self._settled = stopwatch()
+        self._wall = clock()
 
     def due(self) -> bool:
         """Whether it is time to look for other holders' expired leases; asking resets it."""
-        now = self._clock()
-        if now - self._last_look < self._interval:
+        now = self._stopwatch()
+        passed = now - self._last_look
+        if passed < self._interval:
             return False
-        self._last_look = now
-        return True
+        wall = self._clock()
+        jump = wall - self._wall - passed
+        self._last_look, self._wall = now, wall
+        if abs(jump) > self._interval:
+            log.warning(
+                "the clock of this machine jumped by %.0f s; dead programs are looked for in %g s", jump, self._lease
+            )
+            self._settled = now + self._lease
+        return now >= self._settled
 
     def start(self) -> None:
         if self._thread is None:

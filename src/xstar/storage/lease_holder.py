@@ -7,19 +7,17 @@ another machine only the expiry of the lease tells.
 from __future__ import annotations
 
 import os
-import socket
 import uuid
 from dataclasses import dataclass
-from pathlib import Path
+
+from xstar.core.processes import machine, started
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseHolder:
     """One open study in one process."""
 
-    host: str
-    boot: str
-    """Boot and process-number space: two containers may share a host name but not process numbers."""
+    machine: str
     process: int
     started: str
     """When the process started: its number may be given to another one later."""
@@ -29,7 +27,7 @@ class LeaseHolder:
     def new(cls) -> LeaseHolder:
         """This process, under a name that nobody else has."""
         process = os.getpid()
-        return cls(socket.gethostname(), _boot(), process, _start_of(process) or "", uuid.uuid4().hex[:12])
+        return cls(machine(), process, started(process) or "", uuid.uuid4().hex[:12])
 
     @classmethod
     def parse(cls, text: str) -> LeaseHolder | None:
@@ -37,15 +35,19 @@ class LeaseHolder:
         parts = text.split("|")
         if len(parts) != 4 or not parts[1].isdigit():
             return None
-        host, _, boot = parts[0].partition("/")
-        return cls(host, boot, int(parts[1]), parts[2], parts[3])
+        return cls(parts[0], int(parts[1]), parts[2], parts[3])
+
+    @property
+    def host(self) -> str:
+        """The name of the machine alone."""
+        return self.machine.partition("/")[0]
 
     def __str__(self) -> str:
-        return f"{self.host}/{self.boot}|{self.process}|{self.started}|{self.unique}"
+        return f"{self.machine}|{self.process}|{self.started}|{self.unique}"
 
     def is_dead(self) -> bool:
         """True only if the holder ran on this machine and its process is certainly gone."""
-        if (self.host, self.boot) != (socket.gethostname(), _boot()):
+        if self.machine != machine():
             return False
         try:
             os.kill(self.process, 0)
@@ -53,21 +55,4 @@ class LeaseHolder:
             return True
         except OSError:
             return False
-        return bool(self.started) and (_start_of(self.process) or self.started) != self.started
-
-
-def _boot() -> str:
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        return f"{boot}/{os.readlink('/proc/self/ns/pid')}"
-    except OSError:
-        return "/"
-
-
-def _start_of(pid: int) -> str | None:
-    """When the process started, in clock ticks since boot; ``"zombie"`` if it only waits to be reaped; ``None`` off Linux."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return None
-    return "zombie" if fields[0] in "ZX" else fields[19]
+        return bool(self.started) and (started(self.process) or self.started) != self.started

@@ -1,15 +1,21 @@
-"""When a study ends: stop rules as functions of the history and the clock."""
+"""When a study ends: stop rules as functions of the history and the clock, and the one that ends it with an error."""
 
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 from xstar.core.checks import check_counts
 from xstar.core.values import unwrap
 from xstar.errors import InvalidArgument
 from xstar.journal import History
-from xstar.trial import State
+from xstar.trial import State, last_line
+
+FIRST_FAILURES = 5
+"""Bad luck seldom makes the first five trials fail on one line with one exception; a typing error always does."""
+
+_PLACE = re.compile(r'^ *File "(.+)", line (\d+)', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +30,21 @@ class Limits:
     """Stop as soon as a complete trial is at least this good."""
     patience: int | None = None
     """Stop when this many trials in a row ended without a new best."""
+    max_failures: int | None = FIRST_FAILURES
+    """End with an ``ObjectiveError`` when the first trials, this many, all raise the same exception on the same line.
+
+    Before any trial has succeeded, only; ``None``: never.
+    """
 
     def __post_init__(self) -> None:
         for name in ("seconds", "target"):
             object.__setattr__(self, name, unwrap(getattr(self, name)))
-        check_counts(self, {"trials": 0, "patience": 1}, ("trials", "patience"), {})
+        check_counts(
+            self,
+            {"trials": 0, "patience": 1, "max_failures": 1},
+            ("trials", "patience", "max_failures"),
+            {"max_failures": "None switches it off"},
+        )
         for name in ("seconds", "target"):
             value = getattr(self, name)
             if value is not None and (
@@ -37,6 +53,11 @@ class Limits:
                 raise InvalidArgument(name, "must be a number", value)
         if self.seconds is not None and not self.seconds > 0:
             raise InvalidArgument("seconds", "must be above 0", self.seconds)
+
+    @property
+    def endless(self) -> bool:
+        """Whether none of the stop rules is set."""
+        return all(rule is None for rule in (self.trials, self.seconds, self.target, self.patience))
 
     def over(self, history: History, elapsed: float) -> str | None:
         """Why nothing at all should be started any more, or ``None``."""
@@ -62,3 +83,37 @@ class Limits:
 
 
 NO_LIMITS = Limits()
+
+
+class SameFailure:
+    """Watches the first trials of a search: do they all fail alike?"""
+
+    def __init__(self, most: int | None) -> None:
+        self._left = most
+        self._first: tuple[str, str] | None = None
+
+    def seen_other(self) -> None:
+        """A trial reported, or ended in another way: this is no typing error."""
+        self._left = None
+
+    def again(self, reason: str) -> str | None:
+        """A trial raised an exception. Once enough of them have raised the same: where and what it is."""
+        raised = raised_at(reason)
+        if self._left is None or raised is None or self._first not in (None, raised):
+            self.seen_other()
+            return None
+        self._first = raised
+        self._left -= 1
+        return f"{raised[0]}, {last_line(reason)}" if self._left == 0 else None
+
+
+def raised_at(reason: str) -> tuple[str, str] | None:
+    """(place, type) of the exception that a traceback ends with; ``None`` if it is no traceback."""
+    places = list(_PLACE.finditer(reason))
+    if not places:
+        return None
+    file, line = places[-1].groups()
+    # Below the last place stand its lines of code, indented, and then the exception; its message may have several lines.
+    below = reason[places[-1].end() :].splitlines()[1:]
+    named = next((text for text in below if text and not text[0].isspace()), "")
+    return f"{file}, line {line}", named.partition(":")[0]

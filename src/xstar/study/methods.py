@@ -22,7 +22,7 @@ from xstar.searchers import (
     Sobol,
 )
 from xstar.space import Space
-from xstar.study.limits import NO_LIMITS, Limits
+from xstar.study.limits import Limits
 
 METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Scheduler]]] = {
     "random": (Random, FIFO),
@@ -75,6 +75,6 @@ def _needed(max_budget: int | None) -> int:
 
 def check_end(limits: Limits, space: Space, searcher: Searcher) -> None:
     """Refuse a search that would never end."""
-    if limits == NO_LIMITS and space.size == math.inf and not isinstance(searcher, Finite):
+    if limits.endless and space.size == math.inf and not isinstance(searcher, Finite):
         rule, remedy = "a search of an infinite space needs an end", "set trials, seconds or target"
         raise InvalidArgument("trials", rule, None, remedy)

@@ -18,7 +18,7 @@ from xstar.core.metrics import parse_metrics
 from xstar.core.randomness import Streams
 from xstar.core.version import VERSION
 from xstar.errors import InvalidArgument, InvalidReport, NoValue, StudyExists, UnknownTrial
-from xstar.executors.clock import wall_clock
+from xstar.executors.clock import stopwatch, wall_clock
 from xstar.files import Folders
 from xstar.journal import History, Journal, LeasedJournal, MemoryJournal
 from xstar.journal import events as ev
@@ -28,14 +28,14 @@ from xstar.space import Space
 from xstar.storage.heartbeat import Heartbeat
 from xstar.study.ledger import Ledger
 from xstar.study.limits import NO_LIMITS, Limits
+from xstar.study.opening import open_storage
 from xstar.study.policy import STARTS, Policy, Start, is_late
 from xstar.study.settings import Settings, check_name
-from xstar.trial import Done, Job, State, Trial, Verdict, last_line
+from xstar.trial import Done, Job, State, Trial, Verdict, last_line, shortened
 
 if TYPE_CHECKING:
     from xstar.storage import SqlStorage
 
-DEFAULT_STORAGE = "xstar.db"
 FAILURES = ("exception", "nan", "timeout", "killed", "infeasible")
 
 
@@ -149,13 +149,15 @@ class Study:
         """Why the last ``ask`` gave nothing and none will; ``None``: it may give something later."""
         self._made: Start | None = None  # the decision that `ask` is trying to append
         self._mine: dict[int, int] = {}  # trials this object runs → the attempt it runs
-        self._begun_at = clock()
-        self._heartbeat = Heartbeat(journal, clock) if isinstance(journal, LeasedJournal) else None
+        self.stopwatch = stopwatch(clock)
+        """What the limit ``seconds`` is measured with: never set back or forward."""
+        self._begun_at = self.stopwatch()
+        self._heartbeat = Heartbeat(journal, clock, self.stopwatch) if isinstance(journal, LeasedJournal) else None
         self.reclaim()
 
     def begin(self) -> None:
         """A search begins now: what the limit ``seconds`` counts from."""
-        self._begun_at = self.clock()
+        self._begun_at = self.stopwatch()
 
     # ------------------------------------------------------------ ask
 
@@ -183,7 +185,7 @@ class Study:
     def _next(self, limits: Limits) -> Start | None:
         history, now, full = self.history, self.clock(), None
         if limits is not NO_LIMITS:
-            self.ended = limits.over(history, now - self._begun_at)
+            self.ended = limits.over(history, self.stopwatch() - self._begun_at)
             if self.ended is not None:
                 return None
             full = limits.full(history)
@@ -263,7 +265,8 @@ class Study:
         """Record that a run ended without a result. ``killed`` runs are tried again (``retries`` times)."""
         if kind not in FAILURES:
             raise InvalidArgument("kind", f"must be one of {', '.join(FAILURES)}", kind)
-        self._end(trial, attempt, lambda known, run: ev.Failed(known.number, kind, str(reason), self.clock(), run))
+        text = shortened(str(reason))
+        self._end(trial, attempt, lambda known, run: ev.Failed(known.number, kind, text, self.clock(), run))
 
     def _end(self, trial: Trial | int, attempt: int | None, event: Callable[[Trial, int], ev.Event]) -> None:
         with self._ledger.lock:
@@ -340,7 +343,7 @@ class Study:
     def release(self, reason: str) -> None:
         """Give up what this object runs: the trials will be run again from their checkpoints."""
         with self._ledger.lock:
-            self._lose([(number, reason, run) for number, run in self._mine.items()], released=True)
+            self._lose([(number, shortened(reason), run) for number, run in self._mine.items()], released=True)
             self._mine.clear()
 
     def _lose(self, found: Sequence[tuple[int, str, int]], *, released: bool = False) -> None:
@@ -358,13 +361,15 @@ class Study:
 
     def close(self) -> None:
         """Stop the heartbeat, give up what still runs here, let go of the database."""
-        if self._mine:
-            self.release("the study was closed while it ran")
-        if self._heartbeat is not None:
-            self._heartbeat.stop()
-        if self.storage is not None:
-            self.storage.close()
-        self.files.close()
+        try:
+            if self._mine:
+                self.release("the study was closed while it ran")
+        finally:  # also when the database is gone
+            if self._heartbeat is not None:
+                self._heartbeat.stop()
+            if self.storage is not None:
+                self.storage.close()
+            self.files.close()
 
     def __enter__(self) -> Study:
         return self
@@ -385,10 +390,3 @@ class Study:
         if not 0 <= number < len(self.history.trials):
             raise UnknownTrial(f"there is no trial {number}; the study has trials 0 to {len(self.history.trials) - 1}")
         return self.history.trials[number]
-
-
-def open_storage(storage: str | os.PathLike[str] | None) -> SqlStorage:
-    """The database at a path or URL (default ``xstar.db``)."""
-    from xstar.storage import SqlStorage  # at use: SQLAlchemy takes half of the time of `import xstar`
-
-    return SqlStorage(DEFAULT_STORAGE if storage is None else storage)

@@ -1,0 +1,87 @@
+"""No trial is run beside its own orphan: a run that outlived the program that started it.
+
+A worker that runs a trial says so in the trial's folder (``worker.txt``: machine, process, start of the process) and takes the
+file away when the run is over. Whoever runs the trial next finds the file of a run that was not over, kills its process group
+and waits until it is gone. Before it calls the objective, a worker makes sure that its main program still lives. The next
+run looks at the file after that program's death; so either the file was there to be seen, or the worker looks for its program
+later than that, and does not begin.
+
+This is about one machine. A run on another machine is known by its lease alone.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from xstar.core.processes import ZOMBIE, machine, members, started
+from xstar.errors import ObjectiveError
+from xstar.executors.clock import monotonic_clock
+
+RECORD = "worker.txt"
+
+PATIENCE = 60.0
+"""Seconds for which a killed process may take to die: one that waits for a disk or a GPU's driver does not die at once."""
+
+
+@contextmanager
+def on_record(directory: str | None, parent: int) -> Iterator[None]:
+    """Run a trial in this worker: alone, and known to be running."""
+    if directory is None:
+        yield
+        return
+    end_orphan(directory)
+    path, own = Path(directory) / RECORD, os.getpid()
+    path.write_text(_line(own))
+    try:
+        if os.getppid() != parent:
+            os._exit(1)  # an orphan itself; the file is as good as any other of the dead
+        yield
+    finally:
+        if os.getpid() == own:  # not in a process that the objective forked
+            path.unlink(missing_ok=True)
+
+
+@functools.cache
+def _line(pid: int) -> str:
+    return f"{machine()}|{pid}|{started(pid) or ''}\n"
+
+
+def end_orphan(directory: str | None) -> None:
+    """Kill what still runs a trial on this machine, and wait until it is dead."""
+    if directory is None:
+        return
+    path = Path(directory) / RECORD
+    try:
+        where, pid, start = path.read_text().strip().split("|")
+        group = int(pid)
+    except (
+        OSError,
+        ValueError,
+    ):  # no such file; or its writer was killed before the line was whole, and so before it began
+        return
+    if where != machine() or group == os.getpid():
+        return
+    deadline = monotonic_clock() + PATIENCE
+    while _alive(group, start):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, signal.SIGKILL)
+        if monotonic_clock() > deadline:
+            raise ObjectiveError(
+                f"an earlier run of this trial, process {group}, was killed but does not die; end it first"
+            )
+        time.sleep(0.01)
+    path.unlink(missing_ok=True)
+
+
+def _alive(group: int, start: str) -> bool:
+    """Whether a process lives in the group whose leader, which also leads its session, has this number and start."""
+    now = started(group)
+    if now is not None and now not in (ZOMBIE, start):
+        return False  # the number of a group is not given to a new process while the group lives: this one is gone
+    return bool(start and members(group))  # without a start (not Linux) nobody could say whom we would kill

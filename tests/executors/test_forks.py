@@ -1,0 +1,79 @@
+"""An objective that forks: no value goes to the wrong trial, and nobody carries on the search a second time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import xstar as xs
+from xstar.executors import ProcessExecutor
+from xstar.trial import Report
+
+# The forked process returns, yields, raises or exits through our code, before the objective itself goes on.
+PROGRAM = """
+import os, sys
+import xstar as xs
+def plain(trial):
+    child = os.fork()
+    if child == 0:
+        return 1000.0
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+    return trial["x"]
+def stream(trial):
+    for epoch in trial.epochs():
+        child = os.fork()
+        if child == 0:
+            yield 1000.0
+        os.waitpid(child, 0)
+        yield trial["x"]
+def raising(trial):
+    child = os.fork()
+    if child == 0:
+        raise KeyError("from the fork") if trial.number % 2 else KeyboardInterrupt
+    os.waitpid(child, 0)
+    return trial["x"]
+def leaving(trial):
+    child = os.fork()
+    if child == 0:
+        sys.exit(7)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    return trial["x"]
+form, workers = sys.argv[1], int(sys.argv[2])
+result = xs.minimize(globals()[form], xs.Space(x=xs.Float(0, 1)), trials=6, workers=workers, max_budget=3, seed=1)
+for trial in result.study.history.trials:
+    assert trial.state is xs.State.COMPLETE, trial.reason
+    assert all(reading.metrics["value"] == trial["x"] for reading in trial.reports), trial.reports
+print("six trials", len(result.study.history.trials), flush=True)
+"""
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("form", ["plain", "stream", "raising", "leaving"])
+def test_a_forked_process_does_not_speak_for_the_trial(tmp_path: Path, form: str, workers: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, form, workers], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "six trials 6\n"
+
+
+def test_a_message_about_another_run_is_ignored(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    executor = ProcessExecutor(lambda trial: trial["x"], "value", 1)
+    study = xs.Study(xs.Space(x=xs.Float(0, 1)), seed=1)
+    trial: Any = study.ask()
+    try:
+        executor.submit(study.job(trial))
+        found: list[Any] = []
+        executor._hear(executor._workers[0], "report", [(7, 0), 1, {"value": 9.0}], found)
+        executor._hear(executor._workers[0], "finished", [(trial.number, 1)], found)
+        assert found == []
+        assert "trial 7, which it does not run" in caplog.text
+        while not found:
+            found += executor.poll()
+        assert found[0] == Report(trial.number, 0, 1, {"value": trial["x"]})
+    finally:
+        executor.close()
