@@ -15,7 +15,7 @@ from rich.text import Text
 
 from xstar.cli.look import View, existing, look
 from xstar.cli.options import STORAGE, Directory, Storage, StudyName
-from xstar.cli.text import STYLES, config_table, console, counts, number, plural, seconds, short_config
+from xstar.cli.text import STYLES, config_table, console, counts, number, plural, seconds, short_config, standing
 from xstar.errors import NoValue, XstarError
 from xstar.trial import State, Trial, last_line
 
@@ -66,7 +66,7 @@ def show(
             out.print(
                 Text("best: ").append(f"{view.created.metric} {number(history.best.value, 8)}", "bold green"), end=""
             )
-            out.print(f" (trial {history.best.number})")
+            out.print(f" ({standing(history.best)})")
             out.print(config_table(history, history.best))
         if history.trials:
             table = _trials_table(history.trials[-LAST_TRIALS:], view.created.metric)

@@ -71,6 +71,13 @@ def short_config(config: Mapping[str, Any]) -> str:
     return " ".join(f"{name}={short(value)}" for name, value in config.items())
 
 
+def standing(trial: Trial) -> str:
+    """Which trial, and how far it got unless it is complete: ``trial 7``, ``trial 7, paused after 9 epochs``."""
+    if trial.state is State.COMPLETE:
+        return f"trial {trial.number}"
+    return f"trial {trial.number}, {trial.state.value} after {plural(trial.budget, 'epoch')}"
+
+
 def counts(history: History) -> Text:
     """How many trials are in each state that has any, in the states' own order."""
     found = [(state, history.count(state)) for state in State if history.count(state)]

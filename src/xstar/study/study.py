@@ -301,7 +301,7 @@ class Study:
 
     @property
     def best(self) -> Trial:
-        """The complete trial with the best value; before any is complete, the best last report of all."""
+        """The complete trial with the best value; before any is complete, the best at the highest budget reached."""
         with self._ledger.lock:
             self._ledger.catch_up()
             best = self.history.best
