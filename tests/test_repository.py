@@ -16,6 +16,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 # Extras, peers and the command line: loaded at use, so that `import xstar` stays quick.
 HEAVY = {"fastapi", "kaleido", "optuna", "pandas", "plotly", "psycopg", "ray", "sklearn", "torch", "typer", "uvicorn"}
+HEAVY |= {"IPython", "rich"}
 
 CLOCKS = {
     "time": {

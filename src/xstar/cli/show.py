@@ -15,8 +15,11 @@ from rich.text import Text
 
 from xstar.cli.look import View, existing, look
 from xstar.cli.options import STORAGE, Directory, Storage, StudyName
-from xstar.cli.text import STYLES, config_table, console, counts, number, plural, seconds, short_config, standing
+from xstar.cli.text import config_table, console
+from xstar.core.words import number, plural, seconds, short_config
 from xstar.errors import NoValue, XstarError
+from xstar.progress.picture import standing
+from xstar.progress.terminal import STYLES, counts_of
 from xstar.trial import State, Trial, last_line
 
 LAST_TRIALS = 10
@@ -61,7 +64,7 @@ def show(
             return
         _show_settings(out, view, directory)
         history = view.history
-        out.print(Text("trials: ").append_text(counts(history)))
+        out.print(Text("trials: ").append_text(counts_of(history)))
         if history.best is not None:
             out.print(
                 Text("best: ").append(f"{view.created.metric} {number(history.best.value, 8)}", "bold green"), end=""
