@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from typing import Any, ParamSpec
 
 from xstar.core.checks import check_path, nearest
+from xstar.core.markup import escaped
+from xstar.core.words import plural
 from xstar.errors import InvalidArgument
 from xstar.executors import Executor, InlineExecutor, Objective, ProcessExecutor, check_objective, check_workers
 from xstar.files import DEFAULT_CHECKPOINTS, check_kept
@@ -45,6 +47,16 @@ class Result:
     def best(self) -> Trial:
         """The best trial."""
         return self.study.best
+
+    def __repr__(self) -> str:
+        history = self.study.history
+        return f"Result(best={history.best!r}, trials={len(history.trials)}, reason={self.reason!r})"
+
+    def _repr_html_(self) -> str:
+        best = self.study.history.best
+        found = "<p>No trial has a value.</p>" if best is None else f"<p>The best:</p>{best._repr_html_()}"
+        count = plural(len(self.study.history.trials), "trial")
+        return f"<div><b>Result</b> of {count}: {escaped(self.reason)}{found}</div>"
 
 
 def _called_like(model: Callable[P, Result]) -> Callable[[Callable[..., Result]], Callable[P, Result]]:

@@ -66,7 +66,7 @@ def test_a_failed_trial_is_never_best() -> None:
 
 def steps(history: History) -> list[tuple[int, int | None, float, int, bool]]:
     return [
-        (step.begun, step.trial and step.trial.number, step.value, step.budget, step.complete)
+        (step.begun, None if step.trial is None else step.trial.number, step.value, step.budget, step.complete)
         for step in history.best_over_time
     ]
 

@@ -6,11 +6,12 @@ Where architectures were searched: the best one, a map of all, and whether those
 
 from __future__ import annotations
 
-import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from heapq import nsmallest
 
+from xstar.core.markup import escaped, table
+from xstar.core.markup import value as shown
 from xstar.errors import InvalidArgument
 from xstar.journal import History, Step
 from xstar.nets import Graph
@@ -46,30 +47,30 @@ def report(name: str, history: History) -> str:
     begun = datetime.fromtimestamp(created.at, UTC)
     counts = ", ".join(f"{history.count(state)} {state.value}" for state in State if history.count(state))
     parts = [
-        f"<h1>{_text(name)}</h1>",
-        f'<p class="quiet">{_text(created.direction)} {_text(created.metric)} · {_text(_method(history))} · '
+        f"<h1>{escaped(name)}</h1>",
+        f'<p class="quiet">{escaped(created.direction)} {escaped(created.metric)} · {escaped(_method(history))} · '
         f"seed {created.seed} · "
         f"begun {begun:%Y-%m-%d %H:%M} UTC · {counts or 'no trials yet'}</p>",
     ]
     if best is None:
         parts.append("<p>No trial has a value yet.</p>")
     else:
-        parts.append(f"<h2>Best: {_text(created.metric)} {best.value:.8g}</h2>")
+        parts.append(f"<h2>Best: {escaped(created.metric)} {best.value:.8g}</h2>")
         stand = (
             "" if best.state is State.COMPLETE else f", {best.state.value} at epoch {best.budget}: none is complete yet"
         )
-        parts.append(f'<p class="quiet">trial {best.number}{stand}, suggested by {_text(best.origin)}</p>')
-        parts.append(_table(("parameter", "value"), ((key, _value(value)) for key, value in best.config.items())))
+        parts.append(f'<p class="quiet">trial {best.number}{stand}, suggested by {escaped(best.origin)}</p>')
+        parts.append(table(("parameter", "value"), ((key, shown(value)) for key, value in best.config.items())))
         parts += _charts(history)
         parts += _architectures(history, best)
         parts.append(f"<h2>The best {min(BEST, len(_ranked(history, BEST)))} trials</h2>")
         parts.append(
-            _table(("trial", created.metric, "state", "epochs", "configuration"), map(_row, _ranked(history, BEST)))
+            table(("trial", created.metric, "state", "epochs", "configuration"), map(_row, _ranked(history, BEST)))
         )
     parts += _failures(history)
     body = "\n".join(parts)
     return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{_text(name)}</title>'
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escaped(name)}</title>'
         f"<style>{STYLE}</style></head>\n<body>\n{body}\n</body></html>\n"
     )
 
@@ -129,19 +130,19 @@ def _architectures(history: History, best: Trial) -> list[str]:
     parts: list[str] = []
     for name in network_data.net_parameters(history):
         graph = network_data.graph_of(best.config.get(name))
-        parts.append(f"<h2>Networks: {_text(name)}</h2>")
+        parts.append(f"<h2>Networks: {escaped(name)}</h2>")
         if graph is None:  # a parameter with a condition
-            parts.append(f"<p>The best trial has no {_text(name)}.</p>")
+            parts.append(f"<p>The best trial has no {escaped(name)}.</p>")
         else:
             # The same name twice on a page is not HTML.
             arrow = f"arrow-{len(parts)}"
             drawing = graph.draw().replace('id="arrow"', f'id="{arrow}"').replace("url(#arrow)", f"url(#{arrow})")
-            parts += [f'<p class="quiet">of the best trial: {_text(_size(graph))}</p>', drawing]
+            parts += [f'<p class="quiet">of the best trial: {escaped(_size(graph))}</p>', drawing]
         try:
             networks = network_data.collect(history, name, most=NETWORKS)
             table = network_data.pairs(networks)
         except InvalidArgument as error:  # too few yet, or of families without a common distance
-            parts.append(f'<p class="quiet">No map: {_text(str(error))}.</p>')
+            parts.append(f'<p class="quiet">No map: {escaped(str(error))}.</p>')
             continue
         parts.append(draw_map(networks, network_data.place(networks), "normalised", "mds"))
         parts.append(draw_pairs(table, networks, "plain"))
@@ -168,7 +169,7 @@ def _ranked(history: History, count: int) -> list[Trial]:
 
 
 def _row(trial: Trial) -> Sequence[str]:
-    config = ", ".join(f"{name}={_value(value)}" for name, value in trial.config.items())
+    config = ", ".join(f"{name}={shown(value)}" for name, value in trial.config.items())
     return str(trial.number), f"{trial.value:.6g}", trial.state.value, str(trial.budget), config
 
 
@@ -177,21 +178,7 @@ def _failures(history: History) -> list[str]:
     if not failed:
         return []
     rows = [
-        f"<p>trial {trial.number}, {trial.state.value}</p><pre>{_text(trial.reason or '')}</pre>"
+        f"<p>trial {trial.number}, {trial.state.value}</p><pre>{escaped(trial.reason or '')}</pre>"
         for trial in failed[-FAILURES:]
     ]
     return [f"<h2>{len(failed)} without a value, the last {len(rows)}</h2>", *rows]
-
-
-def _value(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    top = "".join(f"<th>{_text(cell)}</th>" for cell in head)
-    body = "".join("<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _text(text: str) -> str:
-    return html.escape(text)

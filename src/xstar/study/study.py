@@ -30,6 +30,7 @@ from xstar.study.ledger import Ledger
 from xstar.study.limits import NO_LIMITS, Limits
 from xstar.study.policy import STARTS, Policy, Start, is_late
 from xstar.study.settings import Settings, check_name
+from xstar.study.shown import as_html, in_words
 from xstar.trial import Done, Job, State, Trial, Verdict, last_line
 
 if TYPE_CHECKING:
@@ -374,9 +375,8 @@ class Study:
     ) -> None:
         self.close()
 
-    def __repr__(self) -> str:
-        kept = f"{self.name!r} in {self.storage.url}" if self.storage else "in memory"
-        return f"<Study {kept}: {len(self.history.trials)} trials>"
+    __repr__ = in_words
+    _repr_html_ = as_html
 
     def _known(self, trial: Trial | int) -> Trial:
         number = trial.number if isinstance(trial, Trial) else trial
