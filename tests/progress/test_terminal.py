@@ -89,7 +89,12 @@ def test_the_table() -> None:
     assert "6.0 s elapsed, 30 trials/min, about 34.0 s left" in picture
     assert "    3     3/9   0.75  █▅▁      6.0 s  x=" in picture
     assert "and 3 more trials" in picture
-    assert max(map(len, drawn(progress, width=60).splitlines())) <= 60
+    study.fail(trials[1], "ValueError: " + "long " * 50)
+    progress(study)
+    narrow = drawn(progress, width=60).splitlines()
+    assert max(map(len, narrow)) <= 60
+    for label in ("done", "pace", "trials", "best", "failed"):
+        assert any(line.startswith(label) for line in narrow), "what is long gives way, not the labels"
 
 
 def test_bests_and_failures_stay_above_the_table() -> None:

@@ -200,9 +200,9 @@ class LiveProgress:
 
 
 def _facts(picture: Picture) -> Table:
-    facts = Table.grid(padding=(0, 2))
-    facts.add_column(style="dim")
-    facts.add_column(no_wrap=True, overflow="ellipsis")
+    facts = Table.grid(padding=(0, 2), expand=True)
+    facts.add_column(style="dim", no_wrap=True)
+    facts.add_column(no_wrap=True, overflow="ellipsis", ratio=1)  # a long configuration gives way, not the labels
     if picture.study is not None:
         facts.add_row("study", Text(picture.study, "bold"))
     if picture.total is not None:
