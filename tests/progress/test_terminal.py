@@ -5,14 +5,17 @@ from __future__ import annotations
 import io
 import logging
 import sys
+from collections.abc import Iterable
 
 import pytest
 from rich.console import Console
 
 from tests.progress.cases import Clock, ask, make_study
+from xstar.journal import Event
 from xstar.progress import Tracker
 from xstar.progress.picture import MOST_ROWS
 from xstar.progress.terminal import BURST, MOST_FAILURES, LiveProgress, PlainProgress, make_progress
+from xstar.progress.tracker import LOOK
 from xstar.study import Limits
 
 
@@ -90,6 +93,7 @@ def test_the_table() -> None:
     assert "    3     3/9   0.75  █▅▁      6.0 s  x=" in picture
     assert "and 3 more trials" in picture
     study.fail(trials[1], "ValueError: " + "long " * 50)
+    clock.now += LOOK
     progress(study)
     narrow = drawn(progress, width=60).splitlines()
     assert max(map(len, narrow)) <= 60
@@ -98,15 +102,18 @@ def test_the_table() -> None:
 
 
 def test_bests_and_failures_stay_above_the_table() -> None:
-    study = make_study()
+    clock = Clock()
+    study = make_study(clock)
     console = terminal()
     progress = LiveProgress(Tracker(study, Limits()), console)
     with progress:
         for value in (0.5, 0.75, 0.25):
             study.tell(ask(study), value)
+            clock.now += LOOK
             progress(study)
         for number in range(MOST_FAILURES + 5):
             study.fail(ask(study), f"ValueError: number {number}")
+            clock.now += LOOK
             progress(study)
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert text.count("new best") == 2
@@ -114,6 +121,30 @@ def test_bests_and_failures_stay_above_the_table() -> None:
     assert "trial 1 complete" not in text
     assert text.count("failed: ValueError") == MOST_FAILURES
     assert text.count("only counted") == 1
+
+
+def test_a_table_looks_ten_times_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look at a stored study is a query: there shall not be one for every report."""
+    clock = Clock()
+    study = make_study(clock)
+    progress = LiveProgress(Tracker(study, Limits()), terminal())
+    looks = 0
+    read = study.journal.read
+
+    def counted(since: int) -> Iterable[Event]:
+        nonlocal looks
+        looks += 1
+        return read(since)
+
+    with progress:
+        for _ in range(30):
+            study.tell(ask(study), 1.0)
+            clock.now += LOOK / 10
+            with monkeypatch.context() as patch:
+                patch.setattr(study.journal, "read", counted)
+                progress(study)
+        assert looks == pytest.approx(3, abs=1)
+    assert progress.tracker.ended == 30
 
 
 def test_a_table_only_where_it_can_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:

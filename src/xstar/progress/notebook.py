@@ -42,7 +42,8 @@ class NotebookProgress:
         )
 
     def __call__(self, study: Study) -> None:
-        self.tracker.advance()
+        if self.tracker.due():
+            self.tracker.advance()
 
     def message(self, text: str) -> None:
         """Show something else below the facts."""

@@ -155,6 +155,10 @@ class LiveProgress:
         )
 
     def __call__(self, study: Study) -> None:
+        if self.tracker.due():
+            self._look()
+
+    def _look(self) -> None:
         for trial in self.tracker.advance():
             if trial.state in (*BROKEN, State.WAITING):
                 self._failures += 1
@@ -184,7 +188,7 @@ class LiveProgress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            self(self.tracker.study)
+            self._look()
         finally:
             self._over = True
             self._redirected.close()

@@ -14,6 +14,9 @@ from xstar.trial import State, Trial
 WINDOW = 50
 """Ended trials that the rate is measured over: it follows a change of pace, and does not jump with every trial."""
 
+LOOK = 0.1
+"""Seconds between two looks of a display that is redrawn anyway: a look is a query to the database of a stored study."""
+
 BROKEN = (State.FAILED, State.INFEASIBLE)
 
 
@@ -41,12 +44,21 @@ class Tracker:
         self._announced: set[int] = set()
         self._done = self.done()
         self._ends: deque[float] = deque([self.started], maxlen=WINDOW)
+        self._looked: float | None = None
         self._count_rungs()
 
     @property
     def elapsed(self) -> float:
         """Seconds since the search began."""
         return self.study.clock() - self.started
+
+    def due(self) -> bool:
+        """Whether enough time has passed since this last said so to look again."""
+        now = self.study.clock()
+        if self._looked is not None and 0 <= now - self._looked < LOOK:
+            return False
+        self._looked = now
+        return True
 
     def advance(self) -> list[Trial]:
         """The trials that ended, or have to be run again, since the last call."""
