@@ -80,6 +80,7 @@ def test_an_unknown_keyword_is_refused(search: Any, options: dict[str, int], mes
         {"storage": 5},
         {"directory": 5},
         {"watch": 5},
+        {"progress": 1},
         {"study": "no/name"},
         {"seed": -1},
         {"retries": 0.5},
@@ -129,7 +130,7 @@ def test_an_objective_that_cannot_be_sent_closes_the_study(tmp_path: Path, monke
 
 def test_every_option_has_someone_who_takes_it() -> None:
     """And takes it as the same type: these records are called with what the signature lets through."""
-    named = {"study", "checkpoints", "watch"}  # by Search itself
+    named = {"study", "checkpoints", "progress", "watch"}  # by Search itself
     takers: list[Callable[..., Any]] = [xs.Limits, Settings, xs.Study, api.make_executor, check_workers]
     hints = typing.get_type_hints(xs.minimize)
     for taker in takers:

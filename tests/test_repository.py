@@ -16,7 +16,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 # Extras, peers and the command line: loaded at use, so that `import xstar` stays quick.
 HEAVY = {"fastapi", "kaleido", "optuna", "pandas", "plotly", "psycopg", "ray", "sklearn", "sqlalchemy"}
-HEAVY |= {"torch", "typer", "uvicorn"}
+HEAVY |= {"IPython", "rich", "torch", "typer", "uvicorn"}
 
 CLOCKS = {
     "time": {

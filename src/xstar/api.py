@@ -17,10 +17,13 @@ from dataclasses import dataclass
 from typing import Any, ParamSpec
 
 from xstar.core.checks import check_path, nearest
+from xstar.core.markup import escaped
+from xstar.core.words import plural
 from xstar.errors import InvalidArgument
 from xstar.executors import Executor, InlineExecutor, Objective, ProcessExecutor, check_objective, check_workers
 from xstar.files import DEFAULT_CHECKPOINTS, check_kept
 from xstar.loop import Ending, Watch, run
+from xstar.progress import check_progress, show_progress
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space
@@ -44,6 +47,16 @@ class Result:
     def best(self) -> Trial:
         """The best trial."""
         return self.study.best
+
+    def __repr__(self) -> str:
+        history = self.study.history
+        return f"Result(best={history.best!r}, trials={len(history.trials)}, reason={self.reason!r})"
+
+    def _repr_html_(self) -> str:
+        best = self.study.history.best
+        found = "<p>No trial has a value.</p>" if best is None else f"<p>The best:</p>{best._repr_html_()}"
+        count = plural(len(self.study.history.trials), "trial")
+        return f"<div><b>Result</b> of {count}: {escaped(self.reason)}{found}</div>"
 
 
 def _called_like(model: Callable[P, Result]) -> Callable[[Callable[..., Result]], Callable[P, Result]]:
@@ -101,6 +114,7 @@ def minimize(
     workers: int = 1,
     timeout: float | None = None,
     retries: int | None = None,
+    progress: bool | None = None,
     watch: Watch | None = None,
 ) -> Result:
     """Find the configuration of ``space`` for which ``objective`` is lowest.
@@ -169,6 +183,11 @@ def minimize(
         How often a trial whose worker died is run again.
 
         By default, once.
+    progress
+        Whether to show how the search goes.
+
+        By default, on a terminal (a table that is redrawn in place) and in a notebook. ``True`` writes a line per trial to
+        standard error where there is neither.
     watch
         Called with the study after every change.
     """
@@ -224,12 +243,27 @@ class Search:
             raise
         return cls(study, limits, executor, arguments["checkpoints"])
 
-    def run(self, watch: Watch | None) -> Ending:
+    def run(self, watch: Watch | None, progress: bool | None = False) -> Ending:
         """Run it until it ends. The study stays open."""
         try:
-            return run(self.study, self.executor, self.limits, watch, self.checkpoints)
+            with show_progress(self.study, self.limits, progress) as display:
+                ending = run(self.study, self.executor, self.limits, _both(display, watch), self.checkpoints)
+                if display is not None:
+                    display.finish(ending.reason)
+                return ending
         finally:
             self.executor.close()
+
+
+def _both(first: Watch | None, second: Watch | None) -> Watch | None:
+    if first is None or second is None:
+        return first or second
+
+    def watch(study: Study) -> None:
+        first(study)
+        second(study)
+
+    return watch
 
 
 def _check_surroundings(arguments: Mapping[str, Any]) -> None:
@@ -240,6 +274,7 @@ def _check_surroundings(arguments: Mapping[str, Any]) -> None:
         check_kept(arguments["checkpoints"])
     check_path("storage", arguments["storage"], "e.g. storage='xstar.db'")
     check_path("directory", arguments["directory"], "e.g. directory='runs'")
+    check_progress(arguments["progress"])
     watch = arguments["watch"]
     if watch is not None and not callable(watch):
         raise InvalidArgument("watch", "must be a function of one argument (the study)", watch)
@@ -247,7 +282,7 @@ def _check_surroundings(arguments: Mapping[str, Any]) -> None:
 
 def _search(direction: str, arguments: Mapping[str, Any]) -> Result:
     search = Search.prepare(direction, arguments)
-    return Result(search.study, search.run(arguments["watch"]).reason)
+    return Result(search.study, search.run(arguments["watch"], arguments["progress"]).reason)
 
 
 def make_executor(objective: Objective, metric: str, workers: int, timeout: float | None) -> Executor:

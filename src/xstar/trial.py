@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
 
+from xstar.core import markup
 from xstar.errors import InvalidArgument
 
 Config = dict[str, Any]
@@ -312,6 +313,18 @@ class Trial:
     def __repr__(self) -> str:
         value = "" if self.loss is None else f", value={self.value:g}"
         return f"Trial({self.number}, {self.state.value}{value}, config={self._config})"
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str, object]] = [("state", self.state.value)]
+        rows += [(name, markup.value(metric)) for name, metric in self.metrics.items()]
+        if self.target is not None:  # otherwise nobody counts them
+            rows.append(("epochs", f"{self.budget} of {self.target}"))
+        if self.reason:
+            rows.append(("reason", last_line(self.reason)))
+        rows.append(("suggested by", self.origin))
+        config = ((name, markup.value(value)) for name, value in self.config.items())
+        tables = markup.table((), rows) + markup.table(("parameter", "value"), config)
+        return f"<div><b>Trial {self.number}</b>{tables}</div>"
 
 
 LONGEST_REASON = 20_000

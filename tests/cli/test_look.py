@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 import xstar as xs
 from tests.cli.conftest import Cli
@@ -65,11 +67,35 @@ def test_other_files_are_left_alone(cli: Cli, tmp_path: Path) -> None:
 def test_studies(cli: Cli, stored: Path) -> None:
     xs.Study(xs.Space(y=xs.Int(0, 5)), name="empty", storage=stored).close()
     output = cli("studies").output
-    lines = [line for line in output.splitlines() if "demo" in line or "empty" in line]
-    assert [line.split("│")[1:5] for line in lines] == [
-        [" demo  ", " 4      ", " 0.083333 ", " minimize error "],
-        [" empty ", " 0      ", " -        ", " minimize value "],
+    lines = [line.split() for line in output.splitlines()]
+    assert [line[:-1] for line in lines[1:]] == [
+        ["demo", "4", "0.083333", "min", "error", "random", "+", "fifo"],
+        ["empty", "0", "-", "min", "value", "random", "+", "fifo"],
     ]
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", line[-1]) for line in lines[1:])
+
+
+def test_studies_fit_80_columns(cli: Cli, stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    long = "a-study-whose-name-someone-made-as-long-as-names-may-be-2026-11-16-final"
+    space = xs.Space(y=xs.Int(0, 5))
+    with xs.Study(
+        space,
+        name=long,
+        storage=stored,
+        metric="validation_error_after_training",
+        method="mobster-hyperband",
+        max_budget=81,
+    ) as study:
+        study.tell(study.ask(), {study.metric: -0.0000123456789})  # type: ignore[arg-type]
+    monkeypatch.setattr("xstar.cli.show.console", lambda: Console(width=80, markup=False))
+    lines = cli("studies").output.splitlines()
+    assert max(map(len, lines)) <= 80
+    place = next(number for number, line in enumerate(lines) if line.startswith(long[:10]))
+    name = "".join(line.split(" ")[0] for line in lines[place : place + 10] if long.find(line.split(" ")[0]) >= 0)
+    assert name.startswith(long), "a name that is cut cannot be given to the next command"
+    assert "-1.2346e-05" in lines[place]
+    assert re.search(r" \d{4}-\d\d-\d\d\s*$", lines[place])
+    assert any(line.startswith("demo ") and "random + fifo" in line for line in lines), "a usual study takes one line"
 
 
 def test_a_study_that_cannot_be_read_does_not_hide_the_others(cli: Cli, stored: Path) -> None:

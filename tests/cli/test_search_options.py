@@ -26,7 +26,7 @@ def parameter(kind: Any, default: Any = None) -> inspect.Parameter:
 def test_every_keyword_is_an_option_or_an_exception_by_name() -> None:
     names = {option.name for option in get_command(app).commands["run"].params}  # type: ignore[attr-defined]
     exceptions = {*search_options.SETTINGS_ONLY, *search_options.PYTHON_ONLY}
-    assert exceptions == {"searcher", "scheduler", "watch"}
+    assert exceptions == {"searcher", "scheduler", "progress", "watch"}
     assert names - OWN == set(keywords()) - exceptions
     assert set(search_options.FORMS) | set(search_options.PANELS) | exceptions <= set(keywords())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from typer.testing import CliRunner
 import xstar as xs
 from xstar import nets
 from xstar.cli.main import app
-from xstar.inspect.report import report
+from xstar.inspect.report import best_chart, report
 
 
 class Checker(HTMLParser):
@@ -76,6 +77,31 @@ def test_a_report_is_well_formed(trials: int) -> None:
     if trials == 30:
         assert "6 without a value" in text
         assert "ValueError: <script>alert(1)</script>" in text
+
+
+def test_headline_curve_and_ranking_compare_equal_budgets() -> None:
+    study = xs.Study(xs.Space(x=xs.Float(0, 1)), max_budget=3, seed=1)
+    first, second, third = study.ask(), study.ask(), study.ask()
+    assert first is not None
+    assert second is not None
+    assert third is not None
+    study.report(first, 0.01)  # a lucky first epoch
+    study.report(second, 0.5)
+    study.report(second, 0.4)
+    page = report("s", study.history)
+    assert "Best: value 0.4<" in page
+    assert "trial 1, running at epoch 2: none is complete yet" in page
+    words = checked(page).words
+    assert words.index("0.4") < words.index("0.01", words.index("configuration"))
+    for value in (0.6, 0.5, 0.25):
+        study.report(third, value)
+    page = report("s", study.history)
+    assert "Best: value 0.25<" in page
+    chart = ET.fromstring(best_chart(study.history))
+    assert "of complete trials; before there was one, at the highest budget that any had reached" in chart.itertext()
+    early, best = [element.attrib["points"].split() for element in chart if element.tag.endswith("polyline")]
+    assert len({point.split(",")[1] for point in early}) == 2  # 0.01 after one epoch, 0.4 after two
+    assert len({point.split(",")[1] for point in best}) == 1
 
 
 def test_the_command_line_writes_it(tmp_path: Path) -> None:

@@ -47,11 +47,13 @@ def test_folding_in_pieces_is_folding_at_once() -> None:
 def test_best_before_and_after_completion() -> None:
     history = folded(asked(0), asked(1), reported(0, 1, 3.0), reported(1, 1, 2.0))
     assert history.best is history.trials[1]
-    history.extend([reported(1, 2, 5.0)])  # what was best got worse
+    history.extend([reported(1, 2, 5.0)])  # what was best got worse, but nobody else came as far
+    assert history.best is history.trials[1]
+    history.extend([reported(0, 2, 4.5)])
     assert history.best is history.trials[0]
-    history.extend([reported(0, 9, 4.0, final=True)])  # a complete trial outranks better ones that are not
+    history.extend([reported(1, 3, 5.0), reported(0, 9, 6.0, final=True)])  # complete: it outranks those that are not
     assert history.best is history.trials[0]
-    history.extend([asked(2), reported(2, 9, 4.0, final=True)])
+    history.extend([asked(2), reported(2, 9, 6.0, final=True)])
     assert history.best is history.trials[0], "ties go to the earlier trial"
     assert history.since_best == 1
 
@@ -60,6 +62,54 @@ def test_a_failed_trial_is_never_best() -> None:
     history = folded(asked(0), reported(0, 1, 1.0), ev.Failed(0, "exception", "boom", 3.0))
     assert history.best is None
     assert history.trials[0].reason == "boom"
+
+
+def steps(history: History) -> list[tuple[int, int | None, float, int, bool]]:
+    return [
+        (step.begun, None if step.trial is None else step.trial.number, step.value, step.budget, step.complete)
+        for step in history.best_over_time
+    ]
+
+
+def test_best_over_time_compares_equal_budgets_only() -> None:
+    history = folded(asked(0), asked(1), reported(0, 1, 0.1), reported(1, 1, 0.3))
+    assert steps(history) == [(2, 0, 0.1, 1, False)]
+    history.extend([reported(1, 2, 0.5)])  # further, though worse than a value at budget 1
+    history.extend([asked(2), reported(2, 3, 0.9, final=True)])  # complete, at whatever value
+    history.extend([reported(0, 2, 0.01), asked(3), reported(3, 3, 0.8, final=True)])
+    history.extend([asked(4), reported(4, 3, 0.85, final=True)])
+    assert steps(history) == [(2, 0, 0.1, 1, False), (2, 1, 0.5, 2, False), (3, 2, 0.9, 3, True), (4, 3, 0.8, 3, True)]
+
+
+def test_best_over_time_takes_back_what_failed() -> None:
+    history = folded(asked(0), asked(1), reported(0, 1, 0.1), reported(1, 1, 0.3))
+    history.extend([ev.Failed(0, "exception", "boom", 3.0), ev.Failed(1, "exception", "boom", 4.0)])
+    assert [trial for _, trial, *_ in steps(history)] == [0, 1, None]
+    assert history.best is None
+    history.extend([asked(2), reported(2, 1, 0.5)])
+    assert [trial for _, trial, *_ in steps(history)] == [0, 1, None, 2]
+
+
+def test_the_last_step_is_the_best() -> None:
+    dice = random.Random(1)
+    history = folded()
+    for number in range(200):
+        history.extend([asked(number)])
+        for budget in range(1, dice.randint(1, 5)):
+            history.extend([reported(number, budget, dice.random())])
+            assert history.best is history.best_over_time[-1].trial
+        if dice.random() < 0.3:
+            history.extend([ev.Failed(number, "exception", "boom", 1.0)])
+        elif number > 100:
+            history.extend([reported(number, 5, dice.random(), final=True)])
+        last = history.best_over_time[-1] if history.best_over_time else None
+        assert history.best is (last.trial if last else None)
+        if last is not None and last.trial is not None:
+            assert (last.value, last.budget) == (last.trial.value, last.trial.budget)
+    first = next(place for place, step in enumerate(history.best_over_time) if step.complete)
+    values = [step.value for step in history.best_over_time[first:]]
+    assert all(step.complete for step in history.best_over_time[first:])
+    assert values == sorted(values, reverse=True)
 
 
 def test_best_equals_a_scan_of_all_trials() -> None:

@@ -46,6 +46,15 @@ def test_a_band_goes_up_its_upper_edge_and_back_along_the_lower_one() -> None:
     assert edge[0][1] < edge[3][1]  # y grows downwards
 
 
+def test_steps_have_no_slopes() -> None:
+    svg = line_chart([Series("a", [0, 1, 2, 4], [3.0, 1.0, 1.0, 2.0], steps=True)], title="t")
+    (line,) = [places(element) for element in parts(svg, "polyline")]
+    assert len(line) == 6
+    for (x, y), (right, other) in pairwise(line):
+        assert x == right or y == other
+    assert line[0][1] < line[-1][1] < line[2][1]  # it begins at 3, ends at 2; y grows downwards
+
+
 @pytest.mark.parametrize(
     "values", [[0.0, 0.0], [0.0, 1.0], [-1.0, 1e-9], [math.inf, 2.0], [math.nan, math.nan], [5.0, 5.0]]
 )

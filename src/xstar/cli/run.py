@@ -13,11 +13,14 @@ import typer
 from xstar.api import Search
 from xstar.cli.load import Program, load
 from xstar.cli.manage import write_report
-from xstar.cli.progress import Progress, make_progress, messages_to
 from xstar.cli.search_options import SEARCH, WHERE, file_settings, given_options, with_search_options
 from xstar.cli.summary import print_summary
-from xstar.cli.text import console, plural
+from xstar.cli.text import console, warn
+from xstar.core.words import plural
 from xstar.loop import End, Ending
+from xstar.progress import Progress
+from xstar.progress.choice import messages_to, screen
+from xstar.progress.terminal import make_progress
 from xstar.study import DEFAULT_STORAGE, Study
 
 THREADS = (
@@ -89,13 +92,13 @@ def _search(program: Program, options: Mapping[str, Any], report: Path | None) -
     _limit_threads(options.get("workers", 1))
     # Beside a table messages have to go where it is drawn; otherwise where messages belong.
     messages = out if out.file.isatty() else console(stderr=True)
-    with messages_to(messages):
+    with messages_to(warn(messages)):
         search = Search.prepare(direction, arguments)
         with search.study as study:
             if study.history.trials:
                 so_far = plural(len(study.history.trials), "trial")
                 out.print(f"resuming study {name!r}: {so_far} so far", soft_wrap=True)
-            progress = make_progress(study, search.limits, out)
+            progress = make_progress(study, search.limits, out, transient=True)
             ending = _run(search, progress)
             has_value = print_summary(out, progress.tracker, ending.reason, _public(str(storage), study))
             if report is not None:
@@ -108,7 +111,7 @@ def _search(program: Program, options: Mapping[str, Any], report: Path | None) -
 
 def _run(search: Search, progress: Progress) -> Ending:
     try:
-        with progress:
+        with screen(), progress:
             return search.run(progress)
     except KeyboardInterrupt:
         return Ending(

@@ -29,7 +29,7 @@ from xstar.study.settings import DEFAULT_RETRIES
 SETTINGS_ONLY = ("searcher", "scheduler")
 """Objects: they cannot be written on a command line, but in a file's ``settings``."""
 
-PYTHON_ONLY = ("watch",)
+PYTHON_ONLY = ("progress", "watch")
 """Not for ``xstar run`` at all, which shows the progress itself."""
 
 STOP, SEARCH, WHERE = "When to stop", "How to search", "Where to run and keep it"

@@ -14,8 +14,11 @@ from rich.text import Text
 
 from xstar.cli.look import View, existing, look
 from xstar.cli.options import STORAGE, Directory, Storage, StudyName
-from xstar.cli.text import STYLES, config_table, console, counts, json_text, number, plural, seconds, short_config
+from xstar.cli.text import config_table, console, json_text
+from xstar.core.words import number, plural, seconds, short_config
 from xstar.errors import NoValue, XstarError
+from xstar.progress.picture import standing
+from xstar.progress.terminal import STYLES, counts_of
 from xstar.trial import State, Trial, last_line
 
 LAST_TRIALS = 10
@@ -26,24 +29,38 @@ def studies(storage: Storage = STORAGE) -> None:
     """List the studies of a storage."""
     out = console()
     with existing(storage) as place:
-        table = Table("study", "trials", "best", "metric", "method", "created")
+        table, unreadable = _studies_table(), []
         for info in place.list():
             try:
                 view = View(place.open(info.name))
             except XstarError as error:  # say, a kind of parameter that only its own package can read
-                table.add_row(info.name, str(info.trials), Text(str(error), "red"))
+                table.add_row(info.name, str(info.trials), Text("not readable", "red"))
+                unreadable.append(f"{info.name}: {error}")
                 continue
             best, created = view.history.best, view.created
-            value = number(None if best is None else best.value)
             table.add_row(
                 info.name,
                 str(info.trials),
-                value,
-                f"{created.direction} {created.metric}",
-                _method(view),
-                _date(created.at),
+                number(None if best is None else best.value),
+                f"{created.direction[:3]} {created.metric}",
+                f"{created.searcher['name']} + {created.scheduler['name']}",
+                _date(created.at)[: len("2026-12-31")],
             )
         out.print(table if table.row_count else f"{storage} has no studies yet")
+        for line in unreadable:
+            out.print(Text(line, "red"), soft_wrap=True)
+
+
+def _studies_table() -> Table:
+    """Made for 80 columns: a name is folded, never cut, because it is what the next command is given."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column("study", overflow="fold", min_width=16)
+    table.add_column("trials", justify="right", no_wrap=True)
+    table.add_column("best", no_wrap=True)
+    table.add_column("goal", no_wrap=True, overflow="ellipsis", max_width=14)
+    table.add_column("method", overflow="fold", min_width=9)
+    table.add_column("created", no_wrap=True)
+    return table
 
 
 def show(
@@ -60,12 +77,12 @@ def show(
             return
         _show_settings(out, view, directory)
         history = view.history
-        out.print(Text("trials: ").append_text(counts(history)))
+        out.print(Text("trials: ").append_text(counts_of(history)))
         if history.best is not None:
             out.print(
                 Text("best: ").append(f"{view.created.metric} {number(history.best.value, 8)}", "bold green"), end=""
             )
-            out.print(f" (trial {history.best.number})")
+            out.print(f" ({standing(history.best)})")
             out.print(config_table(history, history.best))
         if history.trials:
             table = _trials_table(history.trials[-LAST_TRIALS:], view.created.metric)

@@ -14,13 +14,14 @@ from rich.table import Table
 from rich.text import Text
 
 from xstar import problems
-from xstar.cli.progress import messages_to
-from xstar.cli.text import console, number, plural
-from xstar.cli.text import seconds as words
+from xstar.cli.text import console, warn
+from xstar.core.words import number, plural
+from xstar.core.words import seconds as words
 from xstar.errors import InvalidArgument
 from xstar.executors.clock import wall_clock
 from xstar.plots.regret import mean_and_error, regret_chart
 from xstar.problems import Problem
+from xstar.progress.choice import messages_to
 from xstar.simulation import improvements, regret_at, simulate
 from xstar.study.methods import METHODS
 from xstar.trial import State
@@ -107,7 +108,7 @@ def simulate_command(
     begun = wall_clock()
     compared: dict[str, Comparison] = {}
     errors = console(stderr=True)
-    with messages_to(errors), errors.status("simulating") as status:
+    with messages_to(warn(errors)), errors.status("simulating") as status:
         for name in methods:
             kept = compared[name] = Comparison([], [], [], [])
             for seed in range(seeds):

@@ -5,8 +5,10 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from xstar.cli.progress import Tracker
-from xstar.cli.text import command, config_table, counts, number, plural, seconds
+from xstar.cli.text import command, config_table
+from xstar.core.words import number, plural, seconds
+from xstar.progress import Tracker
+from xstar.progress.terminal import counts_of
 from xstar.study import DEFAULT_STORAGE
 from xstar.trial import last_line
 
@@ -27,7 +29,7 @@ def print_summary(console: Console, tracker: Tracker, reason: str, storage: str)
         after = f", {plural(best.budget, 'epoch')}" if best.target is not None else ""
         console.print(text.append(f" (trial {best.number}{after}, {study.direction}d)"))
         console.print(config_table(study.history, best))
-    console.print(Text("trials: ").append_text(counts(study.history)))
+    console.print(Text("trials: ").append_text(counts_of(study.history)))
     console.print(f"this run: {plural(tracker.ended, 'trial')} ended in {seconds(tracker.elapsed)}")
     console.print(f"stored in {storage}", soft_wrap=True)
     where = () if storage == DEFAULT_STORAGE else ("--storage", storage)

@@ -1,4 +1,4 @@
-"""How things are put into words: numbers, durations, configurations, states; and the consoles they are printed on."""
+"""What the commands print with: consoles, tables of configurations, commands to paste."""
 
 from __future__ import annotations
 
@@ -6,101 +6,34 @@ import json
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console, ConsoleOptions, RenderableType
-from rich.segment import Segment
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from xstar.core.words import TERMINAL_COMMANDS
 from xstar.journal import History
-from xstar.trial import State, Trial
-
-STYLES = {
-    State.RUNNING: "cyan",
-    State.PAUSED: "blue",
-    State.WAITING: "yellow",
-    State.COMPLETE: "green",
-    State.STOPPED: "magenta",
-    State.FAILED: "red",
-    State.INFEASIBLE: "yellow",
-}
-
-PIPED_WIDTH = 160
-"""Columns when the output goes to a file or a pipe, which have no width: wide enough that tables need not be squeezed."""
-
-_DIRECTIONS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-
-_COMMANDS = dict.fromkeys({*range(0x20), *range(0x7F, 0xA0), *map(ord, _DIRECTIONS)} - {*map(ord, "\n\t")})
-"""Characters that command a terminal instead of being shown: the controls, and those that turn the direction of text."""
-
-
-def harmless(text: str) -> str:
-    """The text without what a terminal would take for a command."""
-    return text.translate(_COMMANDS)
+from xstar.progress.terminal import console_on
+from xstar.trial import Trial
 
 
 def json_text(value: Any) -> str:
     """JSON to read and to parse: letters of all languages as they are, but no character that a terminal would obey."""
     text = json.dumps(value, ensure_ascii=False)  # which escapes all below a space itself
-    return "".join(f"\\u{ord(c):04x}" if ord(c) in _COMMANDS else c for c in text)
-
-
-class _Console(Console):
-    """Shows a study's words without obeying them: a storage may come from anywhere, and so may what is written in it."""
-
-    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        for segment in super().render(renderable, options):
-            yield segment if segment.control else segment._replace(text=harmless(segment.text))
+    return "".join(f"\\u{ord(c):04x}" if ord(c) in TERMINAL_COMMANDS else c for c in text)
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console that prints what it is given: a study's words may contain ``[brackets]`` or ``:colons:`` of their own."""
-    stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else PIPED_WIDTH
-    return _Console(stderr=stderr, markup=False, emoji=False, highlight=False, width=width)
+    """A console on standard output or standard error."""
+    return console_on(sys.stderr if stderr else sys.stdout)
 
 
-def number(value: float | None, digits: int = 5) -> str:
-    """A metric's value for reading, not for computing."""
-    return "-" if value is None else f"{value:.{digits}g}"
-
-
-def seconds(value: float | None) -> str:
-    """A duration: ``0.31 s``, ``12.3 s``, ``4 min 05 s``, ``3 h 12 min``."""
-    if value is None:
-        return "-"
-    if value < 60:
-        return f"{value:.2f} s" if value < 1 else f"{value:.1f} s"
-    minutes, rest = divmod(round(value), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest:02d} s"
-    return f"{minutes // 60} h {minutes % 60:02d} min"
-
-
-def plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def short(value: Any) -> str:
-    """A parameter's value in a few characters."""
-    if isinstance(value, float):
-        return f"{value:.3g}"
-    return value if isinstance(value, str) else str(value)
-
-
-def short_config(config: Mapping[str, Any]) -> str:
-    """A configuration on one line."""
-    return " ".join(f"{name}={short(value)}" for name, value in config.items())
-
-
-def counts(history: History) -> Text:
-    """How many trials are in each state that has any, in the states' own order."""
-    found = [(state, history.count(state)) for state in State if history.count(state)]
-    parts = [Text(f"{count} {state.value}", STYLES[state]) for state, count in found]
-    return Text(", ").join(parts) if parts else Text("no trials yet")
+def warn(out: Console) -> Callable[[str], None]:
+    """Print messages on a console, as warnings."""
+    return lambda text: out.print(Text(text, "yellow"), soft_wrap=True)
 
 
 def config_table(history: History, trial: Trial) -> Table:

@@ -4,6 +4,7 @@ from xstar.journal.events import SCHEMA as SCHEMA
 from xstar.journal.events import Event as Event
 from xstar.journal.history import History as History
 from xstar.journal.history import Rung as Rung
+from xstar.journal.incumbent import Step as Step
 from xstar.journal.journal import Journal as Journal
 from xstar.journal.journal import LeasedJournal as LeasedJournal
 from xstar.journal.journal import MemoryJournal as MemoryJournal

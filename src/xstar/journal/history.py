@@ -6,6 +6,7 @@
     which run, pause, wait to run again?    O(1)        ``running``, ``paused``, ``waiting`` (by number, oldest first)
     how many are in a state?                O(1)        ``count(state)``
     the best so far                         O(1)        ``best``, ``since_best`` (amortised O(log n) before any is complete)
+    the best at any time                    O(1)        ``best_over_time``
     was this configuration tried?           O(1)        ``tried(config)``
     the records at a rung, best first       O(log n)    ``rung(budget, bracket)``
     what happened since I last looked?      O(1)        ``ended``, ``touched``, ``observed`` (append-only: keep a position)
@@ -17,16 +18,16 @@ clock, a random number or a file.
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections import Counter, deque
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 from sortedcontainers import SortedList
 
 from xstar.errors import CorruptJournal
 from xstar.journal import events as ev
+from xstar.journal.incumbent import Incumbent, Step
 from xstar.journal.memo import Memo
 from xstar.space import Space
 from xstar.trial import LIVE, Config, Metrics, Origin, State, Trial, Verdict
@@ -90,10 +91,7 @@ class History:
         """How many trials are observations made elsewhere."""
         self._tried: dict[Hashable, int] = {}
         self._enqueued = 0
-        self._best: Trial | None = None
-        self._partial: list[
-            tuple[float, int, int]
-        ] = []  # heap of (loss, number, budget); stale entries dropped when met
+        self._incumbent = Incumbent(self.trials, lambda trial: self.violation(trial) is not None)
         self._counts: dict[State, int] = dict.fromkeys(State, 0)
         self._above = dict(zip(self.levels, self.levels[1:], strict=False))
         self._members = {State.RUNNING: self.running, State.PAUSED: self.paused, State.WAITING: self.waiting}
@@ -135,17 +133,13 @@ class History:
 
     @property
     def best(self) -> Trial | None:
-        """The complete trial with the lowest loss; before any is complete, the lowest last report of all."""
-        if self._best is not None:
-            return self._best
-        while self._partial:
-            loss, number, budget = self._partial[0]
-            trial = self.trials[number]
-            fails = trial.state in (State.FAILED, State.INFEASIBLE) or self.violation(trial) is not None
-            if trial.loss == loss and trial.budget == budget and not fails:
-                return trial
-            heapq.heappop(self._partial)
-        return None
+        """The complete trial with the lowest loss; before any is complete, the lowest at the highest budget reached."""
+        return self._incumbent.best
+
+    @property
+    def best_over_time(self) -> Sequence[Step]:
+        """Every change of ``best``, in the order of the journal; the last one is what is best now."""
+        return self._incumbent.steps
 
     def violation(self, trial: Trial) -> str | None:
         """Which constraint the last report of a trial breaks, in words; ``None`` if none."""
@@ -293,8 +287,7 @@ class History:
             if trial.bracket >= 0:
                 self._rung_of(trial, event.budget).records.add((loss, trial.number))
                 self.touched.append(trial.bracket)
-        if self._best is None:
-            heapq.heappush(self._partial, (loss, trial.number, event.budget))
+        self._incumbent.report(trial, event.at)
 
     def _rung_of(self, trial: Trial, budget: int) -> Rung:
         rung = self.rungs.get((trial.bracket, budget))
@@ -335,11 +328,7 @@ class History:
             whole and trial.loss is not None and trial.budget not in self.levels
         ):  # at a rung it was observed when it reported
             self.observed.append((trial.number, trial.budget, trial.loss))
-        if state is not State.COMPLETE or trial.loss is None:
-            return
-        if self._best is None or (trial.loss, trial.number) < (self._best.loss, self._best.number):
-            self._best = trial
-            self._partial.clear()
+        if self._incumbent.end(trial, at):
             self.since_best = 0
 
 

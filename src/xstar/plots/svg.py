@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from xstar.errors import InvalidArgument
 from xstar.plots.canvas import COLOURS, GREY, GRID, INK, LETTER, PALE, Axis, Canvas, Point, axis_over, number, spread
@@ -26,6 +27,8 @@ class Series:
     high: Sequence[float] | None = None
     colour: str | None = None
     """``None``: the next of the palette."""
+    steps: bool = False
+    """A value holds until the next one: the line goes across, then up or down, never along a slope."""
 
     def __post_init__(self) -> None:
         lengths = {len(values) for values in (self.x, self.y, self.low, self.high) if values is not None}
@@ -69,7 +72,7 @@ def line_chart(
     for line, colour in coloured:
         points = list(_points(line.x, line.y, across, up))
         if points:
-            canvas.polyline(points, colour)
+            canvas.polyline(_stairs(points) if line.steps else points, colour)
         ends.append((points[-1][1] if points else TOP, line.name, colour))
     ends.sort(key=lambda end: end[0])
     places = spread([end[0] + 5 for end in ends], TOP + 5, bottom + 5)
@@ -82,6 +85,14 @@ def _points(xs: Sequence[float], ys: Sequence[float], across: Axis, up: Axis) ->
     for x, y in zip(xs, ys, strict=True):
         if math.isfinite(x) and math.isfinite(y):
             yield across.place(x), up.place(y)
+
+
+def _stairs(points: Sequence[Point]) -> Iterator[Point]:
+    yield points[0]
+    for (_, before), (x, y) in pairwise(points):
+        if y != before:
+            yield x, before
+        yield x, y
 
 
 def _draw_axes(canvas: Canvas, across: Axis, up: Axis, x_label: str, x_ticks: Sequence[float]) -> None:

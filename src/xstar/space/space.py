@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from xstar.core import markup
 from xstar.errors import InvalidArgument, InvalidSpace
 from xstar.space import counting, parsing
 from xstar.space.domain import Domain
@@ -187,6 +188,12 @@ class Space:
     def __repr__(self) -> str:
         parts = [f"{name}={given!r}" for name, given in self.parameters.items()]
         return f"Space({parts[0]})" if len(parts) == 1 else "Space(\n    " + ",\n    ".join(parts) + ",\n)"
+
+    def _repr_html_(self) -> str:
+        rows = ((name, repr(given)) for name, given in self.parameters.items())
+        size = f"{self.size:,} configurations" if isinstance(self.size, int) else "infinitely many configurations"
+        most = "" if self.size_is_exact else "at most "
+        return f"<div><b>Space</b> of {most}{size}{markup.table(('parameter', 'what it may be'), rows)}</div>"
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a Space cannot be changed (tried to set {name}): make another one")

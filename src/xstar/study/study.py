@@ -31,6 +31,7 @@ from xstar.study.limits import NO_LIMITS, Limits
 from xstar.study.opening import open_storage
 from xstar.study.policy import STARTS, Policy, Start, is_late
 from xstar.study.settings import Settings, check_name
+from xstar.study.shown import as_html, in_words
 from xstar.trial import Done, Job, State, Trial, Verdict, last_line, shortened
 
 if TYPE_CHECKING:
@@ -304,7 +305,7 @@ class Study:
 
     @property
     def best(self) -> Trial:
-        """The complete trial with the best value; before any is complete, the best last report of all."""
+        """The complete trial with the best value; before any is complete, the best at the highest budget reached."""
         with self._ledger.lock:
             self._ledger.catch_up()
             best = self.history.best
@@ -379,9 +380,8 @@ class Study:
     ) -> None:
         self.close()
 
-    def __repr__(self) -> str:
-        kept = f"{self.name!r} in {self.storage.url}" if self.storage else "in memory"
-        return f"<Study {kept}: {len(self.history.trials)} trials>"
+    __repr__ = in_words
+    _repr_html_ = as_html
 
     def _known(self, trial: Trial | int) -> Trial:
         number = trial.number if isinstance(trial, Trial) else trial

@@ -1,0 +1,51 @@
+"""How things are put into words: numbers, durations, configurations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def number(value: float | None, digits: int = 5) -> str:
+    """A metric's value for reading, not for computing."""
+    return "-" if value is None else f"{value:.{digits}g}"
+
+
+def seconds(value: float | None) -> str:
+    """A duration: ``0.31 s``, ``12.3 s``, ``4 min 05 s``, ``3 h 12 min``."""
+    if value is None:
+        return "-"
+    if value < 60:
+        return f"{value:.2f} s" if value < 1 else f"{value:.1f} s"
+    minutes, rest = divmod(round(value), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    return f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 trial``, ``2 trials``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def short(value: Any) -> str:
+    """A parameter's value in a few characters."""
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    return value if isinstance(value, str) else str(value)
+
+
+def short_config(config: Mapping[str, Any]) -> str:
+    """A configuration on one line."""
+    return " ".join(f"{name}={short(value)}" for name, value in config.items())
+
+
+_DIRECTIONS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
+TERMINAL_COMMANDS = dict.fromkeys({*range(0x20), *range(0x7F, 0xA0), *map(ord, _DIRECTIONS)} - {*map(ord, "\n\t")})
+"""Characters that command a terminal instead of being shown: the controls, and those that turn the direction of text."""
+
+
+def harmless(text: str) -> str:
+    """The text without what a terminal would take for a command."""
+    return text.translate(TERMINAL_COMMANDS)

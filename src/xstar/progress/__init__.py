@@ -1,0 +1,15 @@
+"""What a search looks like while it runs: on a terminal, in a notebook, in a log file.
+
+    tracker     what is new since the last look, how fast it goes, how long it may still take
+    picture     what is shown, in words
+    terminal    a live table, or a line per trial (rich)
+    notebook    the same as HTML that is updated in place (IPython)
+    choice      which of them, if any
+
+Neither rich nor IPython is imported before something is shown.
+"""
+
+from xstar.progress.choice import Progress as Progress
+from xstar.progress.choice import check_progress as check_progress
+from xstar.progress.choice import show_progress as show_progress
+from xstar.progress.tracker import Tracker as Tracker

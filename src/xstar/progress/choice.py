@@ -1,0 +1,125 @@
+"""Which display a search has: a notebook's, a terminal's, lines for a log, or none."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import IO, Any, Protocol, Self
+
+from xstar.errors import InvalidArgument
+from xstar.loop import trial_log
+from xstar.progress.tracker import Tracker
+from xstar.study import Limits, Study
+
+_SCREEN = threading.Lock()
+"""Held by the one search of this program that has the screen: two tables would overwrite each other."""
+
+
+class Progress(Protocol):
+    """A ``watch`` for the loop, and the place where messages go while it runs."""
+
+    tracker: Tracker
+
+    def __call__(self, study: Study) -> None: ...
+    def message(self, text: str) -> None: ...
+    def finish(self, reason: str) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+def check_progress(wanted: bool | None) -> None:
+    """Refuse what is neither yes nor no nor "where it can be seen"."""
+    if wanted is not None and not isinstance(wanted, bool):
+        raise InvalidArgument("progress", "must be True, False or None (where someone can see it)", wanted)
+
+
+@contextmanager
+def show_progress(study: Study, limits: Limits, wanted: bool | None) -> Iterator[Progress | None]:
+    """The display of a search while it runs; ``None``: it has none.
+
+    By default (``wanted=None``) it has one in a notebook and on a terminal. ``True`` writes lines where there is neither. A
+    search within another, or beside it in another thread, leaves the screen to the first one.
+    """
+    if wanted is False:
+        yield None
+        return
+    with screen() as first:
+        progress = _choose(study, limits, wanted, first)
+        if progress is None:
+            yield None
+            return
+        with progress:
+            # Who has set up logging gets the messages there; otherwise Python would write them across the display.
+            if logging.getLogger("xstar").hasHandlers():
+                yield progress
+            else:
+                with messages_to(progress.message):
+                    yield progress
+
+
+@contextmanager
+def screen() -> Iterator[bool]:
+    """Take the screen, if it is free; yields whether it was."""
+    first = _SCREEN.acquire(blocking=False)
+    try:
+        yield first
+    finally:
+        if first:
+            _SCREEN.release()
+
+
+def _choose(study: Study, limits: Limits, wanted: bool | None, first: bool) -> Progress | None:
+    if first and in_notebook():
+        from xstar.progress.notebook import NotebookProgress
+
+        return NotebookProgress(Tracker(study, limits))
+    stream = _terminal() if first else None
+    if stream is None:
+        if not wanted or sys.stderr is None:
+            return None
+        from xstar.progress.terminal import PlainProgress, console_on
+
+        return PlainProgress(Tracker(study, limits), console_on(sys.stderr))
+    from xstar.progress.terminal import console_on, make_progress
+
+    return make_progress(study, limits, console_on(stream))
+
+
+def in_notebook() -> bool:
+    """Whether a Jupyter kernel runs this program: one that does has imported IPython already."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return getattr(shell, "kernel", None) is not None
+
+
+def _terminal() -> IO[str] | None:
+    """Standard error, or standard output, if it is a terminal: what a script prints may go to a file meanwhile."""
+    for stream in (sys.stderr, sys.stdout):
+        if stream is not None and not stream.closed and stream.isatty():
+            return stream
+    return None
+
+
+@contextmanager
+def messages_to(show: Callable[[str], Any]) -> Iterator[None]:
+    """Have the library's warnings (Ctrl-C, a lost lease) shown where they do not tear the display."""
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if record.name != trial_log.name:  # the display shows trials in its own way
+                show(record.getMessage())
+
+    log, handler = logging.getLogger("xstar"), Handler(logging.WARNING)
+    propagate, log.propagate = log.propagate, False
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.propagate = propagate

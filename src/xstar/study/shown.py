@@ -1,0 +1,63 @@
+"""A study in a line, and as a small table for notebooks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xstar.core.markup import escaped, table, value
+from xstar.core.words import number, plural, seconds
+from xstar.trial import State
+
+if TYPE_CHECKING:
+    from xstar.study.study import Study
+
+LATEST = 5
+"""Trials that a notebook shows of a study: the last ones. A data frame has them all."""
+
+
+def in_words(study: Study) -> str:
+    """``<Study 'digits' in sqlite:///xstar.db: 3 trials (2 complete, 1 failed), best error=0.03 (trial 1)>``."""
+    history = study.history
+    kept = f"{study.name!r} in {study.storage.url}" if study.storage else "in memory"
+    text = f"<Study {kept}: {plural(len(history.trials), 'trial')}"
+    if history.trials:
+        text += f" ({_counts(study)})"
+    if history.best is not None:
+        text += f", best {study.metric}={number(history.best.value, 6)} (trial {history.best.number})"
+    return text + ">"
+
+
+def as_html(study: Study) -> str:
+    """What the study is, how far it got, its best and its last trials."""
+    history, created = study.history, study.history.created
+    method = f"{created.searcher['name']} + {created.scheduler['name']}"
+    facts = [
+        ("goal", f"{study.direction} {study.metric}"),
+        ("method", f"{method}, seed {study.seed}"),
+        ("stored", study.storage.url if study.storage else "in memory"),
+        ("trials", _counts(study) or "none yet"),
+    ]
+    if history.best is not None:
+        config = ", ".join(f"{name}={value(given)}" for name, given in history.best.config.items())
+        facts.append(("best", f"{number(history.best.value, 6)} (trial {history.best.number}): {config}"))
+    parts = [f"<b>Study {escaped(study.name or '')}</b>", table((), facts)]
+    if history.trials:
+        head = ("trial", "state", study.metric, "epochs", "time", "configuration")
+        rows = [
+            (
+                trial.number,
+                trial.state.value,
+                number(trial.value, 6),
+                trial.budget,
+                seconds(trial.seconds),
+                ", ".join(f"{name}={value(given)}" for name, given in trial.config.items()),
+            )
+            for trial in history.trials[-LATEST:]
+        ]
+        parts.append(table(head, rows))
+    return f"<div>{''.join(parts)}</div>"
+
+
+def _counts(study: Study) -> str:
+    history = study.history
+    return ", ".join(f"{history.count(state)} {state.value}" for state in State if history.count(state))

@@ -1,0 +1,23 @@
+"""Studies with a clock that stands still until it is set."""
+
+from __future__ import annotations
+
+import xstar as xs
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def make_study(clock: Clock | None = None, **options: object) -> xs.Study:
+    return xs.Study(xs.Space(x=xs.Float(0, 1)), seed=1, clock=clock or Clock(), **options)  # type: ignore[arg-type]
+
+
+def ask(study: xs.Study) -> xs.Trial:
+    trial = study.ask()
+    assert trial is not None
+    return trial
