@@ -15,9 +15,9 @@ from xstar.models.standardise import Targets
 from xstar.models.surrogate import Inputs, at_full_budget
 from xstar.nets import synthetic
 from xstar.searchers import NASBOT
-from xstar.searchers.gp.fit import last_refit
-from xstar.searchers.model_based.networks import kernels
 from xstar.searchers.model_based.observations import Observations
+from xstar.searchers.model_based.schedule import last_refit
+from xstar.searchers.nasbot.kernel import Architectures, network_kernels
 
 DOMAINS: dict[str, Any] = {
     "f1": xs.nets.CNN(image=32, channels=3, classes=10),
@@ -80,7 +80,9 @@ def kernel_errors(function: str, method: str, seed: int) -> dict[str, float]:
     targets = Targets.of(data.loss[:SEEN], straighten=True)(data.loss)
     found = {}
     for name, (parts, powers, describe) in KERNELS.items():
-        surrogate = at_full_budget(Inputs((), (), (), frozenset(), kernels(data, parts, powers, describe, "matern52")))
+        surrogate = at_full_budget(
+            Inputs((), (), (), frozenset(), network_kernels(data, Architectures(parts, describe, powers), "matern52"))
+        )
         theta = fit(surrogate, data.X[:SEEN], targets[:SEEN], np.random.default_rng(0))
         mean = Posterior.of(surrogate, theta, data.X[:SEEN], targets[:SEEN]).means(data.X[SEEN:])[:, 0]
         found[name] = significant(float(np.sqrt(np.mean((mean - targets[SEEN:]) ** 2))))

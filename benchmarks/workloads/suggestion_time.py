@@ -11,7 +11,7 @@ from benchmarks.harness.methods import METHODS, Informed, decide, made
 from benchmarks.harness.records import Found, significant
 from xstar import problems
 from xstar.searchers.auto import SWITCH
-from xstar.searchers.dngo.fit import last_training
+from xstar.searchers.dngo.fit import Sizes, last_training
 
 PROBLEM = "hartmann6"
 
@@ -20,7 +20,7 @@ def suggestion_time(method: str, n: int, seed: int = 0) -> Found:
     """Seconds of a suggestion after ``n`` observations, and the most memory of this process."""
     problem, rng = problems.get(PROBLEM), np.random.default_rng(seed)
     dngo = method.startswith("xstar-dngo") or (method == "xstar-auto" and n >= SWITCH)
-    count = last_training(n) if dngo else n
+    count = last_training(n, Sizes()) if dngo else n
     with made(method, problem.space, seed, 10**6) as optimiser:
         assert isinstance(optimiser, Informed)
         for known in range(1, count):
@@ -32,7 +32,7 @@ def suggestion_time(method: str, n: int, seed: int = 0) -> Found:
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     if not dngo:
         return significant({"seconds": statistics.mean(times), "megabytes": memory})
-    until = next(later for later in range(count + 1, 2 * count + 2) if last_training(later) == later) - count
+    until = next(later for later in range(count + 1, 2 * count + 2) if last_training(later, Sizes()) == later) - count
     usual = statistics.mean(times[1:])
     training = max(0.0, times[0] - usual)
     found = {"seconds": usual + training / until, "usual": usual, "training": training, "megabytes": memory}

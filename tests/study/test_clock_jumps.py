@@ -68,12 +68,12 @@ def test_a_jump_does_not_give_up_a_living_program(fake: Time, tmp_path: Path, ju
     advance(20)
     fake.wall += jump
     assert second.ask().number == 1
-    assert second.history.trials[trial.number].losses == 0, "it looked at the old leases with the new time"
+    assert second.history.trials[trial.number].times_lost == 0, "it looked at the old leases with the new time"
     for _ in range(5):
         first.journal.renew(fake.time())
         advance(20)
         assert second.ask() is not None
-        assert second.history.trials[trial.number].losses == 0
+        assert second.history.trials[trial.number].times_lost == 0
     advance(61)  # the first program is silent for longer than its lease
     assert second.ask().number == 0, "who is silent is given up, by the new time as by the old"
     for study in (first, second):
