@@ -40,7 +40,8 @@ SCALE = about(0.7, 2.7, 0.01, 50.0)
 """α and ᾱ: together they explain targets of variance 1."""
 SMALL_SCALE = about(0.1, 2.7, 0.001, 50.0)
 """The same scale next to a term over descriptive features: the variance that those leave unexplained. Sample paths of
-these kernels are rough (p = 1), and a model that gives them all the variance extrapolates no trend."""
+these kernels are rough (p = 1). A model that gives them all the variance is uncertain everywhere and follows no
+trend."""
 RATE = about(0.1, 10.0, 1e-4, 30.0)
 """βᵢ, with d in units of a typical mass: the four together halve the covariance at a distance of 1.7, so that networks
 of another size remain correlated. The paper's prior is flat over six decades; this one is nearly flat."""
