@@ -13,8 +13,8 @@ symbol         meaning                                                          
 =============  ======================================================================================  =========
 
 Far from the incumbent, EI underflows, and its gradient vanishes exactly where the search needs a direction. Its
-logarithm does not (Ament et al. 2023, Unexpected Improvements to Expected Improvement). With h(u) = φ(u) (1 - |u|
-m(|u|)), where m(t) = (1 - Φ(t))/φ(t) is Mills' ratio:
+logarithm does not (Ament et al. 2023, Unexpected Improvements to Expected Improvement). With
+h(u) = φ(u) (1 - |u| m(|u|)), where m(t) = (1 - Φ(t))/φ(t) is Mills' ratio:
 
     u > -1            log(φ + uΦ), evaluated directly
     -1e5 < u <= -1    log φ(u) + log(1 - |u| m(|u|)), with m from the scaled complementary error function
