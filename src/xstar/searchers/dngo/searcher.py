@@ -6,8 +6,7 @@ network.
 
 One suggestion:
 
-    network      trained from scratch at the counts of a geometric schedule, together with the draws of theta
-    (fit.py)
+    network      trained from scratch at the counts of a geometric schedule, with the draws of theta             (fit.py)
     head         Bayesian linear regression on its last layer: each new observation is added to its sums
     pending      M joint draws of the outcomes of running trials, with one factor per theta; for many, only the distance
     constraints  a separate network for failed and infeasible trials, and one for each bounded metric
