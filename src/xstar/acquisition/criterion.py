@@ -120,8 +120,7 @@ def below(model: Model, bound: float) -> LogProbability:
             return value, None
 
         def back(w: Array) -> Array:
-            # d log Φ(u) / du = φ/Φ. Far below 0 this is -u; there the difference of logarithms has no significant
-            # digits left.
+            # d log Φ(u) / du = φ/Φ. Far below 0 this is -u; there the difference of logarithms loses all digits.
             deep = u <= -1e5
             d_u = w * np.where(deep, -u, np.exp(np.where(deep, 0.0, -0.5 * u * u - LOG_SQRT_2PI - value)))
             return to_left((-d_u / std)[:, None], -0.5 * d_u * u / std**2)

@@ -31,8 +31,7 @@ from scipy.special import erfcx, log_ndtr, ndtr
 from xstar.models.kernels import Array
 
 Slopes = Callable[[], tuple[Array, Array]]
-"""The derivatives, computed only on request: most scored points are candidates among hundreds and are never optimised
-further."""
+"""The derivatives, computed on request only: most scored points are candidates that are never optimised further."""
 
 LOG_SQRT_2PI = 0.5 * float(np.log(2.0 * np.pi))
 ROOT_HALF_PI = float(np.sqrt(np.pi / 2.0))

@@ -40,8 +40,7 @@ CLIMBS = 6
 STEPS = 25
 TOLERANCE = 1e-7
 MOVES = 20
-"""Maximum number of moves to the best neighbour: enough to change each of 20 categorical parameters of a random start
-once."""
+"""Maximum number of moves to the best neighbour: enough to change each of 20 categorical parameters once."""
 
 
 def candidates(cube: Cube, good: Array, rng: np.random.Generator, count: int = CANDIDATES) -> Array:
@@ -95,8 +94,7 @@ def maximise(
 
 
 def climb(cube: Cube, with_gradient: ScoreWithGradient, rows: Array, values: Array) -> tuple[Array, Array]:
-    """Run gradient ascent in the smooth columns from each of ``rows``; discard a result that is lower than its
-    start."""
+    """Run gradient ascent in the smooth columns from each of ``rows``; keep the start if the result is lower."""
     columns = np.flatnonzero(cube.smooth)
     shape = (len(rows), len(columns))
     active = cube.active(rows)
@@ -124,8 +122,7 @@ def climb(cube: Cube, with_gradient: ScoreWithGradient, rows: Array, values: Arr
 
 
 def local_search(cube: Cube, score: Score, rows: Array, values: Array, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Search from each of ``rows`` in rounds of random steps of decreasing size; the best of a round starts the
-    next."""
+    """Search from each of ``rows`` in rounds of ever smaller random steps; the best of a round starts the next."""
     rows, values = rows.copy(), values.copy()
     share = min(1.0, max(2.0 / len(cube.labels), 0.3))
     for scale in LOCAL_SCALES:
@@ -173,8 +170,7 @@ def every_row(cube: Cube) -> Array:
 
 @lru_cache(maxsize=8)
 def _sobol(width: int, count: int) -> Array:
-    """Return the first points of the Sobol sequence. They are always the same; each suggestion applies its own
-    shift."""
+    """Return the first points of the Sobol sequence, which are always the same; each suggestion shifts them."""
     from scipy.stats import qmc  # imported at use: it takes longer to import than the rest of xstar
 
     points: Array = qmc.Sobol(max(width, 1), scramble=False).random(count)[:, :width]

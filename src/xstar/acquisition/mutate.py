@@ -57,8 +57,7 @@ def evolve(
     count: int,
     rng: np.random.Generator,
 ) -> tuple[list[T], Array]:
-    """Return the population extended by ``count`` items, and g of all items. ``children`` mutates each parent in a
-    list."""
+    """Return the population extended by ``count`` items, and g of all. ``children`` mutates each of some parents."""
     members, values = list(population), np.asarray(g, dtype=np.float64)
     size = generation(count)
     while count > 0:

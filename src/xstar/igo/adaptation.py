@@ -33,8 +33,7 @@ FEWEST = 2
 """λ_min, Algorithm 1: one point has no rank."""
 
 ROOM = 10
-"""λ_max is n (Algorithm 1), but at least this, the paper's smallest n. With n = 2, a single number, λ could not adapt
-at all."""
+"""λ_max is n (Algorithm 1), but at least this, the paper's smallest n. With n = 2, one number, λ could not adapt."""
 
 ADAPT = ("samples", "step", "none")
 

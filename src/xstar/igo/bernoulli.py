@@ -56,8 +56,10 @@ class Bernoulli:
         return clipped
 
     def draw(self, theta: Array, count: int, rng: np.random.Generator) -> Points:
-        """Draw points of 8-bit integers. A bit is 1 if the uniform number is at least 1 − θ: raising θ never turns a 1
-        into a 0."""
+        """Draw points of 8-bit integers.
+
+        A bit is 1 if a uniform number is at least 1 − θ, so raising θ never turns a 1 into a 0.
+        """
         return (rng.random((count, self.variables)) >= 1.0 - theta).view(np.int8)
 
     def check(self, points: Points) -> None:

@@ -75,8 +75,7 @@ class Categorical:
         return self._project(self._start.copy())
 
     def draw(self, theta: Array, count: int, rng: np.random.Generator) -> Points:
-        """Draw points of indices: the value k whose interval [θ_0 + … + θ_(k−1), θ_0 + … + θ_k) contains a uniform
-        number."""
+        """Draw points of indices: the k with a uniform number in [θ_0 + … + θ_(k−1), θ_0 + … + θ_k)."""
         borders = theta[:, :-1].cumsum(axis=1)  # the last boundary is 1
         drawn: Points = (rng.random((count, self.variables))[:, :, None] >= borders).sum(axis=2)
         return drawn

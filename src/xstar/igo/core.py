@@ -83,8 +83,7 @@ class IGO:
         return self.family.draw(self.theta, whole_number("count", count, least=1), rng)
 
     def mode(self) -> Points:
-        """Return the representative point of the distribution, shape (D,): θ ≥ ½, the most probable values, the
-        means."""
+        """Return the point that represents the distribution, shape (D,): θ ≥ ½, the most probable values, the means."""
         return self.family.mode(self.theta)
 
     # --- tell ---------------------------------------------------------------------------------------------------

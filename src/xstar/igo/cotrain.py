@@ -236,8 +236,7 @@ class CoTraining:
         return self._tensor(self.core.mode())
 
     def evaluate(self, batches: Iterable[Any], measure: Callable[[Any, Any], Any] | None = None) -> float:
-        """Return the mean of ``measure(outputs, targets)`` (default: the loss) over examples, with the final
-        structure."""
+        """Return the mean of ``measure(outputs, targets)`` (default: the loss) for the final structure."""
         final, total, examples = self.structure(), 0.0, 0
         training = self.module.training
         self.module.eval()

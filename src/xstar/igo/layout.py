@@ -3,13 +3,14 @@
 ===========  ====================================================================================  ========
 parameter    family                                                                                columns
 ===========  ====================================================================================  ========
-Bool         Bernoulli                                                                             1 Bits(n)
-Bernoulli                                                                             n Choice       Bernoulli for two
-options, Categorical for more, none for one                         1 or 0 Float        Gaussian on the encoded scale
-[0, 1]; draws beyond it are clipped       1 Int          Gaussian on the encoded scale; each integer owns a cell
-1 Ordinal      Gaussian on the encoded scale, equal cells; none for one option                       1 or 0 Constant
-none                                                                                  0 Domain       none: the domain
-draws its values, independently of the distribution         0
+Bool         Bernoulli                                                                             1
+Bits(n)      Bernoulli                                                                             n
+Choice       Bernoulli for two options, Categorical for more, none for one                         1 or 0
+Float        Gaussian on the encoded scale [0, 1]; draws beyond it are clipped                     1
+Int          Gaussian on the encoded scale; each integer owns a cell                               1
+Ordinal      Gaussian on the encoded scale, equal cells; none for one option                       1 or 0
+Constant     none                                                                                  0
+Domain       none: the domain draws its values, independently of the distribution                  0
 ===========  ====================================================================================  ========
 
 Priors set the initial θ. Numbers without a prior start with the mean and variance of a uniform number, ½ and 1/12.
@@ -35,7 +36,7 @@ from xstar.igo.product import Product
 from xstar.space import Bits, Bool, Choice, Constant, Float, Int, Ordinal, Parameter, Space
 
 UNIFORM = 12.0**-0.5
-"""The standard deviation of a uniform number in [0, 1]. It is also the maximum of σ: above it, draws accumulate at the
+"""The standard deviation of a uniform number in [0, 1], and the maximum of σ: above it, draws pile up at the
 boundaries."""
 
 FINEST = 1e-4

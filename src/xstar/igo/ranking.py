@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 
 
 def preferences(losses: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ``w`` for losses of shape (λ,), lower is better. Ties share the mean of their weights; ``inf`` is
-    worst."""
+    """Return ``w`` for losses of shape (λ,), lower is better. Ties share their mean weight; ``inf`` is worst."""
     count = len(losses)
     chosen = -(-count // 4)  # μ = ⌈λ/4⌉
     by_rank = np.zeros(count)

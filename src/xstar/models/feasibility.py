@@ -30,8 +30,7 @@ from xstar.models.kernels import Array, Stationary
 LENGTHS = (0.15, 0.3, 0.6, 1.2)
 """Length scales compared by their evidence: from a small infeasible region to half of the space."""
 VARIANCE = 9.0
-"""Prior variance of the latent function. Three standard deviations mean odds of e⁹ (certainty), one means odds of 20 to
-1."""
+"""Prior variance of the latent function. One standard deviation means odds of 20 to 1, three mean e⁹ (certainty)."""
 NEWTON = 30
 
 

@@ -34,8 +34,8 @@ ACTIVATIONS: dict[str, tuple[str, ...]] = {
     "relu": ("relu", "relu", "relu"),
     "relu-tanh": ("relu", "relu", "tanh"),
 }
-"""Activations of the three hidden layers (Figure 2: a, c, b). Bounded basis functions have bounded variance far from
-the data."""
+"""Activations of the three hidden layers (Figure 2: a, c, b). Bounded functions have bounded variance far from the
+data."""
 UNITS = 50
 """Units per hidden layer (Section 3.1.1)."""
 STEPS, MOST_STEPS = 1000, 10_000
@@ -58,8 +58,7 @@ DECAY = 1e-4
 suffers: at 1, the noise grows from 1e-4 to 5e-2 of the variance."""
 MOMENTS = (0.9, 0.999)
 SPEED = np.float32
-"""Single precision halves the training time, and minibatch noise far exceeds rounding. All other computations use
-double."""
+"""Single precision halves the training time; minibatch noise far exceeds its rounding. All else is double precision."""
 
 Layers = list[tuple[NDArray[Any], NDArray[Any]]]
 """Weights and biases of networks trained in parallel: (E, before, after) and (E, 1, after)."""
@@ -266,8 +265,7 @@ def _adam(
     rate: float,
     decay: float,
 ) -> NDArray[Any]:
-    """Train with Adam (Kingma & Ba 2015) and decoupled weight decay (Loshchilov & Hutter 2019); return the
-    parameters."""
+    """Train with Adam (Kingma & Ba 2015) and decoupled weight decay (Loshchilov & Hutter 2019)."""
     dtype = inputs.dtype.type
     moving = theta.astype(dtype)
     slope, mean, square, scratch = (np.zeros_like(moving) for _ in range(4))

@@ -34,15 +34,14 @@ from xstar.models.slice_sampling import slice_sample
 from xstar.models.surrogate import Prior, Surrogate
 
 JITTER = 1e-9
-"""Jitter added to the diagonal, relative to its mean: ten times the rounding error of a matrix of a few hundred
-rows."""
+"""Jitter of the diagonal, relative to its mean: ten times the rounding error of a matrix of a few hundred rows."""
 LADDER = (1.0, 1e2, 1e4, 1e6, 1e7, 1e8)
 """Multiples of ``JITTER`` to try, in order, until the matrix is positive definite. Rounding never requires more than
 the second. Kernels over distances may have eigenvalues of -1 % of the diagonal; the jitter needed for those counts as
 noise."""
 LEAST_VARIANCE = 1e-12
-"""Posterior variances are differences of nearly equal numbers: values below this are rounding (targets have variance
-1)."""
+"""Posterior variances are differences of nearly equal numbers: below this (targets have variance 1) they are
+rounding."""
 
 
 class NotPositiveDefinite(ArithmeticError):
@@ -55,8 +54,7 @@ def cholesky(K: Array) -> Array:
 
 
 def steadied(K: Array) -> tuple[Array, float]:
-    """Return the lower Cholesky factor and the jitter, relative to the mean diagonal; 0 means rounding-level jitter
-    only."""
+    """Return the lower Cholesky factor, and the jitter relative to the mean diagonal: 0 if it is rounding-level."""
     base = JITTER * float(np.mean(np.diagonal(K))) + 1e-300
     for multiple in LADDER:
         trial = K.T.copy(order="F")
@@ -145,16 +143,14 @@ def _priors(priors: Sequence[Prior], theta: Array) -> tuple[float, Array]:
 STEPS = 50
 """Maximum number of L-BFGS iterations."""
 TOLERANCE = 1e-4
-"""L-BFGS stops when the relative improvement of the log posterior falls below this: 10 to 25 evaluations, and 0.01 from
-the optimum."""
+"""L-BFGS stops at a smaller relative improvement of the log posterior: after 10 to 25 evaluations, 0.01 from the
+optimum."""
 BURN_IN, THIN = 10, 2
-"""Sweeps before the first draw of the hyperparameters and between draws. Few suffice, because the chain starts at the
-mode."""
+"""Sweeps before the first draw of the hyperparameters and between draws. Few suffice: the chain starts at the mode."""
 
 
 def fit(surrogate: Surrogate, X: Array, y: Array, rng: np.random.Generator, starts: int = 1) -> Array:
-    """Return the MAP estimate of ``theta``, by L-BFGS from the centre of the priors and the best of some random
-    draws."""
+    """Return the MAP estimate of ``theta``, by L-BFGS from the centre of the priors and the best random draws."""
     priors = surrogate.priors
     centre = np.array([prior.centre for prior in priors])
     spread = np.array([prior.spread for prior in priors])
@@ -162,8 +158,7 @@ def fit(surrogate: Surrogate, X: Array, y: Array, rng: np.random.Generator, star
     high = (np.array([prior.high for prior in priors]) - centre) / spread
 
     def objective(z: Array) -> tuple[float, Array]:
-        """Evaluate in units of the priors, which roughly match the curvature: a fifth fewer evaluations than in
-        theta."""
+        """Evaluate in units of the priors, which match the curvature: a fifth fewer evaluations than in theta."""
         value, gradient = negative_log_posterior(surrogate, centre + spread * z, X, y)
         return value, gradient * spread
 

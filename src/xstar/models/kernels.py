@@ -153,8 +153,7 @@ class Stationary:
 
 @dataclass(frozen=True)
 class Linear:
-    """k = s²(1 + Σ_c x_c x'_c / ℓ²) over all columns: a linear function with a random offset. ``theta``: log ℓ, log
-    s²."""
+    """k = s²(1 + Σ_c x_c x'_c / ℓ²) over all columns: linear functions with an offset. ``theta``: log ℓ, log s²."""
 
     names: tuple[str, ...] = ("length of linear", "scale of linear")
 
@@ -312,8 +311,7 @@ EDGE = 1e-9
 
 
 class _Warp:
-    """Warped inputs, with lazily computed slopes: an acquisition function never differentiates the observations'
-    side."""
+    """Warped inputs with lazily computed slopes: acquisition functions never differentiate by the observations."""
 
     def __init__(self, X: Array, a: Array, b: Array) -> None:
         self.a, self.b = a, b

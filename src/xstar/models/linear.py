@@ -38,13 +38,12 @@ from xstar.models.quadratic import Quadratic
 from xstar.models.slice_sampling import slice_sample
 
 WEIGHTS = (0.0, 1.5, -7.0, 7.0)
-"""Prior of log α: mean, standard deviation, bounds. At α = 1, fifty functions of size 1/2 have a prior variance of
+"""Prior of log α: mean, standard deviation, bounds. At α = 1 fifty functions of size 1/2 have a prior variance of
 12."""
 NOISE = (float(np.log(1e-3)), 2.3, float(np.log(1e-6)), 0.0)
 """Prior of log 1/β: the same as for the noise of a GP here. The lower bound leaves six digits in ``K``."""
 BURN_IN, THIN = 10, 2
-"""Slice-sampling sweeps before the first draw and between draws. Few suffice: the chain starts at the best of 15
-points."""
+"""Slice-sampling sweeps before the first draw and between draws. The chain starts at the best of 15 points."""
 UPDATES = 400
 """Maximum number of coordinate updates in the burn-in; it applies from 40 coordinates on. In 200 dimensions there are
 403 coordinates."""

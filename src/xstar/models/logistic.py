@@ -39,8 +39,7 @@ STEEP = 10.0
 LIKELIHOODS = {"logistic": 1.0, "step": STEEP}
 """κ of each likelihood."""
 PRECISIONS = (0.01, 0.1, 1.0, 10.0)
-"""Values of α compared by their evidence: from weights that form a steep boundary to weights that form a gentle
-slope."""
+"""Values of α compared by their evidence: from weights that form a steep boundary to those of a gentle slope."""
 NEWTON = 30
 
 
@@ -127,8 +126,7 @@ class Constraint:
             std = np.sqrt(variance)
             u = mean / std
             value = log_ndtr(u)
-            # d log Φ(u) / du = φ/Φ. Far below 0 this is -u; there the difference of logarithms has no significant
-            # digits left.
+            # d log Φ(u) / du = φ/Φ. Far below 0 this is -u; there the difference of logarithms loses all digits.
             deep = u <= -1e5
             d_u = np.where(deep, -u, np.exp(np.where(deep, 0.0, -0.5 * u * u - 0.5 * np.log(2.0 * np.pi) - value)))
             d_mean, d_variance = d_u / std, -0.5 * d_u * u / variance

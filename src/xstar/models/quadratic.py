@@ -34,11 +34,10 @@ from xstar.models.kernels import Array
 OFFSET = (0.0, 1.0)
 """Prior mean and standard deviation of λ: the lowest targets are one or two below 0, the mean of all targets."""
 CENTRE = (0.5, 0.25)
-"""Prior mean and standard deviation of c: the centre of the cube (text of eq. 9), and within the cube with probability
+"""Prior mean and standard deviation of c: the centre of the cube (text of eq. 9), and inside it with probability
 0.95."""
 SCALE = 1.0
-"""τ. Half of the curvatures are below about 0.7, which over half a side amounts to 0.2 standard deviations of the
-targets."""
+"""τ. Half of the curvatures are below about 0.7, which is 0.2 standard deviations of the targets over half a side."""
 LOG_FRONT = 0.5 * float(np.log(2.0)) - 1.5 * float(np.log(np.pi))
 FAR = 50.0
 LOWEST, HIGHEST = -12.0, 7.0

@@ -36,8 +36,7 @@ class Prior:
 
 
 def about(value: float, factor: float, low: float, high: float) -> Prior:
-    """Return a log-normal prior, from the median, the factor of one standard deviation, and the bounds of the
-    parameter."""
+    """Return a log-normal prior, from the median, the factor of one standard deviation, and the bounds."""
     return Prior(np.log(value), np.log(factor), np.log(low), np.log(high))
 
 
@@ -46,10 +45,9 @@ MEAN = Prior(0.0, 0.5, -3.0, 3.0)
 SCALE = about(1.0, 2.7, 0.02, 50.0)
 """Standardised targets have variance 1."""
 NOISE = about(1e-3, 10.0, 1e-6, 1.0)
-"""Most losses are reproducible to a few percent of their spread and some are exact, but the data may turn out to be all
-noise."""
+"""Most losses are reproducible to a few percent of their spread, some are exact, and some data are all noise."""
 WARP = about(1.0, 1.35, 0.25, 4.0)
-"""No warping unless the data support it: a and b lie within a factor of 1.8 of 1 with probability 95 % (two standard
+"""No warping unless the data support it: a and b are within a factor of 1.8 of 1 with 95 % (two standard
 deviations)."""
 BUDGET_WARP = about(1.0, 2.0, 0.1, 10.0)
 """Learning curves fall fast at first, so warping of the budget is likely, and it is stronger."""
@@ -117,8 +115,7 @@ class Plain:
 ALPHA = about(1.0, 2.0, 0.05, 20.0)
 """The exponent of the power law that learning curves follow on average: between 1/4 and 4 with probability 95 %."""
 BETA = about(0.1, 4.0, 1e-4, 10.0)
-"""Where the curve begins to fall, as a share of the full budget: from one epoch of 200 to all of it with probability 95
-%."""
+"""Where the curve begins to fall, as a share of the full budget: from one epoch of 200 to all of it with 95 %."""
 GAMMA = about(1.0, 2.7, 1e-3, 20.0)
 """How far an untrained model lies above the mean, in standard deviations of the observations."""
 LOGIT_DELTA = Prior(0.0, 1.5, -6.0, 6.0)
@@ -166,8 +163,7 @@ class ExponentialDecay:
         return float(theta[0]), theta[1:k], float(alpha), float(beta), float(gamma), float(delta)
 
     def _gather(self, mu: Any, kernel: Array, alpha: Any, beta: Any, gamma: Any, delta: Any) -> Array:
-        """Assemble the gradient in ``theta`` from those with respect to μ, the kernel, log α, log β, log γ and logit
-        δ."""
+        """Assemble the gradient in ``theta`` from those by μ, the kernel, log α, log β, log γ and logit δ."""
         learned = [delta] if self.delta is None else []
         return np.concatenate(([mu], kernel, [alpha, beta, gamma, *learned, 0.0]))
 

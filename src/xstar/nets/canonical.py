@@ -28,8 +28,7 @@ Neighbours = tuple[tuple[int, ...], ...]
 
 
 def invariant(graph: Graph) -> int:
-    """Return a number that equal graphs share and different graphs rarely do. It is cheap and differs between
-    processes."""
+    """Return a cheap number that equal graphs share and others rarely do; it differs between processes."""
     parents, children = graph.parents, graph.children
     down: list[int] = []
     for number, one in enumerate(graph.layers):  # parents first: each colour depends on everything above it

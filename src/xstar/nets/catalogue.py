@@ -47,8 +47,7 @@ NEAR = 5
 REMEMBERED = 4_000
 """Maximum number of cached exact rows of candidates: 25 MB at 200 networks."""
 MOST_SLOTS = 2_000
-"""Maximum number of networks whose distances are stored: 128 MB. Beyond it, those not currently requested are
-dropped."""
+"""Maximum number of networks with stored distances: 128 MB. Beyond it, those not currently requested are dropped."""
 SAMPLES = 16
 """The number of random networks whose median mass is the unit, for a domain without a pool."""
 
@@ -209,8 +208,7 @@ class Catalogue:
         self._remembered, self._last = {}, None
 
     def _begin(self, numbers: list[int]) -> None:
-        """Create rows for candidates that have none, or an outdated one with fewer slots; rows of their parents come
-        first."""
+        """Create rows for candidates without one or with fewer slots than there are, parents first."""
         line: dict[int, None] = {}  # children before parents
         todo = list(dict.fromkeys(numbers))
         while todo:

@@ -26,7 +26,7 @@ from xstar.space.values import Json
 OPERATIONS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3")
 """The operations of NAS-Bench-201, in the order of its tables."""
 CHANNELS = 16
-"""Units of every operation: the channels of NAS-Bench-201's first stage. Only ratios of masses depend on it, and only
+"""Units of every operation: the channels of NAS-Bench-201's first stage. Only ratios of masses depend on it,
 slightly."""
 
 

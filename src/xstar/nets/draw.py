@@ -143,8 +143,7 @@ def _top(node: Node) -> float:
 
 
 def _edge(chain: list[Node]) -> str:
-    """Return the path of an edge: downwards from box to box, straight through the ranks of its bends and curved
-    between."""
+    """Return the path of an edge: from box to box, straight through the ranks of its bends and curved between."""
     first = chain[0]
     path = f"M{first.x:.1f} {_top(first) + HEIGHT:.1f}"
     for upper, lower in pairwise(chain):

@@ -215,8 +215,7 @@ class Graph:
         return cls(layers, edges, data.get("inputs"), data.get("outputs"))
 
     def to_torch(self, inputs: Inputs | Sequence[int] = None, outputs: int | None = None) -> nn.Module:
-        """Return a trainable module; requires torch. ``inputs`` and ``outputs`` are for graphs that do not define
-        them."""
+        """Return a trainable module; requires torch. The arguments are for graphs without inputs or outputs."""
         from xstar.nets.torch import build
 
         return build(self, inputs, outputs)

@@ -96,8 +96,7 @@ def label(name: str) -> Label:
 
 
 def labels(family: str) -> tuple[str, ...]:
-    """Return the names of a family's built-in processing layers. Custom labels are used only where a domain names
-    them."""
+    """Return the names of a family's built-in processing layers. Custom labels must be named by a domain."""
     return tuple(name for name in _BUILT_IN if _LABELS[name].family == family and _LABELS[name].role == "processing")
 
 

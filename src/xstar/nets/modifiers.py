@@ -66,8 +66,7 @@ def inc_en_masse(graph: Graph, rng: np.random.Generator, labels: Sequence[str] |
 
 
 def _some(graph: Graph, rng: np.random.Generator, single: bool) -> list[int]:
-    """Choose one layer with units, or an eighth of them in topological order (a quarter of up to 8, half of up to
-    4)."""
+    """Choose one layer with units, or an eighth of them in a row (a quarter of up to 8, half of up to 4)."""
     sized = [number for number, one in enumerate(graph.layers) if one.units is not None]
     if not sized:
         return []
@@ -106,8 +105,10 @@ def dup_path(graph: Graph, rng: np.random.Generator, labels: Sequence[str] | Non
 
 
 def remove_layer(graph: Graph, rng: np.random.Generator, labels: Sequence[str] | None = None) -> Graph | None:
-    """Remove one layer. A parent (child) left without a child (parent) is joined with one of the layer's children
-    (parents)."""
+    """Remove one layer.
+
+    A parent (child) left without a child (parent) is joined with one of the layer's children (parents).
+    """
     numbers = [number for number, one in enumerate(graph.layers) if label(one.op).role == "processing"]
     gone = _pick(rng, numbers)
     parents, children = graph.parents[gone], graph.children[gone]

@@ -31,8 +31,8 @@ PARENTS = 1_000
 """Maximum number of trials that may become parents: the best ones. With all of 100,000 trials a suggestion took 128 ms,
 most of it spent on standardising their losses."""
 POPULATION = 100
-"""Maximum number of evaluated configurations from which ``NetworkRandom`` starts. Its scores are random, so any hundred
-will do."""
+"""Maximum number of evaluated configurations that ``NetworkRandom`` starts from. Scores are random: any hundred will
+do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +106,7 @@ class NetworkRandom:
 
 @dataclass
 class _Losses:
-    """The latest loss of every trial that has one, in arrays that grow with the history: amortised O(1) per
-    observation."""
+    """The latest loss of every trial that has one, in arrays that grow: amortised O(1) per observation."""
 
     table: Table = field(default_factory=lambda: Table(4))
     """Columns: trial number, loss, the budget at which it was reported, and whether all constraints hold."""

@@ -25,8 +25,7 @@ LARGEST_GRID = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The full grid. Numbers with many values are sampled at ``points`` positions, equally spaced in their encoded
-    scale."""
+    """The full grid. Numbers with many values are sampled at ``points`` positions, equally spaced when encoded."""
 
     points: int = 5
 

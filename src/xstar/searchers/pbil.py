@@ -65,8 +65,7 @@ class PBIL:
     """Natural-gradient search in any space."""
 
     adapt: str = "samples"
-    """``samples``: PBIL-λ, which adapts the size of a generation to the noise; ``step``: PBIL-ε, with generations of
-    two."""
+    """``samples``: PBIL-λ, which adapts the size of a generation; ``step``: PBIL-ε, with generations of two."""
 
     def __post_init__(self) -> None:
         if self.adapt not in ADAPT:
@@ -112,8 +111,7 @@ class _Generation:
 
 @dataclass
 class _Fold:
-    """The state after the trials so far, computed from their origins and results. The next trial is drawn from a
-    copy."""
+    """The state, computed from the origins and results of the trials so far. A copy draws the next trial."""
 
     layout: Layout
     core: IGO

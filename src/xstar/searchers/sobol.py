@@ -43,8 +43,7 @@ class Sobol:
 
 @lru_cache(maxsize=8)
 def _block(seed: int, dimensions: int, number: int) -> list[list[float]]:
-    """Return points ``BLOCK·number … BLOCK·(number + 1) − 1`` of the sequence, each with ``dimensions`` numbers in [0,
-    1)."""
+    """Return points ``BLOCK·number … BLOCK·(number + 1) − 1``, each with ``dimensions`` numbers in [0, 1)."""
     from scipy.stats import qmc  # imported at use: it takes longer to import than the rest of xstar
 
     if dimensions > qmc.Sobol.MAXDIM:

@@ -172,8 +172,7 @@ def _up_to_date(
     block: int,
     targets: Callable[[slice], Array],
 ) -> list[Statistics]:
-    """Return the sums from row ``first`` on, for each member: full blocks from ``history.memo``, plus the remaining
-    rows."""
+    """Return each member's sums from row ``first`` on: full blocks from ``history.memo``, plus the remaining rows."""
     kept = history.memo.get(Summed, purpose)
     if kept is None or kept.model is not model:
         kept = Summed(model, first, [Statistics.none(len(member.statistics.cross)) for member in model.members])

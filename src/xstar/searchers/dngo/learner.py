@@ -34,8 +34,7 @@ SPACING = 0.1
 J running trials. After fifty fantasies, wherever they are, fifty basis functions leave no uncertainty. Without this
 distance, 100 simultaneous suggestions for Hartmann's function were 0.003 apart (median distance to the nearest)."""
 LATEST = 100
-"""The number of latest failed trials that are checked for having been expected, and of latest other trials used for
-that."""
+"""The number of latest failures that are checked for having been expected, against as many other trials."""
 
 
 @dataclass(frozen=True)
@@ -183,8 +182,8 @@ class DNGOLearner(Learner):
         history, data = self.history, self.data
         made: list[LogProbability] = []
         if data.failed:
-            # While no feasible trial is known, running trials count as failed; otherwise all workers would receive the
-            # same region.
+            # While no feasible trial is known, running trials count as failed; otherwise all workers would get the same
+            # region.
             pending = [] if feasible_known else self.pending_trials
             outcomes = Outcomes.of(history, data)
             fitted = constraint(history, self.settings, self.sizes, outcomes, data.rows(pending))
@@ -210,8 +209,7 @@ class Leaders:
     def catch_up(
         self, loss: Array, level: Array, most: int, feasible: Callable[[NDArray[np.intp]], NDArray[np.bool_]]
     ) -> NDArray[np.intp]:
-        """Return all indices, ascending. ``level`` groups observations; ``feasible`` selects those that may be the
-        incumbent."""
+        """Return all indices, ascending. ``level`` groups observations; ``feasible`` selects possible incumbents."""
         kept = self.lowest if self.lowest is not None else {}
         new = np.arange(self.seen, len(loss))
         if len(new):

@@ -6,7 +6,7 @@ network.
 
 One suggestion:
 
-    network      trained from scratch at the counts of a geometric schedule, with the draws of theta             (fit.py)
+    network      trained from scratch at the counts of a geometric schedule, with the draws of theta            (fit.py)
     head         Bayesian linear regression on its last layer: each new observation is added to its sums
     pending      M joint draws of the outcomes of running trials, with one factor per theta; for many, only the distance
     constraints  a separate network for failed and infeasible trials, and one for each bounded metric
@@ -60,10 +60,9 @@ class DNGO:
     """At full budget, while fewer than ten trials run, one suggestion in this many aims for an improvement by one
     standard deviation of the losses instead of any improvement; 0: none."""
     pending: str = "spread"
-    """``fantasies`` of all running trials, as in the paper; ``spread``: fantasies below fifty running trials, then a
-    distance."""
+    """``fantasies`` of all running trials, as in the paper; ``spread``: fantasies of up to fifty, then a distance."""
     fantasies: int = 10
-    """Joint draws of the outcomes of running trials, for each network and draw of the hyperparameters: a hundred in
+    """Joint draws of the outcomes of running trials, per network and draw of the hyperparameters: a hundred in
     total."""
     device: str = "cpu"
     """Device on which networks are trained. ``cuda`` requires torch and a GPU; its networks differ from those of the

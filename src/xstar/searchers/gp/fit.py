@@ -85,8 +85,7 @@ def fitted(
 
 @dataclass(frozen=True)
 class Extended:
-    """A posterior, and the observations since its refit. They become rows of the factor together with pending
-    trials."""
+    """A posterior and the observations since its refit, which become rows together with pending trials."""
 
     posterior: Posterior
     X: Array
@@ -233,8 +232,7 @@ class GPLearner(Learner):
         if self.over_budgets:
             models = [self._with_unfinished(*pair, places, rng) for pair in zip(models, means, strict=True)]
             means = [model.means(self.lift(places)) for model in models]
-        # The incumbent is the lowest posterior mean at observed and running configurations, not a single lucky noisy
-        # value.
+        # The incumbent is the lowest posterior mean at observed and running configurations, not a lucky noisy value.
         incumbents = tuple(each.min(axis=0) for each in means)
         average = np.mean([each.mean(axis=1) for each in means], axis=0)
         promising = places[np.argsort(average, kind="stable")[:PROMISING]]

@@ -43,8 +43,7 @@ MakeLearner = Callable[[History, Observations], "GPLearner"]
 
 @dataclass(frozen=True)
 class GP(GPSettings):
-    """A Gaussian process with expected improvement. ``benchmarks/quality.py`` chose the defaults; they need no
-    tuning."""
+    """A Gaussian process with expected improvement. The defaults come from ``benchmarks/quality.py``."""
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         def learner(history: History, data: Observations) -> GPLearner:

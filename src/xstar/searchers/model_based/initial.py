@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from xstar.searchers.model_based.learner import Learner
 
 LEAST_WITH_NETWORKS = 10
-"""Minimum number of initial trials if a parameter is an architecture: NASBOT's initial pools have this many
+"""Minimum number of initial trials with an architecture in the space: NASBOT's initial pools have this many
 networks."""
 
 
@@ -43,8 +43,7 @@ class Design:
 def suggest(
     history: History, task: New, rng: np.random.Generator, design: Design, learner: Callable[..., Learner]
 ) -> Suggestion | Done:
-    """Suggest a trial of the initial design, the choice of ``learner(history, data)``, or a random one with the
-    reason."""
+    """Suggest a trial of the initial design, the choice of ``learner(history, data)``, or a random one."""
     if (done := exhausted(history)) is not None:
         return done
     if others := _without_networks(history.space):

@@ -43,8 +43,7 @@ from xstar.trial import Trial
 PROMISING = 10
 """The number of best known configurations around which local candidates are placed."""
 UNFINISHED = 64
-"""The number of tried configurations whose outcome at the acquisition's budget is fantasised: the most promising
-ones."""
+"""The number of tried configurations (the most promising) whose outcome at the acquisition's budget is fantasised."""
 BAD = 0.9
 """Infeasible trials and expected failures count as this quantile of all targets. Otherwise the model would predict low
 losses there, and no classifier is ever certain enough to outweigh them: with half of the unit square infeasible and the
@@ -118,14 +117,12 @@ class Learner(ABC):
 
     @property
     def explores(self) -> bool:
-        """Whether this suggestion aims for a ``decision.LARGE_IMPROVEMENT``, as every fourth one does, or for any
-        improvement."""
+        """Whether this suggestion aims for a ``decision.LARGE_IMPROVEMENT``, as every fourth one does."""
         return len(self.history.trials) % 4 == 0
 
     @property
     def limit(self) -> int:
-        """Maximum number of trials for the feasibility classifier, and for the start of evolution if no loss is
-        known."""
+        """Maximum number of trials for the feasibility classifier, and for evolution if no loss is known."""
         return 500
 
     @property
@@ -153,8 +150,7 @@ class Learner(ABC):
 
     @property
     def acquisition_budget(self) -> float | None:
-        """The position of the budget at which the acquisition function is evaluated; ``None`` if the scheduler has no
-        rungs."""
+        """The position of the acquisition function's budget; ``None`` if the scheduler has no rungs."""
         return 1.0 if self.over_budgets else None
 
     def answers(self) -> NDArray[np.intp]:
@@ -229,8 +225,7 @@ class Learner(ABC):
         return (self.settings, purpose)
 
     def inputs(self, X: Array, budget: Array) -> Array:
-        """Return encoded configurations, with the position of the budget in the last column if the scheduler has
-        rungs."""
+        """Return encoded configurations, with the budget's position in the last column if there are rungs."""
         return np.hstack([X, self.budget_position(budget)[:, None]]) if self.over_budgets else X
 
     def inputs_of(self, trials: Sequence[Trial]) -> Array:

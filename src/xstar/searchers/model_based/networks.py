@@ -25,8 +25,7 @@ from xstar.searchers.mutation import is_active, mutated, pools
 from xstar.trial import Config
 
 EXACT_AT_ONCE, MOST_EXACT = 6, 24
-"""Candidates whose distances are computed exactly per round, and in total. With 100 networks of about 22 layers, one
-takes 20 ms."""
+"""Candidates made exact per round, and in total. With 100 networks of about 22 layers, one takes 20 ms."""
 CLIMBED = 4
 """The number of leading candidates whose other parameters are optimised."""
 UNITS = 4
@@ -117,8 +116,7 @@ class NetworkEvolution:
         logs = [known]
 
         def improvement(members: list[Member]) -> Array:
-            """Return EI up to a factor: selection uses g itself, not its logarithm (B.2). For a confidence bound, its
-            exponential."""
+            """Return EI up to a factor, or the exponential of a bound: selection uses g, not its logarithm (B.2)."""
             logs.append(self.scores.score(self._rows(members)))
             return np.exp(np.minimum(logs[-1] - top, 50.0))
 
@@ -132,8 +130,7 @@ class NetworkEvolution:
         return [(members[place].config, float(values[place])) for place in order]
 
     def _population(self, starts: Iterable[int]) -> list[Member]:
-        """Return the evaluated configurations, and the pool networks combined with other parameters of evaluated
-        ones."""
+        """Return the evaluated configurations, and the pool networks with other parameters taken from them."""
         space, data = self.history.space, self.data
         trials = [self.history.trials[number] for number in starts]
         configs = [trial.config for trial in trials]

@@ -48,8 +48,7 @@ class Observations:
     networks: tuple[Catalogue, ...] = ()
     """One catalogue for each architecture parameter."""
     in_numbers: bool = True
-    """Whether a network is represented by one column with its index; if not, by the columns of its descriptive
-    features."""
+    """Whether a network is one column with its index; if not, it is the columns of its descriptive features."""
     per_level: Counter[int] = field(default_factory=Counter)
     """The number of observations at each budget."""
     failed: list[int] = field(default_factory=list)
@@ -86,8 +85,7 @@ class Observations:
         self._ended = len(history.ended)
 
     def _is_failure(self, history: History, trial: Trial) -> bool:
-        """Return whether a trial ended without a value, or as infeasible for a reason that no metric model can
-        learn."""
+        """Return whether a trial ended without a value, or is infeasible for a reason that no metric shows."""
         if trial.state is State.FAILED:
             return True
         if trial.state is not State.INFEASIBLE:
@@ -171,8 +169,7 @@ def within(history: History, metrics: list[float]) -> bool:
 
 
 def constraint_metrics(history: History, number: int, budget: int) -> list[float] | None:
-    """Return the metrics that a trial reported at ``budget``; ``None`` without constraints, or if one is missing or not
-    finite."""
+    """Return the metrics reported at ``budget``; ``None`` without constraints, or if one is missing or not finite."""
     bounds = history.created.constraints
     if not bounds:
         return None

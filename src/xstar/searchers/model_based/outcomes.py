@@ -57,8 +57,7 @@ class Outcomes:
 
 
 def feasible_places(history: History, data: Observations, places: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the observations that may be the incumbent: their trial did not fail later and satisfies the
-    constraints."""
+    """Return the observations that may be the incumbent: their trial is feasible and did not fail later."""
     if data.failed:
         places = places[[number not in data.has_failed for number in data.trial[places].tolist()]]
     if history.created.constraints:

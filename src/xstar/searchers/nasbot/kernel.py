@@ -1,5 +1,4 @@
-"""The kernel of a GP over architectures: NASBOT's kernel (7) of OTMANN distances, plus a term over descriptive
-features."""
+"""The kernel of a GP over architectures: NASBOT's kernel (7) of OTMANN distances, and a term over features."""
 
 from __future__ import annotations
 
@@ -25,8 +24,7 @@ class Architectures:
 def network_kernels(
     data: Observations, settings: Architectures, shape: str
 ) -> tuple[tuple[Kernel, tuple[Prior, ...]], ...]:
-    """Return the kernel of each architecture parameter: kernel (7), a Matérn kernel of its descriptive features, or
-    their sum."""
+    """Return the kernel of each architecture: kernel (7), a Matérn kernel of descriptive features, or their sum."""
     made: list[tuple[Kernel, tuple[Prior, ...]]] = []
     for place, (name, catalogue) in enumerate(zip(data.cube.encoder.domains, data.networks, strict=True)):
         column = data.cube.width + place

@@ -49,8 +49,7 @@ class NASBOT(GPSettings):
     """p and p̄ of the kernel. The paper uses p̄ = 2; its matrices then have eigenvalues down to -12 % of the diagonal
     (120 MLPs or CNNs; -63 % for cells), and predictions become unreliable. With 1 there are none for MLPs and CNNs."""
     modifiers: str = "all"
-    """Modifiers used in maximising the acquisition function: those that change ``units``, the ``structure``, or
-    ``all``."""
+    """Modifiers for maximising the acquisition function: those that change ``units``, the ``structure``, or ``all``."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -75,8 +74,7 @@ class NASBOT(GPSettings):
 
 
 def _gp_of_schema_1(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Convert a schema-1 "gp", written when the GP had NASBOT's settings: either method, unless those differ from the
-    defaults."""
+    """Convert "gp" of schema 1, when the GP had NASBOT's settings: either method, unless those are not the defaults."""
     own = {"distances": "both", "describe": True, "powers": [1.0, 1.0], "modifiers": "all"}
     if not set(own) & set(data):
         return [data]
