@@ -43,7 +43,7 @@ MakeLearner = Callable[[History, Observations], "GPLearner"]
 
 @dataclass(frozen=True)
 class GP(GPSettings):
-    """A Gaussian process with expected improvement. The defaults come from ``benchmarks/quality.py``."""
+    """A Gaussian process with expected improvement. Its defaults, from ``benchmarks/quality.py``, need no tuning."""
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         def learner(history: History, data: Observations) -> GPLearner:
