@@ -29,7 +29,7 @@ from benchmarks.harness.records import Found, Task, improvements, significant
 from benchmarks.harness.report import Results, cell, table
 from benchmarks.workloads.nasbot_models import DOMAINS, KERNELS, SEEN, kernel_errors, suggestion_time
 from xstar.nets import synthetic
-from xstar.searchers import DNGO, GP, NASBOT, Evolution, NetworkRandom, Searcher
+from xstar.searchers import DNGO, NASBOT, Evolution, NetworkRandom, Searcher
 
 PAPER = {"describe": False, "samples": 4}
 METHODS: dict[str, Searcher] = {
@@ -37,12 +37,12 @@ METHODS: dict[str, Searcher] = {
     "evolution": Evolution(),
     "nasbot-random": NetworkRandom(),
     "dngo": DNGO(),
-    "paper's kernel": GP(**PAPER),
-    "paper's kernel, p̄ = 2": GP(**PAPER, powers=(1.0, 2.0)),
-    "only d": GP(**{**PAPER, "distances": "plain"}),
-    "only d̄": GP(**{**PAPER, "distances": "normalised"}),
-    "only described": GP(distances="none"),
-    "d̄ and described": GP(distances="normalised"),
+    "paper's kernel": NASBOT(**PAPER),
+    "paper's kernel, p̄ = 2": NASBOT(**PAPER, powers=(1.0, 2.0)),
+    "only d": NASBOT(**{**PAPER, "distances": "plain"}),
+    "only d̄": NASBOT(**{**PAPER, "distances": "normalised"}),
+    "only described": NASBOT(distances="none"),
+    "d̄ and described": NASBOT(distances="normalised"),
     "modifiers of units": NASBOT(modifiers="units"),
     "modifiers of structure": NASBOT(modifiers="structure"),
 }

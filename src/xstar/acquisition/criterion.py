@@ -1,4 +1,4 @@
-"""What is maximised: an acquisition averaged over hyperparameters and fantasies, times the probability of being feasible.
+"""The acquisition function, averaged over hyperparameters and fantasies, times the probability of feasibility.
 
 Notation
 
@@ -7,16 +7,17 @@ symbol           meaning                                                        
 ===============  ====================================================================================  =========
 ``rows``         points of the unit cube                                                               (N, width)
 ``lift``         adds the budget to rows, if the models are over budgets                               (N, w)
-``incumbents``   for each model,     the loss to improve on under each fantasy                         (M,)
+``incumbents``   for each model, the loss to improve on under each fantasy                             (M,)
 ===============  ====================================================================================  =========
 
 With S draws of the hyperparameters, M fantasies and constraints c, the value is
 
     log [ 1/(S M) Σ EI_sm ] + Σ_c log p_c(feasible)
 
-the logarithm of constrained, integrated expected improvement (Snoek et al. 2012; Gelbart et al. 2014, whose advice is followed
-also where nothing feasible is known: then only the second part is left). A confidence bound is no logarithm: beside constraints
-it is that of how far the bound lies below the incumbent, made positive by log(1 + exp(·)).
+the logarithm of constrained, integrated expected improvement (Snoek et al. 2012; Gelbart et al. 2014). While no
+feasible point is known, only the second term is used, as Gelbart et al. advise. A confidence bound is not a logarithm.
+To combine it with constraints, its distance below the incumbent is made positive by log(1 + exp(·)), and the logarithm
+of that is used.
 """
 
 from __future__ import annotations
@@ -33,29 +34,29 @@ from xstar.acquisition.model import Model
 from xstar.models.kernels import Array
 
 ToRows = Callable[[Array], Array]
-"""The way back from a derivative to the rows."""
+"""Maps a derivative back to the rows."""
 LogProbability = Callable[[Array], tuple[Array, ToRows | None]]
-"""Rows → log p(feasible), and the way back from its derivative to the rows (``None``: there is no gradient)."""
+"""Maps rows to log p(feasible) and a function from its derivative back to the rows (``None``: there is no gradient)."""
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """A function over the cube, with its gradient."""
+    """An acquisition function over the cube, with its gradient."""
 
     models: Sequence[Model]
     incumbents: Sequence[Array] | None
-    """None: nothing feasible is known, so there is nothing to improve on."""
+    """None: no feasible point is known, so there is nothing to improve on."""
     lift: Callable[[Array], Array]
     constraints: Sequence[LogProbability] = ()
     confidence: float | None = None
-    """The weight of a lower confidence bound in place of expected improvement."""
+    """The weight of a lower confidence bound, used instead of expected improvement."""
 
     def score(self, rows: Array) -> Array:
-        """The value at each row."""
+        """Return the value at each row."""
         return self._at(rows, gradient=False)[0]
 
     def with_gradient(self, rows: Array) -> tuple[Array, Array]:
-        """The value at each row, and its gradient with respect to the row."""
+        """Return the value at each row and its gradient with respect to the row."""
         return self._at(rows, gradient=True)
 
     def _at(self, rows: Array, *, gradient: bool) -> tuple[Array, Array]:
@@ -100,14 +101,14 @@ class Criterion:
 
 
 def _log_softplus(x: Array) -> tuple[Array, Array]:
-    """log log(1 + eˣ), which is x far below 0, and its derivative."""
+    """Return log log(1 + eˣ), which approaches x far below 0, and its derivative."""
     safe = np.maximum(x, -30.0)
     positive = np.logaddexp(0.0, safe)
     return np.log(positive) + (x - safe), np.exp(safe - positive) / positive
 
 
 def below(model: Model, bound: float) -> LogProbability:
-    """log p(a constraint metric, noise included, is at most ``bound``) under a model of that metric."""
+    """Return log p(a constraint metric, including noise, is at most ``bound``) under a model of that metric."""
 
     def log_probability(rows: Array) -> tuple[Array, ToRows | None]:
         at = model.predict(rows)
@@ -119,7 +120,7 @@ def below(model: Model, bound: float) -> LogProbability:
             return value, None
 
         def back(w: Array) -> Array:
-            # d log Φ(u) / du = φ/Φ, which is -u far below 0, where the difference of logarithms has no digits left.
+            # d log Φ(u) / du = φ/Φ. Far below 0 this is -u; there the difference of logarithms loses all digits.
             deep = u <= -1e5
             d_u = w * np.where(deep, -u, np.exp(np.where(deep, 0.0, -0.5 * u * u - LOG_SQRT_2PI - value)))
             return to_left((-d_u / std)[:, None], -0.5 * d_u * u / std**2)
@@ -130,7 +131,7 @@ def below(model: Model, bound: float) -> LogProbability:
 
 
 def averaged(parts: list[LogProbability]) -> LogProbability:
-    """The logarithm of the mean of some probabilities."""
+    """Return the logarithm of the mean of the probabilities."""
 
     def log_probability(rows: Array) -> tuple[Array, ToRows | None]:
         found = [part(rows) for part in parts]

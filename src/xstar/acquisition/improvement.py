@@ -1,4 +1,4 @@
-"""Expected improvement, in its logarithm.
+"""The logarithm of expected improvement.
 
 Notation
 
@@ -12,11 +12,11 @@ symbol         meaning                                                          
 ``h(u)``       φ(u) + u Φ(u), so that EI = std · h(u)                                                  (N, M)
 =============  ======================================================================================  =========
 
-Far from the incumbent EI is smaller than the smallest double, and its gradient is 0 just where a search has to be told which
-way to go. Its logarithm has no such end (Ament et al. 2023, Unexpected Improvements to Expected Improvement). With
+Far from the incumbent, EI underflows, and its gradient vanishes exactly where the search needs a direction. Its
+logarithm does not (Ament et al. 2023, Unexpected Improvements to Expected Improvement). With
 h(u) = φ(u) (1 - |u| m(|u|)), where m(t) = (1 - Φ(t))/φ(t) is Mills' ratio:
 
-    u > -1            log(φ + uΦ) as it stands
+    u > -1            log(φ + uΦ), evaluated directly
     -1e5 < u <= -1    log φ(u) + log(1 - |u| m(|u|)), with m from the scaled complementary error function
     u <= -1e5         log φ(u) - 2 log |u|: the next term of the series, 3/u², is below rounding
 """
@@ -31,14 +31,14 @@ from scipy.special import erfcx, log_ndtr, ndtr
 from xstar.models.kernels import Array
 
 Slopes = Callable[[], tuple[Array, Array]]
-"""The derivatives, for those who ask: most of what is scored is a candidate among hundreds and never climbs."""
+"""The derivatives, computed on request only: most scored points are candidates that are never optimised further."""
 
 LOG_SQRT_2PI = 0.5 * float(np.log(2.0 * np.pi))
 ROOT_HALF_PI = float(np.sqrt(np.pi / 2.0))
 
 
 def log_h(u: Array) -> Array:
-    """log(φ(u) + u Φ(u)) for any u."""
+    """Return log(φ(u) + u Φ(u)) for any u."""
     made = np.empty_like(u)
     near, deep = u > -1.0, u <= -1e5
     v = u[near]
@@ -47,13 +47,14 @@ def log_h(u: Array) -> Array:
     made[deep] = -0.5 * v * v - LOG_SQRT_2PI - 2.0 * np.log(-v)
     middle = ~(near | deep)
     v = -u[middle]
-    # 1 - v·m(v) loses digits as v·m(v) nears 1, about v² units of rounding: at v = 1e5 still six digits are left.
+    # 1 - v·m(v) loses digits as v·m(v) approaches 1, about v² units of rounding: at v = 1e5, six digits are left.
     made[middle] = -0.5 * v * v - LOG_SQRT_2PI + np.log1p(-v * ROOT_HALF_PI * erfcx(v / np.sqrt(2.0)))
     return made
 
 
 def log_expected_improvement(mean: Array, variance: Array, incumbent: Array) -> tuple[Array, Slopes]:
-    """log EI averaged over the fantasies, and its derivatives with respect to ``mean`` and ``variance``: (N,), (N, M), (N,)."""
+    """Return log EI averaged over fantasies (N,), and a function for its derivatives by ``mean`` (N, M) and
+    ``variance`` (N,)."""
     std = np.sqrt(variance)
     u = (incumbent - mean) / std[:, None]
     logs = log_h(u)
@@ -63,9 +64,10 @@ def log_expected_improvement(mean: Array, variance: Array, incumbent: Array) -> 
     value = np.log(std) + top[:, 0] + np.log(total[:, 0] / logs.shape[1])
 
     def slopes() -> tuple[Array, Array]:
-        share = parts / total  # of each fantasy in the average
-        # d log h / du = Φ(u)/h(u), as a difference of logarithms: both may be far below the smallest double. Far down, where
-        # its digits are lost (all of them at u = -1e8), it is -u: the next term, -2/u, is below rounding.
+        share = parts / total  # the share of each fantasy in the average
+        # d log h / du = Φ(u)/h(u), as a difference of logarithms: both may underflow. Far below 0, where that
+        # difference loses its digits (all of them at u = -1e8), the derivative is -u: the next term, -2/u, is below
+        # rounding.
         deep = u <= -1e5
         slope = share * np.where(deep, -u, np.exp(np.where(deep, 0.0, log_ndtr(u) - logs)))
         d_std = (1.0 - (slope * u).sum(axis=1)) / std

@@ -1,12 +1,12 @@
-"""The maximum of an acquisition over mixed and conditional spaces.
+"""Maximise an acquisition function over mixed and conditional spaces.
 
-1. Score candidates in one batch: a Sobol set shifted at random, and points around the best known ones at several scales.
-2. From the best few, climb: L-BFGS on the smooth columns (all climbs as one problem, so that one call serves them all), then
-   moves to the best neighbour in the discrete parameters, then L-BFGS again where they led somewhere. Without gradients, rounds
-   of random steps that become smaller take the place of L-BFGS (local search, as SMAC has it).
-3. Rank everything that was seen; the caller takes the first that was not tried before.
+1. Score candidates in one batch: a randomly shifted Sobol set, and points around the best known ones at several scales.
+2. Improve the best few: L-BFGS on the smooth columns (all starts form one problem, so that each call serves all of
+   them), then moves to the best neighbour in the discrete parameters, then L-BFGS again where those moves improved the
+   value. Without gradients, rounds of random steps of decreasing size replace L-BFGS (local search, as in SMAC).
+3. Rank every point that was scored; the caller takes the first that was not tried before.
 
-A finite space of at most ``SMALL_SPACE`` configurations is scored as a whole instead.
+A finite space of at most ``SMALL_SPACE`` configurations is scored exhaustively instead.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ from xstar.models.lbfgs import descend
 from xstar.space.cube import Cube
 
 Score = Callable[[Array], Array]
-"""Rows → acquisition, to be maximised."""
+"""Maps rows to the acquisition function, to be maximised."""
 ScoreWithGradient = Callable[[Array], tuple[Array, Array]]
-"""Rows → acquisition and its gradient with respect to the rows."""
+"""Maps rows to the acquisition function and its gradient with respect to the rows."""
 
 SMALL_SPACE = 2_000
 CANDIDATES, FEWER_CANDIDATES = 512, 256
-"""Candidates of each kind, and from ``LARGE_MODEL`` rows on, where scoring them is most of a decision.
-NAS-Bench-201 (CIFAR-10) ends at 8.39 after 100 trials, with 256 throughout at 8.41 (16 seeds)."""
+"""Candidates of each kind, and the number from ``LARGE_MODEL`` rows on, where scoring them dominates the cost of a
+decision. NAS-Bench-201 (CIFAR-10) ends at 8.39 after 100 trials, and at 8.41 with 256 throughout (16 seeds)."""
 LARGE_MODEL = 150
 SCALES = (0.3, 0.1, 0.03, 0.01, 0.003)
-"""Standard deviations of the steps around known points, in sides of the cube: from a jump to a touch."""
+"""Standard deviations of the steps around known points, in sides of the cube: from coarse to fine."""
 LOCAL_SCALES = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002)
 LOCAL_STEPS = 20
-"""Without gradients: standard deviations of the steps, and steps per round and start. 6 × 20 × 6 evaluations, about as many as
-there are candidates."""
+"""Without gradients: standard deviations of the steps, and steps per round and start. That is 6 × 20 × 6 evaluations,
+about as many as there are candidates."""
 CLIMBS = 6
 STEPS = 25
 TOLERANCE = 1e-7
 MOVES = 20
-"""Moves to the best neighbour at most: in a space of 20 categories of a random start, each is changed once."""
+"""Maximum number of moves to the best neighbour: enough to change each of 20 categorical parameters once."""
 
 
 def candidates(cube: Cube, good: Array, rng: np.random.Generator, count: int = CANDIDATES) -> Array:
-    """Canonical rows: ``count`` all over the cube, and as many around the ``good`` ones (best first)."""
+    """Return canonical rows: ``count`` spread over the cube, and as many around the ``good`` ones (best first)."""
     spread = (_sobol(cube.width, count) + rng.random(cube.width)) % 1.0
     everywhere = cube.snap(spread)
     if not len(good):
         return everywhere
-    # Half of the local ones stand around the best point, a quarter around the second, …
+    # Half of the local candidates surround the best point, a quarter the second best, …
     which = np.minimum(np.floor(-np.log2(1.0 - rng.random(count))).astype(int), len(good) - 1)
     steps = rng.standard_normal((count, cube.width)) * rng.choice(SCALES, size=(count, 1))
     share = min(1.0, max(2.0 / len(cube.labels), 0.3))
@@ -65,7 +65,7 @@ def maximise(
     rng: np.random.Generator,
     count: int = CANDIDATES,
 ) -> tuple[Array, Array]:
-    """Canonical rows with the highest acquisition found, best first, and their values."""
+    """Return canonical rows in descending order of the acquisition function, and their values."""
 
     def ascend(rows: Array, values: Array) -> tuple[Array, Array]:
         if with_gradient is not None:
@@ -85,8 +85,8 @@ def maximise(
         if cube.smooth.any() and (changed := higher > heights).any():
             moved[changed], higher[changed] = ascend(moved[changed], higher[changed])
         tops, heights = moved, higher
-    # All of them: where configurations are discrete, dozens of the best rows are one configuration, or were tried before.
-    # A walk often ends at one that was tried; its neighbours, scored on the way, are the next best.
+    # Keep all rows: in discrete spaces, dozens of the best rows may be one configuration, or may have been tried
+    # before. A walk often ends at a configuration that was tried; its neighbours, scored on the way, are the next best.
     rows = np.vstack([tops, *(each for each, _ in seen)])
     values = np.concatenate([heights, *(own for _, own in seen)])
     ranked = np.argsort(-values, kind="stable")
@@ -94,7 +94,7 @@ def maximise(
 
 
 def climb(cube: Cube, with_gradient: ScoreWithGradient, rows: Array, values: Array) -> tuple[Array, Array]:
-    """Gradient ascent in the smooth columns from each of ``rows``; a climb that ends lower than it began is undone."""
+    """Run gradient ascent in the smooth columns from each of ``rows``; keep the start if the result is lower."""
     columns = np.flatnonzero(cube.smooth)
     shape = (len(rows), len(columns))
     active = cube.active(rows)
@@ -122,7 +122,7 @@ def climb(cube: Cube, with_gradient: ScoreWithGradient, rows: Array, values: Arr
 
 
 def local_search(cube: Cube, score: Score, rows: Array, values: Array, rng: np.random.Generator) -> tuple[Array, Array]:
-    """From each of ``rows``, rounds of random steps that become smaller; the best of each round is the next start."""
+    """Search from each of ``rows`` in rounds of ever smaller random steps; the best of a round starts the next."""
     rows, values = rows.copy(), values.copy()
     share = min(1.0, max(2.0 / len(cube.labels), 0.3))
     for scale in LOCAL_SCALES:
@@ -140,7 +140,7 @@ def local_search(cube: Cube, score: Score, rows: Array, values: Array, rng: np.r
 def _walk(
     cube: Cube, score: Score, rows: Array, values: Array, rng: np.random.Generator, seen: list[tuple[Array, Array]]
 ) -> tuple[Array, Array]:
-    """From each of ``rows``, moves to the best neighbour while there is a better one. What is scored is added to ``seen``."""
+    """Move each of ``rows`` to its best neighbour until none is better. Scored points are added to ``seen``."""
     rows, values = rows.copy(), values.copy()
     alive = list(range(len(rows)))
     for _ in range(MOVES):
@@ -164,14 +164,14 @@ def _walk(
 
 @lru_cache(maxsize=4)
 def every_row(cube: Cube) -> Array:
-    """The canonical rows of all configurations of a finite space."""
+    """Return the canonical rows of all configurations of a finite space."""
     return cube.encoder.encode(list(cube.space.grid(max(2, cube.largest))))[0]
 
 
 @lru_cache(maxsize=8)
 def _sobol(width: int, count: int) -> Array:
-    """The first points of the Sobol sequence, the same for all: each suggestion shifts them by a vector of its own."""
-    from scipy.stats import qmc  # at use: it takes longer to import than the rest of xstar
+    """Return the first points of the Sobol sequence, which are always the same; each suggestion shifts them."""
+    from scipy.stats import qmc  # imported at use: it takes longer to import than the rest of xstar
 
     points: Array = qmc.Sobol(max(width, 1), scramble=False).random(count)[:, :width]
     return points

@@ -1,7 +1,8 @@
-"""What a decision needs of a surrogate. A GP, DNGO's heads, a forest: whatever answers this can be searched with.
+"""The interface between a decision and a surrogate. Any model that implements it can be used: GP, DNGO's heads, a
+forest.
 
-Inputs are rows of the unit cube, with the budget in one more column where a scheduler has rungs. Targets are standardised
-losses: mean 0, variance 1, lower is better.
+Inputs are rows of the unit cube, with the budget in an additional column if the scheduler has rungs. Targets are
+standardised losses: mean 0, variance 1, lower is better.
 """
 
 from __future__ import annotations
@@ -15,31 +16,33 @@ from xstar.models.prediction import Prediction
 
 
 class Model(Protocol):
-    """The posterior of a surrogate. It is never changed: fantasies give a new one."""
+    """The posterior of a surrogate. It is immutable: fantasies return a new one."""
 
     @property
     def noise(self) -> float:
-        """The variance of the noise on an observation."""
+        """The noise variance of an observation."""
         ...
 
     def means(self, A: Array) -> Array:
-        """The posterior means alone, which is cheaper: (N, M)."""
+        """Return the posterior means without variances, which is cheaper: (N, M)."""
         ...
 
     def predict(self, A: Array) -> Prediction:
-        """Means and variances at ``A``."""
+        """Return means and variances at ``A``."""
         ...
 
     def fantasised(self, A: Array, draws: int, rng: np.random.Generator) -> Self:
-        """The posterior with ``A`` pending: after ``draws`` joint draws of its outcomes, which are columns of the means from
-        then on; with ``draws=0`` only the variance knows of it (hallucination)."""
+        """Return the posterior with ``A`` pending, conditioned on ``draws`` joint draws of its outcomes.
+
+        Each draw is a column of the means from then on. With ``draws=0`` only the variance changes (hallucination).
+        """
         ...
 
 
 @runtime_checkable
 class JointModel(Model, Protocol):
-    """A surrogate that can draw whole functions."""
+    """A surrogate that can draw sample functions."""
 
     def sample(self, A: Array, normal: Array) -> Array:
-        """Joint draws of the function at ``A`` (of the first fantasy), from standard normal numbers: (N, k) → (N, k)."""
+        """Draw the function jointly at ``A`` (for the first fantasy) from standard normal numbers: (N, k) → (N, k)."""
         ...

@@ -1,8 +1,9 @@
-"""Pending trials: fantasies of their outcomes, or only the knowledge that they will be known.
+"""Condition a model on pending trials.
 
-``fantasies``       M joint draws of all pending targets (MOBSTER, A.1); the acquisition is averaged over them.
-``hallucination``   the variance knows of the pending points, the mean does not (NASBOT, Section 4; Desautels et al. 2014).
-``ignored``         for comparison only: workers that ask at the same time are given the same point.
+``fantasies``       M joint draws of all pending targets (MOBSTER, A.1); the acquisition function is averaged over them.
+``hallucination``   pending points reduce the variance and leave the mean unchanged (NASBOT, Section 4; Desautels et al.
+                    2014).
+``ignored``         for comparison only: workers that ask at the same time receive the same point.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ M = TypeVar("M", bound=Model)
 
 
 def with_pending(model: M, pending: Array, how: str, fantasies: int, rng: np.random.Generator) -> M:
-    """The model with ``pending`` inputs taken into account."""
+    """Return the model conditioned on the ``pending`` inputs."""
     if how == "ignored" or len(pending) == 0:
         return model
     return model.fantasised(pending, fantasies if how == "fantasies" else 0, rng)

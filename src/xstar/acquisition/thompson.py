@@ -1,7 +1,8 @@
-"""Thompson sampling: a function is drawn from the posterior, and the candidate at which it is lowest is chosen.
+"""Thompson sampling: draw a function from the posterior and choose the candidate at which it is lowest.
 
-The draw is exact, joint over all candidates; so there can only be some hundred of them, and nothing is climbed. Workers that
-ask at the same time draw different functions and need no fantasies. Whether a candidate is feasible is drawn, too.
+The draw is exact and joint over all candidates, so only a few hundred candidates are possible, and none is optimised
+further. Workers that ask at the same time draw different functions and need no fantasies. The feasibility of each
+candidate is drawn, too.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from xstar.acquisition.model import JointModel
 from xstar.models.kernels import Array
 
 JOINT_CANDIDATES = 512
-"""The Cholesky factor of their covariance takes as long as scoring a thousand by expected improvement."""
+"""The Cholesky factor of their covariance takes as long as scoring a thousand candidates by expected improvement."""
 
 
 def thompson_scores(
@@ -25,8 +26,11 @@ def thompson_scores(
     constraints: Sequence[LogProbability],
     rng: np.random.Generator,
 ) -> Array:
-    """Minus one joint draw at ``rows``, under one of the models; below all of them, the most probable ones first, where a
-    draw of each row's feasibility says no."""
+    """Return minus one joint draw at ``rows``, under one of the models.
+
+    The feasibility of each row is drawn as well. Rows drawn as infeasible score below all others, ordered by their
+    probability of feasibility.
+    """
     model = models[int(rng.integers(len(models)))]
     values: Array = -model.sample(lift(rows), rng.standard_normal((len(rows), 1)))[:, 0]
     if not constraints:

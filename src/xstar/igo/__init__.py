@@ -1,7 +1,9 @@
-"""Natural-gradient search of discrete and mixed spaces with nothing to tune: ask/tell cores without a study.
+"""Natural-gradient search of discrete and mixed spaces without tuning parameters: ask/tell cores without a study.
 
 Nishida et al. (2018), Parameterless stochastic natural gradient method for discrete optimization and its application to
 hyper-parameter optimization for neural network. Reading order: ``core.py`` (Algorithm 1), ``ranking.py`` (W),
+``adaptation.py`` (λ and ε), ``family.py`` with ``bernoulli.py``, ``categorical.py``, ``gaussian.py`` and
+``product.py``, ``layout.py`` (any space as a family), ``cotrain.py``.
 """
 
 from xstar.igo.adaptation import Settings as Settings

@@ -1,15 +1,15 @@
-"""How many points to compare, or how far to go: the signal-to-noise ratio of the gradient is kept at α.
+"""How many points to compare, or how far to step: adaptation keeps the signal-to-noise ratio of the gradient at α.
 
 =========  =================================================================================  ========
 symbol     meaning                                                                            shape
 =========  =================================================================================  ========
 ``λ``      points per generation                                                              int
-``ε``      the step                                                                           float
+``ε``      the step size                                                                      float
 ``β``      1 / the horizon of the average; β = ε                                              float
-``s``      the path: whitened gradients over the noise alone, averaged (equation 10)          (–,)
-``γ``      what ‖s‖² would be on noise alone                                                  float
-``λ_r``    λ before it is rounded; in PBIL-ε, λ_min · ε_0 / ε                                 float
-``α``      the ratio aimed at                                                                 float
+``s``      the path: averaged whitened gradients, in units of the noise (equation 10)         (–,)
+``γ``      the expected ‖s‖² under pure noise                                                 float
+``λ_r``    λ before rounding; in PBIL-ε, λ_min · ε_0 / ε                                      float
+``α``      the target ratio                                                                   float
 =========  =================================================================================  ========
 """
 
@@ -26,28 +26,28 @@ from xstar.errors import InvalidArgument
 from xstar.igo.family import Array
 
 TARGET = 1.5
-"""α, Algorithm 1. Larger keeps λ larger. In the paper's Figure 4, 1.1 is slow on LeadingOnes and everything from 1.5 on is
-stable."""
+"""α, Algorithm 1. A larger value keeps λ larger. In the paper's Figure 4, 1.1 is slow on LeadingOnes, and every value
+from 1.5 on is stable."""
 
 FEWEST = 2
 """λ_min, Algorithm 1: one point has no rank."""
 
 ROOM = 10
-"""λ_max is n (Algorithm 1), but at least this: the paper's smallest n. With n = 2, one number, λ could not adapt at all."""
+"""λ_max is n (Algorithm 1), but at least this, the paper's smallest n. With n = 2, one number, λ could not adapt."""
 
 ADAPT = ("samples", "step", "none")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The strategy parameters. None of them is meant to be tuned; all follow from n."""
+    """The strategy parameters. None of them needs tuning; all follow from n."""
 
     adapt: str
     """``samples`` (PBIL-λ), ``step`` (PBIL-ε) or ``none`` (cGA and plain PBIL)."""
     step: float
-    """ε, or with ``adapt="step"`` the largest one: n^(−1/2), as analyses of cGA need at most that."""
+    """ε, or its maximum with ``adapt="step"``: n^(−1/2), the largest value allowed by analyses of cGA."""
     fewest: int
-    """λ_min; λ itself where it is not adapted."""
+    """λ_min; λ itself if it is not adapted."""
     most: int
     """λ_max."""
     target: float
@@ -63,7 +63,7 @@ class Settings:
         most: int | None = None,
         target: float = TARGET,
     ) -> Settings:
-        """The defaults for n ``parameters``, with what the user set instead."""
+        """Return the defaults for n ``parameters``, overridden by the given arguments."""
         if adapt not in ADAPT:
             raise InvalidArgument("adapt", f"must be one of {', '.join(ADAPT)}", adapt)
         fewest = FEWEST if samples is None else whole_number("samples", samples, least=FEWEST)
@@ -82,7 +82,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Trace:
-    """What the adaptation remembers."""
+    """The state of the adaptation."""
 
     path: Array
     """s."""
@@ -96,15 +96,15 @@ class Trace:
         return cls(np.zeros(length), 0.0, float(settings.fewest))
 
     def step(self, settings: Settings) -> float:
-        """ε = β of the next update."""
+        """Return ε = β of the next update."""
         return settings.step / (self.size / settings.fewest) if settings.adapt == "step" else settings.step
 
     def samples(self, settings: Settings) -> int:
-        """λ of the next generation, line 15."""
+        """Return λ of the next generation, line 15."""
         return round(self.size) if settings.adapt == "samples" else settings.fewest
 
     def after(self, whitened: Array, noise: float, settings: Settings) -> Trace:
-        """Lines 12 to 14, with ``noise`` = E‖G^½ ∇̃‖² where f and T(x) are uncorrelated: n σ_W² / λ, equation (11)."""
+        """Apply lines 12 to 14, with ``noise`` = E‖G^½ ∇̃‖² for uncorrelated f and T(x): n σ_W² / λ, equation (11)."""
         beta = self.step(settings)
         path = (1.0 - beta) * self.path + math.sqrt(beta * (2.0 - beta) / noise) * whitened
         gamma = (1.0 - beta) ** 2 * self.gamma + beta * (2.0 - beta)

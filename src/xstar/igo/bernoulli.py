@@ -22,7 +22,7 @@ from xstar.igo.family import Active, Array, Points, check_margin, least_probabil
 
 
 class Bernoulli:
-    """``bits`` independent bits. ``start`` is P(x = 1) before anything is known: one number, or one per bit."""
+    """``bits`` independent bits. ``start`` is the initial P(x = 1): one number, or one per bit."""
 
     kind: ClassVar[str] = "bernoulli"
 
@@ -56,7 +56,10 @@ class Bernoulli:
         return clipped
 
     def draw(self, theta: Array, count: int, rng: np.random.Generator) -> Points:
-        """Points of 8-bit integers. A bit is 1 from 1 − θ on, so that more θ never takes a 1 away."""
+        """Draw points of 8-bit integers.
+
+        A bit is 1 if a uniform number is at least 1 − θ, so raising θ never turns a 1 into a 0.
+        """
         return (rng.random((count, self.variables)) >= 1.0 - theta).view(np.int8)
 
     def check(self, points: Points) -> None:
@@ -64,7 +67,7 @@ class Bernoulli:
             raise InvalidArgument("points", "must hold zeros and ones", np.unique(points)[:5].tolist())
 
     def gradient(self, theta: Array, points: Points, w: Array, active: Active | None) -> Array:
-        if active is None:  # Σ w = 0 takes θ out
+        if active is None:  # θ cancels, because Σ w = 0
             return weighted_sum(w, points) / len(w)
         return (weighted_sum(w, points * active) - weighted_sum(w, active) * theta) / len(w)
 
@@ -80,7 +83,7 @@ class Bernoulli:
         return bool(((theta >= self.lowest) & (theta <= self.highest)).all())
 
     def mode(self, theta: Array) -> Points:
-        """1 from θ = ½ on, as the paper fixes its networks."""
+        """Return 1 where θ ≥ ½, as the paper does for its networks."""
         return (theta >= 0.5).view(np.int8)
 
     def within(self, total: int) -> Bernoulli:

@@ -1,26 +1,27 @@
-"""Variables with K values that have no order. The paper leaves them as future work: metric and margins are ours.
+"""Categorical variables with K unordered values. The paper leaves them as future work: metric and margins are ours.
 
 =========  =======================================================================================  ==========
 symbol     meaning                                                                                  shape
 =========  =======================================================================================  ==========
 ``T(x)``   one-hot: T_dk = 1 where variable d has value k                                            (D, K)
-``θ``      P(x_d = k), rows add up to 1; n = D (K − 1)                                               (D, K)
-``q``      the margin, the least θ_dk                                                                float
+``θ``      P(x_d = k), rows sum to 1; n = D (K − 1)                                                  (D, K)
+``q``      the margin, the minimum of θ_dk                                                           float
 ``r, e``   √θ_d and (1, …, 1)/√K: two points of the unit sphere in R^K                               (K,)
 ``v``      ∇̃_dk / √θ_dk: the gradient as a tangent of the sphere at r, v ⊥ r                         (D, K)
 =========  =======================================================================================  ==========
 
-Metric. Fisher's metric of a categorical is Σ_k ∇̃_k² / θ_k: that of the sphere (times 4) under θ ↦ √θ. So v has the right
-length, but its plane turns as θ moves, and the path s of line 12 adds up vectors of different θ. We carry each v along the
-great circle from r to the centre e, where all planes are the same one:
+Metric. The Fisher metric of a categorical distribution is Σ_k ∇̃_k² / θ_k: that of the sphere (times 4) under θ ↦ √θ.
+So v has the correct length, but its tangent plane rotates as θ moves, and the path s of line 12 accumulates vectors of
+different θ. Each v is therefore transported along the great circle from r to the centre e, whose tangent plane is
+common to all:
 
     v  ↦  v − (v·e) (r + e) / (1 + r·e)
 
-No value is privileged. For K = 2 this is ∇̃ / √(θ(1 − θ)) times a fixed unit vector: Bernoulli. (The relatives of this method
-carry v to the corner of the last value instead.)
+No value is privileged. For K = 2 this is ∇̃ / √(θ(1 − θ)) times a fixed unit vector: Bernoulli. (Related methods
+transport v to the corner of the last value instead.)
 
-Margins. Values below q are raised to q; the others give way in proportion to what they have above q:
-θ ↦ q + (1 − Kq) (θ − q)₊ / Σ (θ − q)₊, in rows that need it.
+Margins. Probabilities below q are raised to q; the others are reduced in proportion to their excess over q: θ ↦ q + (1
+− Kq) (θ − q)₊ / Σ (θ − q)₊, in rows that need it.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from xstar.igo.family import Active, Array, Points, check_margin, least_probabil
 class Categorical:
     """``variables`` independent variables, each with the values 0 … ``values`` − 1.
 
-    ``start`` holds the probabilities before anything is known: (values,) for all alike, or (variables, values).
+    ``start`` holds the initial probabilities: (values,) for all variables, or (variables, values).
     """
 
     kind: ClassVar[str] = "categorical"
@@ -74,8 +75,8 @@ class Categorical:
         return self._project(self._start.copy())
 
     def draw(self, theta: Array, count: int, rng: np.random.Generator) -> Points:
-        """Points of indices: the value k whose share [θ_0 + … + θ_(k−1), θ_0 + … + θ_k) a uniform number falls into."""
-        borders = theta[:, :-1].cumsum(axis=1)  # the last one is 1
+        """Draw points of indices: the k with a uniform number in [θ_0 + … + θ_(k−1), θ_0 + … + θ_k)."""
+        borders = theta[:, :-1].cumsum(axis=1)  # the last boundary is 1
         drawn: Points = (rng.random((count, self.variables))[:, :, None] >= borders).sum(axis=2)
         return drawn
 
@@ -91,13 +92,13 @@ class Categorical:
         return (weighted_sum(w, hot) - weighted_sum(w, active)[:, None] * theta) / len(w)
 
     def whiten(self, theta: Array, gradient: Array) -> Array:
-        if self.values == 2:  # the same number as below, written so that the Bernoulli twin agrees to the last bit
+        if self.values == 2:  # equal to the result below, written so that it matches Bernoulli bit for bit
             both: Array = gradient[:, 1] / np.sqrt(theta[:, 1] * (1.0 - theta[:, 1]))
             return both
         return self._carried(theta, gradient).ravel()
 
     def _carried(self, theta: Array, gradient: Array) -> Array:
-        """v carried to the centre: (D, K), rows of length √(∇̃ᵀ G ∇̃) that add up to 0."""
+        """Return v transported to the centre: (D, K), rows of length √(∇̃ᵀ G ∇̃) that sum to 0."""
         r, e = np.sqrt(theta), self.values**-0.5
         v = gradient / r
         along = e * v.sum(axis=1, keepdims=True) / (1.0 + e * r.sum(axis=1, keepdims=True))  # (v·e) / (1 + r·e)
@@ -106,7 +107,7 @@ class Categorical:
 
     def move(self, theta: Array, gradient: Array, step: float, at: Array) -> Array:
         moved = theta + step * gradient
-        moved[:, 0] = 1.0 - moved[:, 1:].sum(axis=1)  # the rows of ∇̃ add up to 0, but for rounding
+        moved[:, 0] = 1.0 - moved[:, 1:].sum(axis=1)  # the rows of ∇̃ sum to 0 up to rounding
         return self._project(moved)
 
     def _project(self, theta: Array) -> Array:
@@ -115,7 +116,7 @@ class Categorical:
             q = self.lowest
             above = (theta[rows] - q).clip(0.0)
             raised = q + (1.0 - self.values * q) * above / above.sum(axis=1, keepdims=True)
-            # The largest one takes the rounding, and is so far above q that it stays there.
+            # The largest value absorbs the rounding; it is far enough above q to stay there.
             largest = raised.argmax(axis=1)
             every = np.arange(rows.size)
             raised[every, largest] = 0.0
@@ -128,7 +129,7 @@ class Categorical:
         return bool((theta >= self.lowest).all() and (np.abs(sums - 1.0) <= 1e-12).all())
 
     def mode(self, theta: Array) -> Points:
-        """The likeliest value of each variable; of equals the last one, as ½ is a 1 among bits."""
+        """Return the most probable value of each variable; in a tie the last one, as ½ gives 1 for bits."""
         likeliest: Points = self.values - 1 - theta[:, ::-1].argmax(axis=1)
         return likeliest
 

@@ -1,4 +1,4 @@
-"""Algorithm 1, parameterless IGO, for any family: draw, compare, step, adapt.
+"""Algorithm 1, parameterless IGO, for any family: sample, compare, step, adapt.
 
     rng = np.random.default_rng(1)
     core = IGO(Bernoulli(100))                        # PBIL-λ
@@ -12,9 +12,9 @@ The same code with other settings is
     IGO(Bernoulli(n), adapt="none", step=1 / n)                   cGA
     IGO(Bernoulli(n), adapt="none", samples=20, step=0.1)         PBIL with λ = 20, ε = 0.1
 
-Line 12 takes the metric at the θ that the points were drawn from, as equation (10) has it; the listing, read to the letter,
-has it after line 11. With the latter λ_r peaks near 4 instead of 7 on OneMax with n = 100, and PBIL-λ needs 896 calls instead
-of 647 (medians of 11 runs).
+Line 12 takes the metric at the θ from which the points were drawn, as in equation (10); in the listing it follows line
+11. With the latter λ_r peaks near 4 instead of 7 on OneMax with n = 100, and PBIL-λ needs 896 calls instead of 647
+(medians of 11 runs).
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from xstar.igo.product import family_from_json
 from xstar.igo.ranking import preferences
 
 FORMAT = 1
-"""Of the JSON form."""
+"""Version of the JSON format."""
 
 
 class IGO:
-    """A distribution and what is needed to improve it. Lower losses are better."""
+    """A distribution and the state of its optimisation. Lower losses are better."""
 
     family: Family
     settings: Settings
     theta: Array
-    """θ, in ``family.shape``. Never written to in place: what holds on to it holds on to this very distribution."""
+    """θ, in ``family.shape``. Never modified in place, so a reference to it remains valid."""
     trace: Trace
     """The state of the adaptation."""
     generation: int
-    """How many updates there were, those without effect included."""
+    """The number of updates, including those without effect."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class IGO:
 
     @property
     def samples(self) -> int:
-        """λ: how many points the next update should compare."""
+        """λ: the number of points that the next update should compare."""
         return self.trace.samples(self.settings)
 
     @property
@@ -79,11 +79,11 @@ class IGO:
         return self.trace.step(self.settings)
 
     def sample(self, count: int, rng: np.random.Generator) -> Points:
-        """``count`` independent points of P_θ: shape (count, D). Changes nothing."""
+        """Draw ``count`` independent points from P_θ: shape (count, D). Changes no state."""
         return self.family.draw(self.theta, whole_number("count", count, least=1), rng)
 
     def mode(self) -> Points:
-        """The point the distribution stands for, shape (D,): θ ≥ ½, the likeliest values, the means."""
+        """Return the point that represents the distribution, shape (D,): θ ≥ ½, the most probable values, the means."""
         return self.family.mode(self.theta)
 
     # --- tell ---------------------------------------------------------------------------------------------------
@@ -91,12 +91,12 @@ class IGO:
     def update(
         self, points: ArrayLike, losses: ArrayLike, *, active: Active | None = None, at: Array | None = None
     ) -> None:
-        """One step of θ and of the adaptation, lines 5 to 15.
+        """Update θ and the adaptation, lines 5 to 15.
 
-        Any number of points from two on may be compared; ``samples`` is what the adaptation asks for. ``inf`` is the loss of a
-        point that could not be evaluated. If all losses are equal there is nothing to learn and nothing moves (line 7). Points
-        that were drawn from an earlier θ come with that θ as ``at``. Points from elsewhere are not recognised as such: they
-        pull θ like any others, and the gradient is no longer an unbiased one.
+        Any number of points from two on may be compared; the adaptation recommends ``samples``. A loss of ``inf`` marks
+        a point that could not be evaluated. If all losses are equal, nothing changes (line 7). For points drawn from an
+        earlier θ, pass that θ as ``at``. Points from another source are not detected: they move θ like any others, and
+        the gradient is no longer unbiased.
         """
         x, f = self._checked(points, losses, active)
         self.generation += 1
@@ -107,7 +107,7 @@ class IGO:
         count, family = len(w), self.family
         drawn_from = self.theta if at is None else at
         gradient = family.gradient(drawn_from, x, w, active)  # line 10
-        # n σ_W² / λ, with the parameters that take part in each point in the place of n.
+        # n σ_W² / λ, with n replaced by the number of active parameters of each point.
         taking_part = family.parameters if active is None else active @ self._freedom
         noise = float((squares * taking_part).sum()) / count**2
         self.theta = family.move(self.theta, gradient, self.step, drawn_from)  # line 11
@@ -140,13 +140,13 @@ class IGO:
     # --- JSON ---------------------------------------------------------------------------------------------------
 
     def copy(self) -> IGO:
-        """Another core in the same state. Cheap: arrays are shared, as none is ever written to."""
+        """Return another core in the same state. This is cheap: arrays are shared, because none is ever modified."""
         twin = object.__new__(IGO)
         twin.__dict__.update(self.__dict__)
         return twin
 
     def dump(self) -> dict[str, Any]:
-        """Everything, as JSON: a core that is loaded from it goes on as this one would."""
+        """Return the complete state as JSON; a core loaded from it continues identically."""
         return {
             "format": FORMAT,
             "family": self.family.to_json(),
@@ -160,7 +160,7 @@ class IGO:
 
     @classmethod
     def load(cls, data: Mapping[str, Any]) -> IGO:
-        """The core that ``dump`` described."""
+        """Return the core stored by ``dump``."""
         remedy = "pass what dump() returned"
         try:
             if data["format"] != FORMAT:

@@ -1,4 +1,4 @@
-"""Weights and structure of a network at once: the paper's "Hyper-Parameter Optimization" and its second appendix.
+"""Train weights and structure of a network together: the paper's "Hyper-Parameter Optimization" and second appendix.
 
     class Net(nn.Module):
         structure_per_example = True              # structure: (examples, 31); without this line (31,)
@@ -7,15 +7,15 @@
     training = CoTraining(Net(), functional.cross_entropy, lambda weights: SGD(weights, lr=0.01), structure=31, seed=1)
     for progress in training.train(loader, steps=10_000, every=500):
         print(progress.step, progress.loss, progress.theta)
-    training.save("net.pt")                       # and training.load("net.pt") in another process: the same numbers follow
-    error = training.evaluate(loader, measure)    # with the structure that θ stands for
+    training.save("net.pt")                       # training.load("net.pt") in another process continues identically
+    error = training.evaluate(loader, measure)    # with the most probable structure
 
 =========  =================================================================================  ==========
 symbol     meaning                                                                            shape
 =========  =================================================================================  ==========
 ``W``      the weights: the parameters of the module                                          –
 ``M``      a structure: a point of the family (bits, options), drawn from P_θ                 (D,)
-``Z``      a mini-batch of B examples                                                         –
+``Z``      a minibatch of B examples                                                          –
 ``T``      steps of W so far                                                                  int
 ``λ, ε``   as in ``adaptation.py``                                                            –
 =========  =================================================================================  ==========
@@ -28,8 +28,9 @@ symbol     meaning                                                              
 ``cga``           as pbil-epsilon with ε = 1/n throughout: the baseline
 ================  ==================================================================================================
 
-Losses of PBIL-λ's later structures profit from the earlier steps of W: a bias the paper accepts. Two structures on one Z are
-one batch of 2B where the module takes a structure per example. (Batch norm then sees both together.)
+Later structures of a PBIL-λ generation benefit from the earlier steps of W: a bias that the paper accepts. Two
+structures on one Z form one batch of 2B if the module accepts a structure per example. (Batch norm is then computed
+over both.)
 """
 
 from __future__ import annotations
@@ -63,23 +64,23 @@ from xstar.igo.cotrain_data import Source
 METHODS = ("pbil-epsilon", "pbil-lambda", "cga")
 
 FORMAT = 1
-"""Of the checkpoint."""
+"""Version of the checkpoint format."""
 
 PATIENCE = 20
-"""Steps in a row without any finite loss before it is an error. If half of all structures diverge, chance does that once in
-10⁶ such rows or less; weights that are spoilt do it always."""
+"""Consecutive steps without a finite loss before an error is raised. If half of all structures diverge, this happens by
+chance once in 10⁶ such sequences or less; with corrupted weights it always happens."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a training stands."""
+    """A progress report of a training."""
 
     step: int
-    """T, steps of the weights."""
+    """T, the number of steps of the weights."""
     epoch: int
-    """How often the loader was gone through, the present time included."""
+    """The number of passes over the loader, including the current one."""
     loss: float
-    """The mean loss of the structures since the last report; those that were not finite are left out."""
+    """The mean loss of the structures since the last report, over finite losses only."""
     theta: Array
     """θ."""
     samples: int
@@ -87,19 +88,20 @@ class Progress:
     rate: float
     """ε of the next update of θ."""
     generation: int
-    """Updates of θ."""
+    """The number of updates of θ."""
 
 
 class CoTraining:
     """A module whose weights and structure are trained together.
 
-    ``module(inputs, structure)`` gives outputs; ``loss(outputs, targets)`` their mean loss, a number that can be
-    differentiated. ``optimizer`` is one of torch's, or what makes one from parameters. ``structure`` is a number of bits, or a
-    family (``Bernoulli``, ``Categorical``, ``Product``). The module gets structures as floats, of categoricals as int64. Of
-    shape (D,), or (examples, D) if the module says ``structure_per_example = True``.
+    ``module(inputs, structure)`` returns outputs; ``loss(outputs, targets)`` their mean loss, a differentiable number.
+    ``optimizer`` is a torch optimizer, or a function that creates one from parameters. ``structure`` is a number of
+    bits, or a family (``Bernoulli``, ``Categorical``, ``Product``). The module receives structures as floats, those of
+    categoricals as int64. Their shape is (D,), or (examples, D) if the module sets ``structure_per_example = True``.
 
-    ``schedule`` makes a scheduler of torch's from the optimizer, advanced after each step of the weights; ``clip`` limits the
-    norm of the gradient. ``seed`` is that of the structures. What the module itself draws comes from torch's own generator.
+    ``schedule`` creates a torch scheduler from the optimizer; it advances after each step of the weights. ``clip``
+    limits the norm of the gradient. ``seed`` seeds the structures. Random numbers of the module itself come from
+    torch's own generator.
     """
 
     def __init__(
@@ -133,23 +135,23 @@ class CoTraining:
         self.core = _core(structure, method)
         self.per_example = bool(getattr(module, "structure_per_example", False))
         self.history: list[Progress] = []
-        """All reports so far: the distribution over time."""
+        """All reports so far, including the distribution over time."""
         self.step = 0
         """T."""
         self._rng = np.random.default_rng(whole_number("seed", seed, least=0))
-        self._points: list[Array] = []  # of the generation that PBIL-λ is in: drawn from the present θ
+        self._points: list[Array] = []  # points of PBIL-λ's current generation, drawn from the current θ
         self._losses: list[float] = []
         self._since: list[float] = []  # losses since the last report
-        self._lost = 0  # steps in a row without a finite loss
+        self._lost = 0  # consecutive steps without a finite loss
         self._source = Source(self.device)
 
     # --- training -------------------------------------------------------------------------------------------------
 
     def train(self, batches: Iterable[Any], *, steps: int, every: int | None = None) -> Iterator[Progress]:
-        """Train until there were ``steps`` steps of the weights in all; report after each ``every`` of them and at the end.
+        """Train until ``steps`` steps of the weights in total; report after every ``every`` steps and at the end.
 
-        ``batches`` holds pairs (inputs, targets) and is gone through again and again. It may be left and called again, after
-        ``load`` too: it goes on where it was.
+        ``batches`` contains pairs (inputs, targets) and is iterated repeatedly. The loop may be left and ``train``
+        called again, also after ``load``: it continues from the same position.
         """
         total = whole_number("steps", steps, least=1)
         stride = total if every is None else whole_number("every", every, least=1)
@@ -163,16 +165,16 @@ class CoTraining:
             self._round(*self._source.next(batches))
             if self.step % stride == 0 or self.step == total:
                 yield self._report()
-                self.module.train()  # a user may have evaluated meanwhile
+                self.module.train()  # the user may have called eval() in between
 
     def _round(self, inputs: Any, targets: Any) -> None:
-        """One mini-batch, one step of W; the step of θ where its generation is complete."""
+        """Process one minibatch: one step of W, and a step of θ when its generation is complete."""
         count = self.core.samples if self.method == "pbil-lambda" else 2
         drawn = self.core.sample(1 if self.method == "pbil-lambda" else 2, self._rng)
         losses = self._losses_of(inputs, targets, drawn)
         values = [float(value) for value in torch.stack(losses).detach().cpu()]
         finite = [loss for loss, value in zip(losses, values, strict=True) if math.isfinite(value)]
-        if finite:  # a structure that diverged moves no weights, and ranks last
+        if finite:  # a structure that diverged does not change the weights, and ranks last
             self.optimizer.zero_grad(set_to_none=True)
             (torch.stack(finite).sum() / len(finite)).backward()
             if self.clip is not None:
@@ -191,10 +193,10 @@ class CoTraining:
         if len(self._points) >= count:
             points, ranked = np.stack(self._points), self._losses
             self._points, self._losses = [], []
-            self.core.update(points, ranked)  # all infinite: all equal, nothing moves
+            self.core.update(points, ranked)  # if all are infinite, all are equal and θ does not change
 
     def _losses_of(self, inputs: Any, targets: Any, points: Array) -> list[Any]:
-        """ℒ(W, M; Z) of each structure: scalars with gradients."""
+        """Return ℒ(W, M; Z) of each structure: scalars with gradients."""
         structures = self._tensor(points)
         if not self.per_example:
             return [self._scalar(self.module(inputs, structure), targets) for structure in structures]
@@ -230,11 +232,11 @@ class CoTraining:
     # --- the result -----------------------------------------------------------------------------------------------
 
     def structure(self) -> Any:
-        """The structure that θ stands for: bits with θ ≥ ½, the likeliest options. A tensor of shape (D,)."""
+        """Return the most probable structure (bits with θ ≥ ½, options), as a tensor of shape (D,)."""
         return self._tensor(self.core.mode())
 
     def evaluate(self, batches: Iterable[Any], measure: Callable[[Any, Any], Any] | None = None) -> float:
-        """The mean of ``measure(outputs, targets)`` (default: the loss) over examples, with the final structure."""
+        """Return the mean of ``measure(outputs, targets)`` (default: the loss) for the final structure."""
         final, total, examples = self.structure(), 0.0, 0
         training = self.module.training
         self.module.eval()
@@ -254,7 +256,7 @@ class CoTraining:
     # --- checkpoints ----------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Everything, in one file that replaces the old one at once."""
+        """Write a checkpoint that atomically replaces the old file."""
         plain = {
             "method": self.method,
             "core": self.core.dump(),
@@ -280,7 +282,7 @@ class CoTraining:
         os.replace(aside, target)
 
     def load(self, path: str | os.PathLike[str]) -> None:
-        """Go on from a checkpoint: module, optimizer and torch's generators are set to what they were."""
+        """Restore a checkpoint: module, optimizer and torch's generators."""
         try:
             state = torch.load(path, map_location="cpu", weights_only=True)
         except (EOFError, RuntimeError, pickle.UnpicklingError):

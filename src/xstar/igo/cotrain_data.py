@@ -1,9 +1,9 @@
-"""Mini-batches for ``cotrain.py``: gone through again and again, and continued in the middle of an epoch.
+"""Minibatches for ``cotrain.py``: iterated repeatedly, and resumable in the middle of an epoch.
 
-A shuffled loader draws its order from a generator of torch's when an epoch begins. Kept are the states of all generators at
-that moment and the number of batches used since. To continue, the states are set back, the epoch is drawn once more, that
-many batches are passed over, and the states of the moment of leaving are set again: every number that follows is the same.
-Passing over costs the loading of those batches.
+A shuffled loader draws its order from a torch generator at the start of an epoch. A checkpoint stores the states of all
+generators at that moment, and the number of batches used since. To resume, the states are restored, the epoch is drawn
+again, that many batches are skipped, and the generators are set to their states at the time of the checkpoint. All
+later numbers are then identical. Skipping costs the loading of those batches.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ States = dict[str, Any]
 
 
 class Source:
-    """A place in an endless series of mini-batches."""
+    """A position in an endless sequence of minibatches."""
 
     def __init__(self, device: Any) -> None:
         self.device = device
         self.epoch = 0
-        """How often the loader was gone through, the present time included."""
-        self._place = 0  # batches of this epoch that were used
-        self._begun: States = {}  # the generators when it began
-        self._left: States | None = None  # the generators when a checkpoint was saved, until the loader is known
+        """The number of passes over the loader, including the current one."""
+        self._place = 0  # batches of this epoch already used
+        self._begun: States = {}  # the generators at the start of the epoch
+        self._left: States | None = None  # the generators at the time of the checkpoint, until the loader is known
         self._live: tuple[Any, Iterator[Any]] | None = None
 
     def next(self, batches: Iterable[Any]) -> tuple[Any, Any]:
-        """(inputs, targets) on the device."""
+        """Return (inputs, targets) on the device."""
         if self._live is None or self._live[0] is not batches:
             self._live = (batches, self._continued(batches) if self._place else self._opened(batches))
         found = next(self._live[1], None)
@@ -82,7 +82,7 @@ class Source:
 
 
 def generators(batches: Any, device: Any) -> States:
-    """The states of the generators that training draws from: torch's global ones, and the loader's own."""
+    """Return the states of the generators used in training: torch's global ones, and the loader's own."""
     states = {"cpu": torch.get_rng_state()}
     if device.type == "cuda":
         states["cuda"] = torch.cuda.get_rng_state(device)

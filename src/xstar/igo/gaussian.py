@@ -1,30 +1,32 @@
-"""Numbers and ordered integers: independent Gaussians. The paper leaves them as future work: metric and margins are ours.
+"""Numbers and ordered integers: independent Gaussians. The paper leaves them as future work: metric and margins are
+ours.
 
 ===========  ==================================================================================  ======
 symbol       meaning                                                                             shape
 ===========  ==================================================================================  ======
 ``T(x)``     (x, x²) of each variable; the expectation parameters are (m, m² + v)                (D, 2)
-``θ``        kept as (m, v), mean and variance: m² + v would lose the digits of a small v        (D, 2)
+``θ``        stored as (m, v), mean and variance: m² + v would lose the digits of a small v      (D, 2)
 ``∇̃``        (a, h): (1/λ) Σ w (x − m) and (1/λ) Σ w ((x − m)² − v)                              (D, 2)
 ``σ``        √v                                                                                  (D,)
-``c``        the width of a cell: of the share of the axis that stands for one integer           (D,)
+``c``        the width of a cell: the interval of the axis that represents one integer           (D,)
 ===========  ==================================================================================  ======
 
-Step. In the coordinates (m, ln v) the natural gradient is (a, h / v), and the step of line 11 is taken there:
+Step. In the coordinates (m, ln v) the natural gradient is (a, h / v), and line 11 steps in these coordinates:
 
     m ↦ m + ε a,     v ↦ v exp(ε h / v)
 
-To first order in ε it is the step in expectation parameters, which reads m ↦ m + ε a, v ↦ v + ε h − (ε a)². That one loses
-variance with every step, whatever the losses are, and λ_r does not save it: it ends before it has begun (sphere of 5 numbers,
-1,000 calls, median of 11 runs: a loss of 0.1 left, against 3e-9 here). A gradient taken at another mean m′ has
-h = h′ + 2 (m′ − m) a′.
+To first order in ε this is the step in expectation parameters, m ↦ m + ε a, v ↦ v + ε h − (ε a)². The latter loses
+variance with every step, whatever the losses are. λ_r does not prevent this, and the variance collapses early (sphere
+of 5 numbers, 1,000 calls, median of 11 runs: a final loss of 0.1, against 3e-9 here). A gradient taken at another mean
+m′ has h = h′ + 2 (m′ − m) a′.
 
-Metric. Fisher's is diag(1/v, 1/(2v²)) in (m, v), and (a, h) is the gradient in these very coordinates, so
-G^½ ∇̃ = (a / σ, h / (√2 v)).
+Metric. The Fisher metric is diag(1/v, 1/(2v²)) in (m, v), and (a, h) is the gradient in the same coordinates, so G^½ ∇̃
+= (a / σ, h / (√2 v)).
 
-Margins. m stays between ``low`` and ``high``, σ between its least and ``most``. Where the axis is made of cells, the least σ
-is such that a variable in the middle of its cell leaves it with probability 1/D (at most ½): the same one variable in D that
-differs among bits and categories. Cells of integers on a log scale become narrower upwards, and the least σ with them.
+Margins. m stays between ``low`` and ``high``, σ between its minimum and ``most``. If the axis consists of cells, the
+minimum of σ is such that a variable in the middle of its cell leaves it with probability 1/D (at most ½): on average
+one variable differs, as for bits and categories. Cells of integers on a log scale become narrower upwards, and the
+minimum of σ with them.
 """
 
 from __future__ import annotations
@@ -39,17 +41,18 @@ from xstar.errors import InvalidArgument
 from xstar.igo.family import Active, Array, Points, weighted_sum
 
 SMALLEST = 1e-6
-"""The least σ as a share of the first one, where nothing else is said: a million times finer than what was expected."""
+"""The default minimum of σ, as a share of its initial value: a million times finer than the initial spread."""
 
 LARGEST = 1.0
-"""No step changes a variance by more than this factor of e: a point drawn long ago may lie twenty σ away by now."""
+"""Maximum change of the log variance in one step: a point drawn long ago may lie twenty σ away by now."""
 
 
 class Gaussian:
-    """Independent numbers, first drawn around ``mean`` with the standard deviation ``spread`` (one number, or D each).
+    """Independent numbers, initially drawn around ``mean`` with the standard deviation ``spread`` (one number, or D
+    each).
 
-    ``cells`` is the width of a cell, 0 where there are none; ``origin`` and ``span`` (0: no) say that the cells are those of
-    integers k on a log scale, at (log k − origin) / span.
+    ``cells`` is the width of a cell, 0 if there are none. A nonzero ``span`` means that the cells are those of integers
+    k on a log scale, at (log k − origin) / span.
     """
 
     kind: ClassVar[str] = "gaussian"
@@ -105,7 +108,7 @@ class Gaussian:
         return self._project(self.mean, self.spread**2)
 
     def draw(self, theta: Array, count: int, rng: np.random.Generator) -> Points:
-        """Numbers, not clipped: what lies beyond a border is for the caller to decide."""
+        """Draw numbers without clipping: the caller decides how to treat those beyond a boundary."""
         drawn: Points = theta[:, 0] + np.sqrt(theta[:, 1]) * rng.standard_normal((count, self.variables))
         return drawn
 
@@ -115,7 +118,7 @@ class Gaussian:
 
     def gradient(self, theta: Array, points: Points, w: Array, active: Active | None) -> Array:
         z = points - theta[:, 0]
-        terms = np.stack([z, z * z - theta[:, 1]], axis=2)  # T(x) − E T, seen from m: (λ, D, 2)
+        terms = np.stack([z, z * z - theta[:, 1]], axis=2)  # T(x) − E T, relative to m: (λ, D, 2)
         if active is not None:
             terms *= active[:, :, None]
         return weighted_sum(w, terms) / len(w)
@@ -134,7 +137,7 @@ class Gaussian:
         return np.stack([m, v.clip(*self.variances(m))], axis=1)
 
     def variances(self, m: Array) -> tuple[Array, Array]:
-        """The least and the largest v at means ``m``."""
+        """Return the minimum and the maximum of v at means ``m``."""
         cells = self._fields["cells"]
         span = self._fields["span"]
         if span.any():
@@ -150,7 +153,7 @@ class Gaussian:
         return bool(((m >= self.low) & (m <= self.high) & (v >= lowest) & (v <= highest)).all())
 
     def mode(self, theta: Array) -> Points:
-        """The means."""
+        """Return the means."""
         return theta[:, 0].copy()
 
     def within(self, total: int) -> Gaussian:
@@ -159,6 +162,6 @@ class Gaussian:
         return copy
 
     def to_json(self) -> dict[str, Any]:
-        # JSON has no infinity: its text is read back by float().
+        # JSON has no infinity: it is stored as text, which float() parses.
         plain = {name: [x if math.isfinite(x) else str(x) for x in a.tolist()] for name, a in self._fields.items()}
         return {"kind": self.kind, **plain}

@@ -1,4 +1,4 @@
-"""Any space as one distribution: which columns of a point stand for which parameter.
+"""Map any space to one distribution: the columns of a point that represent each parameter.
 
 ===========  ====================================================================================  ========
 parameter    family                                                                                columns
@@ -6,17 +6,18 @@ parameter    family                                                             
 Bool         Bernoulli                                                                             1
 Bits(n)      Bernoulli                                                                             n
 Choice       Bernoulli for two options, Categorical for more, none for one                         1 or 0
-Float        Gaussian on the encoded scale [0, 1]; what is drawn beyond is put on the border       1
+Float        Gaussian on the encoded scale [0, 1]; draws beyond it are clipped                     1
 Int          Gaussian on the encoded scale; each integer owns a cell                               1
 Ordinal      Gaussian on the encoded scale, equal cells; none for one option                       1 or 0
 Constant     none                                                                                  0
-Domain       none: values are drawn by the domain itself and nothing is learned about them         0
+Domain       none: the domain draws its values, independently of the distribution                  0
 ===========  ====================================================================================  ========
 
-Priors set the first θ. Numbers without one begin with the mean and the variance of a uniform number, ½ and 1/12.
+Priors set the initial θ. Numbers without a prior start with the mean and variance of a uniform number, ½ and 1/12.
 
-What is learned from is the configuration that was tried. So the x of a number is where its value lies in the encoded scale (the
-middle of its cell, the border), not the number that was drawn and rounded: a configuration says all there is to know.
+Updates use the configuration that was tried. The x of a number is therefore the position of its value in the encoded
+scale (the middle of its cell, or the boundary), not the number that was drawn and rounded, so that the configuration
+alone determines it.
 """
 
 from __future__ import annotations
@@ -35,16 +36,17 @@ from xstar.igo.product import Product
 from xstar.space import Bits, Bool, Choice, Constant, Float, Int, Ordinal, Parameter, Space
 
 UNIFORM = 12.0**-0.5
-"""The standard deviation of a uniform number in [0, 1]. The largest σ, too: beyond it draws pile up on the borders."""
+"""The standard deviation of a uniform number in [0, 1], and the maximum of σ: above it, draws pile up at the
+boundaries."""
 
 FINEST = 1e-4
-"""The least σ of a Float, as a share of its (log) range: a hundredth of a percent."""
+"""The minimum of σ for a Float, as a share of its (log) range: a hundredth of a percent."""
 
 Cells = list[Any]
 
 
 class Layout:
-    """The distribution over a space, and the way from configurations to points and back."""
+    """The distribution over a space, with conversion between configurations and points."""
 
     space: Space
     family: Product
@@ -102,7 +104,7 @@ class Layout:
         ]
 
     def config(self, point: Array, rng: np.random.Generator) -> dict[str, Any]:
-        """The configuration at one point, shape (D,); domains draw from ``rng``."""
+        """Return the configuration at one point, shape (D,); domains draw from ``rng``."""
         clipped = point.copy()
         clipped[self._numbers] = clipped[self._numbers].clip(0.0, 1.0)
         cells: list[Any] = clipped.tolist()
@@ -117,7 +119,7 @@ class Layout:
         return {name: config[name] for name in self.space.parameters if name in config}
 
     def points(self, configs: Sequence[Mapping[str, Any]]) -> tuple[Points, Active | None]:
-        """The points of configurations, and which variables are active in them (None: all in all)."""
+        """Return the points of configurations, and which variables are active in them (None: all)."""
         points = np.zeros((len(configs), self.family.variables))
         active = np.ones(points.shape, dtype=np.bool_) if self.space.structure.when else None
         for name, place in self._places.items():
@@ -145,7 +147,7 @@ def _gaussian(numbers: list[Float | Int | Ordinal]) -> Family:
         prior = None if isinstance(given, Ordinal) else given.prior
         mean, spread = 0.5, UNIFORM
         if prior is not None:
-            # A mean of a log-scaled Int may be a fraction; its place in the scale is that of a number all the same.
+            # The mean of a log-scaled Int may be a fraction; it is encoded like a Float.
             mean, spread = float(np.clip(given.encode(prior.mean)[0], 0.0, 1.0)), min(prior.std, UNIFORM)
         elif isinstance(given, Ordinal) and given.prior is not None:
             places = (np.arange(given.size) + 0.5) / given.size
@@ -167,7 +169,7 @@ def _reader(given: Any, place: slice) -> Callable[[Cells], Any]:
     if isinstance(given, Choice):
         options = tuple(given.options)
         return lambda cells: options[int(cells[start])]
-    if isinstance(given, Bits):  # put there as a whole: to read 3,000 of them one by one takes longer than all the rest
+    if isinstance(given, Bits):  # assigned at once: reading 3,000 of them one by one takes longer than all the rest
         return lambda cells: cells[start]
     read: Callable[[Cells], Any] = given.decoder(start)
     return read

@@ -1,7 +1,7 @@
-"""Several families side by side: independent, so Fisher's metric has one block for each.
+"""An independent product of families; the Fisher metric has one block for each.
 
-θ, gradients and whitened gradients are flat vectors, the parts' one after the other; a point is the parts' columns one after
-the other, as floats. The margins of the parts follow the number of variables of them all.
+θ, gradients and whitened gradients are flat vectors, concatenated over the parts. A point is the concatenation of the
+parts' columns, as floats. The margins of the parts depend on the total number of variables.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Product:
         return np.concatenate([part.freedom for part in self.parts])
 
     def split(self, vector: Array) -> Iterator[tuple[Family, Array, slice]]:
-        """Each part with its share of a vector that is shaped like θ, and its columns."""
+        """Yield each part with its share of a vector shaped like θ, and its columns."""
         for part, place, columns in zip(self.parts, self._places, self.columns, strict=True):
             yield part, vector[place].reshape(part.shape), columns
 
@@ -83,7 +83,7 @@ class Product:
         return np.concatenate([part.mode(own).astype(np.float64) for part, own, _ in self.split(theta)])
 
     def within(self, total: int) -> Product:
-        """Products do not nest: their parts can stand in one."""
+        """Products do not nest: their parts can be combined in one."""
         raise InvalidArgument("parts", "must not be products themselves", self.kind, "list all parts in one product")
 
     def to_json(self) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def _slices(sizes: Sequence[int]) -> list[slice]:
 
 
 def family_from_json(data: Mapping[str, Any]) -> Family:
-    """The family that ``to_json`` described."""
+    """Return the family stored by ``to_json``."""
     fields = dict(data)
     kind = fields.pop("kind", None)
     if kind == Product.kind:

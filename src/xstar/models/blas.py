@@ -1,7 +1,7 @@
-"""One BLAS thread while a model decides.
+"""Limit BLAS to one thread while a model makes a decision.
 
-Our matrices are small, where threads cost more than they bring; and a result that does not depend on how many cores a machine
-has is one that an audit on another machine can recompute to the last bit.
+The matrices here are small, and threads cost more than they save. With one thread the result does not depend on the
+number of cores, so an audit on another machine can reproduce it bit for bit.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from threadpoolctl import ThreadpoolController
 
 @lru_cache(maxsize=1)
 def _controller() -> ThreadpoolController:
-    import scipy.linalg.lapack  # noqa: F401  SciPy brings a BLAS of its own, which has to be loaded to be found
+    import scipy.linalg.lapack  # noqa: F401  SciPy has its own BLAS; only loaded libraries are found
 
     return ThreadpoolController()
 
 
 def single_threaded() -> AbstractContextManager[Any]:
-    """``with single_threaded():`` — BLAS uses one thread."""
+    """Return a context manager in which BLAS uses one thread."""
     made: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
     return made

@@ -1,4 +1,4 @@
-"""Where trials can be evaluated at all: a Gaussian-process classifier.
+"""A Gaussian-process classifier for feasibility: it predicts where a trial returns a value.
 
 Notation
 
@@ -11,9 +11,9 @@ symbol     meaning                                                              
 ``D``      the curvature of the likelihood at f                                                        (n,)
 =========  ==========================================================================================  ===========
 
-The posterior of f is approximated by a normal distribution at its mode (Laplace; Rasmussen & Williams 2006, Algorithms 3.1 and
-3.2), found by Newton's method. The probability at a new point averages the logistic function over a normal distribution, by
-MacKay's approximation: logistic(mean / √(1 + π variance / 8)).
+The posterior of f is approximated by a normal distribution at its mode (Laplace; Rasmussen & Williams 2006, Algorithms
+3.1 and 3.2). Newton's method finds the mode. The probability at a new point is the average of the logistic function
+over a normal distribution, by MacKay's approximation: logistic(mean / √(1 + π variance / 8)).
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from xstar.models.gp import backward, cholesky, forward
 from xstar.models.kernels import Array, Stationary
 
 LENGTHS = (0.15, 0.3, 0.6, 1.2)
-"""Length scales that are compared by their evidence: from a small hole in the space to half of it."""
+"""Length scales compared by their evidence: from a small infeasible region to half of the space."""
 VARIANCE = 9.0
-"""Of the latent function: three standard deviations of it mean odds of e⁹, "certain", one mean odds of 20 to 1."""
+"""Prior variance of the latent function. One standard deviation means odds of 20 to 1, three mean e⁹ (certainty)."""
 NEWTON = 30
 
 
@@ -42,7 +42,7 @@ class Feasibility:
     theta: Array
     X: Array
     slope: Array
-    """The gradient of the log likelihood at the mode: the latent mean at a is k(a, X) @ slope + prior."""
+    """The gradient of the log likelihood at the mode. The latent mean at a is k(a, X) @ slope + prior."""
     root: Array
     """√D"""
     L: Array
@@ -60,17 +60,17 @@ class Feasibility:
         labels: tuple[str, ...],
         lengths: Sequence[float] = LENGTHS,
     ) -> Feasibility:
-        """The classifier whose length scale has the highest evidence."""
+        """Fit one classifier per length scale and return the one with the highest evidence."""
         kernel = Stationary("matern52", groups, labels)
         return max((cls._at(kernel, length, X, feasible) for length in lengths), key=lambda fit: fit.evidence)
 
     @classmethod
     def _at(cls, kernel: Stationary, length: float, X: Array, feasible: NDArray[np.bool_]) -> Feasibility:
         d = len(kernel.labels)
-        # Distances grow with √d; in many dimensions a length that is short in each would make every point its own island.
+        # Distances grow with √d. Without this factor, a short length scale in many dimensions isolates every point.
         theta = np.append(np.full(d, np.log(length * np.sqrt(max(1.0, d / 4.0)))), np.log(VARIANCE))
         s = np.where(feasible, 1.0, -1.0)
-        # Far from the data the odds are those of all trials so far (one more of each): not a coin toss.
+        # Far from the data, the odds are those of all trials so far, with one more of each outcome, rather than 1:1.
         prior = float(np.log((feasible.sum() + 1.0) / ((~feasible).sum() + 1.0)))
         K = kernel.at(theta, X).K
         a, f = np.zeros(len(s)), np.full(len(s), prior)
@@ -83,7 +83,7 @@ class Feasibility:
             L = cholesky(np.eye(len(s)) + root[:, None] * K * root)
             b = D * (f - prior) + slope
             step = b - root * backward(L, forward(L, root * (K @ b))) - a
-            for share in (1.0, 0.5, 0.25, 0.1):  # a full Newton step may pass the mode by far
+            for share in (1.0, 0.5, 0.25, 0.1):  # a full Newton step may overshoot the mode
                 trial = a + share * step
                 moved = K @ trial + prior
                 reached = -0.5 * float(trial @ (moved - prior)) - float(np.logaddexp(0.0, -s * moved).sum())
@@ -100,11 +100,12 @@ class Feasibility:
         return cls(kernel, theta, X, slope, root, L, prior, value - float(np.log(np.diagonal(L)).sum()), length)
 
     def without_each(self, last: int) -> Array:
-        """The latent mean at each of the ``last`` inputs as the others alone have it: above 0, they expect a value there.
+        """Return the leave-one-out latent mean at each of the ``last`` inputs; positive means the others predict a
+        value.
 
-        Taking one observation out of Laplace's approximation leaves a normal distribution of its f, the cavity, with the
-        variance v' = v/(1 - D v) and the mean f - v' slope, v being its variance before (Rasmussen & Williams 2006,
-        Section 3.6, have it for another approximation).
+        Removing one observation from Laplace's approximation leaves a normal distribution of its f, the cavity
+        distribution. Its variance is v' = v/(1 - D v) and its mean is f - v' slope, where v is the variance with the
+        observation. (Rasmussen & Williams 2006, Section 3.6, derive it for another approximation.)
         """
         rows = slice(len(self.X) - last, None)
         K = self.kernel.at(self.theta, self.X[rows], self.X).K
@@ -115,7 +116,7 @@ class Feasibility:
         return made
 
     def log_probability(self, A: Array) -> tuple[Array, Callable[[Array], Array]]:
-        """log p(feasible) at ``A``, and the way back to ``A`` from its derivative."""
+        """Return log p(feasible) at ``A`` and a function that maps its derivative back to ``A``."""
         covariance = self.kernel.at(self.theta, A, self.X)
         mean = self.prior + covariance.K @ self.slope
         V = forward(self.L, (covariance.K * self.root).T)

@@ -1,4 +1,4 @@
-"""The network whose last hidden layer is DNGO's basis (Snoek et al. 2015, Section 3): trained by hand-derived backpropagation.
+"""The network whose last hidden layer is DNGO's basis (Snoek et al. 2015, Section 3), trained by backpropagation.
 
 Notation
 
@@ -6,15 +6,15 @@ Notation
 symbol     meaning                                                                                     shape
 =========  ==========================================================================================  ===========
 ``X``      inputs in the unit cube                                                                     (N, K)
-``t``      targets: numbers of mean 0 and variance 1, or 0 and 1 for a classifier                      (N,)
-``H``      what a layer hands on, activation(H W + b); the first is 2X - 1                             (N, 50)
-``Phi``    what the last hidden layer hands on: the basis functions φ(x)                               (N, D)
+``t``      targets with mean 0 and variance 1, or 0 and 1 for a classifier                             (N,)
+``H``      the output of a layer, activation(H W + b); the first is 2X - 1                             (N, 50)
+``Phi``    the output of the last hidden layer: the basis functions φ(x)                               (N, D)
 =========  ==========================================================================================  ===========
 
-In training a linear output stands on top of ``Phi`` and all weights are fitted by Adam on mini-batches: the MAP estimate of
-Section 3. Then the output is thrown away, and a Bayesian linear regressor takes its place (``linear.py``). The network
-is trained from scratch each time, for a number of steps that is bounded: what it is depends on its data and its random stream,
-not on the networks before it.
+During training, ``Phi`` feeds a linear output layer, and Adam fits all weights on minibatches: the MAP estimate of
+Section 3. A Bayesian linear regressor (``linear.py``) then replaces the output layer. Each network is trained from
+scratch for a bounded number of steps, so it depends on its data and its random stream only, not on earlier networks.
+Gradients are derived by hand.
 """
 
 from __future__ import annotations
@@ -34,37 +34,38 @@ ACTIVATIONS: dict[str, tuple[str, ...]] = {
     "relu": ("relu", "relu", "relu"),
     "relu-tanh": ("relu", "relu", "tanh"),
 }
-"""Of the three hidden layers (Figure 2: a, c, b). Bounded basis functions have bounded variance far from the data."""
+"""Activations of the three hidden layers (Figure 2: a, c, b). Bounded functions have bounded variance far from the
+data."""
 UNITS = 50
-"""Of each layer (Section 3.1.1)."""
+"""Units per hidden layer (Section 3.1.1)."""
 STEPS, MOST_STEPS = 1000, 10_000
-"""Steps of training up to 1,000 observations, and at most; in between they grow with the square root. Of Hartmann's function at
-20,000 random points, 1,000 steps left an error of 0.18 standard deviations at new ones, 4,000 steps 0.10; at 1,000 points 0.24
-and 0.25."""
+"""Training steps for up to 1,000 observations, and the maximum. In between, the number grows with the square root. On
+Hartmann's function at 20,000 random points, 1,000 steps left a test error of 0.18 standard deviations and 4,000 steps
+0.10; at 1,000 points the errors were 0.24 and 0.25."""
 SHARE = 1.0
-"""Of the observations, how many a network is trained on; the head sees all of them. A basis that was fitted to all of them
-explains all of them, and the head believes it: on Hartmann's function at 50 and 200 points, 95% intervals of ten networks held
-0.61 and 0.70 of new points, and 0.90 and 0.93 if each network left a fifth of the data out (the mean was as good). But the
-head then takes for noise what the basis has not seen, and the search suffers: the best of 100 evaluations was -3.09 instead of
--3.32 (seed 0)."""
+"""Share of the observations that each network is trained on; the head always uses all of them. A basis fitted to all
+observations explains all of them, and the head becomes overconfident: on Hartmann's function at 50 and 200 points, 95%
+intervals of ten networks covered 0.61 and 0.70 of new points, but 0.90 and 0.93 if each network left out a fifth of the
+data (the mean was as good). But the head then treats what the basis has not seen as noise, and the search suffers: the
+best of 100 evaluations was -3.09 instead of -3.32 (seed 0)."""
 BATCH = 64
-"""Rows of a mini-batch. With 256 a step takes three times as long."""
+"""Rows of a minibatch. With 256, a step takes three times as long."""
 RATE = 0.01
-"""Of Adam. On 120 observations of a search of Hartmann's function, predictions near its optimum were as good with 0.003; with
-0.03 they were worse. Momentum alone, which the paper uses, needs a rate for every problem."""
+"""Learning rate of Adam. On 120 observations from a search on Hartmann's function, predictions near the optimum were as
+good with 0.003 and worse with 0.03. The paper uses plain momentum, which needs a rate tuned to each problem."""
 DECAY = 1e-4
-"""Of the weights, times the rate at every step: "very modest" (Section 3.1.1). From 0.1 on the fit suffers: noise grows from
-1e-4 to 5e-2 of the variance at 1."""
+"""Weight decay, multiplied by the learning rate at each step: "very modest" (Section 3.1.1). From 0.1 on the fit
+suffers: at 1, the noise grows from 1e-4 to 5e-2 of the variance."""
 MOMENTS = (0.9, 0.999)
 SPEED = np.float32
-"""Training takes half of the time in single precision; its noise is far above rounding. Everything else is double."""
+"""Single precision halves the training time; minibatch noise far exceeds its rounding. All else is double precision."""
 
 Layers = list[tuple[NDArray[Any], NDArray[Any]]]
-"""Weights and biases of networks that are trained side by side: (E, before, after) and (E, 1, after)."""
+"""Weights and biases of networks trained in parallel: (E, before, after) and (E, 1, after)."""
 
 
 class Evaluated(NamedTuple):
-    """Basis functions at some inputs, and the way back from their derivative."""
+    """Basis functions at some inputs, and a function that maps their derivative back to the inputs."""
 
     values: Array
     """(N, D)"""
@@ -74,24 +75,24 @@ class Evaluated(NamedTuple):
 
 @dataclass(frozen=True)
 class Network:
-    """Hidden layers, trained."""
+    """Trained hidden layers."""
 
     layers: tuple[tuple[Array, Array], ...]
-    """(W, b) of each."""
+    """(W, b) of each layer."""
     kinds: tuple[str, ...]
-    """The activation of each."""
+    """The activation of each layer."""
 
     @property
     def width(self) -> int:
-        """How many basis functions there are."""
+        """The number of basis functions, D."""
         return len(self.layers[-1][1])
 
     def __call__(self, X: Array) -> Array:
-        """The basis functions at ``X``: (N, D)."""
+        """Return the basis functions at ``X``: (N, D)."""
         return self._forward(X)[-1]
 
     def at(self, X: Array) -> Evaluated:
-        """The basis functions at ``X``, with their gradient."""
+        """Return the basis functions at ``X`` with their gradient."""
         H = self._forward(X)
 
         def to_left(W: Array) -> Array:
@@ -102,7 +103,7 @@ class Network:
         return Evaluated(H[-1], to_left)
 
     def _forward(self, X: Array) -> list[Array]:
-        """What each hidden layer hands on."""
+        """Return the output of each hidden layer."""
         made = []
         H = 2.0 * X - 1.0
         for (weights, bias), kind in zip(self.layers, self.kinds, strict=True):
@@ -112,7 +113,7 @@ class Network:
 
 
 def _activated(out: NDArray[Any], bias: NDArray[Any], kind: str) -> NDArray[Any]:
-    """A layer's output, in place of the products it is made from."""
+    """Add the bias to ``out`` and apply the activation, in place."""
     out += bias
     if kind == "tanh":
         np.tanh(out, out=out)
@@ -122,7 +123,7 @@ def _activated(out: NDArray[Any], bias: NDArray[Any], kind: str) -> NDArray[Any]
 
 
 def _slope(out: NDArray[Any], kind: str) -> NDArray[Any]:
-    """The derivative of an activation, from its value."""
+    """Return the derivative of an activation, computed from its value."""
     return 1.0 - out * out if kind == "tanh" else (out > 0.0).astype(out.dtype)
 
 
@@ -144,11 +145,11 @@ def train(
     decay: float = DECAY,
     share: float = SHARE,
 ) -> list[Network]:
-    """Networks that predict ``t`` from ``X``, by squared error or as the log-odds of t = 1.
+    """Train networks that predict ``t`` from ``X``, by squared error or as the log-odds of t = 1.
 
-    They differ in their initial weights and in their mini-batches, and are trained side by side: every array has one axis more,
-    and ten networks take five times as long as one. A step of one network takes 0.18 ms, of ten 0.9 ms; the same loop in torch,
-    on the same core, 1.1 and 1.7 ms.
+    The networks differ in their initial weights and minibatches. They are trained in parallel, along one extra axis of
+    every array, so ten networks take five times as long as one. A step takes 0.18 ms for one network and 0.9 ms for
+    ten; the same loop in torch, on the same core, takes 1.1 and 1.7 ms.
     """
     kinds = ACTIVATIONS[activation]
     steps = steps_for(len(X)) if steps is None else steps
@@ -160,12 +161,12 @@ def train(
 
 
 def steps_for(count: int) -> int:
-    """How many steps a training on so many observations takes."""
+    """Return the number of training steps for ``count`` observations."""
     return min(int(STEPS * max(1.0, count / STEPS) ** 0.5), MOST_STEPS)
 
 
 def taken_apart(layers: Layers, kinds: tuple[str, ...]) -> list[Network]:
-    """The hidden layers of each of the networks that were trained side by side."""
+    """Split networks that were trained in parallel, and return the hidden layers of each."""
     count = len(layers[0][0])
     return [
         Network(tuple((weights[each].copy(), bias[each, 0].copy()) for weights, bias in layers[:-1]), kinds)
@@ -176,10 +177,10 @@ def taken_apart(layers: Layers, kinds: tuple[str, ...]) -> list[Network]:
 def initial(
     columns: int, kinds: tuple[str, ...], rng: np.random.Generator, units: int = UNITS, networks: int = 1
 ) -> Layers:
-    """Weights (E, before, after) and biases (E, 1, after) of all layers, the output's last.
+    """Return initial weights (E, before, after) and biases (E, 1, after) of all layers, the output layer last.
 
-    Variances keep the size of what is handed on (Glorot for tanh, He for ReLU); biases of the first layer put its units'
-    bends all over the cube.
+    The variances preserve the scale of the outputs from layer to layer (Glorot for tanh, He for ReLU). The biases of
+    the first layer spread the transitions of its units over the cube.
     """
     made = []
     sizes = (columns, *(units,) * len(kinds), 1)
@@ -194,9 +195,9 @@ def initial(
 def batches(
     count: int, steps: int, batch: int, rng: np.random.Generator, networks: int = 1, share: float = SHARE
 ) -> NDArray[np.intp]:
-    """The rows of each mini-batch, (steps, E, batch): for each network, permutations of its rows, one after the other.
+    """Return the rows of each minibatch, (steps, E, batch): for each network, consecutive permutations of its rows.
 
-    Each network has its own ``share`` of all rows, drawn at random.
+    Each network uses its own random ``share`` of all rows.
     """
     own = max(min(count, 2), int(np.ceil(share * count)))
     size = min(batch, own)
@@ -209,7 +210,7 @@ def batches(
 
 
 def rates(steps: int, rate: float) -> Array:
-    """The learning rate of each step: half a cosine, down to 0, so that the last steps average the noise out."""
+    """Return the learning rate of each step: a cosine decay to 0, so that the last steps average out the noise."""
     made: Array = 0.5 * rate * (1.0 + np.cos(np.pi * np.arange(steps) / steps))
     return made
 
@@ -220,7 +221,7 @@ def _flat(layers: Layers) -> tuple[Array, list[tuple[int, ...]]]:
 
 
 def _views(flat: NDArray[Any], shapes: list[tuple[int, ...]]) -> Layers:
-    """The layers' weights and biases as views of one array."""
+    """Return the layers' weights and biases as views of one array."""
     parts, at = [], 0
     for shape in shapes:
         size = int(np.prod(shape))
@@ -232,10 +233,10 @@ def _views(flat: NDArray[Any], shapes: list[tuple[int, ...]]) -> Layers:
 def gradient(
     layers: Layers, into: Layers, kinds: tuple[str, ...], inputs: NDArray[Any], t: NDArray[Any], logistic: bool
 ) -> None:
-    """Write the gradient of each network's mean loss over its mini-batch ``into`` arrays of the layers' shapes.
+    """Compute the gradient of each network's mean loss over its minibatch, and write it to ``into``.
 
-    ``inputs`` (E, B, K), ``t`` (E, B). The loss is (o - t)²/2, or log(1 + exp(o)) - t o for a classifier: its derivative by
-    the output o is o - t, or p - t.
+    ``inputs`` (E, B, K), ``t`` (E, B); ``into`` has the shapes of ``layers``. The loss is (o - t)²/2, or log(1 +
+    exp(o)) - t o for a classifier. Its derivative with respect to the output o is o - t, or p - t.
     """
     H = [inputs]
     for (weights, bias), kind in zip(layers[:-1], kinds, strict=True):
@@ -264,7 +265,7 @@ def _adam(
     rate: float,
     decay: float,
 ) -> NDArray[Any]:
-    """Adam (Kingma & Ba 2015) with decoupled weight decay (Loshchilov & Hutter 2019)."""
+    """Train with Adam (Kingma & Ba 2015) and decoupled weight decay (Loshchilov & Hutter 2019)."""
     dtype = inputs.dtype.type
     moving = theta.astype(dtype)
     slope, mean, square, scratch = (np.zeros_like(moving) for _ in range(4))

@@ -1,7 +1,7 @@
-"""The networks of ``features.py``, trained by torch on a GPU. The only file of ``models`` that imports torch.
+"""Train the networks of ``features.py`` with torch on a GPU. No other file of ``models`` imports torch.
 
-The same initial weights, the same mini-batches, the same steps, from the same random stream: what differs is rounding, and who
-derives the gradient. The weights come back as NumPy arrays, and everything after training is NumPy's.
+Initial weights, minibatches and steps come from the same random stream and are the same. Only rounding differs, and
+torch derives the gradient. The weights are returned as NumPy arrays; everything after training uses NumPy.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ except ImportError as error:
 
 
 def check_device(device: str) -> None:
-    """Refuse a device that is not there."""
+    """Raise an error if the device is not available."""
     if device == "cuda" and not torch.cuda.is_available():
         raise MissingExtra("device='cuda' needs a GPU that torch can see; there is none")
 
@@ -52,7 +52,7 @@ def train_on(
     rate: float = RATE,
     decay: float = DECAY,
 ) -> list[Network]:
-    """What ``features.train`` gives, but for rounding."""
+    """Train networks like ``features.train``; the results differ by rounding only."""
     check_device(device)
     kinds = ACTIVATIONS[activation]
     steps = steps_for(len(X)) if steps is None else steps

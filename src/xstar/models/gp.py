@@ -1,4 +1,4 @@
-"""Gaussian-process regression: likelihood, fit, posterior.
+"""Gaussian-process regression: likelihood, fit and posterior.
 
 Notation (MOBSTER, A.1)
 
@@ -12,9 +12,9 @@ symbol     meaning                                                              
 ``A``      inputs at which to predict                                                                  (N, w)
 =========  ==========================================================================================  ===========
 
-The mean at ``A`` is m + k L⁻ᵀ P, the variance k(a, a) - |L⁻¹ k|²: M means, one variance.
+The posterior mean at ``A`` is m + k L⁻ᵀ P and the variance is k(a, a) - |L⁻¹ k|²: M means, but one variance.
 
-LAPACK is called without the checks of ``scipy.linalg``, on arrays in its own (column-major) order so that nothing is copied.
+LAPACK is called directly, without the checks of ``scipy.linalg``, on column-major arrays so that nothing is copied.
 """
 
 from __future__ import annotations
@@ -34,25 +34,27 @@ from xstar.models.slice_sampling import slice_sample
 from xstar.models.surrogate import Prior, Surrogate
 
 JITTER = 1e-9
-"""Added to the diagonal, relative to its mean: ten times what rounding does to a matrix of some hundred rows."""
+"""Jitter of the diagonal, relative to its mean: ten times the rounding error of a matrix of a few hundred rows."""
 LADDER = (1.0, 1e2, 1e4, 1e6, 1e7, 1e8)
-"""Multiples of it that are tried one after the other when a matrix is not positive definite. Rounding never needs more than the
-second; kernels over distances may have eigenvalues of -1 % of the diagonal, and what is added then counts as noise."""
+"""Multiples of ``JITTER`` to try, in order, until the matrix is positive definite. Rounding never requires more than
+the second. Kernels over distances may have eigenvalues of -1 % of the diagonal; the jitter needed for those counts as
+noise."""
 LEAST_VARIANCE = 1e-12
-"""Posterior variances are differences of nearly equal numbers: below this they are rounding (targets have variance 1)."""
+"""Posterior variances are differences of nearly equal numbers: below this (targets have variance 1) they are
+rounding."""
 
 
 class NotPositiveDefinite(ArithmeticError):
-    """A covariance matrix has no Cholesky factor, even with jitter."""
+    """A covariance matrix that has no Cholesky factor, even with jitter."""
 
 
 def cholesky(K: Array) -> Array:
-    """The lower factor of a symmetric matrix, in column-major order; its upper triangle is 0. ``K`` is left as it is."""
+    """Return the lower Cholesky factor of a symmetric matrix, column-major, with zeros above the diagonal."""
     return steadied(K)[0]
 
 
 def steadied(K: Array) -> tuple[Array, float]:
-    """The same, and what had to be added to the diagonal, relative to its mean: 0 if no more than rounding asks for."""
+    """Return the lower Cholesky factor, and the jitter relative to the mean diagonal: 0 if it is rounding-level."""
     base = JITTER * float(np.mean(np.diagonal(K))) + 1e-300
     for multiple in LADDER:
         trial = K.T.copy(order="F")
@@ -65,13 +67,13 @@ def steadied(K: Array) -> tuple[Array, float]:
 
 
 def forward(L: Array, B: Array) -> Array:
-    """L⁻¹ B."""
+    """Return L⁻¹ B."""
     made: Array = dtrsm(1.0, L, B, lower=1)
     return made
 
 
 def backward(L: Array, B: Array) -> Array:
-    """L⁻ᵀ B."""
+    """Return L⁻ᵀ B."""
     made: Array = dtrsm(1.0, L, B, lower=1, trans_a=1)
     return made
 
@@ -80,7 +82,7 @@ def backward(L: Array, B: Array) -> Array:
 
 
 def negative_log_posterior(surrogate: Surrogate, theta: Array, X: Array, y: Array) -> tuple[float, Array]:
-    """-log p(y | X, theta) - log p(theta), up to a constant, and its gradient."""
+    """Return -log p(y | X, theta) - log p(theta), up to a constant, and its gradient."""
     noise = float(np.exp(theta[-1]))
     mean = surrogate.mean(theta, X)
     covariance = surrogate.covariance(theta, X)
@@ -90,8 +92,8 @@ def negative_log_posterior(surrogate: Surrogate, theta: Array, X: Array, y: Arra
     p = forward(L, y - mean.values)
     alpha = backward(L, p)
     value = 0.5 * float(p @ p) + float(np.log(np.diagonal(L)).sum())
-    # dvalue/dK = (K⁻¹ - ααᵀ)/2. LAPACK gives the lower triangle of K⁻¹ only; twice that, with the diagonal once, does as well
-    # for the derivative of a symmetric matrix.
+    # dvalue/dK = (K⁻¹ - ααᵀ)/2. LAPACK computes only the lower triangle of K⁻¹. For the derivative of a symmetric
+    # matrix, twice the lower triangle with the diagonal counted once is equivalent.
     inverse, _ = dpotri(L, lower=1, overwrite_c=1)
     W = np.tril(inverse - np.outer(alpha, alpha))
     half = np.einsum("ii->i", W)  # a view
@@ -103,7 +105,7 @@ def negative_log_posterior(surrogate: Surrogate, theta: Array, X: Array, y: Arra
 
 
 def log_posterior(surrogate: Surrogate, theta: Array, X: Array, y: Array) -> float:
-    """log p(y | X, theta) + log p(theta) up to a constant: -inf outside of the bounds."""
+    """Return log p(y | X, theta) + log p(theta) up to a constant: -inf outside the bounds."""
     if any(not prior.low <= value <= prior.high for value, prior in zip(theta, surrogate.priors, strict=True)):
         return -np.inf
     L = _noisy_factor(surrogate.covariance(theta, X).K, float(np.exp(theta[-1])))
@@ -114,11 +116,11 @@ def log_posterior(surrogate: Surrogate, theta: Array, X: Array, y: Array) -> flo
 
 
 UNUSABLE = 1e10
-"""In place of a likelihood where the matrix is not positive definite: L-BFGS turns back from it."""
+"""Replaces the likelihood where the matrix is not positive definite, so that L-BFGS steps back."""
 
 
 def _noisy_factor(K: Array, noise: float) -> Array | None:
-    """The lower factor of K + σ²I (its upper triangle is not cleared), or None. ``K`` is given back as it was."""
+    """Return the lower factor of K + σ²I (upper triangle not cleared), or None if there is none. ``K`` is restored."""
     diagonal = np.einsum("ii->i", K)
     kept = diagonal.copy()
     base = JITTER * float(kept.mean())
@@ -139,15 +141,16 @@ def _priors(priors: Sequence[Prior], theta: Array) -> tuple[float, Array]:
 # ---------------------------------------------------------------- the fit
 
 STEPS = 50
-"""Iterations of L-BFGS at most."""
+"""Maximum number of L-BFGS iterations."""
 TOLERANCE = 1e-4
-"""It ends when a step improves the log posterior by less than this share: 10 to 25 evaluations, and 0.01 from the optimum."""
+"""L-BFGS stops at a smaller relative improvement of the log posterior: after 10 to 25 evaluations, 0.01 from the
+optimum."""
 BURN_IN, THIN = 10, 2
-"""Sweeps before the first draw of the hyperparameters and between two: the chain begins at the mode, so few are needed."""
+"""Sweeps before the first draw of the hyperparameters and between draws. Few suffice: the chain starts at the mode."""
 
 
 def fit(surrogate: Surrogate, X: Array, y: Array, rng: np.random.Generator, starts: int = 1) -> Array:
-    """The most probable ``theta`` (MAP), by L-BFGS from the centre of the priors and from the best of some random draws."""
+    """Return the MAP estimate of ``theta``, by L-BFGS from the centre of the priors and the best random draws."""
     priors = surrogate.priors
     centre = np.array([prior.centre for prior in priors])
     spread = np.array([prior.spread for prior in priors])
@@ -155,7 +158,7 @@ def fit(surrogate: Surrogate, X: Array, y: Array, rng: np.random.Generator, star
     high = (np.array([prior.high for prior in priors]) - centre) / spread
 
     def objective(z: Array) -> tuple[float, Array]:
-        """In units of the priors, which are about those of the curvature: a fifth fewer evaluations than in theta."""
+        """Evaluate in units of the priors, which match the curvature: a fifth fewer evaluations than in theta."""
         value, gradient = negative_log_posterior(surrogate, centre + spread * z, X, y)
         return value, gradient * spread
 
@@ -165,13 +168,13 @@ def fit(surrogate: Surrogate, X: Array, y: Array, rng: np.random.Generator, star
         begin += sorted(drawn, key=lambda z: objective(z)[0])[: starts - 1]
     found = [descend(objective, z, low, high, STEPS, TOLERANCE) for z in begin]
     best = centre + spread * min(found, key=lambda pair: pair[1])[0]
-    # At a bound, rounding may have led past it, and there the posterior is 0.
+    # At a bound, rounding may overshoot, and outside the bounds the posterior is 0.
     made: Array = np.clip(best, [prior.low for prior in priors], [prior.high for prior in priors])
     return made
 
 
 def sample_fits(surrogate: Surrogate, X: Array, y: Array, rng: np.random.Generator, samples: int) -> list[Array]:
-    """Draws of ``theta`` from its posterior by slice sampling, begun at the most probable one."""
+    """Draw ``theta`` from its posterior by slice sampling, starting at the MAP estimate."""
     spread = np.array([prior.spread for prior in surrogate.priors])
     mode = fit(surrogate, X, y, rng, starts=1)
     if not np.isfinite(log_posterior(surrogate, mode, X, y)):
@@ -193,7 +196,7 @@ def sample_fits(surrogate: Surrogate, X: Array, y: Array, rng: np.random.Generat
 
 @dataclass(frozen=True)
 class Posterior:
-    """What is believed after the observations."""
+    """The posterior distribution given the observations."""
 
     surrogate: Surrogate
     theta: Array
@@ -201,11 +204,11 @@ class Posterior:
     L: Array
     P: Array
     jitter: float = 0.0
-    """What was added to the diagonal because a matrix was not positive definite, relative to its mean."""
+    """Jitter added because a matrix was not positive definite, relative to the mean of its diagonal."""
 
     @classmethod
     def of(cls, surrogate: Surrogate, theta: Array, X: Array, y: Array) -> Posterior:
-        """The posterior after observing ``y`` at ``X``."""
+        """Return the posterior after observing ``y`` at ``X``."""
         K = surrogate.covariance(theta, X).K
         np.einsum("ii->i", K)[:] += np.exp(theta[-1])
         L, jitter = steadied(K)
@@ -213,21 +216,21 @@ class Posterior:
 
     @property
     def noise(self) -> float:
-        """σ²."""
+        """The noise variance σ²."""
         return float(np.exp(self.theta[-1]))
 
     @cached_property
     def weights(self) -> Array:
-        """L⁻ᵀ P: the mean at ``A`` is m + k(A, X) @ weights."""
+        """L⁻ᵀ P; the mean at ``A`` is m + k(A, X) @ weights."""
         return backward(self.L, self.P)
 
     def extended(self, X: Array, y: Array, draws: Array | None = None) -> Posterior:
-        """The posterior after some more rows: the first have the targets ``y``, the others are pending.
+        """Return the posterior with more rows: the first have the targets ``y``, the others are pending.
 
-        With K extended by rows, L = [[L, 0], [Q, C]], where C factorises the posterior covariance of the new rows. The whitened
-        targets of rows drawn from that posterior are C⁻¹(target - mean), which is to say standard normal numbers: so M joint
-        fantasies (MOBSTER, A.1) are ``draws`` of shape (pending, M), written below P. Of rows that are pending without draws,
-        only the variances know: their whitened target is 0, the mean stays (hallucination, NASBOT Section 4).
+        With K extended by rows, L = [[L, 0], [Q, C]], where C factorises the posterior covariance of the new rows. For
+        rows drawn from that posterior, the whitened targets C⁻¹(target - mean) are standard normal. M joint fantasies
+        (MOBSTER, A.1) are therefore ``draws`` of shape (pending, M), appended below P. Without draws, pending rows
+        change only the variances: their whitened target is 0 and the mean stays (hallucination, NASBOT Section 4).
         """
         if len(X) == 0:
             return self
@@ -254,17 +257,17 @@ class Posterior:
         return Posterior(self.surrogate, self.theta, np.vstack([self.X, X]), L, P, max(self.jitter, jitter))
 
     def fantasised(self, A: Array, draws: int, rng: np.random.Generator) -> Posterior:
-        """The posterior with ``A`` pending: ``draws`` fantasies, or with 0 of them a hallucination."""
+        """Return the posterior with ``A`` pending, conditioned on ``draws`` fantasies; 0 means hallucination."""
         return self.extended(A, np.empty(0), normal_draws(len(A), draws, rng) if draws else None)
 
     def means(self, A: Array) -> Array:
-        """The posterior means alone: (N, M)."""
+        """Return the posterior means without variances: (N, M)."""
         k = self.surrogate.covariance(self.theta, A, self.X).K
         made: Array = self.surrogate.mean(self.theta, A).values[:, None] + k @ self.weights
         return made
 
     def predict(self, A: Array) -> Prediction:
-        """Means and variances at ``A``."""
+        """Return means and variances at ``A``."""
         covariance = self.surrogate.covariance(self.theta, A, self.X)
         own = self.surrogate.variance(self.theta, A)
         mean = self.surrogate.mean(self.theta, A).values[:, None] + covariance.K @ self.weights
@@ -278,7 +281,7 @@ class Posterior:
         return Prediction(mean, variance, to_left)
 
     def sample(self, A: Array, normal: Array) -> Array:
-        """Joint draws of the function at ``A`` (of the first fantasy), from standard normal numbers: (N, k) → (N, k)."""
+        """Draw the function jointly at ``A`` (for the first fantasy) from standard normal numbers: (N, k) → (N, k)."""
         covariance = self.surrogate.covariance(self.theta, A, self.X).K
         V = forward(self.L, covariance.T)
         joint = cholesky(self.surrogate.covariance(self.theta, A).K - V.T @ V)

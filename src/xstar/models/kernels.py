@@ -6,18 +6,18 @@ Notation
 symbol     meaning                                                                                     shape
 =========  ==========================================================================================  ===========
 ``A, B``   inputs, one per row; ``B is None`` means ``B = A``                                          (m, w), (n, w)
-``theta``  the kernel's parameters: logarithms, so that every real number is allowed                   (size,)
+``theta``  the kernel's hyperparameters: logarithms, so that any real number is valid                  (size,)
 ``K``      the covariance of ``A`` and ``B``                                                           (m, n)
 ``W``      the derivative of some number with respect to ``K``                                         (m, n)
 ``S``      squared distances after division by the length scales                                       (m, n)
 =========  ==========================================================================================  ===========
 
-``kernel.at(theta, A, B)`` returns a :class:`Covariance`: ``K``, and two functions that carry a derivative ``W`` back, to the
-parameters (``to_theta(W)``) or to the inputs (``to_left(W)``). So sums, products and warped inputs are built from parts that
-know nothing of each other, and no (n, n, size) array is ever made.
+``kernel.at(theta, A, B)`` returns a :class:`Covariance`: ``K``, and two functions that propagate a derivative ``W``
+back to the hyperparameters (``to_theta(W)``) or to the inputs (``to_left(W)``). Sums, products and warped inputs are
+thus composed of independent parts, and no (n, n, size) array is ever allocated.
 
-The gradient with respect to a length scale, Σᵢⱼ Gᵢⱼ (aᵢ - bⱼ)², is expanded into three products with matrices; with the
-differences cached as an (n, n, w) array it took three times as long at n = 400, w = 20, because that array has to be read.
+The gradient with respect to a length scale, Σᵢⱼ Gᵢⱼ (aᵢ - bⱼ)², is expanded into three matrix products. Caching the
+differences as an (n, n, w) array took three times as long at n = 400, w = 20, because that array has to be read.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Array = NDArray[np.float64]
 
 
 class Covariance(NamedTuple):
-    """A covariance matrix and the way back from its derivative."""
+    """A covariance matrix, and functions that map its derivative back."""
 
     K: Array
     to_theta: Callable[[Array], Array]
@@ -56,17 +56,17 @@ class Kernel(Protocol):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the parameters in ``theta``."""
+        """Names of the hyperparameters in ``theta``."""
 
     def at(self, theta: Array, A: Array, B: Array | None = None) -> Covariance:
-        """The covariance of ``A`` and ``B`` under ``theta``."""
+        """Return the covariance of ``A`` and ``B`` under ``theta``."""
 
     def variance(self, theta: Array, A: Array) -> Variance:
-        """The diagonal of ``at(theta, A).K``."""
+        """Return the diagonal of ``at(theta, A).K``."""
 
 
 def no_gradient(A: Array, given: Array) -> Array:
-    """What ``to_left`` is where nothing depends on the inputs."""
+    """Return the zero gradient: a ``to_left`` for values that do not depend on the inputs."""
     return np.zeros_like(A)
 
 
@@ -74,7 +74,7 @@ def no_gradient(A: Array, given: Array) -> Array:
 
 
 def _matern52(S: Array, scale: float) -> tuple[Array, Callable[[], Array]]:
-    """k = s²(1 + ρ + ρ²/3) exp(-ρ) with ρ = √(5S), and dk/dS = -5/6 s² (1 + ρ) exp(-ρ), which is finite at S = 0."""
+    """Compute k = s²(1 + ρ + ρ²/3) exp(-ρ) with ρ = √(5S), and dk/dS = -5/6 s² (1 + ρ) exp(-ρ), finite at S = 0."""
     rho = np.sqrt(5.0 * S)
     E = np.exp(-rho)
     E *= scale
@@ -86,22 +86,24 @@ def _matern52(S: Array, scale: float) -> tuple[Array, Callable[[], Array]]:
 
 
 def _rbf(S: Array, scale: float) -> tuple[Array, Callable[[], Array]]:
-    """k = s² exp(-S/2), and dk/dS = -k/2."""
+    """Compute k = s² exp(-S/2), and dk/dS = -k/2."""
     K = np.exp(-0.5 * S)
     K *= scale
     return K, lambda: -0.5 * K
 
 
 SHAPES = {"matern52": _matern52, "rbf": _rbf}
-"""S and s² → the kernel, and its slope for those who ask: half of all covariances are never differentiated."""
+"""Functions of S and s² that return the kernel and, lazily, its slope: half of all covariances are never
+differentiated."""
 
 
 @dataclass(frozen=True)
 class Stationary:
-    """A function of the distance, with a length scale per group of columns (automatic relevance determination).
+    """A stationary kernel with one length scale per group of columns (automatic relevance determination).
 
-    ``groups[c]`` is the length scale of column ``c``; columns of one categorical parameter share theirs, so it is a
-    function of whether two options differ. ``theta`` holds the log length scales, then log s².
+    ``groups[c]`` is the index of the length scale of column ``c``. The columns of one categorical parameter share a
+    length scale, so for that parameter the kernel depends only on whether two options differ. ``theta`` holds the log
+    length scales, then log s².
     """
 
     shape: str
@@ -151,7 +153,7 @@ class Stationary:
 
 @dataclass(frozen=True)
 class Linear:
-    """k = s²(1 + Σ_c x_c x'_c / ℓ²) over all columns: a plane with a random offset. ``theta``: log ℓ, log s²."""
+    """k = s²(1 + Σ_c x_c x'_c / ℓ²) over all columns: linear functions with an offset. ``theta``: log ℓ, log s²."""
 
     names: tuple[str, ...] = ("length of linear", "scale of linear")
 
@@ -172,12 +174,12 @@ class Linear:
         return Variance(values, lambda w: 2.0 * scale * slope * w[:, None] * A)
 
 
-# ---------------------------------------------------------------- built from others
+# ---------------------------------------------------------------- composite kernels
 
 
 @dataclass(frozen=True)
 class _Several:
-    """Kernels side by side; ``theta`` is theirs, one after the other."""
+    """Several kernels; ``theta`` is the concatenation of theirs."""
 
     parts: tuple[Kernel, ...]
 
@@ -226,7 +228,7 @@ class Product(_Several):
 
 @dataclass(frozen=True)
 class Columns:
-    """A kernel that looks at some of the columns only."""
+    """A kernel applied to a subset of the columns."""
 
     kernel: Kernel
     columns: tuple[int, ...]
@@ -248,11 +250,12 @@ class Columns:
 
 @dataclass(frozen=True)
 class Warped:
-    """A kernel of warped inputs: some columns go through the Kumaraswamy distribution function 1 - (1 - xᵃ)ᵇ first.
+    """A kernel of warped inputs: some columns pass through the Kumaraswamy distribution function 1 - (1 - xᵃ)ᵇ.
 
-    With a, b learned, a function that changes fast near one end of a range and slowly near the other becomes stationary
-    (Snoek et al. 2014, Input Warping for Bayesian Optimization of Non-Stationary Functions, who use the beta distribution's;
-    this one has a closed form). ``theta``: log a of each column, log b of each, then the kernel's own.
+    With learned a and b, a function that changes fast near one end of a range and slowly near the other becomes
+    stationary (Snoek et al. 2014, Input Warping for Bayesian Optimization of Non-Stationary Functions; they use the
+    beta distribution function, but this one has a closed form). ``theta``: log a of each column, log b of each column,
+    then the kernel's hyperparameters.
     """
 
     kernel: Kernel
@@ -275,7 +278,7 @@ class Warped:
 
         def to_theta(W: Array) -> Array:
             if B_warped is None:
-                sides = [(made.to_left(W + W.T), left)]  # each input stands on both sides
+                sides = [(made.to_left(W + W.T), left)]  # each input appears on both sides
             else:
                 turned = self.kernel.at(theta[2 * k :], B_warped, A_warped)
                 sides = [(made.to_left(W), left), (turned.to_left(W.T), right)]
@@ -304,11 +307,11 @@ class Warped:
 
 
 EDGE = 1e-9
-"""Inputs are kept this far from 0 and 1 before they are warped: the slope there is infinite if a or b is below 1."""
+"""Inputs are clipped to this distance from 0 and 1 before warping: the slope there is infinite if a or b is below 1."""
 
 
 class _Warp:
-    """Warped inputs, and their slopes for those who ask: an acquisition never differentiates the observations' side."""
+    """Warped inputs with lazily computed slopes: acquisition functions never differentiate by the observations."""
 
     def __init__(self, X: Array, a: Array, b: Array) -> None:
         self.a, self.b = a, b
@@ -320,7 +323,7 @@ class _Warp:
 
     @cached_property
     def _to_power(self) -> Array:
-        """Of the value with respect to xᵃ."""
+        """The derivative of the value with respect to xᵃ."""
         made: Array = self.b * self.rest ** (self.b - 1.0)
         return made
 
@@ -344,7 +347,7 @@ def _split(parts: Sequence[Kernel], theta: Array) -> list[tuple[Kernel, Array]]:
 
 
 def _product(factors: Sequence[Array]) -> tuple[Array, list[Array]]:
-    """The product, and for each factor the product of the others (not by division: a factor may be 0)."""
+    """Return the product, and for each factor the product of the others (without division: a factor may be 0)."""
     others = []
     for i in range(len(factors)):
         rest = np.ones_like(factors[0])

@@ -1,4 +1,4 @@
-"""L-BFGS within bounds, as the models and the acquisition use it."""
+"""Bounded L-BFGS for the models and the acquisition functions."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ def descend(
     steps: int,
     tolerance: float,
 ) -> tuple[Array, float]:
-    """A local minimum of a function that comes with its gradient: where, and how low.
+    """Find a local minimum of a function that returns its value and gradient; return the point and its value.
 
-    It ends after ``steps`` steps, or when one improves the value by less than the share ``tolerance`` of it.
+    The search ends after ``steps`` iterations, or when the relative improvement is less than ``tolerance``.
     """
     found = minimize(
         function,
         start,
         jac=True,
         method="L-BFGS-B",
-        bounds=np.column_stack([low, high]),  # type: ignore[call-overload]  # an array is taken, too
+        bounds=np.column_stack([low, high]),  # type: ignore[call-overload]  # arrays are accepted, too
         options={"maxiter": steps, "ftol": tolerance},
     )
     return np.asarray(found.x, dtype=np.float64), float(found.fun)

@@ -1,4 +1,6 @@
-"""Bayesian linear regression on a network's basis, with a quadratic prior mean: DNGO's head (Snoek et al. 2015, eqs. 4 to 9).
+"""DNGO's head: Bayesian linear regression on a network's basis, with a quadratic prior mean.
+
+Equation numbers refer to Snoek et al. 2015, eqs. 4 to 9.
 
 Notation
 
@@ -15,8 +17,8 @@ symbol     meaning                                                              
 ``theta``  (log α, λ, c, log Λ, -log β): the logarithm of the noise's variance comes last, as in a GP
 =========  ==========================================================================================  ===========
 
-All that is kept of N observations is N, ZᵀZ, Zᵀy and yᵀy. They are sums over observations: a new one is added in O(D²), and the
-likelihood (8) of any theta, the posterior, and a prediction cost the same at a hundred observations and at a million.
+N observations are summarised by N, ZᵀZ, Zᵀy and yᵀy. These are sums over observations, so adding one takes O(D²). The
+likelihood (8) of any theta, the posterior and a prediction cost the same for a hundred observations and for a million.
 """
 
 from __future__ import annotations
@@ -36,18 +38,20 @@ from xstar.models.quadratic import Quadratic
 from xstar.models.slice_sampling import slice_sample
 
 WEIGHTS = (0.0, 1.5, -7.0, 7.0)
-"""log α: mean, standard deviation, bounds. At α = 1 fifty functions of size 1/2 have a prior variance of 12."""
+"""Prior of log α: mean, standard deviation, bounds. At α = 1 fifty functions of size 1/2 have a prior variance of
+12."""
 NOISE = (float(np.log(1e-3)), 2.3, float(np.log(1e-6)), 0.0)
-"""log 1/β: the prior of a GP's noise here. The bound below leaves six digits in ``K``."""
+"""Prior of log 1/β: the same as for the noise of a GP here. The lower bound leaves six digits in ``K``."""
 BURN_IN, THIN = 10, 2
-"""Sweeps of slice sampling before the first draw and between two: the chain begins at the best of some points."""
+"""Slice-sampling sweeps before the first draw and between draws. The chain starts at the best of 15 points."""
 UPDATES = 400
-"""Updates of one coordinate that the burn-in may take, from 40 coordinates on: in 200 dimensions there are 403 of them."""
+"""Maximum number of coordinate updates in the burn-in; it applies from 40 coordinates on. In 200 dimensions there are
+403 coordinates."""
 
 
 @dataclass(frozen=True)
 class Basis:
-    """What a head is linear in: a network's last layer, and the columns of the prior mean."""
+    """The functions in which a head is linear: a network's last layer, and the columns of the prior mean."""
 
     network: Network
     mean: Quadratic
@@ -57,15 +61,16 @@ class Basis:
 
     @property
     def width(self) -> int:
-        """D."""
+        """D, the number of basis functions."""
         return self.network.width
 
     def design(self, X: Array) -> Array:
-        """Z: (N, D + q)."""
+        """Return Z: (N, D + q)."""
         return np.hstack([self.network(X), self.mean.design(X)])
 
     def at(self, X: Array) -> Evaluated:
-        """The basis functions with their gradient. Heads that differ in theta alone ask for the same inputs in turn: kept."""
+        """Return the basis functions with their gradient. The last result is cached: heads that differ only in theta
+        ask for the same inputs in turn."""
         kept: tuple[Array, Evaluated] = self._last  # type: ignore[attr-defined]
         if kept[0].shape == X.shape and np.array_equal(kept[0], X):
             return kept[1]
@@ -74,7 +79,7 @@ class Basis:
         return made
 
 
-# ---------------------------------------------------------------- what is kept of the data
+# ---------------------------------------------------------------- sufficient statistics
 
 
 @dataclass(frozen=True)
@@ -91,17 +96,17 @@ class Statistics:
 
     @classmethod
     def none(cls, size: int) -> Statistics:
-        """Of no observations."""
+        """Return the statistics of no observations."""
         return cls(0, np.zeros((size, size)), np.zeros(size), 0.0)
 
     def joined(self, other: Statistics) -> Statistics:
-        """Of these observations and others."""
+        """Return the statistics of both sets of observations."""
         return Statistics(
             self.count + other.count, self.gram + other.gram, self.cross + other.cross, self.square + other.square
         )
 
     def extended(self, Z: Array, y: Array) -> Statistics:
-        """With more observations: O(D²) for each."""
+        """Return the statistics with more observations added: O(D²) for each."""
         return Statistics(self.count + len(y), self.gram + Z.T @ Z, self.cross + Z.T @ y, self.square + float(y @ y))
 
 
@@ -117,14 +122,15 @@ class Quadric(NamedTuple):
     P: Array
 
     def at(self, a: Array) -> float:
-        """The log marginal likelihood (8)."""
+        """Return the log marginal likelihood (8)."""
         return self.constant - 0.5 * (self.quad - 2.0 * float(a @ self.v) + float(a @ (self.P @ a)))
 
 
 def quadric(statistics: Statistics, width: int, log_alpha: float, log_noise: float) -> Quadric:
-    """Eq. (8) for all prior means at once. O(D³ + D² q).
+    """Return eq. (8) as a function of the prior mean's coefficients. O(D³ + D² q).
 
-    With m from (6), β|ỹ - Phi m|² + α mᵀm = β ỹᵀỹ - β² bᵀK⁻¹b, b = Phiᵀỹ; and both are quadratic in a through ỹ = y - Q a.
+    With m from (6), β|ỹ - Phi m|² + α mᵀm = β ỹᵀỹ - β² bᵀK⁻¹b with b = Phiᵀỹ. Both are quadratic in a through ỹ = y - Q
+    a.
     """
     beta = float(np.exp(-log_noise))
     gram, cross = statistics.gram, statistics.cross
@@ -146,8 +152,11 @@ def _factor(gram: Array, log_alpha: float, beta: float) -> Array:
 
 
 def factor(K: Array) -> Array:
-    """The lower Cholesky factor of a precision. The prior makes it positive definite: jitter relative to its diagonal, which
-    grows with N, would outweigh that prior, and is added only where rounding leaves no other way."""
+    """Return the lower Cholesky factor of a precision matrix.
+
+    The prior makes the matrix positive definite. Jitter relative to the diagonal, which grows with N, would outweigh
+    that prior, so it is added only if rounding makes the factorisation fail.
+    """
     L, failed = dpotrf(K, lower=1, clean=1)
     if failed:
         return cholesky(K)
@@ -156,7 +165,7 @@ def factor(K: Array) -> Array:
 
 
 def log_prior(mean: Quadratic, theta: Array) -> float:
-    """log p(theta) up to a constant: -inf outside of the bounds."""
+    """Return log p(theta) up to a constant: -inf outside the bounds."""
     total = 0.0
     for value, (centre, spread, low, high) in ((theta[0], WEIGHTS), (theta[-1], NOISE)):
         if not low <= value <= high:
@@ -172,7 +181,7 @@ def sample(
     samples: int,
     sweeps: tuple[int, int] = (BURN_IN, THIN),
 ) -> list[Array]:
-    """Draws of theta from its posterior, by slice sampling under (8). Nothing in it grows with N."""
+    """Draw theta from its posterior, by slice sampling under (8). The cost does not grow with N."""
     mean = basis.mean
 
     @lru_cache(maxsize=8)
@@ -203,7 +212,7 @@ def sample(
 
 @dataclass(frozen=True)
 class Head:
-    """What is believed of the weights after the observations, given theta."""
+    """The posterior of the weights given theta."""
 
     basis: Basis
     theta: Array
@@ -214,7 +223,7 @@ class Head:
 
     @classmethod
     def of(cls, statistics: Statistics, basis: Basis, theta: Array) -> Head:
-        """Eqs. (6) and (7), from the sums."""
+        """Return the posterior by eqs. (6) and (7), computed from the sums."""
         width, beta = basis.width, float(np.exp(-theta[-1]))
         a = basis.mean.coefficients(theta[1:-1])
         L = _factor(statistics.gram[:width, :width], float(theta[0]), beta)
@@ -223,21 +232,22 @@ class Head:
 
     @property
     def noise(self) -> float:
-        """1/β."""
+        """The noise variance 1/β."""
         return float(np.exp(self.theta[-1]))
 
     def fantasised(self, A: Array, draws: int, rng: np.random.Generator) -> Head:
-        """The head with ``A`` pending: ``draws`` fantasies, or with 0 of them a hallucination."""
+        """Return the head with ``A`` pending, conditioned on ``draws`` fantasies; 0 means hallucination."""
         if not draws:
             return self.conditioned(A, None, None)
         normal = normal_draws(self.basis.width, draws, rng)
         return self.conditioned(A, normal, normal_draws(len(A), draws, rng))
 
     def conditioned(self, pending: Array, normal: Array | None, noise: Array | None) -> Head:
-        """The head after M joint draws of the outcome at ``pending`` inputs (J, K); without draws, its variance alone.
+        """Return the head after M joint draws of the outcomes at ``pending`` inputs (J, K); without draws, only the
+        variance changes.
 
-        A draw is a function, m + L⁻ᵀ``normal`` (D, M), with ``noise`` (J, M) of variance 1/β on its values: both are standard
-        normal numbers here. M right-hand sides share one factor of K + β PhiᵀPhi.
+        A draw is a function, m + L⁻ᵀ``normal`` (D, M), plus ``noise`` (J, M) of variance 1/β on its values. Both
+        arguments hold standard normal numbers. M right-hand sides share one factor of K + β PhiᵀPhi.
         """
         beta = float(np.exp(-self.theta[-1]))
         Phi = self.basis.at(pending).values
@@ -251,12 +261,12 @@ class Head:
         return Head(self.basis, self.theta, self.a, L, _solve(L, right))
 
     def means(self, A: Array) -> Array:
-        """The posterior means alone (4): (N, M)."""
+        """Return the posterior means (4) without variances: (N, M)."""
         made: Array = self.basis.at(A).values @ self.weights + (self.basis.mean.design(A) @ self.a)[:, None]
         return made
 
     def predict(self, A: Array) -> Prediction:
-        """Means (4), and variances (5) without the noise 1/β: those of the function. O(D²) for each row."""
+        """Return means (4) and variances (5) of the function, without the noise 1/β. O(D²) for each row."""
         at = self.basis.at(A)
         mean = at.values @ self.weights + (self.basis.mean.design(A) @ self.a)[:, None]
         V = forward(self.L, at.values.T)

@@ -1,4 +1,4 @@
-"""Where trials can be evaluated at all: Bayesian logistic regression on a network's basis (Snoek et al. 2015, Section 3.2).
+"""Bayesian logistic regression on a network's basis: it predicts feasibility (Snoek et al. 2015, Section 3.2).
 
 Notation
 
@@ -11,13 +11,14 @@ symbol     meaning                                                              
 ``A``      the precision of their normal distribution: α I before any data                             (D + 1, D + 1)
 =========  ==========================================================================================  ===========
 
-The posterior of w is approximated by a normal distribution at its mode (Laplace), found by Newton's method. It is a prior like
-any other: more observations are taken in by going on from it, whatever came before.
+The posterior of w is approximated by a normal distribution at its mode (Laplace), found by Newton's method. That
+posterior can serve as the prior for more observations, whatever data it came from.
 
-``logistic``  for noisy constraints: κ = 1, and P[c = 1] (10) averages the logistic function over f ~ N(μ, v), by MacKay's
-              approximation logistic(μ / √(1 + πv/8)).
-``step``      for noiseless ones: P[c = 1] averages a step function, which is Φ(μ/√v). A step has no curvature, and Laplace's
-              approximation none to take: the mode is found with a logistic function that is ``STEEP`` times steeper.
+``logistic``  for noisy constraints: κ = 1, and P[c = 1] (10) is the average of the logistic function over f ~ N(μ, v),
+              by MacKay's approximation logistic(μ / √(1 + πv/8)).
+``step``      for noiseless constraints: P[c = 1] is the average of a step function, Φ(μ/√v). A step has no curvature
+              for Laplace's approximation to use, so the mode is found with a logistic function that is ``STEEP`` times
+              steeper.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ from xstar.models.linear import factor
 
 STEEP = 10.0
 LIKELIHOODS = {"logistic": 1.0, "step": STEEP}
-"""κ of each."""
+"""κ of each likelihood."""
 PRECISIONS = (0.01, 0.1, 1.0, 10.0)
-"""Values of α that are compared by their evidence: from weights that make a wall to weights that make a slope."""
+"""Values of α compared by their evidence: from weights that form a steep boundary to those of a gentle slope."""
 NEWTON = 30
 
 
 @dataclass(frozen=True)
 class Belief:
-    """A normal distribution of the weights."""
+    """A normal distribution over the weights."""
 
     mean: Array
     A: Array
@@ -53,24 +54,24 @@ class Belief:
 
     @classmethod
     def prior(cls, size: int, precision: float, slope: float, log_odds: float) -> Belief:
-        """Before any data: f is ``log_odds`` / κ on average, everywhere."""
+        """Return the prior, under which f has the mean ``log_odds`` / κ everywhere."""
         mean = np.zeros(size)
         mean[-1] = log_odds / slope
         return cls(mean, precision * np.eye(size), slope)
 
     def after(self, F: Array, feasible: NDArray[np.bool_]) -> tuple[Belief, float]:
-        """Laplace's approximation after more observations, and the logarithm of their evidence."""
+        """Return Laplace's approximation after more observations, and the log evidence."""
         if not len(F):
             return self, 0.0
         s = np.where(feasible, self.slope, -self.slope)  # κ s
         w, f = self.mean, F @ self.mean
         value = -float(np.logaddexp(0.0, -s * f).sum())
         for _ in range(NEWTON):
-            miss = 1.0 / (1.0 + np.exp(np.clip(s * f, -700.0, 700.0)))  # p of the other outcome
+            miss = 1.0 / (1.0 + np.exp(np.clip(s * f, -700.0, 700.0)))  # the probability of the other outcome
             gradient = F.T @ (s * miss) - self.A @ (w - self.mean)
             L = factor(self.A + (F * (self.slope**2 * miss * (1.0 - miss))[:, None]).T @ F)
             step = backward(L, forward(L, gradient[:, None]))[:, 0]
-            for share in (1.0, 0.5, 0.25, 0.1, 0.01):  # a full Newton step may pass the mode by far
+            for share in (1.0, 0.5, 0.25, 0.1, 0.01):  # a full Newton step may overshoot the mode
                 trial = w + share * step
                 moved = F @ trial
                 away = trial - self.mean
@@ -87,13 +88,13 @@ class Belief:
 
 
 def with_constant(Phi: Array) -> Array:
-    """F, from Phi."""
+    """Return F: Phi with a column of ones appended."""
     return np.hstack([Phi, np.ones((len(Phi), 1))])
 
 
 def fit(F: Array, feasible: NDArray[np.bool_], likelihood: str) -> Belief:
-    """The belief after all of ``F``, under the prior precision that has the highest evidence."""
-    # Where the data say nothing the odds are those of all trials so far, with one more of each: not a coin toss.
+    """Return the posterior given all rows of ``F``, under the prior precision with the highest evidence."""
+    # Far from the data, the odds are those of all trials so far, with one more of each outcome, rather than 1:1.
     log_odds = float(np.log((feasible.sum() + 1.0) / ((~feasible).sum() + 1.0)))
     slope = LIKELIHOODS[likelihood]
     found = [Belief.prior(F.shape[1], each, slope, log_odds).after(F, feasible) for each in PRECISIONS]
@@ -111,11 +112,11 @@ class Constraint:
 
     @classmethod
     def of(cls, network: Network, belief: Belief, likelihood: str) -> Constraint:
-        """With the factor of A."""
+        """Build a constraint, computing the Cholesky factor of A."""
         return cls(network, belief, likelihood, factor(belief.A))
 
     def log_probability(self, A: Array) -> tuple[Array, Callable[[Array], Array]]:
-        """log P[c = 1] (10) at ``A``, and the way back to ``A`` from its derivative."""
+        """Return log P[c = 1] (10) at ``A`` and a function that maps its derivative back to ``A``."""
         at = self.network.at(A)
         F = with_constant(at.values)
         mean = F @ self.belief.mean
@@ -125,7 +126,7 @@ class Constraint:
             std = np.sqrt(variance)
             u = mean / std
             value = log_ndtr(u)
-            # d log Φ(u) / du = φ/Φ, which is -u far below 0, where the difference of logarithms has no digits left.
+            # d log Φ(u) / du = φ/Φ. Far below 0 this is -u; there the difference of logarithms loses all digits.
             deep = u <= -1e5
             d_u = np.where(deep, -u, np.exp(np.where(deep, 0.0, -0.5 * u * u - 0.5 * np.log(2.0 * np.pi) - value)))
             d_mean, d_variance = d_u / std, -0.5 * d_u * u / variance

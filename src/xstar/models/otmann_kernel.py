@@ -1,4 +1,4 @@
-"""The kernel over things that are known by the distances between them: kernel (7) of NASBOT, B.1.
+"""A kernel over items given by pairwise distances: kernel (7) of NASBOT, B.1.
 
     k = α exp(-Σᵢ βᵢ dᵢᵖ) + ᾱ exp(-Σᵢ β̄ᵢ d̄ᵢᵖ̄)
 
@@ -7,14 +7,14 @@ Notation
 ==========  ========================================================================================  ===========
 symbol      meaning                                                                                   shape
 ==========  ========================================================================================  ===========
-``A, B``    inputs; one of their columns holds the number of a thing                                  (m, w), (n, w)
+``A, B``    inputs; one of their columns holds the index of an item                                   (m, w), (n, w)
 ``d``       distances at each ν_str, in units of a typical mass                                       (m, n, S)
 ``d̄``       normalised distances, at most 1                                                           (m, n, S)
 ``theta``   log α, log β₁ … log β_S, log ᾱ, log β̄₁ … log β̄_S (of the parts that are used)             (size,)
 ==========  ========================================================================================  ===========
 
-It has the form of kernels but is not known to be one: d need not be of negative type. A matrix of it that is not positive
-definite is met where it is factorised (``gp.cholesky``), and told there.
+It is not known to be positive definite: d need not be of negative type. ``gp.cholesky`` detects a matrix that is not
+positive definite, adds jitter and reports it.
 """
 
 from __future__ import annotations
@@ -31,26 +31,27 @@ from xstar.models.surrogate import Prior, about
 
 Numbers = NDArray[np.int64]
 Between = Callable[[Numbers, Numbers], tuple[Array, Array]]
-"""Numbers (m,) and (n,) → d and d̄ of all pairs, each (m, n, S)."""
+"""Maps indices (m,) and (n,) to d and d̄ of all pairs, each (m, n, S)."""
 
 PARTS = {"both": (True, True), "plain": (True, False), "normalised": (False, True)}
-"""Which of the two terms a kernel has (Figure 7a)."""
+"""The terms that a kernel has, out of the two (Figure 7a)."""
 
 SCALE = about(0.7, 2.7, 0.01, 50.0)
 """α and ᾱ: together they explain targets of variance 1."""
 SMALL_SCALE = about(0.1, 2.7, 0.001, 50.0)
-"""The same beside a term that describes things: what that leaves unexplained. Paths of these kernels are rough (p = 1), and a
-model that gives them all the variance expects something new everywhere and follows no trend."""
+"""The same scale next to a term over descriptive features: the variance that those leave unexplained. Sample paths of
+these kernels are rough (p = 1). A model that gives them all the variance is uncertain everywhere and follows no
+trend."""
 RATE = about(0.1, 10.0, 1e-4, 30.0)
-"""βᵢ, with d in units of a typical mass: the four together halve the covariance at a distance of 1.7, and a network of another
-size is not forgotten. The paper's prior is flat over six decades; so is nearly this one."""
+"""βᵢ, with d in units of a typical mass: the four together halve the covariance at a distance of 1.7, so that networks
+of another size remain correlated. The paper's prior is flat over six decades; this one is nearly flat."""
 NORMALISED_RATE = about(1.0, 5.0, 0.02, 100.0)
-"""β̄ᵢ: d̄ is at most 1, and a part of 0.4 of it halves the covariance."""
+"""β̄ᵢ: d̄ is at most 1, and a d̄ of 0.4 halves the covariance."""
 
 
 @dataclass(frozen=True, eq=False)
 class Transported:
-    """Kernel (7) over one column of numbers."""
+    """Kernel (7) over one column of indices."""
 
     between: Between
     column: int
@@ -60,7 +61,7 @@ class Transported:
     powers: tuple[float, float] = (1.0, 1.0)
     """p and p̄."""
     scale: Prior = SCALE
-    """Of each term."""
+    """Prior of the scale of each term."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -105,7 +106,7 @@ class Transported:
         return Variance(np.full(len(A), sum(self._split(theta)[0])), partial(no_gradient, A))
 
     def _split(self, theta: Array) -> tuple[list[float], list[Array]]:
-        """The scales and the rates of the terms."""
+        """Return the scales and the rates of the terms."""
         size = 1 + len(self.structure)
         rows = np.exp(theta).reshape(-1, size)
         return [float(row[0]) for row in rows], [row[1:] for row in rows]
@@ -113,7 +114,7 @@ class Transported:
 
 @dataclass(frozen=True, eq=False)
 class Described:
-    """A kernel over numbers that describe things, looked up by their number in one column."""
+    """A kernel over the descriptive features of items, looked up by the index in one column."""
 
     kernel: Kernel
     describe: Callable[[Numbers], Array]

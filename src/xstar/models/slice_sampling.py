@@ -1,8 +1,9 @@
-"""Slice sampling: draws from a density that is known up to a factor, with nothing to tune (Neal 2003, Section 4).
+"""Slice sampling from a density known up to a factor, without tuning (Neal 2003, Section 4).
 
-One coordinate after the other: a level is drawn below the density at the present point, an interval around the point is stepped
-out until both ends lie below the level, and points are drawn from it, each rejected one becoming its new end, until one lies
-above. ``width`` is only a first guess of the interval; a wrong one costs evaluations, not correctness.
+Each sweep updates one coordinate after another. It draws a level below the density at the current point and steps out
+an interval around the point until both ends lie below the level. It then draws points from the interval, shrinking it
+to each rejected point, until one lies above the level. ``width`` is only an initial guess of the interval; a wrong
+guess costs evaluations, not correctness.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from xstar.models.kernels import Array
 
 STEPS_OUT = 10
-"""Widths an interval may grow by, in all: enough for a guess that is ten times too small."""
+"""Maximum number of widths that an interval may grow by in total: enough for a guess that is ten times too small."""
 
 
 def slice_sample(
@@ -27,9 +28,9 @@ def slice_sample(
     burn_in: int = 0,
     thin: int = 1,
 ) -> Array:
-    """``samples`` draws, shape (samples, d), one every ``thin`` sweeps over the coordinates after ``burn_in`` sweeps.
+    """Draw ``samples`` points, shape (samples, d): one every ``thin`` sweeps, after ``burn_in`` sweeps.
 
-    ``log_density`` may be -inf; not at ``start``.
+    ``log_density`` may be -inf, except at ``start``.
     """
     point = np.array(start, dtype=np.float64)
     here = log_density(point)
@@ -48,7 +49,7 @@ def slice_sample(
 def _one_coordinate(
     log_density: Callable[[Array], float], point: Array, here: float, place: int, width: float, rng: np.random.Generator
 ) -> float:
-    """Move one coordinate of ``point`` in place; returns the log density there."""
+    """Update one coordinate of ``point`` in place and return the log density there."""
     level = here + np.log(1.0 - rng.random())  # log of a uniform number in (0, 1]
     old = point[place]
 
@@ -60,7 +61,7 @@ def _one_coordinate(
     high = low + width
     left = int(
         rng.integers(STEPS_OUT + 1)
-    )  # how many of the steps may go down (Neal, Figure 3): keeps the chain reversible
+    )  # how many of the steps may go down (Neal, Figure 3): makes the chain reversible
     right = STEPS_OUT - left
     while left > 0 and at(low) > level:
         low -= width
@@ -77,5 +78,5 @@ def _one_coordinate(
             low = value
         else:
             high = value
-        if high - low < 1e-12 * (1.0 + abs(old)):  # rounding has closed the interval: stay
+        if high - low < 1e-12 * (1.0 + abs(old)):  # the interval has shrunk to rounding error: stay
             return at(old)

@@ -1,14 +1,15 @@
-"""Losses as a model wants them: standardised, and straightened where they are skewed.
+"""Transform losses into targets for a model: standardised, and made less skewed (Yeo–Johnson).
 
-Notation: ``y`` losses (n,); ``z`` losses in units of their own spread, 0 at the median; ``t`` targets, mean 0 and variance 1.
+Notation: ``y`` losses (n,); ``z`` losses in units of their own spread, 0 at the median; ``t`` targets, mean 0 and
+variance 1.
 
-Losses of hyperparameter searches have a long upper tail: a diverged training is a thousand times worse than a good one, and
-to a stationary model the good ones then look all alike. The transform of Yeo and Johnson (2000),
+Losses in hyperparameter searches have a long upper tail. A diverged training run can be a thousand times worse than a
+good one, and a stationary model can then not tell the good ones apart. The transform of Yeo and Johnson (2000),
 
     z >= 0: ((z + 1)^λ - 1)/λ        z < 0: -((1 - z)^(2-λ) - 1)/(2 - λ)
 
-with λ < 1 draws the upper tail in and spreads the lower end out; λ = 1 changes nothing. λ is the most probable one under a
-normal distribution of t, times a prior that is centred on 1.
+compresses the upper tail and stretches the lower end if λ < 1; λ = 1 is the identity. λ maximises the likelihood of t
+under a normal distribution, times a prior centred on 1.
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ import numpy as np
 from xstar.models.kernels import Array
 
 POWERS = np.linspace(-2.0, 1.0, 31)
-"""Never above 1: the lower end is where the search goes, and it shall not be drawn in."""
+"""Never above 1: that would compress the lower end, which is where the search concentrates."""
 POWER_SPREAD = 1.0
 LARGEST = 1e30
-"""Losses farther out, in units of the spread, count as this far: its fourth power (λ = -2) still has a variance."""
+"""Losses are clipped to this many units of spread: at the fourth power (λ = -2) the variance is still finite."""
 
 LARGEST_LOSS = 1e300
-"""Losses farther out count as this large: the sum of two of them is still a number."""
+"""Losses are clipped to this size: the sum of two of them is still finite."""
 
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """The map from losses to targets. It grows with the loss, so the order stays."""
+    """A monotonically increasing map from losses to targets; it preserves their order."""
 
     centre: float
     unit: float
@@ -41,7 +42,7 @@ class Targets:
 
     @classmethod
     def of(cls, y: Array, *, straighten: bool) -> Targets:
-        """The map that suits these losses."""
+        """Fit the map to these losses."""
         y = np.clip(y, -LARGEST_LOSS, LARGEST_LOSS)
         centre, unit = _centre_and_unit(y)
         z = _in_units(y, centre, unit)
@@ -64,7 +65,7 @@ def _centre_and_unit(y: Array) -> tuple[float, float]:
     centre = float(np.median(y))
     with np.errstate(over="ignore", invalid="ignore"):
         lower, upper = np.quantile(y, [0.25, 0.75])
-        units = (float(upper - lower) / 1.35, float(y.max() - y.min()))  # 1.35: between the quartiles of a normal
+        units = (float(upper - lower) / 1.35, float(y.max() - y.min()))  # 1.35: that of a standard normal
     for unit in units:
         if np.isfinite(unit) and unit > 1e-12 * abs(centre):
             return centre, unit
@@ -72,7 +73,7 @@ def _centre_and_unit(y: Array) -> tuple[float, float]:
 
 
 def yeo_johnson(z: Array, power: float) -> Array:
-    """The transform, with its limits at λ = 0 and λ = 2."""
+    """Apply the transform, with its limits at λ = 0 and λ = 2."""
     t = np.empty_like(z)
     up = z >= 0
     for part, sign, exponent in ((up, 1.0, power), (~up, -1.0, 2.0 - power)):

@@ -1,7 +1,8 @@
-"""Which observations a model is fitted to when there are too many of them.
+"""Select the observations to fit a model to when there are too many.
 
-A GP costs O(n³); above a limit it sees a part of the data: everything at the highest budgets (that is what is searched for),
-the best quarter (where the search goes), and a spread of the rest (so that no region looks unexplored).
+A GP costs O(n³). Above a limit it is fitted to a subset: the observations at the highest budgets (these are the target
+of the search), the best quarter (the search concentrates there), and well-spread points from the rest (so that no
+region appears unexplored).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from xstar.models.kernels import Array
 
 
 def choose(X: Array, loss: Array, budget: Array, limit: int) -> NDArray[np.intp]:
-    """The places of at most ``limit`` observations, ascending."""
+    """Return the indices of at most ``limit`` observations, in ascending order."""
     n = len(loss)
     if n <= limit:
         return np.arange(n)
@@ -24,7 +25,7 @@ def choose(X: Array, loss: Array, budget: Array, limit: int) -> NDArray[np.intp]
         for level in levels[:0:-1]:  # from the highest to the second lowest
             own = order[budget[order] == level]
             if len(own) > room:
-                taken[own[:room]] = True  # the best of the level at which the room ends
+                taken[own[:room]] = True  # the best observations of the first level that does not fit as a whole
                 break
             taken[own] = True
             room -= len(own)
@@ -35,7 +36,7 @@ def choose(X: Array, loss: Array, budget: Array, limit: int) -> NDArray[np.intp]
 
 
 def _spread(X: Array, taken: NDArray[np.bool_], limit: int) -> None:
-    """Fill up to ``limit`` with the points farthest from all taken so far (one after the other)."""
+    """Fill up to ``limit`` greedily with the point farthest from those already taken."""
     distance = np.full(len(X), np.inf)
     for place in np.flatnonzero(taken):
         np.minimum(distance, ((X - X[place]) ** 2).sum(axis=1), out=distance)

@@ -1,4 +1,4 @@
-"""What a Gaussian process believes before it has seen anything: a mean, a covariance, and priors of their parameters.
+"""Gaussian-process priors: a mean function, a covariance function, and priors of their hyperparameters.
 
 Notation
 
@@ -6,12 +6,12 @@ Notation
 symbol     meaning                                                                                     shape
 =========  ==========================================================================================  ===========
 ``X``      inputs in the unit cube; over budgets the last column is r / r_max                          (n, w)
-``theta``  all parameters: the mean μ, those of the kernel, log σ² of the noise last                   (size,)
+``theta``  all hyperparameters: the mean μ, the kernel's, and log σ² of the noise last                 (size,)
 ``m``      the mean at ``X``                                                                           (n,)
 =========  ==========================================================================================  ===========
 
-Targets are standardised, so the priors below need no unit. All are normal distributions of the parameter itself, which is a
-logarithm for everything but μ (and a logit for δ).
+Targets are standardised, so the priors below have no units. Every prior is a normal distribution over an entry of
+``theta``: μ itself, the logit of δ, and the logarithm of every other hyperparameter.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from xstar.models.kernels import Array, Columns, Covariance, Kernel, Product, St
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """A normal prior, and the bounds within which a parameter is sought."""
+    """A normal prior, and bounds for the optimiser."""
 
     centre: float
     spread: float
@@ -36,52 +36,53 @@ class Prior:
 
 
 def about(value: float, factor: float, low: float, high: float) -> Prior:
-    """A log-normal prior: the median, the factor that is one standard deviation, and the bounds, all of the parameter."""
+    """Return a log-normal prior, from the median, the factor of one standard deviation, and the bounds."""
     return Prior(np.log(value), np.log(factor), np.log(low), np.log(high))
 
 
 MEAN = Prior(0.0, 0.5, -3.0, 3.0)
-"""Standardised targets have mean 0; a model may prefer the level far from the data to be higher, but not by much."""
+"""Standardised targets have mean 0. The level far from the data may be higher than that, but not by much."""
 SCALE = about(1.0, 2.7, 0.02, 50.0)
 """Standardised targets have variance 1."""
 NOISE = about(1e-3, 10.0, 1e-6, 1.0)
-"""Most losses repeat to a few percent of their spread; a few are exact; the data may say that all of it is noise."""
+"""Most losses are reproducible to a few percent of their spread, some are exact, and some data are all noise."""
 WARP = about(1.0, 1.35, 0.25, 4.0)
-"""No warping unless the data ask for it: a and b within a factor of 1.8 of 1 with 95 % (two spreads)."""
+"""No warping unless the data support it: a and b are within a factor of 1.8 of 1 with 95 % (two standard
+deviations)."""
 BUDGET_WARP = about(1.0, 2.0, 0.1, 10.0)
-"""Curves fall fast at first: a warping of the budget is likely, and a stronger one."""
+"""Learning curves fall fast at first, so warping of the budget is likely, and it is stronger."""
 
 
 class Mean(NamedTuple):
-    """The prior mean at some inputs, and the way back to the parameters."""
+    """The prior mean at some inputs, and a function that maps its derivative back to the hyperparameters."""
 
     values: Array
     to_theta: Callable[[Array], Array]
 
 
 class Surrogate(Protocol):
-    """Mean, covariance and priors. The gradient of a mean with respect to the inputs is 0 where a searcher may move."""
+    """Mean, covariance and priors. The mean has zero gradient with respect to the inputs that a searcher may change."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the parameters in ``theta``."""
+        """Names of the hyperparameters in ``theta``."""
 
     @property
     def priors(self) -> tuple[Prior, ...]:
-        """One for each."""
+        """The prior of each hyperparameter."""
 
     def mean(self, theta: Array, X: Array) -> Mean: ...
 
     def covariance(self, theta: Array, A: Array, B: Array | None = None) -> Covariance:
-        """Without noise. ``to_theta`` covers all parameters (that of the noise is 0)."""
+        """Return the covariance without noise. ``to_theta`` covers all hyperparameters (0 for the noise)."""
 
     def variance(self, theta: Array, A: Array) -> Variance:
-        """Without noise."""
+        """Return the prior variance without noise."""
 
 
 @dataclass(frozen=True)
 class Plain:
-    """A constant mean μ and a kernel. ``theta``: μ, the kernel's, log σ²."""
+    """A constant mean μ and a kernel. ``theta``: μ, the kernel's hyperparameters, log σ²."""
 
     kernel: Kernel
     kernel_priors: tuple[Prior, ...]
@@ -112,36 +113,36 @@ class Plain:
 
 
 ALPHA = about(1.0, 2.0, 0.05, 20.0)
-"""The exponent of the power law that curves follow on average: between 1/4 and 4 with 95 %."""
+"""The exponent of the power law that learning curves follow on average: between 1/4 and 4 with probability 95 %."""
 BETA = about(0.1, 4.0, 1e-4, 10.0)
-"""Where it begins to fall, as a share of the full budget: from one epoch of 200 to all of it with 95 %."""
+"""Where the curve begins to fall, as a share of the full budget: from one epoch of 200 to all of it with 95 %."""
 GAMMA = about(1.0, 2.7, 1e-3, 20.0)
-"""How far an untrained model lies above the mean, in standard deviations of all that was observed."""
+"""How far an untrained model lies above the mean, in standard deviations of the observations."""
 LOGIT_DELTA = Prior(0.0, 1.5, -6.0, 6.0)
-"""Nearly flat for δ itself between 0.05 and 0.95."""
+"""Nearly flat in δ between 0.05 and 0.95."""
 
 
 @dataclass(frozen=True)
 class ExponentialDecay:
-    """Learning curves: f(x, r) = γ e^(-λr) + f(x)(1 - δ e^(-λr)), with a random rate λ (MOBSTER, A.2, eq. 2).
+    """Learning curves f(x, r) = γ e^(-λr) + f(x)(1 - δ e^(-λr)) with a random rate λ (MOBSTER, A.2, eq. 2).
 
     With λ ~ Gamma(α, β), κ(u) = E[e^(-λu)] = (1 + u/β)^-α and k̃(r, r') = κ(r + r') - κ(r)κ(r'):
 
         mean        γκ(r) + μ(1 - δκ(r))
         covariance  (γ - δμ)² k̃(r, r') + k(x, x') [1 - δ(κ(r) + κ(r')) + δ²κ(r + r')]
 
-    (the sign in front of δ² as in the paper's derivation; its displayed formula has a misprint). δ = 0: what is left to
-    learn does not depend on x; δ = 1: an untrained model is equally bad for all x. ``theta``: μ, the kernel's, log α, log β,
-    log γ, logit δ if it is learned, log σ².
+    (The sign of the δ² term follows the paper's derivation; its displayed formula has a misprint.) With δ = 0, the
+    improvement from further training does not depend on x; with δ = 1, an untrained model is equally bad for all x.
+    ``theta``: μ, the kernel's hyperparameters, log α, log β, log γ, logit δ if it is learned, log σ².
 
-    There are only a few different budgets, so everything that depends on r is computed on the table of those, and summed up
-    over it: E is the indicator of the budgets, E T Eᵀ spreads a table T over the inputs, Eᵀ W E sums W up to a table.
+    There are only a few distinct budgets, so terms that depend on r are computed once per pair of budgets, as a table.
+    With the indicator matrix E of the budgets, E T Eᵀ expands a table T to the inputs, and Eᵀ W E sums W into a table.
     """
 
     kernel: Kernel
     kernel_priors: tuple[Prior, ...]
     delta: float | None = None
-    """Fixed, or learned if None."""
+    """A fixed value, or None to learn δ."""
     noise: Prior = NOISE
 
     @property
@@ -155,14 +156,14 @@ class ExponentialDecay:
         return (MEAN, *self.kernel_priors, ALPHA, BETA, GAMMA, *learned, self.noise)
 
     def _parts(self, theta: Array) -> tuple[float, Array, float, float, float, float]:
-        """μ, the kernel's parameters, α, β, γ, δ."""
+        """Return μ, the kernel's hyperparameters, α, β, γ, δ."""
         k = 1 + len(self.kernel.names)
         alpha, beta, gamma = np.exp(theta[k : k + 3])
         delta = 1.0 / (1.0 + np.exp(-theta[k + 3])) if self.delta is None else self.delta
         return float(theta[0]), theta[1:k], float(alpha), float(beta), float(gamma), float(delta)
 
     def _gather(self, mu: Any, kernel: Array, alpha: Any, beta: Any, gamma: Any, delta: Any) -> Array:
-        """The gradient in ``theta`` from those with respect to μ, kernel parameters, log α, log β, log γ, logit δ."""
+        """Assemble the gradient in ``theta`` from those by μ, the kernel, log α, log β, log γ and logit δ."""
         learned = [delta] if self.delta is None else []
         return np.concatenate(([mu], kernel, [alpha, beta, gamma, *learned, 0.0]))
 
@@ -203,7 +204,7 @@ class ExponentialDecay:
             weighed = E.T @ (W * made.K) @ E_b
 
             def through(d_one: Array, d_other: Array, d_both: Array) -> float:
-                """The change of K, weighed by W, when κ(r), κ(r') and κ(r + r') change by these."""
+                """Return the change of K, weighted by W, for these changes of κ(r), κ(r') and κ(r + r')."""
                 cross = d_one[:, None] * other.values + one.values[:, None] * d_other
                 return float(
                     np.vdot(plain, rest**2 * (d_both - cross))
@@ -222,7 +223,7 @@ class ExponentialDecay:
             )
 
         def to_left(W: Array) -> Array:
-            return np.hstack([made.to_left(W * share), np.zeros((len(A), 1))])  # nobody moves the budget
+            return np.hstack([made.to_left(W * share), np.zeros((len(A), 1))])  # the budget is not optimised
 
         return Covariance(K, to_theta, to_left)
 
@@ -242,15 +243,15 @@ class _Kappa(NamedTuple):
 
 
 def _kappa(u: Array, alpha: float, beta: float) -> _Kappa:
-    """κ(u) = (1 + u/β)^-α and its derivatives with respect to α and β."""
+    """Return κ(u) = (1 + u/β)^-α and its derivatives with respect to α and β."""
     logarithm = np.log1p(u / beta)
     values = np.exp(-alpha * logarithm)
     return _Kappa(values, -values * logarithm, values * alpha * u / (beta * (beta + u)))
 
 
 def _levels(column: Array) -> tuple[Array, Array]:
-    """The different budgets (k,), and which one each input has, as an indicator (n, k)."""
-    if (column == column[0]).all():  # the usual case of candidates, and 20 times faster
+    """Return the distinct budgets (k,), and an indicator matrix of each input's budget (n, k)."""
+    if (column == column[0]).all():  # the usual case for candidates, and 20 times faster
         return column[:1], np.ones((len(column), 1))
     levels, places = np.unique(column, return_inverse=True)
     E = np.zeros((len(column), len(levels)))
@@ -258,40 +259,40 @@ def _levels(column: Array) -> tuple[Array, Array]:
     return levels, E
 
 
-# ---------------------------------------------------------------- the surrogates that searchers choose from
+# ---------------------------------------------------------------- surrogates for the searchers
 
 LENGTH = about(0.7, 2.0, 0.02, 20.0)
-"""In sides of the cube. Of the medians 0.5, 0.7 and 1.0, 0.7 had the best mean rank over the fifteen problems of
-``benchmarks/quality.py`` (five seeds, 100 evaluations)."""
+"""Length scale, in sides of the cube. Of the medians 0.5, 0.7 and 1.0, 0.7 had the best mean rank over the fifteen
+problems of ``benchmarks/quality.py`` (five seeds, 100 evaluations)."""
 OPTION_LENGTH = about(1.0, 2.0, 0.02, 20.0)
-"""Of a categorical parameter: two options are √2 apart in one-hot columns, so this is the same belief. With half of it, the
-regret on NAS-Bench-201 (CIFAR-100) after 50 evaluations was 1.2 instead of 0.07."""
+"""Length scale of a categorical parameter. Two options are √2 apart in one-hot columns, so this is the same prior. With
+half this length scale, the regret on NAS-Bench-201 (CIFAR-100) after 50 evaluations was 1.2 instead of 0.07."""
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What the columns are: which length scale each one has, and which of them hold positions in a range."""
+    """The meaning of the columns: the length scale of each column, and which columns are numeric."""
 
     groups: tuple[int, ...]
     labels: tuple[str, ...]
     ranges: tuple[int, ...]
-    """Columns of numbers: those that can be warped."""
+    """Numeric columns: those that can be warped."""
     options: frozenset[int] = frozenset()
-    """The length scales of categorical parameters."""
+    """The length scales that belong to categorical parameters."""
     networks: tuple[tuple[Kernel, tuple[Prior, ...]], ...] = ()
-    """Kernels of the columns behind those, one column each, with their priors."""
+    """Kernels and priors of the network columns, which follow the others: one kernel per column."""
 
 
 def over_configurations(
     inputs: Inputs, *, shape: str = "matern52", warp: bool = False
 ) -> tuple[Kernel, tuple[Prior, ...]]:
-    """The kernel over configurations and its priors."""
+    """Return the kernel over configurations and its priors."""
     made = _over_positions(inputs, shape, warp) if inputs.groups else None
     return _times_networks(made, tuple(range(len(inputs.groups))), inputs)
 
 
 def _over_positions(inputs: Inputs, shape: str, warp: bool) -> tuple[Kernel, tuple[Prior, ...]]:
-    """The kernel over all columns but those of networks."""
+    """Return the kernel over all columns except network columns, and its priors."""
     kernel: Kernel = Stationary(shape, inputs.groups, inputs.labels)
     lengths = [OPTION_LENGTH if place in inputs.options else LENGTH for place in range(len(inputs.labels))]
     priors = (*lengths, SCALE)
@@ -304,7 +305,7 @@ def _over_positions(inputs: Inputs, shape: str, warp: bool) -> tuple[Kernel, tup
 def _times_networks(
     positions: tuple[Kernel, tuple[Prior, ...]] | None, columns: tuple[int, ...], inputs: Inputs
 ) -> tuple[Kernel, tuple[Prior, ...]]:
-    """The product of a kernel over some ``columns`` and those of networks (NASBOT, end of Section 4)."""
+    """Return the product of a kernel over ``columns`` and the network kernels (NASBOT, end of Section 4)."""
     if not inputs.networks:
         assert positions is not None
         return positions
@@ -317,12 +318,12 @@ def _times_networks(
 
 
 def at_full_budget(inputs: Inputs, *, shape: str = "matern52", warp: bool = False) -> Surrogate:
-    """A surrogate of f(x)."""
+    """Return a surrogate of f(x)."""
     return Plain(*over_configurations(inputs, shape=shape, warp=warp))
 
 
 def over_budgets(inputs: Inputs, name: str, *, shape: str = "matern52", warp: bool = False) -> Surrogate:
-    """A surrogate of f(x, r): the last column of its inputs is r / r_max (MOBSTER, Section 3 and A.2)."""
+    """Return a surrogate of f(x, r): the last column of its inputs is r / r_max (MOBSTER, Section 3 and A.2)."""
     if name.startswith("decay"):
         kernel, priors = over_configurations(inputs, shape=shape, warp=warp)
         return ExponentialDecay(kernel, priors, {"decay": None, "decay-0": 0.0, "decay-1": 1.0}[name])

@@ -1,7 +1,8 @@
-"""Architectures as values: graphs of layers, domains of them, and OTMANN, the distance between them.
+"""Architectures as values: graphs of layers, domains of graphs, and OTMANN, a distance between architectures.
 
-Reading order: ``labels.py`` (types of layers), ``graph.py`` with ``validation.py`` and ``canonical.py`` (one network),
-``measures.py``, ``distance.py`` and ``transport.py`` (two networks), ``modifiers.py``, ``pools.py``, ``domains.py`` with
+Reading order: ``labels.py`` (layer types), ``graph.py`` with ``validation.py`` and ``canonical.py`` (one network),
+``measures.py``, ``distance.py`` and ``transport.py`` (two networks), ``modifiers.py``, ``pools.py``, ``domains.py``
+with
 ``mlp.py``, ``cnn.py`` and ``cell.py`` (many networks), ``torch.py`` and ``draw.py``.
 """
 

@@ -1,17 +1,17 @@
-"""When two graphs are the same: a canonical form of labelled graphs, by refinement and exact search.
+"""Graph equality: a canonical form of labelled graphs, by colour refinement and exact search.
 
-Colours start as the layer's own data (operation, units, stride) and are refined by the colours of parents and of children until
-nothing changes (Weisfeiler & Leman). If every layer then has a colour of its own, the order of the colours is the order of the
-layers, and that is the form. If not — branches that mirror one another, which duplicated paths make — one layer of the first
-ambiguous colour is singled out, the colours are refined again, and so on; of all forms found this way the least is taken
-(McKay & Piperno, Practical graph isomorphism II, 2014).
+Colours start as the layer's own data (operation, units, stride) and are refined by the colours of parents and children
+until they are stable (Weisfeiler & Leman). If every layer then has a unique colour, the order of the colours is the
+order of the layers, and that is the form. Otherwise the graph has branches that mirror one another, as duplicated paths
+do. One layer of the first ambiguous colour is then individualised, the colours are refined again, and so on; the
+smallest of all forms found this way is taken (McKay & Piperno, Practical graph isomorphism II, 2014).
 
-Where two layers of a colour are images of one another under a symmetry, both lead to the same forms. That is seen as
-soon as one form below each is the same, and then the second is not searched: a network with k duplicated paths takes about k²
-refinements instead of 2ᵏ. The result is exact in any case: equal forms are equal networks, since a form holds all layers and
-edges, and the search depends on nothing but colours.
+If a symmetry maps one layer of a colour to another, both lead to the same forms. This is detected as soon as one form
+below each is the same, and the second is then not searched: a network with k duplicated paths takes about k²
+refinements instead of 2ᵏ. The result is always exact: equal forms are equal networks, because a form contains all
+layers and edges, and the search depends only on colours.
 
-Colours are ranks of sorted tuples, never hashes, so that the form is the same in every process.
+Colours are ranks of sorted tuples, never hashes, so the form is the same in every process.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ Neighbours = tuple[tuple[int, ...], ...]
 
 
 def invariant(graph: Graph) -> int:
-    """A number that equal graphs share and different ones rarely do. Cheap; it differs between processes."""
+    """Return a cheap number that equal graphs share and others rarely do; it differs between processes."""
     parents, children = graph.parents, graph.children
     down: list[int] = []
-    for number, one in enumerate(graph.layers):  # parents first: each colour knows everything above it
+    for number, one in enumerate(graph.layers):  # parents first: each colour depends on everything above it
         down.append(hash((one.op, one.units, one.stride, *sorted([down[parent] for parent in parents[number]]))))
     up = [0] * len(down)
     for number in range(len(down) - 1, -1, -1):
@@ -40,14 +40,14 @@ def invariant(graph: Graph) -> int:
 
 
 def form(graph: Graph) -> Form:
-    """The canonical form: the same for two graphs if and only if one is a renumbering of the other."""
+    """Return the canonical form: equal for two graphs if and only if one is a renumbering of the other."""
     data = [(one.op, one.units or 0, one.stride) for one in graph.layers]
     colours = _refined(_ranks(data), graph.parents, graph.children)
     return _search(colours, graph, data)[0]
 
 
 def _ranks(keys: list[Any]) -> list[int]:
-    """Each key's number among the sorted distinct keys."""
+    """Return the rank of each key among the sorted distinct keys."""
     rank = {key: number for number, key in enumerate(sorted(set(keys)))}
     return [rank[key] for key in keys]
 
@@ -61,13 +61,13 @@ def _refined(colours: list[int], parents: Neighbours, children: Neighbours) -> l
         ]
         colours = _ranks(keys)
         found = len(set(colours))
-        if found == count:  # the old colour comes first in the key, so cells only ever split
+        if found == count:  # the old colour comes first in the key, so classes can only split
             return colours
         count = found
 
 
 def _ambiguous(colours: list[int]) -> list[int]:
-    """The layers of the first colour that several have; empty where there is none."""
+    """Return the layers of the first colour that several layers share; empty if there is none."""
     cells: dict[int, list[int]] = {}
     for number, colour in enumerate(colours):
         cells.setdefault(colour, []).append(number)
@@ -86,14 +86,14 @@ def _read(colours: list[int], graph: Graph, data: list[Any]) -> Form:
 
 
 def _first(colours: list[int], graph: Graph, data: list[Any]) -> Form:
-    """The form at the end of the first choices."""
+    """Return the form reached by always taking the first choice."""
     while cell := _ambiguous(colours):
         colours = _single_out(colours, cell[0], graph)
     return _read(colours, graph, data)
 
 
 def _search(colours: list[int], graph: Graph, data: list[Any]) -> tuple[Form, Form]:
-    """The least form below these colours, and the one at the end of the first choices."""
+    """Return the smallest form below these colours, and the one reached by always taking the first choice."""
     cell = _ambiguous(colours)
     if not cell:
         form = _read(colours, graph, data)

@@ -1,28 +1,28 @@
-"""Networks by number, with the distances between them: what a model of a study's architectures looks things up in.
+"""Networks by index, with the distances between them: the lookup table of a model over a study's architectures.
 
 Notation
 
-============  ==========================================================================================  ===============
-symbol        meaning                                                                                     shape
-============  ==========================================================================================  ===============
-``known``     networks that were entered, for good; number 0 stands for "no network" (inactive)
-``slots``     the numbers of known networks whose distances were asked for                                (N,)
-``table``     d of all pairs of them                                                                      (N, N, S)
-candidates    networks of one decision, numbered from ``FIRST_CANDIDATE`` on; forgotten after it               C of them
-``rows``      d of each candidate to the networks in slots                                                (N, S) each
-============  ==========================================================================================  ===============
+============  ================================================================================  =============
+symbol        meaning                                                                           shape
+============  ================================================================================  =============
+``known``     networks that were entered permanently; index 0 means "no network" (inactive)
+``slots``     the indices of known networks whose distances were requested                      (N,)
+``table``     d of all pairs of them                                                            (N, N, S)
+candidates    networks of one decision, indexed from ``FIRST_CANDIDATE`` on; discarded after    C of them
+``rows``      d of each candidate to the networks in slots                                      (N, S) each
+============  ================================================================================  =============
 
-Nothing is computed before it is asked for: a model that looks only at descriptions never causes a distance, and one that sees
-500 of 10,000 networks causes only theirs.
+Distances are computed on request only: a model that uses only descriptive features never triggers any, and one that is
+fitted to 500 of 10,000 networks triggers only theirs.
 
-Most of a decision of NASBOT is distances, and most candidates are looked at only to be dropped. So a candidate begins with
-the row of the network it was mutated from, and only the distances to its ``NEAR`` nearest networks are computed: by the
-triangle inequality the others are wrong by at most its distance to its parent, which is small, and they are large.
-``make_exact`` computes the rest for those that are worth it. Nothing that is provisional outlives the decision; exact rows
-are remembered, so that no exact pair is computed twice.
+Distances dominate the cost of a NASBOT decision, and most candidates are discarded. A candidate therefore starts with
+the row of its parent, and only the distances to its ``NEAR`` nearest networks are computed. By the triangle inequality,
+the error of the others is at most its distance to its parent, which is small compared to them. ``make_exact`` computes
+the rest for promising candidates. Provisional distances are discarded after the decision; exact rows are cached, so
+that no exact pair is computed twice.
 
-What a decision is told must not depend on what is remembered: who is near is decided among the networks that it named itself
-(``refer``), in its own order, and a candidate is provisional until this decision makes it exact.
+The results of a decision must not depend on the cache. The nearest networks are therefore chosen among those that the
+decision itself named (``refer``), in its own order, and a candidate is provisional until this decision makes it exact.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from xstar.nets.graph import Graph
 Numbers = NDArray[np.int64]
 
 FIRST_CANDIDATE = 1 << 30
-"""The number of the first candidate."""
+"""The index of the first candidate."""
 NEAR = 5
-"""Exact distances of a candidate that was not made exact. One takes about 0.25 ms between networks of 22 layers: with 250
-candidates and 100 networks, 5 take 0.3 s of processor time, all of them 4.6 s."""
+"""The number of exact distances of a provisional candidate. One takes about 0.25 ms between networks of 22 layers: with
+250 candidates and 100 networks, 5 take 0.3 s of CPU time, all of them 4.6 s."""
 REMEMBERED = 4_000
-"""Exact rows of candidates that are kept: 25 MB at 200 networks."""
+"""Maximum number of cached exact rows of candidates: 25 MB at 200 networks."""
 MOST_SLOTS = 2_000
-"""Networks whose distances are kept: 128 MB. Beyond it, those that are not asked for are dropped."""
+"""Maximum number of networks with stored distances: 128 MB. Beyond it, those not currently requested are dropped."""
 SAMPLES = 16
-"""Networks whose median mass is the unit of a domain without a pool."""
+"""The number of random networks whose median mass is the unit, for a domain without a pool."""
 
 
 class Catalogue:
@@ -70,18 +70,18 @@ class Catalogue:
         self.domain = domain
         self.structure = tuple(structure)
         self.unit = _typical_mass(domain)
-        """d is given in units of it."""
+        """The unit of d."""
         self.computed = 0
-        """Pairs computed so far."""
+        """The number of pairs computed so far."""
         self.names = described_by(domain)
-        """Of the numbers in ``described``."""
+        """Names of the features in ``described``."""
         self._known: list[Any] = [None]
         self._numbers: dict[Any, int] = {}
         self._masses = np.zeros(64)
         self._described = np.full((64, len(self.names)), 0.5)
         self._slots: list[int] = [0]
         self._slot = np.full(64, -1, dtype=np.int64)
-        """Of each number; -1: none."""
+        """The slot of each index; -1: none."""
         self._slot[0] = 0
         self._table = np.zeros((64, 64, len(self.structure)))
         self._remembered: dict[Any, Array] = {}
@@ -91,7 +91,7 @@ class Catalogue:
     # --- numbers ------------------------------------------------------------------------------------------------
 
     def enter(self, values: Sequence[Any]) -> list[int]:
-        """Numbers for good; None has the number 0."""
+        """Enter networks permanently and return their indices; None has the index 0."""
         new = list(dict.fromkeys(value for value in values if value is not None and value not in self._numbers))
         if new:
             start, end = len(self._known), len(self._known) + len(new)
@@ -107,12 +107,12 @@ class Catalogue:
         return [0 if value is None else self._numbers[value] for value in values]
 
     def refer(self, numbers: Sequence[int]) -> None:
-        """Begin a decision: these known networks, in this order, are the ones that candidates may be near to."""
+        """Begin a decision: the nearest networks of candidates are chosen among these known networks, in this order."""
         self._drop_candidates()
         self._references = [number for number in dict.fromkeys(numbers) if number]
 
     def propose(self, values: Sequence[Any], parents: Sequence[int]) -> list[int]:
-        """Numbers of candidates for the present decision, each mutated from the network with the number in ``parents``."""
+        """Return indices of candidates for the current decision; ``parents`` are the indices they were mutated from."""
         made: list[int] = []
         for value, parent in zip(values, parents, strict=True):
             number = 0 if value is None else self._numbers.get(value, self._candidate_numbers.get(value, -1))
@@ -125,14 +125,14 @@ class Catalogue:
         return made
 
     def make_exact(self, numbers: Sequence[int]) -> None:
-        """Make the distances of these to all networks in slots exact."""
+        """Compute the distances of these networks to all networks in slots exactly."""
         for number in numbers:
             if number >= FIRST_CANDIDATE and number not in self._exact:
                 self._make_exact(number)
         self._last = None
 
     def forget_candidates(self) -> None:
-        """The decision is made. Exact rows are remembered."""
+        """End the decision: discard candidates and cache their exact rows."""
         if len(self._remembered) > REMEMBERED:
             self._remembered = {}
         self._remembered |= {self._candidates[number - FIRST_CANDIDATE]: self._rows[number] for number in self._exact}
@@ -150,13 +150,13 @@ class Catalogue:
         self._exact: set[int] = set()
         self._last = None
 
-    # --- what is asked for --------------------------------------------------------------------------------------
+    # --- queries --------------------------------------------------------------------------------------------------
 
     def between(self, ours: Numbers, theirs: Numbers) -> tuple[Array, Array]:
-        """d and d̄ of all pairs, each (m, n, S). ``theirs`` are known networks."""
+        """Return d and d̄ of all pairs, each (m, n, S). ``theirs`` are known networks."""
         key = ours.tobytes(), theirs.tobytes()
         if self._last is not None and self._last[:2] == key:
-            return self._last[2]  # while hyperparameters are sampled, the same pairs are asked for again and again
+            return self._last[2]  # while hyperparameters are sampled, the same pairs are requested repeatedly
         new = ours >= FIRST_CANDIDATE
         self._give_slots(np.unique(np.concatenate([theirs, ours[~new]])).tolist())
         if new.any():
@@ -172,7 +172,7 @@ class Catalogue:
         return d, normalised
 
     def described(self, numbers: Numbers) -> Array:
-        """The numbers that describe each network (``nets.describe``): (n, len(names))."""
+        """Return the descriptive features of each network (``nets.describe``): (n, len(names))."""
         if (numbers < FIRST_CANDIDATE).all():
             return self._described[numbers]
         return np.array(
@@ -182,7 +182,7 @@ class Catalogue:
     # --- distances ----------------------------------------------------------------------------------------------
 
     def _give_slots(self, numbers: list[int]) -> None:
-        """See to it that these known networks have slots, and the table their distances."""
+        """Ensure that these known networks have slots and that the table has their distances."""
         new = [number for number in numbers if self._slot[number] < 0]
         if not new:
             return
@@ -208,7 +208,7 @@ class Catalogue:
         self._remembered, self._last = {}, None
 
     def _begin(self, numbers: list[int]) -> None:
-        """Rows for candidates that have none, or had one before there were more slots, and first for those they come from."""
+        """Create rows for candidates without one or with fewer slots than there are, parents first."""
         line: dict[int, None] = {}  # children before parents
         todo = list(dict.fromkeys(numbers))
         while todo:
@@ -220,7 +220,7 @@ class Catalogue:
             ]
         known = {self._parents[each - FIRST_CANDIDATE] for each in line}
         self._give_slots(sorted({*self._references, *(number for number in known if number < FIRST_CANDIDATE)}))
-        # A parent has a lower number than its children.
+        # A parent has a lower index than its children.
         by_parent: dict[int, list[int]] = {}
         for number in sorted(line):
             if len(self._rows.get(number, ())) == len(self._slots):
@@ -233,7 +233,7 @@ class Catalogue:
             self._near(parent, by_parent[parent])
 
     def _near(self, parent: int, children: list[int]) -> None:
-        """Their parent's row, exact for the references nearest to it."""
+        """Copy the parent's row to its children, with exact distances to the nearest references."""
         far = self._row(parent)
         slots = self._slot[self._references]
         sums = self._masses[self._references] + self._mass(parent)
@@ -247,7 +247,7 @@ class Catalogue:
             self._rows[number][slots[order]] = values
 
     def _row(self, number: int) -> Array:
-        """d of one network to all in slots."""
+        """Return d of one network to all in slots."""
         if number >= FIRST_CANDIDATE:
             return self._rows[number]
         row: Array = self._table[self._slot[number], : len(self._slots)]
@@ -258,7 +258,7 @@ class Catalogue:
         self._exact.add(number)
 
     def _exact_row(self, value: Any) -> Array:
-        """d of a network to all in slots, as far as it is not remembered."""
+        """Return d of a network to all in slots, using cached values where available."""
         row = np.zeros((len(self._slots), len(self.structure)))
         row[0] = 1.0  # a typical mass
         old = self._remembered.get(value)
@@ -281,22 +281,22 @@ A = TypeVar("A", bound=NDArray[Any])
 
 
 def _larger(array: A, shape: tuple[int, ...], blank: float) -> A:
-    """The array with room for more."""
+    """Return the array enlarged to ``shape``."""
     made = np.full(shape, blank, dtype=array.dtype)
     made[tuple(slice(size) for size in array.shape)] = array
     return made  # type: ignore[return-value]
 
 
 def _typical_mass(domain: Any) -> float:
-    """The median mass of a domain's pool, or of some of its networks."""
+    """Return the median mass of a domain's pool, or of a sample of its networks."""
     values = getattr(domain, "pool", None)
     if not values:
-        rng = np.random.default_rng(0)  # the same networks for all
+        rng = np.random.default_rng(0)  # the same networks for every catalogue
         values = [domain.sample(rng) for _ in range(SAMPLES)]
     return float(np.median([graph_of(value).mass for value in values]))
 
 
 def is_of_networks(domain: Any) -> bool:
-    """Whether the values of a domain are graphs, or have one."""
+    """Return whether the values of a domain are graphs, or have one."""
     value = domain.sample(np.random.default_rng(0))
     return isinstance(value, Graph) or isinstance(getattr(value, "graph", None), Graph)

@@ -1,9 +1,9 @@
-"""Cell: small cells whose edges hold operations, as in NAS-Bench-201 (Dong & Yang 2020).
+"""Cell: small cells with operations on their edges, as in NAS-Bench-201 (Dong & Yang 2020).
 
 A cell of N nodes has an operation on each edge (j → i), j < i, in the order of NAS-Bench-201: 0→1, 0→2, 1→2, 0→3, 1→3,
-2→3. A node adds up what comes in. For OTMANN the operations become layers: each is fed by those that lead to the node
-it starts from. ``none``, and whatever it cuts off, is no layer; a cell without any path from input to output is a
-single layer ``none``, which matches nothing else.
+2→3. A node sums its inputs. For OTMANN the operations become layers: the inputs of each are the operations that lead to
+its start node. ``none`` operations, and operations that they disconnect, are not layers. A cell without any path from
+input to output is a single layer ``none``, which matches nothing else.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from xstar.space import read_when, register_domain, when_from_json
 from xstar.space.values import Json
 
 OPERATIONS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3")
-"""Those of NAS-Bench-201, in the order of its tables."""
+"""The operations of NAS-Bench-201, in the order of its tables."""
 CHANNELS = 16
-"""Units of every operation: the channels of NAS-Bench-201's first stage. Only ratios of masses depend on it, and those
-little."""
+"""Units of every operation: the channels of NAS-Bench-201's first stage. Only ratios of masses depend on it,
+slightly."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,12 @@ class CellNetwork:
 
     @property
     def config(self) -> dict[str, str]:
-        """The operations under the names ``op0`` … that ``problems.get("nb201-…")`` knows them by."""
+        """The operations, named ``op0`` … as in ``problems.get("nb201-…")``."""
         return {f"op{edge}": operation for edge, operation in enumerate(self.operations)}
 
     @cached_property
     def graph(self) -> Graph:
-        """The cell as OTMANN sees it; equal for cells that compute the same with the same operations."""
+        """The cell as a graph for OTMANN; equal for cells that compute the same with the same operations."""
         pairs = edges_of(self.nodes)
         live = [(pair, op) for pair, op in zip(pairs, self.operations, strict=True) if op != "none"]
         fed, useful = {0}, {self.nodes - 1}
@@ -75,7 +75,7 @@ class CellNetwork:
         return Graph([*layers, Layer("softmax"), Layer("op")], [*links, (last, last + 1)])
 
     def __str__(self) -> str:
-        """The notation of NAS-Bench-201: ``|op~0|+|op~0|op~1|+…``."""
+        """Return the notation of NAS-Bench-201: ``|op~0|+|op~0|op~1|+…``."""
         nodes: dict[int, str] = {}
         for (start, end), op in zip(edges_of(self.nodes), self.operations, strict=True):
             nodes[end] = nodes.get(end, "|") + f"{op}~{start}|"
@@ -83,7 +83,7 @@ class CellNetwork:
 
 
 def edges_of(nodes: int) -> list[tuple[int, int]]:
-    """The edges of a cell, in order."""
+    """Return the edges of a cell, in order."""
     return [(start, end) for end in range(1, nodes) for start in range(end)]
 
 
@@ -93,7 +93,7 @@ def _nodes(edges: int) -> int:
 
 @dataclass(frozen=True)
 class Cell:
-    """All cells of so many nodes with these operations. Values are ``CellNetwork``; the defaults are NAS-Bench-201.
+    """All cells of ``nodes`` nodes with these operations. Values are ``CellNetwork``; the defaults are NAS-Bench-201.
 
     >>> Cell().size
     15625
@@ -123,17 +123,17 @@ class Cell:
 
     @property
     def size(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
         return int(len(self.operations) ** self.edges)
 
     def sample(self, rng: np.random.Generator) -> CellNetwork:
-        """Any cell, all with the same chance."""
+        """Draw a cell uniformly."""
         return CellNetwork(
             tuple(self.operations[i] for i in rng.integers(len(self.operations), size=self.edges).tolist())
         )
 
     def mutate(self, value: CellNetwork, rng: np.random.Generator) -> CellNetwork:
-        """Another operation on one edge."""
+        """Change the operation of one edge."""
         edge = int(rng.integers(self.edges))
         others = [operation for operation in self.operations if operation != value.operations[edge]]
         changed = list(value.operations)

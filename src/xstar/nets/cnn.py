@@ -16,9 +16,10 @@ from xstar.space import register_domain
 
 @dataclass(frozen=True, repr=False)
 class CNN(Networks):
-    """Convolutional networks for images of ``image`` × ``image`` (or ``image=(height, width)``) and ``classes`` classes.
+    """Convolutional networks for images of ``image`` × ``image`` (or ``image=(height, width)``) and ``classes``
+    classes.
 
-    An image is halved at most as often as its smaller side allows: 5 times from 32, 3 times from 8.
+    The smaller side of the image limits the number of halvings: 5 for 32 pixels, 3 for 8.
 
     >>> CNN(image=8, channels=1, classes=10).inputs_of
     (1, 8, 8)

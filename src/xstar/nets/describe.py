@@ -1,11 +1,11 @@
-"""A network in a few numbers: for models that want positions, not distances.
+"""Descriptive features of a network, for models that need coordinates instead of distances.
 
-What makes a network infeasible (too large, too slow, too deep) can be read off its size and its layers, so a classifier of
-feasibility sees these numbers. And NASBOT's kernel has a term of them beside OTMANN's: a distance says that two networks
-differ, not in what.
+The size and the layers of a network usually determine whether it is infeasible (too large, too slow, too deep), so the
+feasibility classifier uses these features. NASBOT's kernel also has a term over them, next to OTMANN's: a distance
+shows that two networks differ, but not in what.
 
 ==========================  =================================================================================
-number                      range it is brought into [0, 1] from
+feature                     range that is scaled to [0, 1]
 ==========================  =================================================================================
 mass, layers, edges         1 … 10⁸, 1 … 64, 1 … 256, on a logarithmic scale
 hops from input to output   shortest and longest, 1 … 64, on a logarithmic scale
@@ -33,14 +33,14 @@ PLAIN = ("mass", "layers", "edges", "shortest", "longest", "degree", "units", "s
 
 
 def graph_of(value: Any) -> Graph:
-    """The graph of a domain's value."""
+    """Return the graph of a domain's value."""
     graph = value if isinstance(value, Graph) else value.graph
     assert isinstance(graph, Graph)
     return graph
 
 
 def described_by(domain: Any) -> tuple[str, ...]:
-    """The names of the numbers that describe a network of this domain. Numbers with one name belong together."""
+    """Return the names of the descriptive features for this domain. Features with the same name belong together."""
     operations = getattr(domain, "operations", None)
     kinds = operations or getattr(domain, "labels", None) or labels(domain.kind)
     edges = [f"edge {edge}" for edge in range(domain.edges) for _ in operations] if operations else []
@@ -48,7 +48,7 @@ def described_by(domain: Any) -> tuple[str, ...]:
 
 
 def describe(value: Any, names: tuple[str, ...]) -> NDArray[np.float64]:
-    """The numbers of one network, in [0, 1]; all 1/2 where there is none."""
+    """Return the features of one network, in [0, 1]; all 1/2 if there is no network."""
     if value is None:
         return np.full(len(names), 0.5)
     kinds = [name.removeprefix("share of ") for name in names if name.startswith("share of ")]

@@ -1,18 +1,18 @@
-"""OTMANN, the distance between architectures (Section 3): of a pair, of all pairs of two lists, and kept across a study.
+"""OTMANN, the distance between architectures (Section 3): for one pair, and for all pairs of two lists.
 
 Notation
 
 =============  ==========================================================================  ==================
 symbol         meaning                                                                     shape
 =============  ==========================================================================  ==================
-``d``          the least cost of matching the masses of two networks, program (3)          (left, right, S)
+``d``          the minimum cost of matching the masses of two networks, program (3)        (left, right, S)
 ``d̄``          d / (tm(G₁) + tm(G₂)), at most 1                                            (left, right, S)
-``ν_str``      the price of matching layers at different positions (``structure``)         (S,)
-``Z``          how much mass of layer i is matched with layer j                            (n₁, n₂)
+``ν_str``      the cost of matching layers at different positions (``structure``)          (S,)
+``Z``          the mass of layer i that is matched with layer j                            (n₁, n₂)
 =============  ==========================================================================  ==================
 
-d is a pseudo-distance (Theorem 1): symmetric, to the last bit here, and it obeys the triangle inequality; d̄ does not.
-Networks at a distance of 0 need not be the same (Figure 3).
+d is a pseudo-distance (Theorem 1): it is symmetric (here bit for bit) and satisfies the triangle inequality; d̄ does
+not. Networks at a distance of 0 need not be equal (Figure 3).
 """
 
 from __future__ import annotations
@@ -38,22 +38,24 @@ Array = NDArray[np.float64]
 STRUCTURE = (0.1, 0.2, 0.4, 0.8)
 """The ensemble of ν_str of the paper's kernel (B.1)."""
 CHUNK = 128
-"""Networks whose costs to one other are prepared together: some 5 MB of arrays. From 32 to 512 the time is the same."""
+"""The number of networks whose costs to one other network are prepared together: about 5 MB of arrays. The time is the
+same from 32 to 512."""
 WORTH_THREADS = 12
-"""Layers per network from which threads pay. The solver lets go of the interpreter, but the calls do not: on two cores two
-threads solved programs of 5 layers at 0.7 times the speed of one, of 8 at 1.0, of 12 at 1.3, of 21 at 1.6, of 41 at 1.9."""
+"""The number of layers per network from which threads pay off. The solver releases the interpreter lock, but the calls
+do not: on two cores two threads solved programs of 5 layers at 0.7 times the speed of one, of 8 at 1.0, of 12 at 1.3,
+of 21 at 1.6, of 41 at 1.9."""
 
 
 @dataclass(frozen=True, slots=True)
 class Transport:
-    """Who was matched with whom."""
+    """The matching of the layers of two networks."""
 
     plan: Array
-    """Z: mass of layer i of the first network matched with layer j of the second, (n₁, n₂)."""
+    """Z: the mass of layer i of the first network that is matched with layer j of the second, (n₁, n₂)."""
     left: Array
-    """Mass of the first network that was not matched, (n₁,)."""
+    """Unmatched mass of the first network, (n₁,)."""
     right: Array
-    """Mass of the second network that was not matched, (n₂,)."""
+    """Unmatched mass of the second network, (n₂,)."""
 
 
 @overload
@@ -67,7 +69,7 @@ def otmann(
 def otmann(
     a: Any, b: Any, structure: float = 0.5, normalised: bool = False, transport: bool = False
 ) -> float | tuple[float, Transport]:
-    """The distance between two architectures at one ν_str; with ``transport=True`` also who was matched with whom.
+    """Return the distance between two architectures at one ν_str; with ``transport=True`` also the matching.
 
     >>> from xstar.nets import Graph, Layer
     >>> chain = [(0, 1), (1, 2), (2, 3)]
@@ -90,11 +92,11 @@ def distances(
     normalised: bool = False,
     threads: int | None = None,
 ) -> Array:
-    """d (or d̄) of every pair at every ν_str: an array (left, right, structure). Without ``right``: of all pairs of
+    """Return d (or d̄) of every pair at every ν_str: (left, right, structure). Without ``right``: all pairs of
     ``left``.
 
-    Entries of the lists are graphs, or have one as their attribute ``graph``. ``threads=None`` uses all processors where
-    the networks are large enough for it to pay.
+    Entries of the lists are graphs, or have an attribute ``graph``. ``threads=None`` uses all processors if the
+    networks are large enough to benefit.
     """
     rows = _graphs("left", left)
     columns = rows if right is None else _graphs("right", right)
@@ -108,7 +110,7 @@ def distances(
 
 
 def normalise(found: Array, left: Sequence[Any], right: Sequence[Any]) -> Array:
-    """d̄ from d, as an array of the same shape (left, right, S)."""
+    """Compute d̄ from d, as an array of the same shape (left, right, S)."""
     sums = np.add.outer([one.mass for one in _graphs("left", left)], [one.mass for one in _graphs("right", right)])
     return found / sums[:, :, None]
 
@@ -136,7 +138,7 @@ def _fill(
             fill(number)
     else:
         with ThreadPoolExecutor(workers) as pool:
-            # The longest rows first, so that no thread is left with one at the end.
+            # Longest rows first, so that no thread is left with a long row at the end.
             for _ in pool.map(fill, reversed(range(len(rows)))):
                 pass
     if symmetric:
@@ -153,12 +155,12 @@ def _workers(rows: list[Graph], columns: list[Graph], threads: int | None) -> in
 
 
 def _processors() -> int:
-    """Those this process may use; macOS cannot say, and all count there."""
+    """Return the number of processors available to this process; on macOS, all of them."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _ascending(structure: Sequence[float]) -> tuple[Array, NDArray[np.intp]]:
-    """The values of ν in ascending order, each once, and where each of those asked for is among them."""
+    """Return the distinct values of ν in ascending order, and the position of each requested value among them."""
     values = [as_float(value) for value in structure] if isinstance(structure, (tuple, list, np.ndarray)) else []
     if not values or any(value is None or value < 0 for value in values):
         raise InvalidArgument(
@@ -183,7 +185,7 @@ def _check_families(graphs: list[Graph]) -> None:
 
 
 def _matched(a: Graph, b: Graph, structure: float) -> Transport:
-    """Z by the paper's program (5) as it stands, over the rows of both profiles."""
+    """Compute Z by the paper's program (5), over the rows of both profiles."""
     from ot.lp.emd_wrap import emd_c
 
     one, other = a.profile, b.profile
@@ -193,9 +195,9 @@ def _matched(a: Graph, b: Graph, structure: float) -> Transport:
     cost[-1, -1] = 0.0
     supply, demand = np.append(one.masses, b.mass), np.append(other.masses, a.mass)
     whole = emd_c(supply, demand, cost, transport.MOST_PIVOTS, 1)[0]
-    rows = np.where(cost < labels.FORBID, whole, 0.0)[:-1, :-1]  # a cost of 2 is as good as no match: count it as none
+    rows = np.where(cost < labels.FORBID, whole, 0.0)[:-1, :-1]  # a cost of 2 is that of no match: drop it
     plan = np.zeros((len(a.layers), len(b.layers)))
-    # Layers of one row cannot be told apart: each takes its share.
+    # Layers of one row are indistinguishable: each receives its share.
     for i, ours in enumerate(one.members):
         for j, theirs in enumerate(other.members):
             if rows[i, j] > 0.0:

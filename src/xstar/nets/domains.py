@@ -1,4 +1,4 @@
-"""What MLP and CNN have in common: the limits of B.3, sampling, mutation, JSON. A domain's values are graphs."""
+"""The common base of MLP and CNN: the limits of B.3, sampling, mutation, JSON. A domain's values are graphs."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from xstar.space import read_when, when_from_json
 from xstar.space.values import Json, thaw
 
 SAMPLE_STEPS = (3, 4, 5, 6)
-"""Modifications of a pool network that make a random one, with the chances below: those of the authors' published code. Fewer
-stay near the pool, more take longer."""
+"""Numbers of modifications that turn a pool network into a random one, with the probabilities below: those of the
+authors' published code. Fewer stay near the pool, more take longer."""
 SAMPLE_CHANCES = (0.1, 0.2, 0.3, 0.4)
 
 D = TypeVar("D", bound="Networks")
@@ -33,18 +33,18 @@ class Networks(ABC):
     """Networks of one family within limits; the defaults are those of the paper (B.3)."""
 
     max_layers: int = 60
-    """Layers, the input and the output included."""
+    """Maximum number of layers, including the input and the output."""
     max_mass: float = 1e8
-    """The mass of the whole network."""
+    """Maximum mass of the whole network."""
     max_degree: int = 5
-    """Parents, and children, of one layer."""
+    """Maximum number of parents, and of children, of one layer."""
     max_edges: int = 200
     units: tuple[int, int] = (8, 1024)
-    """The fewest and the most units of one layer."""
+    """Minimum and maximum number of units of one layer."""
     labels: tuple[str, ...] | None = None
-    """The types of processing layers; None: all built-in ones of the family."""
+    """The types of processing layers; None: all built-in types of the family."""
     when: Mapping[str, Any] | None = None
-    """The conditions under which the parameter takes part."""
+    """The conditions under which the parameter is active."""
 
     kind: ClassVar[str]
 
@@ -77,25 +77,25 @@ class Networks(ABC):
     @property
     @abstractmethod
     def inputs_of(self) -> Inputs:
-        """What goes into its networks."""
+        """The inputs of its networks."""
 
     @property
     @abstractmethod
     def outputs_of(self) -> int:
-        """What comes out of them."""
+        """The number of outputs of its networks."""
 
     @property
     @abstractmethod
     def decision(self) -> str:
-        """The decision layers they have."""
+        """The type of their decision layers."""
 
     @abstractmethod
     def _candidates(self) -> list[Graph]:
-        """The networks of the paper's pool, and after them a smallest one."""
+        """Return the networks of the paper's pool, followed by a minimal one."""
 
     @cached_property
     def pool(self) -> tuple[Graph, ...]:
-        """The initial pool: the paper's networks that lie within the limits, or a smallest network where none does."""
+        """The initial pool: the paper's networks that satisfy the limits, or a minimal network if none does."""
         *found, smallest = self._candidates()
         return tuple(graph for graph in found if self.contains(graph)) or (
             (smallest,) if self.contains(smallest) else ()
@@ -108,19 +108,20 @@ class Networks(ABC):
     # --- the protocol of space.Domain ---------------------------------------------------------------------------
 
     def sample(self, rng: np.random.Generator) -> Graph:
-        """A network of the pool, modified three to six times."""
+        """Return a network of the pool, modified three to six times."""
         start = self.pool[int(rng.integers(len(self.pool)))]
         return self.mutate(start, rng, steps=int(rng.choice(SAMPLE_STEPS, p=SAMPLE_CHANCES)))
 
     def mutate(self, value: Graph, rng: np.random.Generator, steps: int | None = None, **options: Any) -> Graph:
-        """A network a few modifications away (B.2), within the limits; ``options`` are those of ``nets.mutate``."""
+        """Return a network a few modifications away (B.2), within the limits; ``options`` are those of
+        ``nets.mutate``."""
         return mutate(value, rng, self.contains, steps=steps, labels=self.labels, **options)
 
     def contains(self, value: object) -> bool:
         return self._problem(value) is None
 
     def check(self, value: object) -> Graph:
-        """The value itself, or the error that says why it is not of this domain."""
+        """Return the value, or raise an error that explains why it is not in this domain."""
         problem = self._problem(value)
         if problem is not None:
             raise problem
@@ -154,7 +155,7 @@ class Networks(ABC):
         return None
 
     def dump(self, value: Graph) -> Json:
-        """Layers and edges; what goes in and comes out is the domain's."""
+        """Return layers and edges; the domain defines inputs and outputs."""
         data = value.to_json()
         return {"layers": data["layers"], "edges": data["edges"]}
 
@@ -179,7 +180,7 @@ class Networks(ABC):
 
     def __repr__(self) -> str:
         parts = []
-        for one in sorted(fields(self), key=lambda one: one.kw_only is True):  # what it is for, then its limits
+        for one in sorted(fields(self), key=lambda one: one.kw_only is True):  # first its purpose, then its limits
             value = getattr(self, one.name)
             if value != one.default:
                 parts.append(f"{one.name}={value!r}")

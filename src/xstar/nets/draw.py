@@ -1,10 +1,9 @@
-"""A picture of a network as SVG, with nothing but text: layers in ranks from the input at the top to the output at the
-bottom.
+"""Draw a network as SVG text: layers in ranks, from the input at the top to the output at the bottom.
 
-Layered drawing (Sugiyama, Tagawa & Toda 1981). A layer's rank is its longest path from the input; an edge that passes
-ranks gets a bend in each, so that it goes around layers and not through them; ranks are ordered by the mean place of
-their neighbours, and then everything moves towards its neighbours as far as there is room. Colours follow the paper's
-Figure 1: the input and the output are pink, decisions green.
+Layered drawing (Sugiyama, Tagawa & Toda 1981). The rank of a layer is its longest path from the input. An edge that
+crosses ranks gets a bend in each, so that it is routed around layers. Ranks are ordered by the mean position of their
+neighbours, and then every node moves towards its neighbours as far as space permits. Colours follow the paper's Figure
+1: the input and the output are pink, decisions green.
 """
 
 from __future__ import annotations
@@ -32,15 +31,15 @@ OTHER = "#ececec"
 INK, LINE = "#222222", "#777777"
 HEIGHT, STEP, GAP, MARGIN = 24.0, 52.0, 14.0, 12.0
 LETTER = 6.6
-"""Width of a letter at 12 px: that of an average sans-serif, with room to spare."""
+"""Width of a letter at 12 px: that of an average sans-serif font, with some slack."""
 BEND = 10.0
-"""Room an edge takes where it passes a rank."""
+"""Width reserved for an edge where it crosses a rank."""
 SWEEPS = 8
 
 
 @dataclass
 class Node:
-    """A layer, or the bend of an edge in a rank it passes."""
+    """A layer, or the bend of an edge in a rank that it crosses."""
 
     rank: int
     width: float
@@ -49,7 +48,7 @@ class Node:
 
 
 def svg(graph: Graph, masses: bool = False) -> str:
-    """The picture. ``masses`` writes them in parentheses."""
+    """Return the picture. ``masses`` adds the masses in parentheses."""
     texts = [_text(graph, number, masses) for number in range(len(graph.layers))]
     nodes, chains = _nodes(graph, texts)
     ranks = _ordered(nodes, chains)
@@ -80,9 +79,9 @@ def _text(graph: Graph, number: int, masses: bool) -> str:
 
 
 def _nodes(graph: Graph, texts: list[str]) -> tuple[list[Node], list[list[int]]]:
-    """Layers and bends, and for each edge the nodes it runs through."""
+    """Return layers and bends, and for each edge the nodes that it passes through."""
     rank = [0] * len(graph.layers)
-    for start, end in graph.edges:  # ascending in their starts, and layers are in topological order
+    for start, end in graph.edges:  # ascending by start, and layers are in topological order
         rank[end] = max(rank[end], rank[start] + 1)
     nodes = [Node(rank[n], LETTER * len(text) + 12, n) for n, text in enumerate(texts)]
     chains = []
@@ -106,7 +105,7 @@ def _neighbours(nodes: list[Node], chains: list[list[int]]) -> tuple[list[list[i
 
 
 def _ordered(nodes: list[Node], chains: list[list[int]]) -> list[list[int]]:
-    """The nodes of each rank from left to right: each as near as possible to the mean place of its neighbours."""
+    """Return the nodes of each rank from left to right, ordered by the mean position of their neighbours."""
     ranks: list[list[int]] = [[] for _ in range(1 + max(node.rank for node in nodes))]
     for number, node in enumerate(nodes):
         ranks[node.rank].append(number)
@@ -122,7 +121,7 @@ def _ordered(nodes: list[Node], chains: list[list[int]]) -> list[list[int]]:
 
 
 def _place(nodes: list[Node], ranks: list[list[int]], chains: list[list[int]]) -> None:
-    """Positions from left to right: towards the neighbours, without overlap, in the order of the ranks."""
+    """Assign positions from left to right: towards the neighbours, without overlap, in the order of the ranks."""
     above, below = _neighbours(nodes, chains)
     for sweep in range(3 * SWEEPS):
         down = sweep % 2 == 0
@@ -135,7 +134,7 @@ def _place(nodes: list[Node], ranks: list[list[int]], chains: list[list[int]]) -
                 from_left[i] = max(wanted[i], from_left[i - 1] + room[i - 1])
             for i in range(len(rank) - 2, -1, -1):
                 from_right[i] = min(wanted[i], from_right[i + 1] - room[i])
-            for i, number in enumerate(rank):  # the mean of two arrangements without overlap has none
+            for i, number in enumerate(rank):  # the mean of two arrangements without overlap has no overlap either
                 nodes[number].x = (from_left[i] + from_right[i]) / 2
 
 
@@ -144,7 +143,7 @@ def _top(node: Node) -> float:
 
 
 def _edge(chain: list[Node]) -> str:
-    """Downwards from box to box, straight through the bends' ranks and curved between."""
+    """Return the path of an edge: from box to box, straight through the ranks of its bends and curved between."""
     first = chain[0]
     path = f"M{first.x:.1f} {_top(first) + HEIGHT:.1f}"
     for upper, lower in pairwise(chain):

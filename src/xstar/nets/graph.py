@@ -12,7 +12,7 @@ symbol        meaning                                                           
 ``E``         pairs (u, v): the output of u is an input of v                     ``edges``
 ============  =================================================================  ====================
 
-Layers are kept in topological order: as given where they are in one, sorted otherwise. Which of the possible orders it is
+Layers are stored in topological order: the given order if it is one, sorted otherwise. The choice among several orders
 does not matter: two graphs are equal if a renumbering of layers turns one into the other (``canonical.py``).
 """
 
@@ -33,7 +33,7 @@ from xstar.space.values import Json
 if TYPE_CHECKING:
     from torch import nn
 
-#: What goes into a network: features of an MLP; channels, height and width of a CNN's image; None where nobody has said.
+#: Inputs of a network: the features of an MLP; channels, height and width of a CNN's image; None if unspecified.
 Inputs = int | tuple[int, int, int] | None
 
 
@@ -44,7 +44,7 @@ class Layer:
     >>> Layer("conv3", 64, stride=2)
     Layer('conv3', 64, stride=2)
 
-    Pooling layers have a stride of 2 (B.3), whatever is said.
+    Pooling layers always have a stride of 2 (B.3).
     """
 
     op: str
@@ -76,12 +76,11 @@ class Layer:
 
 
 class Graph:
-    """An architecture: layers and the edges between them, checked on construction, never changed.
+    """An architecture: layers and the edges between them, validated on construction and immutable.
 
-    ``inputs`` and ``outputs`` say what the network is for, so that ``to_torch`` needs no arguments; domains set them.
+    ``inputs`` and ``outputs`` define the shapes of the data, so that ``to_torch`` needs no arguments; domains set them.
 
-    Examples
-    --------
+    Examples --------
     >>> chain = Graph([Layer("ip"), Layer("relu", 64), Layer("linear"), Layer("op")], [(0, 1), (1, 2), (2, 3)])
     >>> moved = Graph([Layer("op"), Layer("linear"), Layer("relu", 64), Layer("ip")], [(3, 2), (2, 1), (1, 0)])
     >>> chain == moved, hash(chain) == hash(moved)
@@ -106,7 +105,7 @@ class Graph:
         for one in given:
             if not isinstance(one, Layer):
                 raise InvalidArgument("layers", "must be of nets.Layer", one, 'write Layer("relu", 64)')
-        state = self.__dict__  # a frozen object fills itself
+        state = self.__dict__  # the class is frozen: set attributes directly
         ordered, links, parents, children, family = validation.structure(given, edges)
         state["layers"], state["edges"], state["parents"], state["children"] = ordered, links, parents, children
         state["family"] = family
@@ -115,22 +114,22 @@ class Graph:
             state["halvings"] = validation.images(ordered, parents, state["inputs"])
 
     parents: tuple[tuple[int, ...], ...]
-    """Of each layer, ascending."""
+    """Parents of each layer, ascending."""
     children: tuple[tuple[int, ...], ...]
-    """Of each layer, ascending."""
+    """Children of each layer, ascending."""
     family: Family
     """Whether it is an MLP, a CNN or a cell."""
     halvings: tuple[int | None, ...]
-    """Of a CNN: how often the image a layer hands on has been halved; None where it hands on a vector."""
+    """For a CNN: how often the output image of each layer has been halved; None if the output is a vector."""
 
     @cached_property
     def units(self) -> tuple[int, ...]:
-        """How many units each layer hands on."""
+        """The number of output units of each layer."""
         return measures.units(self)
 
     @cached_property
     def masses(self) -> tuple[float, ...]:
-        """The mass of each layer: the amount of computation it stands for."""
+        """The mass of each layer: the amount of computation that it represents."""
         return measures.masses(self)
 
     @cached_property
@@ -140,14 +139,14 @@ class Graph:
 
     @cached_property
     def profile(self) -> measures.Profile:
-        """What OTMANN needs to know, as arrays."""
+        """The input of OTMANN, as arrays."""
         return measures.profile(self)
 
     # --- identity -----------------------------------------------------------------------------------------------
 
     @cached_property
     def canonical(self) -> canonical.Form:
-        """The same for two graphs if and only if they differ by the numbering of layers alone."""
+        """The canonical form: equal for two graphs if and only if they differ only in the numbering of layers."""
         return canonical.form(self)
 
     def __eq__(self, other: object) -> bool:
@@ -188,8 +187,8 @@ class Graph:
     # --- other forms --------------------------------------------------------------------------------------------
 
     def to_json(self) -> Json:
-        """Layers as ``[op]``, ``[op, units]`` or ``[op, units, stride]``, edges as pairs; ``Graph.from_json`` is the
-        inverse."""
+        """Return layers as ``[op]``, ``[op, units]`` or ``[op, units, stride]`` and edges as pairs; see
+        ``Graph.from_json``."""
         layers: list[list[Any]] = []
         for one in self.layers:
             entry: list[Any] = [one.op] if one.units is None else [one.op, one.units]
@@ -201,7 +200,7 @@ class Graph:
 
     @classmethod
     def from_json(cls, data: Json) -> Graph:
-        """The graph that ``to_json`` wrote."""
+        """Return the graph stored by ``to_json``."""
         remedy = "pass what Graph.to_json() returned"
         rule = 'must be {"layers": [[op, units, stride], …], "edges": [[from, to], …]}'
         if not isinstance(data, Mapping) or not {"layers", "edges"} <= set(data):
@@ -216,16 +215,16 @@ class Graph:
         return cls(layers, edges, data.get("inputs"), data.get("outputs"))
 
     def to_torch(self, inputs: Inputs | Sequence[int] = None, outputs: int | None = None) -> nn.Module:
-        """A trainable module; needs torch. ``inputs`` and ``outputs`` stand in for those the graph does not have."""
+        """Return a trainable module; requires torch. The arguments are for graphs without inputs or outputs."""
         from xstar.nets.torch import build
 
         return build(self, inputs, outputs)
 
     def draw(self, masses: bool = False) -> str:
-        """A picture of the network as SVG, ``masses`` in parentheses as in the paper's Figure 1."""
+        """Return an SVG picture of the network, with ``masses`` in parentheses as in the paper's Figure 1."""
         from xstar.nets.draw import svg
 
         return svg(self, masses)
 
-    def _repr_svg_(self) -> str:  # a notebook shows the picture
+    def _repr_svg_(self) -> str:  # displayed by notebooks
         return self.draw()

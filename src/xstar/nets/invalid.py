@@ -1,24 +1,24 @@
-"""What can be wrong with an architecture: one class per rule, all of them ``InvalidArgument``.
+"""Errors of invalid architectures: one class per rule, all of them ``InvalidArgument``.
 
 ::
 
     InvalidGraph                   (an InvalidArgument)
-    ├── UnknownLabel               no such type of layer
+    ├── UnknownLabel               unknown layer type
     ├── InvalidUnits               units missing, superfluous or out of range
-    ├── InvalidStride              a stride the type of layer does not have
-    ├── InvalidEdges               an edge to nowhere, to itself, or given twice
-    ├── CyclicGraph                the edges run in a circle
+    ├── InvalidStride              a stride that the layer type does not support
+    ├── InvalidEdges               an edge to a missing layer, a self-loop, or a duplicate edge
+    ├── CyclicGraph                the edges form a cycle
     ├── OneInput                   not exactly one input layer
     ├── OneOutput                  not exactly one output layer
-    ├── DecisionPlacement          the output is not fed by decision layers, or something else is
-    ├── NoProcessing               nothing between the input and the decision
+    ├── DecisionPlacement          an input of the output is no decision layer, or a decision layer has another child
+    ├── NoProcessing               no layer between the input and the decision
     ├── OffPath                    a layer that is on no path from the input to the output
     ├── MixedFamilies              layers of an MLP and of a CNN in one network
-    ├── ImageMismatch              images of different sizes, or an image and a vector, are to be joined
-    ├── ImageTooSmall              the image is halved more often than it can be
+    ├── ImageMismatch              a layer joins images of different sizes, or an image and a vector
+    ├── ImageTooSmall              the image is halved more often than its size allows
     └── TooLarge                   more layers, edges, degree or mass than the domain allows
 
-A search never sees them: a modifier whose result breaks a rule is not applied.
+A search never raises them: a modifier whose result violates a rule is not applied.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from xstar.errors import InvalidArgument
 
 
 class InvalidGraph(InvalidArgument):
-    """An architecture breaks a rule; the class says which."""
+    """An architecture violates a rule; the class identifies the rule."""
 
 
 class UnknownLabel(InvalidGraph):
-    """No such type of layer."""
+    """Unknown layer type."""
 
 
 class InvalidUnits(InvalidGraph):
@@ -39,15 +39,15 @@ class InvalidUnits(InvalidGraph):
 
 
 class InvalidStride(InvalidGraph):
-    """A stride the type of layer does not have."""
+    """A stride that the layer type does not support."""
 
 
 class InvalidEdges(InvalidGraph):
-    """An edge to nowhere, to itself, or given twice."""
+    """An edge to a missing layer, a self-loop, or a duplicate edge."""
 
 
 class CyclicGraph(InvalidGraph):
-    """The edges run in a circle."""
+    """The edges form a cycle."""
 
 
 class OneInput(InvalidGraph):
@@ -59,11 +59,11 @@ class OneOutput(InvalidGraph):
 
 
 class DecisionPlacement(InvalidGraph):
-    """The output is not fed by decision layers alone, or a decision layer feeds something else."""
+    """An input of the output is not a decision layer, or a decision layer has another child."""
 
 
 class NoProcessing(InvalidGraph):
-    """Nothing between the input and the decision: such a network has no mass, and no distance to others."""
+    """No layer between the input and the decision: such a network has no mass and no distance to others."""
 
 
 class OffPath(InvalidGraph):
@@ -75,7 +75,7 @@ class MixedFamilies(InvalidGraph):
 
 
 class ImageMismatch(InvalidGraph):
-    """Images of different sizes, or an image and a vector, are to be joined."""
+    """A layer joins images of different sizes, or an image and a vector."""
 
 
 class ImageTooSmall(InvalidGraph):

@@ -1,4 +1,4 @@
-"""Types of layers: what each does to masses and images, and what it costs to take one for another (M, Tables 4 and 5).
+"""Layer types: their effect on masses and images, and the cost of matching one with another (M, Tables 4 and 5).
 
 Notation
 
@@ -6,13 +6,13 @@ Notation
 symbol     meaning                                                                          shape
 =========  ===============================================================================  =====================
 ``M``      cost of matching a unit of mass of one label with one of another                 (labels, labels)
-``FORBID`` what stands for ∞ in M: leaving a unit unmatched on both sides costs 1 + 1,      float
+``FORBID`` represents ∞ in M: leaving a unit unmatched on both sides costs 1 + 1,           float
            so nothing that costs 2 or more is ever matched (A.1)
 =========  ===============================================================================  =====================
 
-A *family* is a set of labels that occur together (``mlp``, ``cnn``, ``cell``). A *group* is a part of a family that has
-path lengths of its own (A.3, "Other details"). ``register_label`` adds a label; M stays a pseudo-metric, or Theorem 1
-would not hold and neither would the shortcuts of ``transport.py``.
+A *family* is a set of labels that occur together (``mlp``, ``cnn``, ``cell``). A *group* is a part of a family with its
+own path lengths (A.3, "Other details"). ``register_label`` adds a label. M must remain a pseudo-metric: Theorem 1 and
+the shortcuts of ``transport.py`` depend on it.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ Role = Literal["input", "processing", "decision", "output"]
 
 FORBID = 2.0
 RES_MASS = 2.0
-"""A residual layer is two convolutions (A.3)."""
+"""A residual layer consists of two convolutions (A.3)."""
 FC_MASS = 0.1
-"""A unit of a fully connected layer is a number, one of a convolution is an image (A.3)."""
+"""A unit of a fully connected layer is a number, a unit of a convolution is an image (A.3)."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ class Family:
 
     name: str
     groups: tuple[str, ...]
-    """Those with path lengths of their own, besides that of all layers."""
+    """Groups with their own path lengths, in addition to those over all layers."""
     images: bool
-    """Whether layers pass images on, so that sizes have to fit."""
+    """Whether layers output images, so that sizes must match."""
     sums: bool = False
-    """Whether a layer adds its parents up instead of concatenating them."""
+    """Whether a layer sums the outputs of its parents instead of concatenating them."""
 
 
 FAMILIES = {
@@ -59,26 +59,26 @@ FAMILIES = {
 
 @dataclass(frozen=True)
 class Label:
-    """One type of layer."""
+    """One layer type."""
 
     name: str
     role: Role = "processing"
     family: str | None = None
-    """None: in every family (the input, the output, softmax)."""
+    """None: part of every family (the input, the output, softmax)."""
     group: str | None = None
-    """The group of the family whose path lengths count it."""
+    """The group of the family whose path lengths include it."""
     units: bool = True
-    """Whether it has units of its own; otherwise it passes on as many as come in."""
+    """Whether it has its own units; otherwise it outputs as many as it receives."""
     strides: tuple[int, ...] = (1,)
-    """The strides it may have; where there is one only, it has that one."""
+    """The strides it may have; a single stride is also the default."""
     flat: bool = False
     """Whether it turns images into vectors."""
     mass: float = 1.0
-    """What the product of units and incoming units is multiplied with."""
+    """Factor on the product of units and incoming units."""
     computes: bool = True
-    """Whether its mass is that product; otherwise it is the number of units it passes on, as for pooling."""
+    """Whether its mass is that product; otherwise it is the number of output units, as for pooling."""
     builder: Callable[..., Any] | None = field(default=None, compare=False)
-    """``builder(incoming, units, stride)`` gives the torch module of a label of your own."""
+    """For custom labels: ``builder(incoming, units, stride)`` returns the torch module."""
 
 
 _LABELS: dict[str, Label] = {}
@@ -88,7 +88,7 @@ _parts: NDArray[np.intp] = np.empty(0, dtype=np.intp)
 
 
 def label(name: str) -> Label:
-    """The label of that name."""
+    """Return the label of that name."""
     found = _LABELS.get(name) if isinstance(name, str) else None
     if found is None:
         raise UnknownLabel("op", f"must be one of {', '.join(_LABELS)}", name, "or add it with nets.register_label")
@@ -96,31 +96,30 @@ def label(name: str) -> Label:
 
 
 def labels(family: str) -> tuple[str, ...]:
-    """The names of a family's built-in processing layers. Labels of your own take part where a domain names them."""
+    """Return the names of a family's built-in processing layers. Custom labels must be named by a domain."""
     return tuple(name for name in _BUILT_IN if _LABELS[name].family == family and _LABELS[name].role == "processing")
 
 
 def number(name: str) -> int:
-    """The row of a label in ``costs``."""
+    """Return the row of a label in ``costs``."""
     return _NUMBERS[name]
 
 
 def costs() -> NDArray[np.float64]:
-    """M of all labels, by their numbers; ``FORBID`` for ∞."""
+    """Return M of all labels, by their numbers; ``FORBID`` for ∞."""
     return _costs
 
 
 def parts() -> NDArray[np.intp]:
-    """Which part each label belongs to: between labels of different parts nothing is ever matched, not even by way of
-    others."""
+    """Return the part of each label: labels of different parts are never matched, not even through others."""
     return _parts
 
 
 def register_label(one: Label, costs: Mapping[str, float] | None = None) -> None:
-    """Make a type of layer known, with what it costs to match it with known ones (0 … 2; 1 is the price of no match).
+    """Register a layer type, with the cost of matching it with known ones (0 … 2; 1 is the cost of no match).
 
-    A label that is not named costs as much as the cheapest way through those that are, and ∞ where there is no way.
-    The costs given must leave M a pseudo-metric. Registering the same label again with the same costs changes nothing.
+    The cost to a label that is not given is that of the cheapest path through the given ones, and ∞ if there is none. M
+    must remain a pseudo-metric. Registering the same label again with the same costs has no effect.
 
     >>> register_label(Label("example-conv9", family="cnn", group="conv", strides=(1, 2)), {"conv7": 0.2})
     >>> cost("example-conv9", "conv5")
@@ -152,7 +151,7 @@ def register_label(one: Label, costs: Mapping[str, float] | None = None) -> None
 
 
 def cost(first: str, second: str) -> float:
-    """M(first, second): ∞ where the two are never matched."""
+    """Return M(first, second): ∞ if the two are never matched."""
     found = float(_costs[_NUMBERS[label(first).name], _NUMBERS[label(second).name]])
     return math.inf if found >= FORBID else round(found, 12)
 
@@ -187,7 +186,7 @@ def _check_triangles(table: NDArray[np.float64], name: str) -> None:
 
 
 def _components(near: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Connected components, each by its lowest number."""
+    """Return connected components, each identified by its lowest number."""
     found = np.arange(len(near), dtype=np.intp)
     while True:
         lowest = np.where(near, found, len(near)).min(axis=1)
@@ -225,8 +224,8 @@ def _register_built_in() -> None:
         Label("avg-pool", family="cnn", group="pool", units=False, strides=(2,), computes=False), {"max-pool": 0.25}
     )
     register_label(Label("fc", family="cnn", group="fc", flat=True, mass=FC_MASS))
-    # The operations of NAS-Bench-201. The costs are ours, after Table 4: neighbouring kernels 0.2, what computes
-    # nothing 0.25.
+    # The operations of NAS-Bench-201. The costs are ours, following Table 4: neighbouring kernels 0.2, operations
+    # without computation 0.25.
     register_label(Label("nor_conv_1x1", family="cell", group="conv"))
     register_label(Label("nor_conv_3x3", family="cell", group="conv"), {"nor_conv_1x1": 0.2})
     register_label(Label("avg_pool_3x3", family="cell", group="pool", computes=False))

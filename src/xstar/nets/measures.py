@@ -1,4 +1,4 @@
-"""What OTMANN compares: masses and path lengths of the layers of one network (Section 3, Algorithm 1, A.3).
+"""The quantities that OTMANN compares: masses and path lengths of layers (Section 3, Algorithm 1, A.3).
 
 Notation
 
@@ -6,17 +6,17 @@ Notation
 symbol         meaning                                                                    shape
 =============  =========================================================================  ==================
 ``lm``         masses of layers                                                           (n,)
-``ζ``          share of the processing mass that input, output and decision each have     float
+``ζ``          share of the processing mass assigned to each of input, output, decision   float
 ``δ``          path lengths, {all, group …} × {shortest, longest, random walk} ×          (n, 6·(groups + 1))
                {from ip, to op}
 =============  =========================================================================  ==================
 
-Readings where the paper is silent: the input hands on one unit; a pooling layer hands on what comes in, and that is its mass;
-within a group a path length counts the hops that leave a layer of the group on the way to op, and those that enter one on the
-way from ip.
+Choices where the paper is silent: the input outputs one unit; a pooling layer outputs as many units as it receives, and
+that is its mass; within a group a path length counts the hops that leave a layer of the group on the way to op, and
+those that enter one on the way from ip.
 
-Sums and means over neighbours are rounded once (``math.fsum``), so that nothing depends on the numbering of layers: networks
-that differ by that alone have the same bits, and Figure 3's pair is at a distance of exactly 0.
+Sums and means over neighbours are rounded once (``math.fsum``), so that the result does not depend on the numbering of
+layers: networks that differ only in numbering give identical bits, and Figure 3's pair is at a distance of exactly 0.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ZETA = 0.1
 
 
 def units(graph: Graph) -> tuple[int, ...]:
-    """How many units each layer hands on: its own, those of its parents, or 1 for the input."""
+    """Return the number of output units of each layer: its own, those of its parents, or 1 for the input."""
     handed: list[int] = []
     for one, parents in zip(graph.layers, graph.parents, strict=True):
         handed.append(one.units if one.units is not None else sum([handed[u] for u in parents]) if parents else 1)
@@ -49,7 +49,7 @@ def units(graph: Graph) -> tuple[int, ...]:
 
 
 def masses(graph: Graph) -> tuple[float, ...]:
-    """lm(u): own units × incoming units for processing layers, shares of their sum for the others."""
+    """Return lm(u): own units × incoming units for processing layers, shares of their sum for the others."""
     handed = graph.units
     found = [0.0] * len(handed)
     decisions = []
@@ -61,7 +61,7 @@ def masses(graph: Graph) -> tuple[float, ...]:
             if not kind.computes:
                 found[place] = float(handed[place])
             else:
-                # Where parents are added up, as in a cell, every layer takes in as many units as it has.
+                # Where parents are summed, as in a cell, every layer receives as many units as it has.
                 incoming = handed[place] if graph.family.sums else sum([handed[u] for u in parents])
                 found[place] = kind.mass * (handed[place] * incoming)
     share = ZETA * fsum(found)
@@ -72,12 +72,12 @@ def masses(graph: Graph) -> tuple[float, ...]:
 
 
 def total(masses: Sequence[float]) -> float:
-    """tm(G)."""
+    """Return tm(G)."""
     return fsum(masses)
 
 
 def path_lengths(graph: Graph) -> Array:
-    """δ of every layer: (n, 6·(groups + 1)), as in Algorithm 1."""
+    """Return δ of every layer: (n, 6·(groups + 1)), as in Algorithm 1."""
     groups = [None, *graph.family.groups]
     own = [label(one.op).group for one in graph.layers]
     size = len(own)
@@ -90,7 +90,7 @@ def path_lengths(graph: Graph) -> Array:
 
 
 def hops(graph: Graph) -> tuple[float, float]:
-    """The shortest and the longest way from input to output."""
+    """Return the shortest and the longest path length from input to output."""
     shortest, longest, _ = _lengths(range(1, len(graph.layers)), graph.parents, [1] * len(graph.layers))
     return shortest[-1], longest[-1]
 
@@ -98,10 +98,10 @@ def hops(graph: Graph) -> tuple[float, float]:
 def _lengths(
     order: range, nearer: tuple[tuple[int, ...], ...], counts: list[int]
 ) -> tuple[list[float], list[float], list[float]]:
-    """Shortest, longest and random-walk lengths to the end that ``nearer`` leads to.
+    """Return shortest, longest and random-walk lengths to the end that ``nearer`` leads to.
 
-    From the input a hop counts where it enters a layer that counts, towards the output where it leaves one: both times
-    it is the layer the length is for.
+    From the input, a hop counts if it enters a counted layer; towards the output, if it leaves one. In both cases this
+    is the layer whose length is computed.
     """
     shortest, longest, walk = [0.0] * len(counts), [0.0] * len(counts), [0.0] * len(counts)
     for place in order:
@@ -118,7 +118,8 @@ def _lengths(
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A network as OTMANN sees it. Layers of one label at one place (equal δ) are one: nothing can tell them apart."""
+    """The representation of a network for OTMANN. Layers with equal label and equal δ form one row: they are
+    indistinguishable."""
 
     labels: NDArray[np.intp]
     """Numbers of labels, (k,), ascending by part."""
@@ -127,9 +128,9 @@ class Profile:
     masses: Array
     """lm, (k,)."""
     members: tuple[tuple[int, ...], ...]
-    """The layers that make up each row."""
+    """The layers that form each row."""
     key: bytes
-    """All of the above but the members: an order among networks that their numbering does not change."""
+    """All of the above except the members: orders networks independently of their numbering."""
 
 
 def profile(graph: Graph) -> Profile:
@@ -137,7 +138,7 @@ def profile(graph: Graph) -> Profile:
     rows: dict[tuple[int, bytes], list[int]] = {}
     for place, one in enumerate(graph.layers):
         rows.setdefault((number(one.op), lengths[place].tobytes()), []).append(place)
-    order = sorted(rows)  # by label, then by place: independent of the numbering
+    order = sorted(rows)  # by label, then by position: independent of the numbering
     members = tuple(tuple(rows[key]) for key in order)
     numbers = np.array([key[0] for key in order], dtype=np.intp)
     kept = np.ascontiguousarray(lengths[[places[0] for places in members]])

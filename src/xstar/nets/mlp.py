@@ -30,7 +30,7 @@ class MLP(Networks):
     inputs: int
     outputs: int = 1
     task: str | None = None
-    """``"regression"`` or ``"classification"``; None: classification where there are several outputs."""
+    """``"regression"`` or ``"classification"``; None: classification if there are several outputs."""
 
     kind: ClassVar[str] = "mlp"
 

@@ -1,11 +1,11 @@
 """The nine modifiers of Table 6 and the compound mutation of B.2: small steps from one architecture to another.
 
-A modifier is a pure function of (graph, rng). It gives None where its choice of layers leads to no valid network: the paper
-disallows such a change rather than repairing it. Images are the usual reason, as layers that are joined must have the
-same size; a skip connection from a larger image to a smaller one gets average pooling in between.
+A modifier is a pure function of (graph, rng). It returns None if its choice of layers leads to no valid network: the
+paper disallows such a change rather than repairing it. The usual reason is images, because layers that are joined must
+have the same size; a skip connection from a larger image to a smaller one gets average pooling in between.
 
-The paper leaves probabilities inside modifiers open. The constants below are those of the authors' published code where
-it has one; which modifier is applied is a fair draw of the nine.
+The paper leaves the probabilities inside modifiers open. The constants below are those of the authors' published code
+where it has one; the modifier itself is drawn uniformly from the nine.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 if TYPE_CHECKING:
     Modifier = Callable[[Graph, np.random.Generator, Sequence[str] | None], Graph | None]
-else:  # naming np.random would load it, which `import xstar` does without
+else:  # referring to np.random would load it, which `import xstar` avoids
     Modifier = Callable
 
 STEPS = (0.5, 0.25, 0.125, 0.075, 0.05)
@@ -33,40 +33,40 @@ STEPS = (0.5, 0.25, 0.125, 0.075, 0.05)
 CHANGE = 8
 """Units grow or shrink by an eighth (Table 6)."""
 STOP = 0.2
-"""Chance that a path to duplicate ends at the next layer. Lower: longer branches."""
+"""Probability that a path to duplicate ends at the next layer. Lower values give longer branches."""
 HALVE = 0.05
-"""Chance that a new layer of a CNN pools, that it has a stride of 2, or that a swap changes a stride. A halving moves
-every image size below it, so most of them are refused; higher chances make more attempts fail."""
+"""Probability that a new layer of a CNN pools, that it has a stride of 2, or that a swap changes a stride. A halving
+changes every image size below it, so most of them are rejected; higher probabilities make more attempts fail."""
 NEW_UNITS = 16
-"""Units of a new layer between two that have none."""
+"""Units of a new layer between two layers without units."""
 ATTEMPTS = 20
-"""Draws of a modifier per step before a mutation stays with what it has."""
+"""Draws of a modifier per step before the step is skipped."""
 PAIRS = 30
 """Draws of two layers before ``skip`` gives up."""
 
 
 def dec_single(graph: Graph, rng: np.random.Generator, labels: Sequence[str] | None = None) -> Graph | None:
-    """One layer with an eighth fewer units."""
+    """Return the graph with an eighth fewer units in one layer."""
     return _resized(graph, _some(graph, rng, single=True), -1)
 
 
 def inc_single(graph: Graph, rng: np.random.Generator, labels: Sequence[str] | None = None) -> Graph | None:
-    """One layer with an eighth more units."""
+    """Return the graph with an eighth more units in one layer."""
     return _resized(graph, _some(graph, rng, single=True), +1)
 
 
 def dec_en_masse(graph: Graph, rng: np.random.Generator, labels: Sequence[str] | None = None) -> Graph | None:
-    """Several layers in a row with an eighth fewer units."""
+    """Return the graph with an eighth fewer units in several consecutive layers."""
     return _resized(graph, _some(graph, rng, single=False), -1)
 
 
 def inc_en_masse(graph: Graph, rng: np.random.Generator, labels: Sequence[str] | None = None) -> Graph | None:
-    """Several layers in a row with an eighth more units."""
+    """Return the graph with an eighth more units in several consecutive layers."""
     return _resized(graph, _some(graph, rng, single=False), +1)
 
 
 def _some(graph: Graph, rng: np.random.Generator, single: bool) -> list[int]:
-    """One layer with units, or an eighth of them in topological order (a quarter of up to 8, half of up to 4)."""
+    """Choose one layer with units, or an eighth of them in a row (a quarter of up to 8, half of up to 4)."""
     sized = [number for number, one in enumerate(graph.layers) if one.units is not None]
     if not sized:
         return []
@@ -89,7 +89,7 @@ def _resized(graph: Graph, numbers: list[int], sign: int) -> Graph | None:
 
 
 def dup_path(graph: Graph, rng: np.random.Generator, labels: Sequence[str] | None = None) -> Graph | None:
-    """A path u₁ … u_k whose inner layers are there twice. A path that ends at the output doubles a decision layer."""
+    """Duplicate the inner layers of a path u₁ … u_k. A path that ends at the output duplicates a decision layer."""
     roles = [label(one.op).role for one in graph.layers]
     path = [_pick(rng, [number for number, role in enumerate(roles) if role in ("input", "processing")])]
     while graph.children[path[-1]]:
@@ -105,7 +105,10 @@ def dup_path(graph: Graph, rng: np.random.Generator, labels: Sequence[str] | Non
 
 
 def remove_layer(graph: Graph, rng: np.random.Generator, labels: Sequence[str] | None = None) -> Graph | None:
-    """One layer less. A parent (child) that had no other child (parent) is joined with one of its children (parents)."""
+    """Remove one layer.
+
+    A parent (child) left without a child (parent) is joined with one of the layer's children (parents).
+    """
     numbers = [number for number, one in enumerate(graph.layers) if label(one.op).role == "processing"]
     gone = _pick(rng, numbers)
     parents, children = graph.parents[gone], graph.children[gone]
@@ -115,7 +118,7 @@ def remove_layer(graph: Graph, rng: np.random.Generator, labels: Sequence[str] |
     bridges |= {(_pick(rng, parents), child) for child in children if child not in joined}
     layers = list(graph.layers)
     if bridges and layers[gone].stride == 2:
-        # The image has to be halved by someone else: by all children, or by all parents, if they can.
+        # Other layers have to halve the image: all children, or all parents, if they can.
         for others in (children, parents):
             if all(layers[u].stride == 1 and 2 in label(layers[u].op).strides for u in others):
                 for u in others:
@@ -127,7 +130,7 @@ def remove_layer(graph: Graph, rng: np.random.Generator, labels: Sequence[str] |
 
 
 def skip(graph: Graph, rng: np.random.Generator, labels: Sequence[str] | None = None) -> Graph | None:
-    """A new edge between two layers; through average pooling where the image has to shrink."""
+    """Add an edge between two layers, through average pooling if the image has to shrink."""
     known = set(graph.edges)
     first_decision = len(graph) - 1
     for _ in range(PAIRS):
@@ -153,7 +156,7 @@ def _halvings_between(graph: Graph, start: int, end: int) -> int:
 
 
 def swap_label(graph: Graph, rng: np.random.Generator, labels: Sequence[str] | None = None) -> Graph | None:
-    """Another type for one layer: one that has units, or not, like the old one."""
+    """Change the type of one layer to one that has units, or not, like the old type."""
     layers = list(graph.layers)
     allowed = labels_of(graph.family.name) if labels is None else labels
     kinds = [label(name) for name in allowed]
@@ -176,7 +179,7 @@ def swap_label(graph: Graph, rng: np.random.Generator, labels: Sequence[str] | N
 
 
 def wedge_layer(graph: Graph, rng: np.random.Generator, labels: Sequence[str] | None = None) -> Graph | None:
-    """A new layer on an edge, with the mean of its neighbours' units."""
+    """Insert a layer on an edge, with the mean of its neighbours' units."""
     last = len(graph.layers) - 1
     edge = _pick(rng, [edge for edge in graph.edges if edge[1] != last])
     name = _new_label(graph, edge, rng, labels_of(graph.family.name) if labels is None else labels)
@@ -198,7 +201,7 @@ def _new_label(graph: Graph, edge: tuple[int, int], rng: np.random.Generator, al
         return _pick(rng, allowed) if allowed else None
     start, end = edge
     kinds = [label(name) for name in allowed]
-    if graph.halvings[start] is None:  # behind the first fully connected layer there is no image any more
+    if graph.halvings[start] is None:  # after the first fully connected layer there is no image
         names = [kind.name for kind in kinds if kind.flat]
     else:
         pooling = bool(start) and rng.random() < HALVE
@@ -208,9 +211,9 @@ def _new_label(graph: Graph, edge: tuple[int, int], rng: np.random.Generator, al
 
 
 UNITS: tuple[Modifier, ...] = (dec_single, dec_en_masse, inc_single, inc_en_masse)
-"""Those that change units only."""
+"""Modifiers that change units only."""
 STRUCTURE: tuple[Modifier, ...] = (dup_path, remove_layer, skip, swap_label, wedge_layer)
-"""Those that change the architecture."""
+"""Modifiers that change the architecture."""
 MODIFIERS = UNITS + STRUCTURE
 
 
@@ -223,10 +226,10 @@ def mutate(
     modifiers: Sequence[Modifier] = MODIFIERS,
     labels: Sequence[str] | None = None,
 ) -> Graph:
-    """The compound mutation: one to five modifications (or ``steps``), each a fair draw of ``modifiers``.
+    """Apply the compound mutation: one to five modifications (or ``steps``), each drawn uniformly from ``modifiers``.
 
-    Networks that ``accept`` refuses are skipped (B.3). A step that finds no way after ``ATTEMPTS`` draws is left out;
-    in the worst case the graph comes back as it is.
+    Networks that ``accept`` rejects are skipped (B.3). A step without success after ``ATTEMPTS`` draws is skipped; in
+    the worst case the graph is returned unchanged.
     """
     count = 1 + int(rng.choice(len(STEPS), p=STEPS)) if steps is None else steps
     for _ in range(count):

@@ -1,11 +1,11 @@
 """The initial pools: ten CNNs (Figure 20) and ten MLPs (Figure 21), all of them feed-forward.
 
-CNNs: four after VGG (Simonyan & Zisserman), six of blocks after He et al.; the second figures of a name are blocks and layers
-per block. MLPs: blocks of equal layers, rectifiers and sigmoids in turn, with 64, 128, 256, 512, 512, … units by block.
-The figures do not say which rectifier or sigmoid; here they follow one another from network to network.
+CNNs: four based on VGG (Simonyan & Zisserman), six of blocks based on He et al.; the second figures of a name are
+blocks and layers per block. MLPs: blocks of equal layers, alternating rectifiers and sigmoids, with 64, 128, 256, 512,
+512, … units by block. The figures do not specify which rectifier or sigmoid; here they rotate from network to network.
 
-What a domain does not allow is adapted: a type of layer that is left out is replaced by the first one of its group, units are
-brought into range, and an image that is too small is halved as often as it can be, the first halvings first.
+Networks are adapted to the limits of a domain: an excluded layer type is replaced by the first one of its group, units
+are brought into range, and a small image is halved only as often as possible, keeping the first halvings.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def mlp_pool(
     units: tuple[int, int] = (8, 1024),
     allowed: Sequence[str] | None = None,
 ) -> list[Graph]:
-    """The ten MLPs."""
+    """Return the ten MLPs."""
     names = labels("mlp") if allowed is None else allowed
     groups = [[name for name in names if label(name).group == group] for group in ("rectifier", "sigmoid")]
     others = [name for name in names if label(name).group is None]
@@ -53,7 +53,7 @@ def cnn_pool(
     units: tuple[int, int] = (8, 1024),
     allowed: Sequence[str] | None = None,
 ) -> list[Graph]:
-    """The ten CNNs."""
+    """Return the ten CNNs."""
     plans = [_vgg(depth) for depth in VGG_DEPTHS] + [_blocks(blocks, depth) for blocks, depth in CNN_BLOCKS]
     names = labels("cnn") if allowed is None else allowed
     most = min(inputs[1:]).bit_length() - 1 if isinstance(inputs, tuple) else 64
@@ -62,7 +62,7 @@ def cnn_pool(
 
 
 def chain(plan: Plan, decision: str, inputs: Inputs = None, outputs: int | None = None) -> Graph:
-    """The feed-forward network of these processing layers."""
+    """Return the feed-forward network of these processing layers."""
     layers = [Layer("ip"), *plan, Layer(decision), Layer("op")]
     return Graph(layers, [(number, number + 1) for number in range(len(layers) - 1)], inputs, outputs)
 

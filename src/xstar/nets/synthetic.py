@@ -8,13 +8,13 @@ name      domain       what it rewards besides f0
 ``f3``    MLPs         layers that are sigmoids
 ========  ===========  =====================================================================================
 
-f0 rewards a mean mass of 1000, mean degrees of 5, five hops from input to output, 30 layers and 100 edges. The paper says
-that f3 is for CNNs and f1, f2 for MLPs; f1 has strides and conv3 in it and f3 has sigmoids, so the sentence is read the
-other way round.
+f0 rewards a mean mass of 1000, mean degrees of 5, five hops from input to output, 30 layers and 100 edges. The paper
+states that f3 is for CNNs and f1, f2 for MLPs. But f1 refers to strides and conv3, and f3 to sigmoids, so f1 is taken
+to be for CNNs and f2, f3 for MLPs.
 
-Readings where the paper is silent: means and fractions are over all layers, |L| and |E| count all of them; the stride
-is the mean over convolutions and pooling layers. f0 … f3 are at most 6, 10, 9 and 7; no network reaches that, since
-terms contradict one another.
+Choices where the paper is silent: means and fractions are over all layers, |L| and |E| count all of them; the stride is
+the mean over convolutions and pooling layers. The upper bounds of f0 … f3 are 6, 10, 9 and 7; no network reaches them,
+because the terms conflict.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from xstar.nets.measures import hops
 
 
 def f0(graph: Graph) -> float:
-    """The terms that all three share."""
+    """Return the sum of the terms that all three share."""
     layers, edges = len(graph.layers), len(graph.edges)
     mass = graph.mass / layers
-    degree = edges / layers  # each edge is one child's parent and one parent's child
+    degree = edges / layers  # each edge adds one parent and one child
     shortest, _ = hops(graph)
     terms = (
         exp(-0.001 * abs(mass - 1000)),
@@ -45,7 +45,7 @@ def f0(graph: Graph) -> float:
 
 
 def f1(graph: Graph) -> float:
-    """For CNNs."""
+    """Evaluate f1, for CNNs."""
     _check(graph, "cnn")
     layers = len(graph.layers)
     strides = [one.stride for one in graph.layers if 2 in label(one.op).strides]
@@ -64,7 +64,7 @@ def f1(graph: Graph) -> float:
 
 
 def f2(graph: Graph) -> float:
-    """For MLPs."""
+    """Evaluate f2, for MLPs."""
     _check(graph, "mlp")
     mass = graph.mass / len(graph.layers)
     near = exp(-0.001 * abs(mass - 2000)), exp(-0.1 * abs(len(graph.edges) - 50))
@@ -72,7 +72,7 @@ def f2(graph: Graph) -> float:
 
 
 def f3(graph: Graph) -> float:
-    """For MLPs."""
+    """Evaluate f3, for MLPs."""
     _check(graph, "mlp")
     return f0(graph) + _sigmoids(graph)
 

@@ -1,16 +1,17 @@
-"""From graph to module: what ``Graph.to_torch`` gives. The only file of ``nets`` that imports torch.
+"""Convert a graph to a torch module, for ``Graph.to_torch``. No other file of ``nets`` imports torch.
 
-What the paper fixes (2.2, A.3, B.3) and what it leaves open:
+Conventions, from the paper (2.2, A.3, B.3) or our own where it is silent:
 
-* A layer concatenates what its parents hand on: channels of images, entries of vectors. In a cell it adds them up.
-* ``convk``: k × k convolution that keeps the size (or halves it, at stride 2), batch norm, ReLU. ``resk``: two of them,
-  with the input added before the last ReLU; where channels or size differ it goes through a 1 × 1 convolution first (He
-  et al. 2016, B).
-* Pooling is 2 × 2 at stride 2, rounding up, as strides do.
-* ``fc`` is a dense layer with ReLU; an image that arrives there, or at a decision, is averaged over its pixels first.
-* ``crelu`` is [max(x, 0), max(−x, 0)] of half as many dense units, so that the layer hands on as many units as it says.
-* Decisions are dense. Several are averaged (2.2): numbers as they are, classes as probabilities. A classifier returns
-  logarithms of probabilities: right for ``nll_loss`` and, since they are normalised already, for ``cross_entropy`` as well.
+* A layer concatenates the outputs of its parents: channels of images, entries of vectors. In a cell it sums them.
+* ``convk``: a k × k convolution that preserves the size (or halves it, at stride 2), batch norm, ReLU. ``resk``: two of
+  them, with the input added before the last ReLU; if channels or size differ, the input passes through a 1 × 1
+  convolution first (He et al. 2016, B).
+* Pooling is 2 × 2 at stride 2, rounding up, like strides.
+* ``fc`` is a dense layer with ReLU; an image that arrives there, or at a decision, is first averaged over its pixels.
+* ``crelu`` is [max(x, 0), max(−x, 0)] of half as many dense units, so that the layer has the stated number of output
+  units.
+* Decisions are dense. Several are averaged (2.2): numbers directly, classes as probabilities. A classifier returns log
+  probabilities: correct for ``nll_loss`` and, because they are already normalised, for ``cross_entropy`` as well.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ except ImportError as error:
 
 
 class ConcatenatedReLU(nn.Module):
-    """[max(x, 0), max(−x, 0)], cut to ``units`` where these are odd."""
+    """[max(x, 0), max(−x, 0)], truncated to ``units`` if that is odd."""
 
     def __init__(self, units: int) -> None:
         super().__init__()
@@ -53,7 +54,7 @@ ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
 
 
 class Residual(nn.Module):
-    """Two convolutions around which the input is carried."""
+    """Two convolutions with a residual connection."""
 
     def __init__(self, incoming: int, units: int, kernel: int, stride: int) -> None:
         super().__init__()
@@ -68,14 +69,14 @@ class Residual(nn.Module):
 
 
 class Zero(nn.Module):
-    """An operation that is none."""
+    """The operation ``none``, which returns zeros."""
 
     def forward(self, x: Any) -> Any:
         return x * 0.0
 
 
 class Network(nn.Module):
-    """A graph that computes. ``layers`` holds one module per layer, by its number."""
+    """The module of a graph. ``layers`` holds one module per layer, by its number."""
 
     def __init__(self, graph: Graph, inputs: int | tuple[int, int, int], outputs: int) -> None:
         super().__init__()
@@ -124,7 +125,7 @@ class Network(nn.Module):
 
 
 def build(graph: Graph, inputs: Inputs | Sequence[int] = None, outputs: int | None = None) -> Network:
-    """The module of a graph; ``inputs`` and ``outputs`` where the graph has none of its own, or in their stead."""
+    """Return the module of a graph; ``inputs`` and ``outputs`` replace those of the graph, or supply missing ones."""
     shape: Any
     shape, size = validation.shapes(graph.family, inputs, outputs)
     shape = graph.inputs if shape is None else shape
@@ -177,5 +178,5 @@ def _convolution(incoming: int, units: int, kernel: int, stride: int) -> list[nn
 
 
 def _first_units(graph: Graph) -> int:
-    """How many channels the operations of a cell work on."""
+    """Return the number of channels of a cell's operations."""
     return next(one.units for one in graph.layers if one.units is not None)

@@ -1,4 +1,4 @@
-"""OTMANN for many pairs at once: the transport programs of A.1, cut into parts, prepared together, solved by POT.
+"""OTMANN for many pairs: the transport programs of A.1, split into parts, prepared together, solved by POT.
 
 Notation
 
@@ -10,23 +10,24 @@ symbol        meaning                                                           
 ``ν``         how much position counts (``structure``)                                     (S,)
 ============  ===========================================================================  =====================
 
-The paper's program (5) has a layer on each side that takes what is not assigned, at a cost of 1. Four things make it
-smaller, and none changes its value:
+The paper's program (5) has a dummy layer on each side for unassigned mass, at a cost of 1. Four reductions make it
+smaller without changing its value:
 
-* *Parts.* Layers of different parts (``labels.parts``) are never matched, so each part is a program of its own, and the
-  distance is the sum. Parts with one layer on each side (input, output, most decisions) need no program:
-  min(a, b)·min(c, 2) + |a − b|.
-* *One dummy.* Two units left over, one on each side, cost 1 + 1. With costs cut at 2 they may as well be matched, so
-  only the heavier side has something left over: the dummy of mass |Σa − Σb| on the lighter one.
-* *Equal layers.* Costs obey the triangle inequality (Theorem 3), so mass that can be matched at no cost is, and leaves
-  the program; the solver drops layers without mass. Of networks that differ in units only, little remains.
-* *Equal places.* Layers of one network with one label and the same path lengths are one (``measures.Profile``).
+* *Parts.* Layers of different parts (``labels.parts``) are never matched, so each part is a separate program, and the
+  distance is the sum. Parts with one layer on each side (input, output, most decisions) need no program: min(a,
+  b)·min(c, 2) + |a − b|.
+* *One dummy.* Two unassigned units, one on each side, cost 1 + 1. With costs truncated at 2 they may as well be
+  matched, so only the heavier side has unassigned mass: the lighter side gets a dummy of mass |Σa − Σb|.
+* *Equal layers.* Costs satisfy the triangle inequality (Theorem 3), so mass that can be matched at no cost is matched
+  and removed from the program; the solver drops layers without mass. For networks that differ only in units, little
+  remains.
+* *Equal positions.* Layers of one network with one label and the same path lengths are merged (``measures.Profile``).
 
-And where the plan of one ν is as good at another, all between the two follow without being solved (``_solve``).
+If the plan for one ν is also optimal for another, all values between the two follow without solving (``_solve``).
 
-What is left is POT's network simplex, called without its checks, on slices of arrays that were made for a whole row of
-pairs. The costs of all ν come from one pass over the path lengths. Warm starts from the potentials of the ν before did
-not pay: with them the solver took 1.5 to 1.8 times as long.
+The remaining programs are solved by POT's network simplex, called without its checks, on slices of arrays prepared for
+a whole row of pairs. The costs for all ν come from one pass over the path lengths. Warm starts from the potentials of
+the previous ν did not pay off: with them the solver took 1.5 to 1.8 times as long.
 """
 
 from __future__ import annotations
@@ -45,20 +46,19 @@ from xstar.nets.graph import Graph
 Array = NDArray[np.float64]
 
 MOST_PIVOTS = 1_000_000
-"""The solver gives up after so many. A program of 60 × 60 layers takes a few hundred."""
+"""Maximum number of pivots of the solver. A program of 60 × 60 layers takes a few hundred."""
 SETTLED = 1e-12
-"""How far apart, relative to the distance, two values may be to count as one: a few thousand times the rounding of a
-sum."""
+"""Relative difference below which two distances are considered equal: a few thousand times the rounding of a sum."""
 _OPTIMAL = 1
 
 
 class TransportFailed(XstarError):
-    """The solver found no optimum: a mistake of ours, as every such program has one."""
+    """The solver found no optimum. This is an internal error, because every such program has one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The layers of one part of many networks, one after the other, each followed by a row for its dummy."""
+    """The layers of one part of many networks, concatenated, each network followed by a row for its dummy."""
 
     lengths: Array
     """δ, (rows, F); the rows of dummies are not used."""
@@ -67,16 +67,16 @@ class Part:
     masses: Array
     """(rows,); 0 for dummies."""
     starts: NDArray[np.intp]
-    """The row where each network begins, and the end: (networks + 1,)."""
+    """The first row of each network, and the end: (networks + 1,)."""
     sizes: NDArray[np.intp]
-    """How many layers each network has in this part: (networks,)."""
+    """The number of layers of each network in this part: (networks,)."""
     totals: Array
     """Σ of masses by network: (networks,)."""
     dummies: NDArray[np.intp]
     """The row of each network's dummy: (networks,)."""
 
     def upto(self, count: int) -> Part:
-        """That of the first ``count`` networks."""
+        """Return the part restricted to the first ``count`` networks."""
         end = int(self.starts[count])
         few = slice(0, count)
         return Part(
@@ -96,7 +96,7 @@ class Stack:
 
     parts: dict[int, Part]
     singles: tuple[int, ...]
-    """The parts in which every network has one layer: the input, the output, mostly the decision."""
+    """The parts in which every network has one layer: the input, the output, usually the decision."""
     lengths: Array
     """δ of those layers, (singles, networks, F)."""
     labels: NDArray[np.intp]
@@ -123,7 +123,7 @@ _Rows = tuple[Array, NDArray[np.intp], Array, float]
 
 
 def _split(graph: Graph) -> dict[int, _Rows]:
-    """Lengths, labels and masses of each part, with a row for the dummy at the end; kept with the graph."""
+    """Return lengths, labels and masses of each part, with a row for the dummy at the end; cached with the graph."""
     parts = labels.parts()
     kept = graph.__dict__.get("_split")
     if kept is not None and kept[0] is parts:
@@ -159,11 +159,11 @@ def _stacked(rows: Sequence[_Rows | None]) -> Part:
 
 
 def row(left: Graph, right: Stack, count: int, structure: Array, flip: NDArray[np.bool_]) -> Array:
-    """d(left, ·) to the first ``count`` networks of ``right`` at each ν, which ascend: (count, S).
+    """Return d(left, ·) to the first ``count`` networks of ``right`` at each ν, in ascending order: (count, S).
 
-    Where ``flip`` is set the program is solved with the sides exchanged. Who is on which side is decided by the
-    networks and not by the call, so that a distance has the same bits whichever way and in whatever company it is asked
-    for.
+    Where ``flip`` is set, the program is solved with the sides exchanged. The networks decide which side they are on,
+    not the call. A distance is therefore bitwise the same for either order of the pair and for any other networks in
+    the call.
     """
     found = np.zeros((count, len(structure)))
     split = _split(left)
@@ -172,7 +172,7 @@ def row(left: Graph, right: Stack, count: int, structure: Array, flip: NDArray[n
         one, many = split.get(part), right.parts.get(part)
         if part in settled:
             found += settled[part]
-        elif many is None:  # nothing to match with: all of it is left over, at a cost of 1
+        elif many is None:  # nothing to match with: all mass is unassigned, at a cost of 1
             assert one is not None
             found += one[3]
         elif one is None:
@@ -183,7 +183,7 @@ def row(left: Graph, right: Stack, count: int, structure: Array, flip: NDArray[n
 
 
 def _ends(split: dict[int, _Rows], right: Stack, count: int, structure: Array) -> dict[int, Array]:
-    """The parts that are one layer in every network, all at once."""
+    """Compute the parts that are one layer in every network, all at once."""
     places = [place for place, part in enumerate(right.singles) if part in split and len(split[part][2]) == 2]
     if not places:
         return {}
@@ -204,7 +204,7 @@ _Layers = tuple[Array, NDArray[np.intp], Array]
 
 
 def _one_to_one(theirs: _Layers, ours: _Layers, structure: Array) -> Array:
-    """min(a, b)·min(c, 2) + |a − b| for lengths (…, n, F), labels and masses (…, n): (…, n, S)."""
+    """Return min(a, b)·min(c, 2) + |a − b| for lengths (…, n, F), labels and masses (…, n): (…, n, S)."""
     position = np.abs(theirs[0] - ours[0]).sum(axis=-1)
     position /= ours[0].shape[-1]
     mismatch = labels.costs()[theirs[1], ours[1]]
@@ -219,7 +219,7 @@ def _part(one: _Rows, many: Part, structure: Array, flip: NDArray[np.bool_]) -> 
 
     lengths, label_row, masses, total = one
     over = many.totals - total
-    found = np.repeat(np.abs(over)[:, None], len(structure), axis=1)  # right where one side has no layer here
+    found = np.repeat(np.abs(over)[:, None], len(structure), axis=1)  # correct if one side has no layer here
     programs = many.sizes > 0
     if len(masses) == 2:  # one layer and the dummy
         single = many.sizes == 1
@@ -234,7 +234,7 @@ def _part(one: _Rows, many: Part, structure: Array, flip: NDArray[np.bool_]) -> 
     position /= lengths.shape[1]
     mismatch = labels.costs()[many.labels[:, None], label_row]  # C_lmm, (rows, l + 1)
     dummies = many.dummies[many.sizes > 0]
-    mismatch[:, -1] = 1.0  # C'_nas: the dummies have a cost and no position
+    mismatch[:, -1] = 1.0  # C'_nas: the dummies have a cost but no position
     mismatch[dummies] = 1.0
     mismatch[dummies, -1] = 0.0
     position[:, -1] = 0.0
@@ -255,7 +255,7 @@ def _part(one: _Rows, many: Part, structure: Array, flip: NDArray[np.bool_]) -> 
 
 
 def _cancel(equal: NDArray[np.bool_], a: Array, b: Array, many: Part) -> set[int]:
-    """Match what can be matched at no cost, in place; the networks of which one side is used up."""
+    """Match mass that can be matched at no cost, in place; return the networks with one side used up."""
     rows, columns = np.nonzero(equal)
     if not len(rows):
         return set()
@@ -263,7 +263,7 @@ def _cancel(equal: NDArray[np.bool_], a: Array, b: Array, many: Part) -> set[int
     owners = owner_of[rows]
     cells = owners * b.shape[1] + columns
     if (rows[1:] == rows[:-1]).any() or len(np.unique(cells)) < len(cells):
-        # Only where labels of your own cost nothing to swap: a layer then has several equals, and they take turns.
+        # Only if custom labels cost nothing to swap: a layer then has several equals, which are used in turn.
         for place, column, owner in zip(rows.tolist(), columns.tolist(), owners.tolist(), strict=True):
             both = min(a[place], b[owner, column])
             a[place] -= both
@@ -287,10 +287,11 @@ def _solve(
     many: Part,
     flip: NDArray[np.bool_],
 ) -> None:
-    """Fill in d of these programs at each ν.
+    """Compute d of these programs at each ν.
 
-    d is the least of many lines in ν, one per plan. It is linear from one ν to another if the plan of the one is as good at
-    the other: the ends are solved first, and what lies between them only where they do not settle it.
+    d is the minimum of many linear functions of ν, one per plan. It is linear from one ν to another if the plan of the
+    one is also optimal at the other. The ends are solved first, and values in between only if the ends do not determine
+    them.
     """
     from ot.lp.emd_wrap import emd_c
 
@@ -332,5 +333,5 @@ def _solve(
 
 
 def _rise(plan: Array, cost: Array, position: Array) -> float:
-    """How fast the cost of a plan rises with ν. A cost of 2 stands for no match, and that has no position."""
+    """Return the derivative of a plan's cost with respect to ν. A cost of 2 means no match, which has no position."""
     return float(np.vdot(plan, np.where(cost < labels.FORBID, position, 0.0)))

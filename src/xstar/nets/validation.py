@@ -1,8 +1,8 @@
-"""Whether layers and edges make a network: every rule of Section 2.2 and B.2, each with an error of its own.
+"""Validate layers and edges of a network: every rule of Section 2.2 and B.2, each with its own error.
 
-Images: a pooling layer or a stride of 2 halves the image, rounding up; a fully connected or decision layer makes it a
-vector. What a layer joins must have been halved equally often. Rounding up after each halving depends on their number
-only, so that images which have been halved equally often have the same size, whatever the image.
+Images: a pooling layer or a stride of 2 halves the image, rounding up; a fully connected or decision layer turns it
+into a vector. The inputs of a layer must have been halved equally often. The size after rounding up depends only on the
+number of halvings, so images that were halved equally often have the same size.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Neighbours = tuple[tuple[int, ...], ...]
 def structure(
     layers: tuple[Layer, ...], edges: Iterable[tuple[int, int]]
 ) -> tuple[tuple[Layer, ...], tuple[tuple[int, int], ...], Neighbours, Neighbours, Family]:
-    """Layers in topological order, edges, parents, children and family of a valid network."""
+    """Return layers in topological order, edges, parents, children and family of a valid network."""
     links = _links(layers, edges)
     roles: list[str] = [label(one.op).role for one in layers]
     _count(roles, "input", "ip", invalid.OneInput)
@@ -81,7 +81,7 @@ def _count(roles: Sequence[str], role: str, op: str, error: type[invalid.Invalid
 
 
 def _topological(layers: tuple[Layer, ...], links: list[tuple[int, int]]) -> list[int]:
-    """The topological order that is nearest to the numbering (Kahn, the lowest number first)."""
+    """Return the topological order closest to the numbering (Kahn, the lowest number first)."""
     if all(start < end for start, end in links) and layers[0].op == "ip" and layers[-1].op == "op":
         return list(range(len(layers)))
     waiting = [0] * len(layers)
@@ -89,7 +89,7 @@ def _topological(layers: tuple[Layer, ...], links: list[tuple[int, int]]) -> lis
     for start, end in links:
         waiting[end] += 1
         after[start].append(end)
-    # The input first and the output last, also where a layer that is on no path would come before or after them.
+    # The input first and the output last, even if a layer that is on no path could come before or after them.
     rank = [(one.op != "ip", one.op == "op", number) for number, one in enumerate(layers)]
     ready = [rank[number] for number, count in enumerate(waiting) if not count]
     heapq.heapify(ready)
@@ -120,7 +120,7 @@ def _family(layers: tuple[Layer, ...]) -> Family:
 
 
 def _paths(layers: tuple[Layer, ...], roles: list[str], parents: list[list[int]], children: list[list[int]]) -> None:
-    # In a graph without circles every layer is on a path from the only source to the only sink.
+    # In an acyclic graph every layer is on a path from the only source to the only sink.
     for number, role in enumerate(roles):
         if not parents[number] and role != "input":
             found = f"{number} ({layers[number].op})"
@@ -148,7 +148,7 @@ def _decisions(
 
 
 def shapes(family: Family, inputs: Any, outputs: Any) -> tuple[Any, int | None]:
-    """``inputs`` and ``outputs`` in canonical form."""
+    """Return ``inputs`` and ``outputs`` in canonical form."""
     if inputs is not None:
         if family.images or family.sums:
             sizes = None
@@ -168,7 +168,7 @@ def shapes(family: Family, inputs: Any, outputs: Any) -> tuple[Any, int | None]:
 
 
 def images(layers: Sequence[Layer], parents: Neighbours, inputs: tuple[int, int, int] | None) -> tuple[int | None, ...]:
-    """How often each layer's image has been halved, None for a vector; or an error where they do not fit."""
+    """Return how often each layer's image has been halved, None for a vector; raise an error if images do not match."""
     halvings: list[int | None] = []
     for number, one in enumerate(layers):
         before = {halvings[parent] for parent in parents[number]}

@@ -1,4 +1,4 @@
-"""What? One file per method."""
+"""Search methods, which suggest configurations: one file or package per method."""
 
 from xstar.searchers.auto import Auto as Auto
 from xstar.searchers.base import SEARCHERS as SEARCHERS

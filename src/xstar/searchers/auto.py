@@ -1,7 +1,7 @@
-"""The searcher for whoever does not want to choose: a Gaussian process while data are few, DNGO from then on.
+"""The default searcher: a Gaussian process while there are few observations, DNGO after that.
 
-Choose it when you do not know how many trials there will be. Its suggestions are those of ``GP()`` and ``DNGO()``; which one is
-asked depends on the number of observations alone, and the suggestion's origin says which one it was.
+Choose it when you do not know how many trials there will be. Its suggestions are those of ``GP()`` and ``DNGO()``. Only
+the number of observations decides which of them is used, and the suggestion's origin records the choice.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from xstar.searchers.gp.searcher import GP
 from xstar.trial import Done, New, Origin, Suggestion
 
 SWITCH = 1000
-"""Here both take 0.09 s for a suggestion (Hartmann's function, one core); at 300 the GP takes a third of DNGO's time, at 3,000
-it takes 1.4 times as long, and from 500 on it is fitted to a part of the observations only."""
+"""At this count both take 0.09 s for a suggestion (Hartmann's function, one core). At 300 the GP takes a third of
+DNGO's time and at 3,000 it takes 1.4 times as long. From 500 on it is fitted to a subset of the observations only."""
 
 
 @dataclass(frozen=True)
 class Auto:
-    """``GP()`` below a count of observations, ``DNGO()`` from it on."""
+    """``GP()`` below ``switch`` observations, ``DNGO()`` from there on."""
 
     switch: int = SWITCH
-    """The count."""
+    """The number of observations at which DNGO takes over."""
 
     def __post_init__(self) -> None:
         check_counts(self, {"switch": 1})

@@ -1,4 +1,4 @@
-"""What? The contract of searchers, and what all of them owe to finite spaces."""
+"""The searcher protocol, and the handling of finite spaces that all searchers share."""
 
 from __future__ import annotations
 
@@ -13,38 +13,40 @@ from xstar.space import Parameter, Space
 from xstar.trial import Config, Done, New, Origin, Suggestion
 
 REJECTIONS = 64
-"""Draws before looking systematically for an untried configuration.
+"""Random draws before a systematic search for an untried configuration.
 
-While a tenth of the space is still untried, 64 draws miss it with probability 0.9⁶⁴ ≈ 0.001; below that the walk of
-:func:`untried` finds one in about ten steps.
+While a tenth of the space is untried, 64 draws miss it with probability 0.9⁶⁴ ≈ 0.001. Below that, the walk in
+:func:`untried` finds an untried configuration in about ten steps.
 """
 
 LARGEST_LIST = 100_000
-"""Conditional spaces up to this size are walked through as a list of distinct configurations. By number, a space of 2,000
-configurations may have a million numbers, most of them for parameters that are inactive."""
+"""Conditional spaces up to this size are enumerated as a list of distinct configurations. Enumerated by index, a space
+of 2,000 configurations may have a million indices, most of which differ only in inactive parameters."""
 
 LONGEST_WALK = 1_000_000
-"""Steps of the systematic walk before a repetition is accepted (only conditional spaces with huge dead regions get here)."""
+"""Maximum number of steps of the systematic walk before a repetition is accepted. Only conditional spaces with huge
+inactive regions reach it."""
 
 
 MOST_DRAWS = 100_000
-"""Draws from a finite space with a domain before it counts as used up: one value of 10,000 is missed once in 20,000 times."""
+"""Draws from a finite space with a domain before it is considered exhausted: one untried value in 10,000 is missed once
+in 20,000 cases."""
 
 
 class Searcher(Protocol):
-    """Suggests configurations. A pure function of the history, the task and the random stream it is handed."""
+    """Suggests configurations. A pure function of the history, the task and the given random stream."""
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
-        """A configuration for a new trial, or ``Done`` when there is nothing left to suggest."""
+        """Return a configuration for a new trial, or ``Done`` if nothing is left to suggest."""
         ...
 
 
 @runtime_checkable
 class Finite(Protocol):
-    """A searcher (optionally) that comes to an end also where the space is infinite."""
+    """An optional protocol for searchers that end even if the space is infinite."""
 
     def size(self, space: Space) -> int:
-        """How many configurations it suggests in all."""
+        """Return the total number of configurations that it suggests."""
         ...
 
 
@@ -52,13 +54,13 @@ SEARCHERS: Registry[Searcher] = Registry("searcher")
 
 
 def at_random(history: History, rng: np.random.Generator, why: str) -> Suggestion | Done:
-    """A random configuration in place of a method's own, and why."""
+    """Suggest a random configuration instead of the method's own, and record the reason."""
     config = untried(history, rng)
     return config if isinstance(config, Done) else Suggestion(config, Origin("random", why))
 
 
 def exhausted(history: History) -> Done | None:
-    """``Done`` if every configuration of a finite space has been tried (or is being tried)."""
+    """Return ``Done`` if every configuration of a finite space was tried or is running."""
     size = history.space.size
     if history.distinct >= size and history.space.size_is_exact:
         return Done(f"all {size:,} configurations of the space have been tried")
@@ -66,10 +68,11 @@ def exhausted(history: History) -> Done | None:
 
 
 def untried(history: History, rng: np.random.Generator) -> Config | Done:
-    """A random configuration that was not tried before, running and failed ones included.
+    """Return a random configuration that was not tried before; running and failed trials count as tried.
 
-    Draws from the prior; when that keeps hitting known ones, walks through the space from a random place. A walk takes
-    (size / untried) steps on average, so filling a whole space of n configurations costs O(n log n) in all.
+    Draw from the prior first. If the draws keep repeating tried configurations, walk through the space from a random
+    position. A walk takes (size / untried) steps on average, so filling a space of n configurations costs O(n log n) in
+    total.
     """
     space = history.space
     config = space.sample(rng)
@@ -82,8 +85,8 @@ def untried(history: History, rng: np.random.Generator) -> Config | Done:
         if history.tried(config) is None:
             return config
     if space.size == float("inf"):
-        return config  # the prior sits on a finite branch of an infinite space: nothing to walk through
-    if len(space.structure.plain) < len(space):  # the values of a domain have no numbers to walk along
+        return config  # the prior covers a finite branch of an infinite space: there is nothing to enumerate
+    if len(space.structure.plain) < len(space):  # the values of a domain have no index to enumerate
         for _ in range(MOST_DRAWS):
             config = space.sample(rng)
             if history.tried(config) is None:
@@ -107,6 +110,6 @@ def untried(history: History, rng: np.random.Generator) -> Config | Done:
 
 @lru_cache(maxsize=4)
 def _every(space: Space) -> list[Config]:
-    """All configurations of a finite space, each once."""
+    """Return all configurations of a finite space, each once."""
     sizes = [parameter.size for parameter in space.parameters.values() if isinstance(parameter, Parameter)]
     return list(space.grid(max(2, int(max(sizes)))))

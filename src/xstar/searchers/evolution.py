@@ -1,13 +1,14 @@
-"""Evolution: configurations mutated from good ones; and its blind twin. Baselines of NASBOT (C.1) that work in any space.
+"""Evolutionary search and its random counterpart: baselines of NASBOT (C.1) that work in any space.
 
-Choose ``evolution`` when trials are cheap and many, and a model would take longer to decide than a trial to run. For expensive
-ones it is inefficient: whatever it suggests is close to something that was evaluated.
+Choose ``evolution`` when trials are cheap and numerous, and a model would take longer to decide than a trial to run.
+For expensive trials it is inefficient: every suggestion is close to a configuration that was already evaluated.
 
-``Evolution``       after an initial design (the networks of the pool), parents are drawn with chances π ∝ exp(-loss/σ) among
-                    all trials that have a loss and keep the constraints, ``per_generation`` children from one such
-                    distribution. Under a scheduler with rungs: among those at one budget, the highest one that as many reached.
-``NetworkRandom``   NASBOT's own procedure with a random number in place of the acquisition: any network that NASBOT might have
-                    looked at, but not a chosen one.
+``Evolution``       after an initial design (the networks of the pool), it draws parents with probability π ∝
+                    exp(-loss/σ) among all feasible trials that have a loss, and ``per_generation`` children from one
+                    such distribution. If the scheduler has rungs, parents are trials at one budget: the highest that
+                    ``per_generation`` trials reached.
+``NetworkRandom``   NASBOT's own procedure with a random number instead of the acquisition function: a random choice
+                    among the networks that NASBOT could have considered.
 """
 
 from __future__ import annotations
@@ -27,20 +28,21 @@ from xstar.searchers.mutation import first_design, initial_trial, mutated, pools
 from xstar.trial import Config, Done, New, Origin, Suggestion
 
 PARENTS = 1_000
-"""Trials that may become parents, the best ones. With all of 100,000 a suggestion took 128 ms, most of it to bring their losses
-to one scale."""
+"""Maximum number of trials that may become parents: the best ones. With all of 100,000 trials a suggestion took 128 ms,
+most of it spent on standardising their losses."""
 POPULATION = 100
-"""Evaluated configurations that ``NetworkRandom`` starts from, at most: with random numbers for scores, any hundred will do."""
+"""Maximum number of evaluated configurations that ``NetworkRandom`` starts from. Scores are random: any hundred will
+do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evolution:
-    """Mutations of good configurations."""
+    """Suggest mutations of good configurations."""
 
     initial: int = 10
-    """Trials before anything is mutated: the paper's initial pools have as many networks."""
+    """Trials before mutation begins: the paper's initial pools have this many networks."""
     per_generation: int = 10
-    """N_mut: parents of so many trials are drawn from what was known before the first of them (C.1)."""
+    """N_mut: the parents of this many trials are drawn from the results known before the first of them (C.1)."""
 
     def __post_init__(self) -> None:
         check_counts(self, {"initial": 1, "per_generation": 1})
@@ -54,9 +56,9 @@ class Evolution:
             return initial_trial("evolution", first_design(history, task, rng), number)
         generation = (number - self.initial) // self.per_generation
         trials, losses = known.before(self.initial + generation * self.per_generation, self.per_generation)
-        if not len(trials):  # nothing of the generations before has ended yet
+        if not len(trials):  # no trial of the earlier generations has ended yet
             trials, losses = known.before(number, self.per_generation)
-        # Straightened and standardised: σ of the paper would be that of a single diverged training.
+        # Transformed (Yeo–Johnson) and standardised: a single diverged run would otherwise determine the paper's σ.
         g = -Targets.of(losses, straighten=True)(losses)
         parent = int(trials[rng.choice(len(trials), p=chances(g))])
         child = untried_child(history, history.trials[parent].config, rng, {})
@@ -70,10 +72,10 @@ class Evolution:
 
 @dataclass(frozen=True, slots=True)
 class NetworkRandom:
-    """Random search of the networks that NASBOT would look at (RAND of C.1)."""
+    """Random search among the networks that NASBOT would consider (RAND of C.1)."""
 
     initial: int = 10
-    """Trials before that: the paper's initial pools have as many networks."""
+    """Trials before that: the paper's initial pools have this many networks."""
 
     def __post_init__(self) -> None:
         check_counts(self, {"initial": 1})
@@ -104,10 +106,10 @@ class NetworkRandom:
 
 @dataclass
 class _Losses:
-    """The latest loss of every trial that has one, in arrays that grow with the history: amortised O(1) per observation."""
+    """The latest loss of every trial that has one, in arrays that grow: amortised O(1) per observation."""
 
     table: Table = field(default_factory=lambda: Table(4))
-    """Number, loss, the budget it was reported at, and whether all constraints hold."""
+    """Columns: trial number, loss, the budget at which it was reported, and whether all constraints hold."""
     _seen: int = 0
     _place: dict[int, int] = field(default_factory=dict)
 
@@ -122,11 +124,11 @@ class _Losses:
         self._seen = len(history.observed)
 
     def before(self, number: int, enough: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Trials with a lower number that have a loss, and their losses: the ``PARENTS`` best of them, and none that breaks
-        a constraint as long as there are others.
+        """Return the ``PARENTS`` best trials among those with a lower number and a loss, and their losses.
 
-        A loss after one epoch says nothing beside one after a hundred: of several budgets it is the highest that ``enough``
-        trials are at; if there is none, the one that most are at, the higher one of equals.
+        Trials that violate a constraint are excluded as long as there are others. Losses at different budgets are not
+        comparable: with several budgets, only trials at the highest budget that ``enough`` trials reached are used. If
+        there is none, the budget with the most trials is used, and the higher one in a tie.
         """
         table = self.table.rows
         table = table[table[:, 0] < number]

@@ -1,6 +1,6 @@
 """Grid search: every combination once, in order.
 
-Choose it for small spaces that are to be tabulated whole; anything else finds a good configuration sooner.
+Choose it for small spaces that you want to tabulate completely; any other method finds a good configuration sooner.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from xstar.space import Domain, Float, Int, Parameter, Space
 from xstar.trial import Config, Done, New, Origin, Suggestion
 
 LARGEST_GRID = 1_000_000
-"""A grid is kept in memory; one of more points than this is a mistake (20 parameters at 5 points are 10¹³)."""
+"""A grid is stored in memory; one with more points than this is a mistake (20 parameters at 5 points are 10¹³)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The full grid; numbers with many values are taken at ``points`` places, equally spaced in their encoded scale."""
+    """The full grid. Numbers with many values are sampled at ``points`` positions, equally spaced when encoded."""
 
     points: int = 5
 
@@ -33,13 +33,13 @@ class Grid:
         check_counts(self, {"points": 2}, remedies={"points": "e.g. Grid(points=5)"})
 
     def size(self, space: Space) -> int:
-        """How many points the grid has."""
+        """Return the number of grid points."""
         return len(_grid(space, self.points))
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         grid = _grid(history.space, self.points)
-        # Each earlier suggestion took a point of its own, so the next one is not before that count; past it, only points
-        # that a user enqueued or added are stepped over.
+        # Each earlier suggestion used one grid point, so the next index is at least that count. Beyond it, only points
+        # that a user enqueued or added are skipped.
         for index in range(history.asked["grid"], len(grid)):
             if history.tried(grid[index]) is None:
                 origin = Origin("grid", "point {point} of {points}", point=index + 1, points=len(grid))
@@ -49,7 +49,7 @@ class Grid:
 
 @lru_cache(maxsize=4)
 def _grid(space: Space, points: int) -> list[Config]:
-    # Without conditions the number is known beforehand; with them the walk itself has to tell.
+    # Without conditions the size is known in advance; with conditions it is only known after the walk.
     if (
         not space.structure.when
         and math.prod(min(_values(p), points) for p in space.parameters.values()) > LARGEST_GRID

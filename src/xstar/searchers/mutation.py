@@ -1,4 +1,4 @@
-"""Steps from one configuration to another nearby, in any space: what all evolutionary searches share."""
+"""Mutation of configurations in any space, shared by all evolutionary searches."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ from xstar.space.cube import cube_of
 from xstar.trial import Config, Done, New, Origin, Suggestion
 
 SCALES = (0.3, 0.1, 0.03)
-"""Standard deviations of the steps of numbers, in sides of the cube: one is drawn for each child."""
+"""Standard deviations of the steps of numeric parameters, in sides of the cube; one is drawn for each child."""
 SHARE = 0.3
-"""Of the parameters with positions that change in a child, at least one."""
+"""Share of the encoded parameters that change in a child; at least one changes."""
 ATTEMPTS = 20
-"""Mutations of one parent before a child that was tried is given up. A network has hundreds of neighbours."""
+"""Mutations of one parent before the search for an untried child is abandoned. A network has hundreds of neighbours."""
 
 
 def mutated(space: Space, config: Config, rng: np.random.Generator, options: Mapping[str, Any]) -> Config:
-    """A configuration near ``config``: its networks mutated, its other parameters perturbed, or both, with equal chances.
+    """Return a configuration near ``config``: its networks mutated, its other parameters perturbed, or both (equally
+    likely).
 
-    ``options`` go to the mutation of MLPs and CNNs; other domains have one way to mutate.
+    ``options`` are passed to the mutation of MLPs and CNNs; other domains have a single kind of mutation.
     """
     cube = cube_of(space)
     domains = [name for name in cube.encoder.domains if name in config]
@@ -50,19 +51,19 @@ def mutated(space: Space, config: Config, rng: np.random.Generator, options: Map
 
 
 def is_active(space: Space, name: str, plain: Mapping[str, Any]) -> bool:
-    """Whether a parameter takes part, given those with positions."""
+    """Return whether a parameter is active, given the encoded parameters."""
     active = space.structure.activity.get(name)
     return active is None or active(plain)
 
 
 def pools(space: Space) -> dict[str, tuple[Any, ...]]:
-    """The initial pools of those parameters that have one."""
+    """Return the initial pools of the parameters that have one."""
     found = {name: getattr(space[name], "pool", ()) for name in cube_of(space).encoder.domains}
     return {name: tuple(pool) for name, pool in found.items() if pool}
 
 
 def first_design(history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
-    """Trial n of an initial design: a Sobol point with network n of the pool, as long as that lasts."""
+    """Return trial n of an initial design: a Sobol point, with network n of the pool while the pool lasts."""
     number = len(history.trials)
     drawn = Sobol().suggest(history, task, rng)
     if isinstance(drawn, Done):
@@ -79,7 +80,7 @@ def first_design(history: History, task: New, rng: np.random.Generator) -> Sugge
 
 
 def initial_trial(method: str, drawn: Suggestion | Done, number: int) -> Suggestion | Done:
-    """A trial of an initial design as a suggestion of the method whose design it is."""
+    """Attribute a trial of an initial design to the method that uses the design."""
     if isinstance(drawn, Done):
         return drawn
     return Suggestion(drawn.config, Origin(method, f"initial {{trial}}, {drawn.origin}", trial=number + 1))
@@ -88,7 +89,7 @@ def initial_trial(method: str, drawn: Suggestion | Done, number: int) -> Suggest
 def untried_child(
     history: History, parent: Config, rng: np.random.Generator, options: Mapping[str, Any]
 ) -> Config | Done | None:
-    """A mutation of ``parent`` that was not tried; None if there seems to be none."""
+    """Return a mutation of ``parent`` that was not tried; None if none was found."""
     for _ in range(ATTEMPTS):
         child = mutated(history.space, parent, rng, options)
         if history.tried(child) is None:

@@ -1,32 +1,34 @@
-"""PBIL: a distribution over the whole space, improved by natural gradient, with nothing to tune.
+"""PBIL: a distribution over the whole space, improved by natural gradient, without tuning parameters.
 
-Choose it for many discrete parameters (masks of features, layers or connections; hundreds of switches) and objectives that are
-cheap enough for hundreds of trials or more. A suggestion takes time linear in the number of parameters, however many trials
-there are. With fewer than a hundred trials and a few parameters a model-based method is the better choice.
+Choose it for many discrete parameters (masks of features, layers or connections; hundreds of switches) and objectives
+that are cheap enough for hundreds of trials or more. The time of a suggestion is linear in the number of parameters and
+does not depend on the number of trials. For fewer than a hundred trials and a few parameters, a model-based method is
+the better choice.
 
-Generations. Trials are drawn in generations of λ from one distribution each. Generation g + 1 is opened as soon as λ trials of
-generation g were *drawn*; nobody waits for their results. When a generation is opened, every earlier one whose trials all have
-results by then, and that was not learned from before, is learned from, in ascending order: its trials are ranked among
-themselves, and the step is taken at the distribution as it is now, with the gradient of the one they were drawn from. A late
-result thus delays its own generation and no other. With one worker this is Algorithm 1 itself.
+Generations. Trials are drawn in generations of λ, each from one distribution. Generation g + 1 opens as soon as λ
+trials of generation g have been *drawn*, without waiting for their results. When a generation opens, the distribution
+is updated with every earlier generation whose trials all have results and that was not used before, in ascending order.
+The trials of a generation are ranked among themselves, and the step is applied to the current distribution, with the
+gradient of the distribution from which they were drawn. A late result therefore delays only its own generation. With
+one worker this is exactly Algorithm 1.
 
     pbil: generation 12                      drawn from the distribution of generation 12
-    pbil: generation 13, learned 9-10 12     the first of its generation: those three were learned from before it was drawn
+    pbil: generation 13, learned 9-10 12     the first of its generation; it opened after updates from those three
     pbil: generation 13, again 4             trial 4 was drawn once more: its result counts in this generation, too
-    pbil: generation 12, again 7; generation 13, learned 12     and with it generation 12 was full
+    pbil: generation 12, again 7; generation 13, learned 12     trial 7 filled generation 12, and 13 opened
 
-These origins are in the journal, and with the results they are all that the state is folded from: which generations had their
-results when the next one was opened is not asked of a clock.
+The journal stores these origins. Together with the results they determine the state completely: which generations had
+their results when the next one opened does not depend on a clock.
 
-Results. A trial has one when it is over, or pauses for the first time. Ranks go by the budget reached there, more is better,
-then by the loss; failed and infeasible trials come last, and equals share. Trials that a user enqueued or added were not drawn
-from the distribution: nothing is learned from them.
+Results. A trial has a result when it ends, or pauses for the first time. Trials are ranked by the budget reached there
+(more is better), then by the loss. Failed and infeasible trials come last, and ties share a rank. Trials that a user
+enqueued or added were not drawn from the distribution and are not used for updates.
 
-Repetitions. In a finite space no configuration is suggested twice. If one is drawn that was tried before, its old result takes
-the place, generation after generation if need be, until something untried is drawn: Algorithm 1 with a memory. (To draw
-on until something is untried, without counting what is known, is another distribution: a search that did so for the last place
-of each generation had not found the optimum of LeadingOnes-50 after 20,000 trials in any of 3 runs; this one takes 8,416, the
-median of 3.)
+Repetitions. In a finite space no configuration is suggested twice. If a draw repeats a tried configuration, its old
+result is used in its place, if necessary for several generations, until an untried configuration is drawn: Algorithm 1
+with a cache. (Redrawing until a configuration is untried, without counting the known ones, samples from a different
+distribution: a search that did so for the last trial of each generation had not found the optimum of LeadingOnes-50
+after 20,000 trials in any of 3 runs; this one takes 8,416, the median of 3.)
 
 References: Nishida et al. (2018), Algorithm 1; ``igo/`` for the mathematics and its notation.
 """
@@ -52,17 +54,18 @@ from xstar.trial import Done, New, Origin, State, Suggestion, Trial, Verdict
 SEGMENT = re.compile(r"generation (\d+)(?:, learned ([\d -]+))?(?:, again ([\d ]+))?")
 
 DRAWS = 64
-"""Draws for one suggestion before an untried configuration is taken from the prior. At the margins two draws in three differ
-from the likeliest configuration, one in four in two variables or more: it comes to this when a small space is nearly used up.
+"""Draws for one suggestion before an untried configuration is drawn from the prior. At the margins, two draws in three
+differ from the most probable configuration, and one in four differs in two variables or more. The limit is reached only
+when a small space is nearly exhausted.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class PBIL:
-    """Natural-gradient search of any space."""
+    """Natural-gradient search in any space."""
 
     adapt: str = "samples"
-    """``samples``: PBIL-λ, the size of a generation follows the noise; ``step``: PBIL-ε, generations of two."""
+    """``samples``: PBIL-λ, which adapts the size of a generation; ``step``: PBIL-ε, with generations of two."""
 
     def __post_init__(self) -> None:
         if self.adapt not in ADAPT:
@@ -93,38 +96,38 @@ class PBIL:
 
 
 Step = tuple[int, list[int], list[int]]
-"""A generation, those learned from to open it, old trials drawn again in it."""
+"""A generation, the generations used for the update that opened it, and the earlier trials drawn again in it."""
 
 
 @dataclass(frozen=True)
 class _Generation:
     theta: Array
-    """What its trials are drawn from."""
+    """Parameters of the distribution from which its trials are drawn."""
     samples: int
-    """λ: how many of them there will be."""
+    """λ: the number of its trials."""
     members: tuple[int, ...] = ()
-    """Their numbers, and those of old trials that were drawn again."""
+    """Their numbers, including those of earlier trials that were drawn again."""
 
 
 @dataclass
 class _Fold:
-    """What the origins and the results of the trials so far add up to. A copy of it is taken further to draw the next trial."""
+    """The state, computed from the origins and results of the trials so far. A copy draws the next trial."""
 
     layout: Layout
     core: IGO
-    """The distribution after all that was learned before the newest generation was opened."""
+    """The distribution after all updates made when the newest generation opened."""
     trials: int = 0
-    """How many were read."""
+    """The number of trials processed."""
     newest: int = -1
     """The number of the newest generation."""
     open: dict[int, _Generation] = field(default_factory=dict)
-    """The generations that were not learned from yet, by number; the newest one among them."""
+    """The generations not yet used for an update, by number, including the newest."""
     steps: list[Step] = field(default_factory=list)
-    """Of a copy, what it did."""
+    """In a copy: the steps that it took."""
     origin: Origin | None = None
-    """Of a copy, those steps on record."""
+    """In a copy: the origin that records those steps."""
     draft: _Fold | None = None
-    """The last copy: kept, so that its work need not be done again once the trial it drew is on record."""
+    """The last copy. It is kept so that its work is not repeated once the trial it drew is in the history."""
 
     @classmethod
     def new(cls, space: Space, adapt: str) -> _Fold:
@@ -132,18 +135,18 @@ class _Fold:
         return cls(layout, IGO(layout.family, adapt=adapt))
 
     def copy(self) -> _Fold:
-        # A core is never changed by the fold but replaced, and generations are frozen.
+        # The fold replaces a core and never modifies it, and generations are frozen.
         return _Fold(self.layout, self.core, self.trials, self.newest, dict(self.open))
 
     # --- read ---------------------------------------------------------------------------------------------------
 
     def caught_up(self, history: History) -> _Fold:
-        """With the trials that came since: each belongs to the newest generation or opens the next ones."""
+        """Process the trials that were added since: each belongs to the newest generation or opens the next ones."""
         fold = self
         for number in range(self.trials, len(history.trials)):
             origin = history.trials[number].origin
             if origin.method == "pbil":
-                # The copy that drew this very trial did all that its origin tells.
+                # The copy that drew this trial has already taken the steps recorded in its origin.
                 if fold.draft is not None and fold.draft.trials == number and fold.draft.origin == origin:
                     fold = fold.draft
                 else:
@@ -163,7 +166,7 @@ class _Fold:
     # --- write --------------------------------------------------------------------------------------------------
 
     def current(self, history: History) -> _Generation:
-        """The generation that the next draw belongs to, opened if need be."""
+        """Return the generation of the next draw; open it if necessary."""
         newest = self.open.get(self.newest)
         if newest is not None and len(newest.members) < newest.samples:
             if not self.steps:
@@ -179,7 +182,7 @@ class _Fold:
         return self.open[self.newest]
 
     def open_next(self, learned: Sequence[int], history: History) -> None:
-        """Learn from the generations ``learned``, one after the other, then open the next one."""
+        """Update the distribution with the generations ``learned``, in order, then open the next generation."""
         if learned:
             self.core = self.core.copy()
         for number in learned:
@@ -192,7 +195,7 @@ class _Fold:
         self.open[self.newest] = _Generation(self.core.theta, self.core.samples)
 
     def add(self, number: int) -> None:
-        """A trial, new or drawn again, takes a place of the newest generation."""
+        """Add a trial, new or drawn again, to the newest generation."""
         newest = self.open[self.newest]
         self.open[self.newest] = _Generation(newest.theta, newest.samples, (*newest.members, number))
         if self.steps:
@@ -207,7 +210,7 @@ class _Fold:
 
 
 def _steps(origin: Origin) -> Iterable[Step]:
-    """The steps that an origin records; journals of schema 1 have them in words only."""
+    """Return the steps that an origin records; journals of schema 1 contain them as text only."""
     if origin.numbers:
         yield from origin.numbers["steps"]
         return
@@ -227,7 +230,7 @@ def _paused(report: object) -> bool:
 
 
 def _result(trial: Trial, history: History) -> tuple[float, float]:
-    """(−budget, loss) at the first pause or at the end: lower is better."""
+    """Return (−budget, loss) at the first pause or at the end: lower is better."""
     for report in trial.reports:
         if _paused(report):
             return -report.budget, history.loss_of(report.metrics)
@@ -242,7 +245,7 @@ def _ranks(results: Sequence[tuple[float, float]]) -> list[float]:
 
 
 def _written(numbers: Iterable[int]) -> str:
-    """0, 1, 2, 5 as ``0-2 5``."""
+    """Format numbers as ranges: 0, 1, 2, 5 become ``0-2 5``."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][1] + 1:
@@ -253,7 +256,7 @@ def _written(numbers: Iterable[int]) -> str:
 
 
 def _read(text: str) -> tuple[int, ...]:
-    """The inverse of ``_written``."""
+    """Parse the format of ``_written``."""
     ends = [run.partition("-") for run in text.split()]
     return tuple(number for first, _, last in ends for number in range(int(first), int(last or first) + 1))
 

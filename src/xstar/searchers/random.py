@@ -1,6 +1,6 @@
 """Random search: independent draws from the priors of the space.
 
-Choose it as the baseline every other method has to beat, and when hundreds of trials run at once.
+Choose it as the baseline for every other method, and when hundreds of trials run in parallel.
 
 Reference: Bergstra & Bengio (2012), Random search for hyper-parameter optimization, JMLR 13.
 """

@@ -1,7 +1,7 @@
 """Sobol search: trial n takes point n of a scrambled Sobol sequence, mapped through the priors of the space.
 
-Choose it over random search whenever the number of trials is small for the number of parameters: the points cover every
-projection evenly. Any number of workers may draw from it at once, since a point depends on nothing but its number.
+Choose it over random search whenever the number of trials is small relative to the number of parameters: the points
+cover every projection evenly. Any number of workers can use it in parallel, because a point depends only on its number.
 
 Reference: Owen (1998), Scrambling Sobol' and Niederreiter–Xing points, J. Complexity 14.
 """
@@ -20,13 +20,13 @@ from xstar.searchers.base import SEARCHERS, at_random, exhausted
 from xstar.trial import Done, New, Origin, Suggestion
 
 BLOCK = 1024
-"""Points made at once. A point has to be found from its number alone, so the sequence is made anew and forwarded to it: 0.6 ms
-for one point, 0.8 µs per point for a block of 1024 (four dimensions)."""
+"""Points generated at once. A point is found from its number alone, so the sequence is recreated and advanced to it:
+0.6 ms for one point, 0.8 µs per point for a block of 1024 (four dimensions)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sobol:
-    """A low-discrepancy sequence through the prior."""
+    """A low-discrepancy sequence mapped through the prior."""
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         if (done := exhausted(history)) is not None:
@@ -43,8 +43,8 @@ class Sobol:
 
 @lru_cache(maxsize=8)
 def _block(seed: int, dimensions: int, number: int) -> list[list[float]]:
-    """Points ``BLOCK·number … BLOCK·(number + 1) − 1`` of the sequence, each a list of ``dimensions`` numbers in [0, 1)."""
-    from scipy.stats import qmc  # at use: it takes longer to import than the rest of xstar
+    """Return points ``BLOCK·number … BLOCK·(number + 1) − 1``, each with ``dimensions`` numbers in [0, 1)."""
+    from scipy.stats import qmc  # imported at use: it takes longer to import than the rest of xstar
 
     if dimensions > qmc.Sobol.MAXDIM:
         rule = f"a Sobol sequence has at most {qmc.Sobol.MAXDIM:,} numbers to a point"

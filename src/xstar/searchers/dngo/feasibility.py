@@ -1,5 +1,4 @@
-"""DNGO's classifier of trials that have a value and trials that failed: a network of its own, trained at counts of the
-schedule."""
+"""DNGO's feasibility classifier: a separate network, trained at the counts of the schedule."""
 
 from __future__ import annotations
 
@@ -19,19 +18,20 @@ from xstar.searchers.model_based.outcomes import Outcomes
 
 @dataclass(frozen=True)
 class Classified:
-    """A classifier after its last training."""
+    """A classifier as of its last training."""
 
     last: tuple[int, int]
-    """How many trials with a value, and without, it was trained on."""
+    """The numbers of trials with and without a value that it was trained on."""
     network: Network
     belief: Belief
 
 
 def constraint(history: History, settings: DNGO, sizes: Sizes, outcomes: Outcomes, doubtful: Array) -> Constraint:
-    """The classifier of trials with a value and without, and ``doubtful`` inputs. One that reported and then failed is both.
+    """Return the classifier of trials with a value, trials without, and ``doubtful`` inputs, which count as failed.
 
-    Which came first is not on record, so each kind has its own schedule, and the network is trained anew at either's counts.
-    What came since is folded into the belief: full blocks with a value, full blocks without, then the rest at once.
+    A trial that reported a value and then failed belongs to both kinds. The order of the two kinds is not recorded, so
+    each kind has its own schedule, and the network is retrained at the counts of either. Later trials update the
+    posterior of the weights: full blocks with a value, full blocks without, then the rest at once.
     """
     evaluated, failed = outcomes.evaluated.rows, outcomes.failed.rows[:, :-1]
     counts = (len(evaluated), len(failed))
@@ -54,7 +54,7 @@ def constraint(history: History, settings: DNGO, sizes: Sizes, outcomes: Outcome
 
 @dataclass(frozen=True)
 class Folded:
-    """A classifier's belief after all full blocks of trials with a value and without, and where those end."""
+    """A classifier's weight posterior after all full blocks of both kinds, and the ends of those blocks."""
 
     model: Classified
     ends: tuple[int, int]
@@ -64,7 +64,7 @@ class Folded:
 def _folded(
     history: History, model: Classified, rows: tuple[Array, Array], block: int
 ) -> tuple[Belief, tuple[int, int]]:
-    """The belief after all full blocks, and where those end."""
+    """Return the weight posterior after all full blocks, and the ends of those blocks."""
     first, second = (at + (len(own) - at) // block * block for at, own in zip(model.last, rows, strict=True))
     kept = history.memo.get(Folded)
     if kept is None or kept.model is not model or kept.ends != (first, second):

@@ -1,11 +1,12 @@
-"""The models of a DNGO searcher: trained at counts fixed by a schedule, brought up to date by sums in between.
+"""The models of a DNGO searcher: trained at the counts of a schedule, updated through their sums in between.
 
-Notation: ``count`` observations there are; ``last`` the count of the last training; ``X`` inputs, the budget's place on the
-ladder in the last column if the model is over budgets; ``y`` losses; targets are losses on the model's scale.
+Notation: ``count`` the number of observations; ``last`` the count at the last training; ``X`` inputs, with the position
+of the budget in the last column if the model is over budgets; ``y`` losses; targets are losses on the model's scale.
 
-A model is a function of the first ``count`` observations and nothing else: network, targets and theta come from the first
-``last`` of them, the others are added to the head's sums. Sums of rounded numbers depend on their order, so observations are
-added in blocks whose borders follow from ``last``: whoever resumes or audits a study computes the same numbers.
+A model is a function of the first ``count`` observations and nothing else. Network, targets and theta come from the
+first ``last`` of them; the others are added to the head's sums. Sums of rounded numbers depend on their order, so
+observations are added in blocks whose boundaries follow from ``last``. Resuming or auditing a study therefore
+reproduces the same numbers.
 """
 
 from __future__ import annotations
@@ -27,34 +28,34 @@ from xstar.searchers.model_based.learner import BAD
 from xstar.searchers.model_based.schedule import last_refit
 
 CHUNK = 4096
-"""Rows whose basis functions are held at once when all of them are gone through."""
+"""Rows whose basis functions are held in memory at once."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Counts that no user sets. Tests make them small, so that a few trials fill several blocks."""
+    """Constants that users do not set. Tests make them small, so that a few trials fill several blocks."""
 
     growth: int = 4
-    """Trainings happen when the data have grown by a quarter."""
+    """A training happens when the data have grown by a quarter (one part in this many)."""
     block: int = 32
-    """New observations are added to the sums in blocks of so many; those of a block that is not full yet, at every
-    suggestion."""
+    """New observations are added to the sums in blocks of this size. Those in an incomplete block are added again at
+    every suggestion."""
     fold: int = 256
-    """Trials of one kind are folded into the classifier's belief in blocks of so many."""
+    """Trials of one kind update the classifier's weight posterior in blocks of this size."""
     leaders: int = 128
-    """Of so many observations at each rung, those with the lowest losses, it is asked which one is the incumbent."""
+    """The number of observations with the lowest losses, at each rung, among which the incumbent is chosen."""
     spacing_from: int = 10
-    """From so many running trials on, suggestions keep a distance from them (``learner.apart``)."""
+    """From this many running trials on, suggestions keep a distance from them (``learner.apart``)."""
     no_fantasies_from: int = 50
-    """From so many running trials on, ``pending="spread"`` uses no fantasies: with 50 basis functions they determine the
-    posterior completely, and the minimum over so many fantasised outcomes leaves no expected improvement. It also takes the
-    best of random candidates, many of them near good ones, instead of climbing to where networks happen to agree. (400
-    workers on the problem of ``--part workers``, 1,250 trials, two seeds: best loss 0.07 and 0.07; with fantasies 0.16 and
-    0.08; climbing without fantasies 0.13, one seed.)"""
+    """From this many running trials on, ``pending="spread"`` uses no fantasies: with 50 basis functions they determine
+    the posterior completely, and the minimum over so many fantasised outcomes leaves no expected improvement. It also
+    takes the best of random candidates, many of them near good ones, instead of optimising further to points where the
+    networks happen to agree. (400 workers on the problem of ``--part workers``, 1,250 trials, two seeds: best loss 0.07
+    and 0.07; with fantasies 0.16 and 0.08; with optimised candidates but without fantasies 0.13, one seed.)"""
 
 
 def last_training(count: int, sizes: Sizes) -> int:
-    """The largest count of the schedule that is not above ``count``."""
+    """Return the largest count of the schedule that is at most ``count``."""
     return last_refit(count, sizes.growth, None)
 
 
@@ -63,27 +64,27 @@ def last_training(count: int, sizes: Sizes) -> int:
 
 @dataclass(frozen=True)
 class Member:
-    """One network, and what goes with it."""
+    """One network with its statistics and draws of theta."""
 
     basis: Basis
     thetas: tuple[Array, ...]
     statistics: Statistics
-    """Of the observations it was trained on."""
+    """Statistics of the observations it was trained on."""
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A model after its last training."""
+    """A model as of its last training."""
 
     last: int
     targets: Targets
     bad: float
-    """The target of what failed or could not be evaluated."""
+    """The target assigned to trials that count as bad values."""
     members: tuple[Member, ...]
 
 
 def trained(history: History, settings: DNGO, purpose: str, last: int, X: Array, y: Array, mean: Quadratic) -> Trained:
-    """The model trained on the first ``last`` observations: the one in ``history.memo``, if it is that one."""
+    """Return the model trained on the first ``last`` observations, from ``history.memo`` if it is there."""
     key = (settings, purpose)
     kept = history.memo.get(Trained, key)
     if kept is not None and kept.last == last:
@@ -102,7 +103,7 @@ def trained(history: History, settings: DNGO, purpose: str, last: int, X: Array,
 def networks_of(
     settings: DNGO, X: Array, t: Array, rng: np.random.Generator, count: int, *, logistic: bool
 ) -> list[Network]:
-    """Trained where the settings say."""
+    """Train networks on the device given in the settings."""
     if settings.device == "cuda":
         from xstar.models.features_torch import train_on
 
@@ -121,15 +122,15 @@ class Bad:
     """Inputs that count as bad values."""
 
     lasting: Array
-    """Those that will always do; they only ever become more."""
+    """Inputs that remain bad values; this set only ever grows."""
     others: Array
-    """Those that do in this decision."""
+    """Inputs that count as bad in this decision only."""
 
 
 def heads(
     history: History, purpose: str, model: Trained, X: Array, y: Array, block: int, bad: Bad | None = None
 ) -> list[Head]:
-    """The posterior for each draw of theta, after all observations and ``bad`` inputs."""
+    """Return the posterior for each draw of theta, given all observations and ``bad`` inputs."""
     new = _up_to_date(history, purpose, model, model.last, X, block, lambda part: model.targets(y[part]))
     sums = [member.statistics.joined(more) for member, more in zip(model.members, new, strict=True)]
     if bad is not None:
@@ -171,7 +172,7 @@ def _up_to_date(
     block: int,
     targets: Callable[[slice], Array],
 ) -> list[Statistics]:
-    """The sums from row ``first`` on, for each member: full blocks from ``history.memo``, and what came since."""
+    """Return each member's sums from row ``first`` on: full blocks from ``history.memo``, plus the remaining rows."""
     kept = history.memo.get(Summed, purpose)
     if kept is None or kept.model is not model:
         kept = Summed(model, first, [Statistics.none(len(member.statistics.cross)) for member in model.members])

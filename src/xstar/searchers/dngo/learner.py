@@ -1,6 +1,7 @@
-"""What DNGO brings to a decision: networks and heads for the loss, for constraint metrics and for failures.
+"""The DNGO learner: networks and heads for the loss, for constraint metrics and for failures.
 
-Apart from ``searcher.py`` because SciPy's optimiser and LAPACK take as long to import as the rest of xstar.
+This module is separate from ``searcher.py`` because SciPy's optimiser and LAPACK take as long to import as the rest of
+xstar.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ from xstar.searchers.model_based.outcomes import Outcomes
 from xstar.trial import State, Trial
 
 SPACING = 0.1
-"""The distance that suggestions keep from running trials when there are many: 0.1 J^(-1/w) sides of the cube in each of w
-columns, J being the number of running trials. Fifty basis functions know everything after fifty fantasies, wherever these
-are: without it, 100 suggestions at a time for Hartmann's function stood 0.003 from the next one (median)."""
+"""The distance that suggestions keep from many running trials: 0.1 J^(-1/w) sides of the cube in each of w columns, for
+J running trials. After fifty fantasies, wherever they are, fifty basis functions leave no uncertainty. Without this
+distance, 100 simultaneous suggestions for Hartmann's function were 0.003 apart (median distance to the nearest)."""
 LATEST = 100
-"""Of so many trials that failed, the latest, it is asked whether that was to be expected, of as many that did not."""
+"""The number of latest failures that are checked for having been expected, against as many other trials."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class DNGOLearner(Learner):
 
     @property
     def _keeps_distance_only(self) -> bool:
-        """Whether distances from running trials stand in for fantasies of them."""
+        """Whether distances from running trials replace fantasies."""
         return self.settings.pending == "spread" and len(self.history.running) >= self.sizes.no_fantasies_from
 
     @property
@@ -81,7 +82,7 @@ class DNGOLearner(Learner):
 
     @property
     def explores(self) -> bool:
-        if len(self.history.running) >= self.sizes.spacing_from:  # which keep their distance as it is
+        if len(self.history.running) >= self.sizes.spacing_from:  # these already spread out by keeping their distance
             return False
         every = self.settings.explore_every
         return every > 0 and len(self.history.trials) % every == 0
@@ -110,19 +111,20 @@ class DNGOLearner(Learner):
         return Quadratic(tuple(np.flatnonzero(self.data.cube.numeric).tolist()))
 
     def _bad(self) -> Bad | None:
-        """The inputs that count as bad values: what is infeasible, and what failed and was to be expected to."""
+        """Return the inputs that count as bad values: infeasible trials and expected failures."""
         if not self.data.failed:
             return None
         outcomes = Outcomes.of(self.history, self.data)
-        if self.settings.likelihood == "step":  # nothing fails by chance
+        if self.settings.likelihood == "step":  # no failure is random
             return Bad(self._aimed_at(outcomes.failed.rows), self._aimed_at(outcomes.failed.rows[:0]))
         return Bad(self._aimed_at(outcomes.infeasible.rows), self._aimed_at(self._expected_failures()))
 
     def _expected_failures(self) -> Array:
-        """Of the latest trials that failed, those that were to be expected to; with the budget in one more column.
+        """Return the expected failures among the latest failed trials, with the budget in the last column.
 
-        The GP's classifier says which, without the trial in question: a network's last layer has been shaped by it, and would
-        expect all that happened. Of four dimensions with 30 % of the trials failing by chance, 60 trials left 0.01 so.
+        The GP's classifier decides, leaving out the trial in question. A network's last layer has been shaped by that
+        trial and would expect every failure: used here, it left a loss of 0.01 after 60 trials in four dimensions with
+        30 % of the trials failing at random.
         """
         history, data = self.history, self.data
         latest = [history.trials[number] for number in data.failed[-LATEST:]]
@@ -139,7 +141,7 @@ class DNGOLearner(Learner):
         return made
 
     def _aimed_at(self, rows: Array) -> Array:
-        """Inputs at the budget that they were to reach, which is the last column of ``rows``."""
+        """Return inputs at the budget that they were to reach, which is the last column of ``rows``."""
         if not self.over_budgets:
             return rows[:, :-1]
         aim = np.where(rows[:, -1] > 0.0, rows[:, -1], self.history.levels[-1])
@@ -149,10 +151,10 @@ class DNGOLearner(Learner):
 
     @cached_property
     def _leaders(self) -> NDArray[np.intp]:
-        """The places of the best observations that may be the answer."""
+        """Return the indices of the best observations that may be the incumbent."""
         history, data = self.history, self.data
         kept = history.memo.get(Leaders) or history.memo.put(Leaders())
-        # By rung: trials may also end in between, at any number of budgets, and each group has its leaders.
+        # Group by rung: trials may also end between rungs, at any number of budgets, and each group has its leaders.
         level = np.searchsorted(history.levels, data.budget, side="right").astype(np.float64)
         found = kept.catch_up(data.loss, level, self.sizes.leaders, self._feasible)
         if not data.failed:
@@ -180,7 +182,8 @@ class DNGOLearner(Learner):
         history, data = self.history, self.data
         made: list[LogProbability] = []
         if data.failed:
-            # While nothing is known to be feasible, what runs counts as failed: all would else be sent to one place.
+            # While no feasible trial is known, running trials count as failed; otherwise all workers would get the same
+            # region.
             pending = [] if feasible_known else self.pending_trials
             outcomes = Outcomes.of(history, data)
             fitted = constraint(history, self.settings, self.sizes, outcomes, data.rows(pending))
@@ -198,7 +201,7 @@ class DNGOLearner(Learner):
 
 @dataclass
 class Leaders:
-    """The places of the observations with the lowest losses, so many of each rung. Grows with the history."""
+    """The indices of the observations with the lowest losses, a fixed number per rung. Grows with the history."""
 
     seen: int = 0
     lowest: dict[float, NDArray[np.intp]] | None = None
@@ -206,22 +209,24 @@ class Leaders:
     def catch_up(
         self, loss: Array, level: Array, most: int, feasible: Callable[[NDArray[np.intp]], NDArray[np.bool_]]
     ) -> NDArray[np.intp]:
-        """All of them, ascending. ``level`` groups observations; ``feasible`` says which may be the answer."""
+        """Return all indices, ascending. ``level`` groups observations; ``feasible`` selects possible incumbents."""
         kept = self.lowest if self.lowest is not None else {}
         new = np.arange(self.seen, len(loss))
         if len(new):
             new = new[feasible(new)]
             for each in np.unique(level[new]).tolist():
                 own = np.concatenate([kept.get(each, new[:0]), new[level[new] == each]])
-                # By loss, then by place: the same ones in however many steps they are found.
+                # Sorted by loss, then by index, so that the result does not depend on the number of updates.
                 kept[each] = own[np.lexsort((own, loss[own]))[:most]]
         self.seen, self.lowest = len(loss), kept
         return np.sort(np.concatenate([np.empty(0, dtype=np.intp), *kept.values()]))
 
 
 def apart(running: Array) -> LogProbability:
-    """log(1 - exp(-d²/2)), d being the distance to the nearest of ``running`` in units of the spacing (in the manner of local
-    penalisation, González et al. 2016)."""
+    """Return log(1 - exp(-d²/2)), where d is the distance to the nearest running trial in units of the spacing.
+
+    This is similar to local penalisation (González et al. 2016).
+    """
     length = SPACING * len(running) ** (-1.0 / running.shape[1]) * np.sqrt(running.shape[1])
     squares = np.einsum("ij,ij->i", running, running)
 

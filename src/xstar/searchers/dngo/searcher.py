@@ -1,16 +1,17 @@
-"""DNGO: Bayesian optimisation with a neural network's last layer in place of a Gaussian process (Snoek et al. 2015).
+"""DNGO: Bayesian optimisation with a neural network's last layer instead of a Gaussian process (Snoek et al. 2015).
 
-Choose it when there will be thousands of trials, or hundreds at a time: a suggestion costs the same after a hundred
-observations and after a hundred thousand. Under a scheduler with a ladder the budget is one more input of the network.
+Choose it when there will be thousands of trials, or hundreds in parallel: a suggestion costs the same after a hundred
+observations and after a hundred thousand. Under a scheduler with rungs the budget is an additional input of the
+network.
 
 One suggestion:
 
-    network      trained from scratch at counts of a geometric schedule, and with it the draws of theta       (fit.py)
-    head         Bayesian linear regression on its last layer: every new observation is added to its sums
-    pending      M joint draws of the outcomes of what runs, which share one factor per theta; of many, only the distance
-    constraints  a network of their own for what failed or could not be evaluated, and one for each bounded metric
+    network      trained from scratch at the counts of a geometric schedule, with the draws of theta            (fit.py)
+    head         Bayesian linear regression on its last layer: each new observation is added to its sums
+    pending      M joint draws of the outcomes of running trials, with one factor per theta; for many, only the distance
+    constraints  a separate network for failed and infeasible trials, and one for each bounded metric
 
-then constrained expected improvement, averaged over theta and the draws (12), is maximised (model_based/decision.py).
+Then constrained expected improvement, averaged over theta and the draws (12), is maximised (model_based/decision.py).
 """
 
 from __future__ import annotations
@@ -38,32 +39,34 @@ DEVICES = ("cpu", "cuda")
 
 @dataclass(frozen=True)
 class DNGO:
-    """A network's last layer under Bayesian linear regression, and expected improvement."""
+    """Bayesian linear regression on a network's last layer, with expected improvement."""
 
     initial: int | None = None
-    """Sobol points before the model is asked. By default twice as many as there are parameters, between 5 and 12; under a
-    scheduler with rungs one more than there are parameters, between 4 and 10. Where a
-    parameter is an architecture, at least 10, with the networks of its pool."""
+    """Sobol points before the first model-based suggestion. The default is twice the number of parameters, between 5
+    and 12. Under a scheduler with rungs it is the number of parameters plus one, between 4 and 10. With an architecture
+    it is at least 10, and the networks come from its pool."""
     activation: str = "tanh"
-    """Of the hidden layers: ``tanh``, ``relu``, or ``relu-tanh`` (ReLU, but for the last)."""
+    """Activation of the hidden layers: ``tanh``, ``relu``, or ``relu-tanh`` (ReLU except for the last layer)."""
     networks: int = 10
-    """Average the acquisition over so many networks, which differ in their initial weights. The paper has one."""
+    """Number of networks over which the acquisition function is averaged; they differ in their initial weights. The
+    paper uses one."""
     samples: int = 1
-    """And for each over so many draws of the head's hyperparameters. The paper's one network wants ten."""
+    """Number of draws of the head's hyperparameters per network. With one network, as in the paper, use ten."""
     straighten: bool = True
-    """Transform skewed losses."""
+    """Transform skewed losses (Yeo–Johnson)."""
     likelihood: str = "logistic"
-    """Of being infeasible: ``logistic`` if it may be by chance, ``step`` if it never is."""
+    """Likelihood of the feasibility classifier: ``logistic`` if failures may be random, ``step`` if they never are."""
     explore_every: int = 4
-    """At full budget, while fewer than ten trials run, every so many suggestions seek an improvement by a standard deviation of
-    the losses instead of any; 0: none does."""
+    """At full budget, while fewer than ten trials run, one suggestion in this many aims for an improvement by one
+    standard deviation of the losses instead of any improvement; 0: none."""
     pending: str = "spread"
-    """``fantasies`` of all that runs, as in the paper; ``spread``: the same up to fifty, from then on a distance from them."""
+    """``fantasies`` of all running trials, as in the paper; ``spread``: fantasies of up to fifty, then a distance."""
     fantasies: int = 10
-    """Joint draws of the outcomes of what runs, for each network and draw of the hyperparameters: a hundred in all."""
+    """Joint draws of the outcomes of running trials, per network and draw of the hyperparameters: a hundred in
+    total."""
     device: str = "cpu"
-    """Where networks are trained. ``cuda`` needs torch and a GPU; its networks differ from those of the CPU in rounding, so
-    an audit needs the same device."""
+    """Device on which networks are trained. ``cuda`` requires torch and a GPU; its networks differ from those of the
+    CPU by rounding, so an audit needs the same device."""
 
     def __post_init__(self) -> None:
         names = {"activation": ACTIVATIONS, "likelihood": LIKELIHOODS, "pending": PENDING, "device": DEVICES}
@@ -73,13 +76,13 @@ class DNGO:
         check_switches(self, "straighten")
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
-        if self.device != "cpu" and not history.trials:  # not only when the first model is trained
+        if self.device != "cpu" and not history.trials:  # check now, not only when the first model is trained
             from xstar.models.features_torch import check_device
 
             check_device(self.device)
 
         def learner(history: History, data: Observations) -> DNGOLearner:
-            from xstar.searchers.dngo.learner import DNGOLearner  # at use: SciPy's optimiser takes long to import
+            from xstar.searchers.dngo.learner import DNGOLearner  # imported at use: SciPy's optimiser loads slowly
 
             return DNGOLearner(history, data, self)
 

@@ -1,10 +1,12 @@
-"""The surrogate of a GP searcher: fitted at counts fixed by a schedule, extended by rows in between.
+"""The surrogate of a GP searcher: fitted at the counts of a schedule, extended by rows in between.
 
-Notation: ``count`` observations there are; ``last`` the count of the last refit; ``X`` inputs, the budget as a share of the
-largest in the last column if the model is over budgets; ``y`` losses; targets are losses on the model's scale.
+Notation: ``count`` the number of observations; ``last`` the count at the last refit; ``X`` inputs, with the budget as a
+share of the largest in the last column if the model is over budgets; ``y`` losses; targets are losses on the model's
+scale.
 
-A model is a function of the first ``count`` observations and nothing else: its hyperparameters come from the first ``last`` of
-them, the others are rows below its Cholesky factor. Whoever resumes or audits a study computes the same numbers.
+A model is a function of the first ``count`` observations and nothing else. Its hyperparameters come from the first
+``last`` of them; the others are rows below its Cholesky factor. Resuming or auditing a study therefore reproduces the
+same numbers.
 """
 
 from __future__ import annotations
@@ -40,31 +42,31 @@ from xstar.searchers.nasbot.kernel import Architectures, network_kernels
 
 @dataclass(frozen=True)
 class Fitted:
-    """A model after its last refit."""
+    """A model as of its last refit."""
 
     last: int
     targets: Targets
     places: NDArray[np.intp]
-    """Which of the ``last`` observations it was fitted to."""
+    """Indices, among the ``last`` observations, of those that it was fitted to."""
     posteriors: tuple[Posterior, ...]
-    """One; or one per draw of the hyperparameters."""
+    """One posterior, or one per draw of the hyperparameters."""
 
 
 @dataclass(frozen=True)
 class Data:
-    """What a model is fitted to."""
+    """The data that a model is fitted to."""
 
     X: Array
     y: Array
     budget: Array
     spread: Callable[[Array], Array] = field(default=lambda X: X)
-    """``X`` → what a spread of the inputs can be measured in."""
+    """Maps ``X`` to coordinates in which distances between inputs can be measured."""
 
 
 def fitted(
     history: History, key: Hashable, surrogate: Surrogate, last: int, data: Data, settings: GPSettings
 ) -> Fitted:
-    """The model fitted to the first ``last`` observations: the one in ``history.memo``, if it is that one."""
+    """Return the model fitted to the first ``last`` observations, from ``history.memo`` if it is there."""
     kept = history.memo.get(Fitted, key)
     if kept is not None and kept.last == last:
         return kept
@@ -83,7 +85,7 @@ def fitted(
 
 @dataclass(frozen=True)
 class Extended:
-    """A posterior, and observations made since its refit. They become rows of the factor together with what is pending."""
+    """A posterior and the observations since its refit, which become rows together with pending trials."""
 
     posterior: Posterior
     X: Array
@@ -99,12 +101,12 @@ class Extended:
 
     @property
     def rows(self) -> int:
-        """How many rows the factor has."""
+        """The number of rows of the factor."""
         return len(self._whole.X)
 
     @property
     def jitter(self) -> float:
-        """What was added to the diagonal."""
+        """The jitter added to the diagonal."""
         return self._whole.jitter
 
     def means(self, A: Array) -> Array:
@@ -127,7 +129,7 @@ class Extended:
 
 @dataclass(frozen=True)
 class GPLearner(Learner):
-    """A Gaussian process, over architectures with NASBOT's kernel."""
+    """A Gaussian process; for architectures, with NASBOT's kernel."""
 
     settings: GPSettings
     architectures: Architectures = field(default_factory=Architectures)
@@ -171,7 +173,7 @@ class GPLearner(Learner):
 
     @property
     def acquisition_budget(self) -> float | None:
-        """r_acq / r_max; the rule of MOBSTER, Section 3, is the largest rung with as many observations as parameters."""
+        """r_acq / r_max. MOBSTER's rule (Section 3) is the largest rung with as many observations as parameters."""
         levels, data = self.history.levels, self.data
         if not self.over_budgets:
             return None
@@ -185,7 +187,7 @@ class GPLearner(Learner):
 
     @cached_property
     def fitted(self) -> Fitted:
-        """The model of the loss after its last refit."""
+        """The model of the loss as of its last refit."""
         history, data = self.history, self.data
         last = last_refit(data.count)
         if self.settings.refit == "full-budget" and self.over_budgets:
@@ -207,8 +209,8 @@ class GPLearner(Learner):
 
     @cached_property
     def _seen(self) -> NDArray[np.intp]:
-        """The observations that the model sees; above its limit the others are no candidates for the incumbent either: the
-        model has better ones nearby."""
+        """Return the observations that the model uses. Above its limit, the others are not considered for the incumbent
+        either: the model has better ones nearby."""
         return np.concatenate([self.fitted.places, np.arange(self.fitted.last, self.data.count)])
 
     def answers(self) -> NDArray[np.intp]:
@@ -230,14 +232,14 @@ class GPLearner(Learner):
         if self.over_budgets:
             models = [self._with_unfinished(*pair, places, rng) for pair in zip(models, means, strict=True)]
             means = [model.means(self.lift(places)) for model in models]
-        # The incumbent is the lowest posterior mean where something was observed or runs, not one lucky noisy value.
+        # The incumbent is the lowest posterior mean at observed and running configurations, not a lucky noisy value.
         incumbents = tuple(each.min(axis=0) for each in means)
         average = np.mean([each.mean(axis=1) for each in means], axis=0)
         promising = places[np.argsort(average, kind="stable")[:PROMISING]]
         return replace(self._known(models), incumbents=incumbents, promising=promising)
 
     def _with_new(self) -> list[Extended]:
-        """The posteriors, with the observations since the refit and what failed and was to be expected to."""
+        """Return the posteriors with the observations since the refit and the trials that count as bad values."""
         data, model = self.data, self.fitted
         new = slice(model.last, data.count)
         X, y = self.inputs(data.X[new], data.budget[new]), model.targets(data.loss[new])
@@ -247,7 +249,7 @@ class GPLearner(Learner):
         return [Extended(posterior, X, y) for posterior in model.posteriors]
 
     def _with_unfinished(self, model: Extended, mean: Array, places: Array, rng: np.random.Generator) -> Extended:
-        """The model with fantasies of what tried configurations would give at the acquisition's budget (``with_pending``)."""
+        """Condition the model on fantasies of tried configurations at the acquisition's budget (``with_pending``)."""
         rows = self.lift(places)
         if len(rows) > UNFINISHED:
             at = model.predict(rows)

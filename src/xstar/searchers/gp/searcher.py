@@ -1,22 +1,22 @@
 """Bayesian optimisation with a Gaussian process: asynchronous, at full budget or over budgets.
 
-Choose it when a training run takes longer than a few seconds and there will be at most some thousand of them. Under a scheduler
-with a ladder it models f(x, r) over configurations and budgets, which with ASHA is MOBSTER.
+Choose it when a training run takes longer than a few seconds and there will be at most a few thousand of them. Under a
+scheduler with rungs it models f(x, r) over configurations and budgets; with ASHA this is MOBSTER.
 
-One suggestion, in the words of MOBSTER's Algorithm 1:
+One suggestion, in the terms of MOBSTER's Algorithm 1:
 
     observed     rows of the model, whose hyperparameters were fitted at the last count of a schedule      (fit.py)
     new          observations since then: rows below its Cholesky factor
-    pending      what runs, at the budget it runs to
-    fantasised   M joint draws of their outcomes, each a column of the whitened targets           (acquisition/pending.py)
+    pending      running trials, each at the budget it runs to
+    fantasised   M joint draws of their outcomes, each a column of the whitened targets      (acquisition/pending.py)
 
-then the acquisition at the budget r_acq is maximised, and the best configuration that was not tried before is suggested.
+Then the acquisition function at the budget r_acq is maximised, and the best untried configuration is suggested.
 
-Two defaults differ from the paper's, because ``benchmarks/mobster.py`` says so: the surrogate is the Matérn kernel over (x, r)
-with r warped, not the exponential decay with δ learned, which takes longer to reach ASHA's regret with either scheduler
-(though under stopping it ends no higher); and r_acq is the full budget, not the highest one reached often.
-Where one epoch says nothing about the last (some of LCBench), the decay model carries its noise up to the full budget, and an
-acquisition at one epoch seeks configurations that are good after one epoch.
+Two defaults differ from the paper, based on ``benchmarks/mobster.py``. First, the surrogate is the Matérn kernel over
+(x, r) with r warped, not the exponential decay with learned δ: the latter takes longer to reach ASHA's regret with
+either scheduler (though under stopping it ends no higher). Second, r_acq is the full budget, not the highest one
+reached often. Where one epoch carries no information about the last (some of LCBench), the decay model propagates its
+noise to the full budget, and an acquisition function at one epoch favours configurations that are good after one epoch.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ MakeLearner = Callable[[History, Observations], "GPLearner"]
 
 @dataclass(frozen=True)
 class GP(GPSettings):
-    """A Gaussian process and expected improvement. The defaults were chosen by ``benchmarks/quality.py`` and want no tuning."""
+    """A Gaussian process with expected improvement. Its defaults, from ``benchmarks/quality.py``, need no tuning."""
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         def learner(history: History, data: Observations) -> GPLearner:
-            from xstar.searchers.gp.fit import GPLearner  # at use: see ``model_based/decision.py``
+            from xstar.searchers.gp.fit import GPLearner  # imported at use: see ``model_based/decision.py``
 
             return GPLearner(history, data, self)
 
@@ -57,7 +57,7 @@ class GP(GPSettings):
 def suggest(
     settings: GPSettings, history: History, task: New, rng: np.random.Generator, learner: MakeLearner
 ) -> Suggestion | Done:
-    """A trial of the initial design, or a decision of the learner."""
+    """Suggest a trial of the initial design, or the decision of the learner."""
     networks = bool(cube_of(history.space).encoder.domains)
     if networks and settings.acquisition == "thompson":
         rule = "must be ei or ucb where a parameter is an architecture"

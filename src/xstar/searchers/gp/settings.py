@@ -1,4 +1,4 @@
-"""The settings of searchers whose surrogate is a Gaussian process."""
+"""Settings of the searchers whose surrogate is a Gaussian process."""
 
 from __future__ import annotations
 
@@ -16,38 +16,39 @@ REFITS = ("growth", "full-budget")
 
 @dataclass(frozen=True)
 class GPSettings:
-    """What ``GP`` and ``NASBOT`` have in common (abstract)."""
+    """Settings that ``GP`` and ``NASBOT`` share (abstract)."""
 
     initial: int | None = None
-    """Sobol points before the model is asked. By default twice as many as there are parameters, between 5 and 12; under a
-    scheduler with rungs one more than there are parameters, between 4 and 10. Where a
-    parameter is an architecture, at least 10, with the networks of its pool."""
+    """Sobol points before the first model-based suggestion. The default is twice the number of parameters, between 5
+    and 12. Under a scheduler with rungs it is the number of parameters plus one, between 4 and 10. With an architecture
+    it is at least 10, and the networks come from its pool."""
     surrogate: str = "matern-warped"
-    """Of f(x, r), under a scheduler with rungs: ``matern-warped``, ``matern``, ``decay`` (δ is learned), ``decay-0`` or
-    ``decay-1`` (it is 0 or 1)."""
+    """Surrogate of f(x, r) under a scheduler with rungs: ``matern-warped``, ``matern``, ``decay`` (δ is learned),
+    ``decay-0`` or ``decay-1`` (δ is 0 or 1)."""
     shape: str = "matern52"
-    """Of the kernel over configurations: ``matern52`` or ``rbf``."""
+    """Kernel over configurations: ``matern52`` or ``rbf``."""
     warp: bool = False
-    """Learn a warping of every number's range."""
+    """Learn a warping of the range of each numeric parameter."""
     straighten: bool = True
-    """Transform skewed losses."""
+    """Transform skewed losses (Yeo–Johnson)."""
     samples: int = 0
-    """Average the acquisition over so many draws of the hyperparameters; 0: use the most probable ones."""
+    """Number of hyperparameter draws over which the acquisition function is averaged; 0: use the MAP estimate."""
     starts: int = 1
-    """Starts of their optimisation."""
+    """Number of starting points for optimising the hyperparameters."""
     acquisition: str = "ei"
     explore_every: int = 4
-    """At full budget, every so many suggestions seek an improvement by a standard deviation of the losses instead of any; 0:
-    none does."""
+    """At full budget, one suggestion in this many aims for an improvement by one standard deviation of the losses
+    instead of any improvement; 0: none."""
     pending: str = "fantasies"
     fantasies: int = 20
     acquire_at: str = "full"
-    """Over budgets, where the acquisition is taken: at the ``full`` budget, or at the highest rung ``reached`` by as many
-    observations as there are parameters (the rule of the paper)."""
+    """Over budgets, where the acquisition function is evaluated: at the ``full`` budget, or at the highest rung
+    ``reached`` by as many observations as there are parameters (the rule of the paper)."""
     refit: str = "growth"
-    """``growth``: when the data have grown by a tenth; ``full-budget``: only if a trial reached the full budget since then."""
+    """``growth``: refit when the data have grown by a tenth; ``full-budget``: only if a trial has reached the full
+    budget since."""
     limit: int = 500
-    """The model is fitted to at most so many observations."""
+    """Maximum number of observations that the model is fitted to."""
 
     def __post_init__(self) -> None:
         check_names(

@@ -1,1 +1,1 @@
-"""What searchers with a surrogate share: observations, outcomes, initial design, decision, networks."""
+"""Code shared by searchers with a surrogate: observations, outcomes, initial design, decision, networks."""

@@ -1,4 +1,4 @@
-"""What the columns of a surrogate's inputs are: which parameter each belongs to, and which of them are options."""
+"""The input columns of a surrogate: the parameter that each belongs to, and which of them are categorical options."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xstar.searchers.model_based.observations import Observations
 
 
 def of_description(name: str, catalogue: Catalogue) -> Inputs:
-    """The columns that describe a network."""
+    """Return the columns of a network's descriptive features."""
     labels = list(dict.fromkeys(catalogue.names))
     groups = tuple(labels.index(what) for what in catalogue.names)
     options = frozenset(place for place, what in enumerate(labels) if catalogue.names.count(what) > 1)
@@ -18,14 +18,14 @@ def of_description(name: str, catalogue: Catalogue) -> Inputs:
 
 
 def of_cube(data: Observations) -> Inputs:
-    """The columns of all parameters but architectures."""
+    """Return the columns of all parameters except architectures."""
     cube = data.cube
     ranges = tuple(np.flatnonzero(cube.numeric).tolist())
     return Inputs(cube.groups, cube.labels, ranges, cube.categories)
 
 
 def of_positions(data: Observations) -> Inputs:
-    """The columns of ``data.positions``: those of the cube, and behind them those that describe networks."""
+    """Return the columns of ``data.positions``: those of the cube, followed by the descriptive features of networks."""
     cube = data.cube
     groups, labels, options = list(cube.groups), list(cube.labels), set(cube.categories)
     for name, catalogue in zip(cube.encoder.domains, data.networks, strict=True):

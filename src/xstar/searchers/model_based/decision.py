@@ -1,12 +1,13 @@
-"""One suggestion of a searcher with a surrogate, whatever the surrogate is.
+"""Compute one suggestion with any surrogate.
 
     observations → posteriors → incumbents → constraints → candidates → the best one that was not tried
 
-The learner (``learner.py``) says what is known; the acquisition is the same for all: expected improvement in its logarithm,
-averaged over posteriors and fantasies, times the probability of being feasible (``acquisition/criterion.py``).
+The learner (``learner.py``) provides the posteriors and constraints. The acquisition function is the same for all: the
+logarithm of expected improvement, averaged over posteriors and fantasies, times the probability of feasibility
+(``acquisition/criterion.py``).
 
-Apart from the searchers because SciPy's optimiser and LAPACK take as long to import as the rest of xstar: they are loaded
-when the first model is fitted.
+This module is separate from the searchers because SciPy's optimiser and LAPACK take as long to import as the rest of
+xstar; it is imported when the first model is fitted.
 """
 
 from __future__ import annotations
@@ -32,14 +33,15 @@ from xstar.trial import Config, Origin, Suggestion
 
 NAMES = {"ei": "log EI", "ucb": "-LCB", "thompson": "-draw"}
 LARGE_IMPROVEMENT = 1.0
-"""By how much, in standard deviations of the losses, the suggestions that explore seek to improve. Expected improvement goes
-on polishing what it has: over 20 seeds of 100 trials, one such suggestion in four brings the mean regret of Levy6 from 1.47 to
-0.52, of Ackley10 from 7.9 to 6.3, and of Rosenbrock4 up from 1.9 to 5.6; NAS-Bench-201 (ImageNet16) stays at 0.12, 0.11. Over
-budgets, where paused trials are fantasised, it changed nothing (16 problems, two seeds)."""
+"""The improvement that exploring suggestions aim for, in standard deviations of the losses. Expected improvement keeps
+refining the incumbent. Over 20 seeds of 100 trials, one such suggestion in four reduces the mean regret of Levy6 from
+1.47 to 0.52 and of Ackley10 from 7.9 to 6.3, and increases that of Rosenbrock4 from 1.9 to 5.6; NAS-Bench-201
+(ImageNet16) stays at 0.12, 0.11. Over budgets, where paused trials are fantasised, it changed nothing (16 problems, two
+seeds)."""
 
 
 def decide(learner: Learner, rng: np.random.Generator) -> Suggestion | str:
-    """A suggestion, or why there is none."""
+    """Return a suggestion, or the reason why there is none."""
     try:
         with single_threaded():
             return Decision(learner, rng).suggestion()
@@ -49,13 +51,13 @@ def decide(learner: Learner, rng: np.random.Generator) -> Suggestion | str:
 
 @dataclass(frozen=True)
 class Decision:
-    """One suggestion in the making."""
+    """The computation of one suggestion."""
 
     learner: Learner
     rng: np.random.Generator
 
     def suggestion(self) -> Suggestion | str:
-        """A suggestion, or why there is none."""
+        """Return a suggestion, or the reason why there is none."""
         learner = self.learner
         known = self._known()
         constraints = learner.constraints(self.rng, feasible_known=known.incumbents is not None)
@@ -73,7 +75,7 @@ class Decision:
         found = self._maximise(criterion, known)
         return found if isinstance(found, str) else Suggestion(found[0], self._origin(known, found[1]))
 
-    # ------------------------------------------------------------ what is known
+    # ------------------------------------------------------------ posteriors and incumbents
 
     def _known(self) -> Known:
         learner, data = self.learner, self.learner.data
@@ -86,7 +88,8 @@ class Decision:
 
     @property
     def _explores(self) -> bool:
-        """At full budget only: over budgets it changed nothing, over architectures four runs were unclear."""
+        """Whether to explore. Only at full budget: over budgets it changed nothing, over architectures four runs were
+        inconclusive."""
         learner = self.learner
         at_full_budget = not learner.over_budgets and not learner.data.networks
         return learner.acquisition == "ei" and at_full_budget and learner.explores
@@ -96,10 +99,10 @@ class Decision:
             return known.incumbents
         return [each - LARGE_IMPROVEMENT for each in known.incumbents]
 
-    # ------------------------------------------------------------ the maximum of the acquisition
+    # ------------------------------------------------------------ maximisation of the acquisition function
 
     def _maximise(self, criterion: Criterion, known: Known) -> tuple[Config, float] | str:
-        """The best configuration that was not tried and its acquisition, or why there is none."""
+        """Return the best untried configuration and its acquisition value, or the reason why there is none."""
         learner, cube = self.learner, self.learner.data.cube
         if learner.data.networks:
             return self._evolved(criterion, known)
@@ -122,7 +125,7 @@ class Decision:
         return self._first_untried(rows, values)
 
     def _evolved(self, criterion: Criterion, known: Known) -> tuple[Config, float] | str:
-        """Over architectures: evolution (NASBOT, B.2)."""
+        """Maximise over architectures by evolution (NASBOT, B.2)."""
         learner = self.learner
         started = len(learner.history.trials)
         starts = learner.starts if learner.data.count >= 2 else ()
@@ -132,7 +135,7 @@ class Decision:
         return found[0] if found else "all configurations that evolution found were tried"
 
     def _untried(self, rows: Array) -> Array:
-        """Those of ``rows`` that were not tried; all of them if there are none."""
+        """Return those of ``rows`` that were not tried; all of them if every row was tried."""
         learner = self.learner
         places = [i for i, row in enumerate(rows) if learner.history.tried(learner.data.cube.decode(row)) is None]
         return rows[places] if places else rows
@@ -158,7 +161,7 @@ class Decision:
 
 
 def _nothing_known(history: History) -> str:
-    """Why there is neither something to improve on nor a constraint to meet."""
+    """Return the reason why there is neither a loss to improve on nor a constraint to satisfy."""
     if bounds := history.created.constraints:
         where = " at a rung" if len(history.levels) > 1 else ""
         return f"not two trials have reported {', '.join(bounds)}{where} yet"
@@ -166,5 +169,5 @@ def _nothing_known(history: History) -> str:
 
 
 def _distinct_rows(X: Array) -> NDArray[np.intp]:
-    """The place of the first of each set of equal rows, ascending."""
+    """Return the index of the first of each set of equal rows, in ascending order."""
     return np.sort(np.unique(X, axis=0, return_index=True)[1])

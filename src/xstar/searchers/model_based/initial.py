@@ -1,4 +1,4 @@
-"""What searchers with a model share: which spaces they take, how many trials come before the model, and what if it fails."""
+"""Code shared by searchers with a model: supported spaces, the size of the initial design, and the fallback."""
 
 from __future__ import annotations
 
@@ -23,25 +23,27 @@ if TYPE_CHECKING:
     from xstar.searchers.model_based.learner import Learner
 
 LEAST_WITH_NETWORKS = 10
-"""Trials before a model is asked where a parameter is an architecture: the initial pools of NASBOT have as many."""
+"""Minimum number of initial trials with an architecture in the space: NASBOT's initial pools have this many
+networks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """The trials before the surrogate is asked."""
+    """The trials before the first model-based suggestion."""
 
     method: str
     initial: int | None = None
-    """How many. By default twice as many as there are parameters, between 5 and 12; under a scheduler with rungs one more than
-    there are parameters, between 4 and 10; with an architecture at least ``LEAST_WITH_NETWORKS``."""
+    """The number of trials. The default is twice the number of parameters, between 5 and 12. Under a scheduler with
+    rungs it is the number of parameters plus one, between 4 and 10. With an architecture it is at least
+    ``LEAST_WITH_NETWORKS``."""
     in_numbers: bool = False
-    """Whether the surrogate knows networks by number, or by the columns that describe them."""
+    """Whether the surrogate represents networks by their index, or by their descriptive features."""
 
 
 def suggest(
     history: History, task: New, rng: np.random.Generator, design: Design, learner: Callable[..., Learner]
 ) -> Suggestion | Done:
-    """A trial of the initial design, what the ``learner(history, data)`` suggests, or a random one and why it suggests none."""
+    """Suggest a trial of the initial design, the choice of ``learner(history, data)``, or a random one."""
     if (done := exhausted(history)) is not None:
         return done
     if others := _without_networks(history.space):
@@ -52,7 +54,7 @@ def suggest(
     known = data.count + len(data.failed)
     if started < (design.initial or _initial(history, data)) or known < 2 or not data.width:
         return initial_trial(design.method, first_design(history, task, rng), started)
-    from xstar.searchers.model_based.decision import decide  # at use: see there
+    from xstar.searchers.model_based.decision import decide  # imported at use: see that module
 
     made = decide(learner(history, data), rng)
     return made if isinstance(made, Suggestion) else at_random(history, rng, made)
@@ -60,12 +62,12 @@ def suggest(
 
 def _initial(history: History, data: Observations) -> int:
     d = len(data.cube.labels)
-    over_budgets = len(history.levels) > 1  # an observation at the lowest rung costs little
+    over_budgets = len(history.levels) > 1  # an observation at the lowest rung is cheap
     count = min(max(d + 1, 4), 10) if over_budgets else min(max(2 * d, 5), 12)
     return max(count, LEAST_WITH_NETWORKS) if data.networks else count
 
 
 @lru_cache(maxsize=16)
 def _without_networks(space: Space) -> list[str]:
-    """The domains whose values are no networks."""
+    """Return the domains whose values are not networks."""
     return [name for name in cube_of(space).encoder.domains if not is_of_networks(space[name])]

@@ -1,7 +1,8 @@
-"""What a searcher with a surrogate brings to a decision: how it learns, and what else it does in its own way.
+"""The method-specific part of a decision: how a surrogate is fitted, and the defaults that a method may override.
 
-A new one is a model (``acquisition.model.Model``), and a subclass of :class:`Learner` whose ``learn`` fits it to inputs and
-losses. Everything else has a default that works with any model; GP and DNGO override what they do faster or better.
+To add a surrogate, write a model (``acquisition.model.Model``) and a subclass of :class:`Learner` whose ``learn``
+method fits it to inputs and losses. Every other method has a default that works with any model; GP and DNGO override
+the ones that they can do faster or better.
 
 Notation
 
@@ -10,7 +11,7 @@ symbol           meaning                                                        
 ===============  ====================================================================================  ==========
 ``X``            inputs: encoded configurations, the budget's position in the last column where a      (n, w)
                  scheduler has rungs
-``tried``        encoded configurations that may be the answer                                         (k, width)
+``tried``        encoded configurations that may be the incumbent                                      (k, width)
 ``models``       posteriors over which the acquisition is averaged: networks, draws of hyperparameters
 ``incumbents``   for each model, the loss to improve on under each fantasy                             (M,)
 ===============  ====================================================================================  ==========
@@ -40,132 +41,133 @@ from xstar.searchers.model_based.outcomes import Failures, Outcomes, aims, feasi
 from xstar.trial import Trial
 
 PROMISING = 10
-"""How many of the best known configurations the local candidates stand around."""
+"""The number of best known configurations around which local candidates are placed."""
 UNFINISHED = 64
-"""Of so many tried configurations the outcome at the acquisition's budget is fantasised: those that promise most."""
+"""The number of tried configurations (the most promising) whose outcome at the acquisition's budget is fantasised."""
 BAD = 0.9
-"""What could not be evaluated counts as this quantile of all targets. The model would else expect wonders there, and no
-classifier is ever sure enough to outweigh them: with half of the unit square infeasible and the optimum in the middle of the
-other half, 13 of the last 14 of 36 suggestions were infeasible without it, 2 with it."""
+"""Infeasible trials and expected failures count as this quantile of all targets. Otherwise the model would predict low
+losses there, and no classifier is ever certain enough to outweigh them: with half of the unit square infeasible and the
+optimum in the middle of the other half, 13 of the last 14 of 36 suggestions were infeasible without it, 2 with it."""
 
 
 @dataclass(frozen=True)
 class Learned:
-    """A surrogate after all observations."""
+    """A surrogate fitted to all observations."""
 
     targets: Targets
-    """Losses → the scale of the model."""
+    """The map from losses to the scale of the model."""
     models: Sequence[Model]
 
 
 @dataclass(frozen=True)
 class Known:
-    """What is known when the acquisition is maximised."""
+    """The inputs to the maximisation of the acquisition function."""
 
     models: Sequence[Model] = ()
     incumbents: Sequence[Array] | None = None
-    """``None``: nothing feasible is known, so there is nothing to improve on."""
+    """``None``: no feasible configuration is known, so there is nothing to improve on."""
     promising: Array | None = None
-    """Encoded configurations to look around, best first."""
+    """Encoded configurations around which to place candidates, best first."""
     candidates: int = CANDIDATES
-    """How many random ones to look at, of each kind."""
+    """The number of random candidates of each kind."""
     detail: str = ", nothing is known to be feasible"
-    """For the origin, what the model was learned from; may name ``numbers``."""
+    """For the origin: a description of the model's data; may refer to ``numbers``."""
     numbers: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Learner(ABC):
-    """A surrogate, and the decisions that depend on it."""
+    """A surrogate, and the choices that depend on it."""
 
     history: History
     data: Observations
     settings: Any
-    """Those of the searcher."""
+    """The settings of the searcher."""
 
     name: ClassVar[str]
-    """Of the method, in the origins of its suggestions."""
+    """The method's name in the origins of its suggestions."""
 
-    # ------------------------------------------------------------ what has to be written
+    # ------------------------------------------------------------ required
 
     @abstractmethod
     def learn(self, purpose: str, X: Array, y: Array) -> Learned:
-        """A surrogate of ``y`` at ``X``: the losses (``purpose="loss"``), or a constraint metric (its name)."""
+        """Fit a surrogate to ``y`` at ``X``: the losses (``purpose="loss"``), or a constraint metric (its name)."""
 
-    # ------------------------------------------------------------ what has a default
+    # ------------------------------------------------------------ optional
 
     @property
     def method(self) -> str:
-        """The name in origins, where it depends on the space."""
+        """The name in origins, which may depend on the space."""
         return self.name
 
     @property
     def acquisition(self) -> str:
-        """``ei``, ``ucb``, or ``thompson``, which needs models that draw whole functions."""
+        """``ei``, ``ucb``, or ``thompson``, which requires models that draw sample functions."""
         return "ei"
 
     @property
     def has_gradients(self) -> bool:
-        """Whether its models' predictions come with gradients; if not, the acquisition is maximised by local search."""
+        """Whether predictions have gradients; without them, local search maximises the acquisition function."""
         return False
 
     @property
     def climbs(self) -> bool:
-        """Whether the best candidates are improved; otherwise the best one is taken as it is."""
+        """Whether the best candidates are optimised further; otherwise the best one is suggested as it is."""
         return True
 
     @property
     def explores(self) -> bool:
-        """Whether this suggestion seeks a ``decision.LARGE_IMPROVEMENT`` instead of any: every fourth one does."""
+        """Whether this suggestion aims for a ``decision.LARGE_IMPROVEMENT``, as every fourth one does."""
         return len(self.history.trials) % 4 == 0
 
     @property
     def limit(self) -> int:
-        """Trials that the classifier of failures sees, and from which evolution starts if nothing is known."""
+        """Maximum number of trials for the feasibility classifier, and for evolution if no loss is known."""
         return 500
 
     @property
     def modifiers(self) -> str:
-        """Of architectures, when the acquisition is maximised: ``all``, ``units`` or ``structure``."""
+        """The modifiers of architectures used in maximising the acquisition function: ``all``, ``units`` or
+        ``structure``."""
         return "all"
 
     @property
     def pending(self) -> tuple[str, int]:
-        """How pending trials are taken into account, and with how many fantasies."""
+        """How the model is conditioned on pending trials, and the number of fantasies."""
         return "fantasies", 10
 
     @property
     def starts(self) -> Sequence[int]:
-        """Trials from which evolution of architectures starts, if something is known."""
+        """The trials from which evolution of architectures starts, if losses are known."""
         made: list[int] = np.unique(self.data.trial).tolist()
         return made
 
     def budget_position(self, budget: Array) -> Array:
-        """Of budgets on the ladder: 0 at the lowest rung, 1 at the full budget, in equal steps for equal factors."""
+        """Return the positions of budgets: 0 at the lowest rung, 1 at the full budget, linear in the logarithm."""
         low, high = self.history.levels[0], self.history.levels[-1]
         made: Array = np.log(budget / low) / np.log(high / low)
         return made
 
     @property
     def acquisition_budget(self) -> float | None:
-        """The position of the budget at which the acquisition is taken; ``None``: the scheduler has no rungs."""
+        """The position of the acquisition function's budget; ``None`` if the scheduler has no rungs."""
         return 1.0 if self.over_budgets else None
 
     def answers(self) -> NDArray[np.intp]:
-        """The observations among which the incumbent is."""
+        """Return the observations among which the incumbent is chosen."""
         return feasible_places(self.history, self.data, np.arange(self.data.count))
 
     def loss_models(self) -> Sequence[Model]:
-        """The surrogate of the loss after all observations."""
+        """Return the surrogate of the loss, conditioned on all observations."""
         return self.learn("loss", *self._observed()).models
 
     @property
     def learned_from(self) -> tuple[str, Mapping[str, Any]]:
-        """What the surrogate was learned from, for the origin: a phrase, and the numbers that it names."""
+        """For the origin: a description of the surrogate's data, and the numbers that it refers to."""
         return ", n={n}", {"n": self.data.count}
 
     def known(self, tried: Array, rng: np.random.Generator) -> Known:
-        """The surrogate with pending trials taken into account, the incumbents, and the promising configurations."""
+        """Return the surrogate conditioned on pending trials, the incumbents, and the promising configurations."""
         models = self.loss_models()
         detail, numbers = self.learned_from
         if not len(tried):
@@ -177,10 +179,10 @@ class Learner(ABC):
         return Known(models, incumbents, tried[order[:PROMISING]], detail=detail, numbers=numbers)
 
     def constraints(self, rng: np.random.Generator, *, feasible_known: bool) -> list[LogProbability]:
-        """What may be infeasible: a classifier of what failed, and a model of each constraint metric.
+        """Return the feasibility constraints: a classifier of failed trials, and a model of each constraint metric.
 
-        While nothing feasible is known, pending trials count as failed, and have the metrics that are expected: workers that
-        ask at the same time would else be sent to the same place.
+        While no feasible trial is known, pending trials count as failed and are assigned their expected metrics.
+        Otherwise workers that ask at the same time would all receive the same region.
         """
         data = self.data
         pending = [] if feasible_known else self.pending_trials
@@ -194,24 +196,24 @@ class Learner(ABC):
         return made
 
     def spacing(self) -> list[LogProbability]:
-        """What keeps suggestions away from running trials, where fantasies do not."""
+        """Return terms that keep suggestions away from running trials where fantasies do not."""
         return []
 
     # ------------------------------------------------------------ for subclasses
 
     @property
     def over_budgets(self) -> bool:
-        """Whether the budget is an input."""
+        """Whether the budget is an input of the surrogate."""
         return len(self.history.levels) > 1
 
     @property
     def pending_trials(self) -> list[Trial]:
-        """Those that run, and those that wait to be run again."""
+        """Running trials, and trials waiting to be resumed or retried."""
         return [*self.history.running.values(), *self.history.waiting.values()]
 
     @property
     def fantasised_running(self) -> Sequence[Trial]:
-        """Running trials at which the incumbent is sought, too."""
+        """Running trials that are also considered for the incumbent."""
         return list(self.history.running.values())
 
     @cached_property
@@ -223,28 +225,29 @@ class Learner(ABC):
         return (self.settings, purpose)
 
     def inputs(self, X: Array, budget: Array) -> Array:
-        """Encoded configurations, with the position of their budget behind them where a scheduler has rungs."""
+        """Return encoded configurations, with the budget's position in the last column if there are rungs."""
         return np.hstack([X, self.budget_position(budget)[:, None]]) if self.over_budgets else X
 
     def inputs_of(self, trials: Sequence[Trial]) -> Array:
-        """Inputs of trials at the budget that each runs or ran to."""
+        """Return the inputs of trials, each at the budget that it runs or ran to."""
         return self.inputs(self.data.rows(trials), aims(self.history, trials))
 
     @property
     def lift(self) -> Callable[[Array], Array]:
-        """Encoded configurations → inputs at the acquisition's budget."""
+        """Maps encoded configurations to inputs at the acquisition's budget."""
         budget = self.acquisition_budget
         if budget is None:
             return lambda rows: rows
         return lambda rows: np.hstack([rows, np.full((len(rows), 1), budget)])
 
     def with_pending(self, models: Sequence[Model], unfinished: Array, rng: np.random.Generator) -> Sequence[Model]:
-        """The models with fantasies of the pending trials and, over budgets, of the ``unfinished`` configurations.
+        """Condition the models on fantasies of the pending trials and, over budgets, of the ``unfinished``
+        configurations.
 
-        A trial that pauses below the acquisition's budget can be trained on at any time, so a new configuration has to improve
-        on what *that* may turn out to be: its outcome is pending, too (noisy expected improvement, Letham et al. 2019).
-        Without this, an observation far below that budget leaves the acquisition as it was, and nearly the same point is
-        suggested again and again.
+        A trial paused below the acquisition's budget can be resumed at any time, so a new configuration must improve on
+        its possible outcome. That outcome is therefore pending, too (noisy expected improvement, Letham et al. 2019).
+        Without this, an observation far below that budget leaves the acquisition function nearly unchanged, and almost
+        the same point is suggested again and again.
         """
         how, draws = self.pending
         rows = self.inputs_of(self.fantasised_trials)
@@ -258,7 +261,7 @@ class Learner(ABC):
         return self.pending_trials
 
     def _observed(self) -> tuple[Array, Array]:
-        """All observations, and what failed and was to be expected to as a bad value."""
+        """Return all observations, plus infeasible trials and expected failures with a bad value."""
         data, failed = self.data, self.failures.expected()
         X, y = self.inputs(data.X, data.budget), data.loss
         if not failed:
@@ -266,7 +269,7 @@ class Learner(ABC):
         return np.vstack([X, self.inputs_of(failed)]), np.append(y, np.full(len(failed), np.quantile(y, BAD)))
 
     def bounded_metrics(self, pending: Array, rng: np.random.Generator) -> list[LogProbability]:
-        """For each constraint metric, the probability that it is within its bound."""
+        """Return, for each constraint metric, the probability that it is within its bound."""
         data, bounds = self.data, self.history.created.constraints or {}
         measured = Outcomes.of(self.history, data).measured.rows
         X = data.positions(measured[:, : data.width])

@@ -1,9 +1,9 @@
-"""How an acquisition is maximised over architectures, alone or with other parameters (NASBOT, B.2).
+"""Maximise the acquisition function over architectures, alone or with other parameters (NASBOT, B.2).
 
-A population of configurations: those that were evaluated, and the initial pools. It grows by mutations of members with a high
-acquisition (``acquisition/mutate.py``); distances of candidates are provisional at first (``nets/catalogue.py``) and made exact
-for those that lead, best first, until the best exact one leads the field. At last, parameters with positions are climbed to a
-local maximum with the network held fixed.
+The population consists of the evaluated configurations and the initial pools. It grows by mutations of members with a
+high acquisition value (``acquisition/mutate.py``). Distances of candidates are provisional at first
+(``nets/catalogue.py``). They are made exact for the leading candidates, best first, until the best exact one leads.
+Finally, the other parameters are optimised to a local maximum with the network held fixed.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from xstar.searchers.mutation import is_active, mutated, pools
 from xstar.trial import Config
 
 EXACT_AT_ONCE, MOST_EXACT = 6, 24
-"""Candidates whose distances are made exact in one go, and in all. With 100 networks of about 22 layers one takes 20 ms."""
+"""Candidates made exact per round, and in total. With 100 networks of about 22 layers, one takes 20 ms."""
 CLIMBED = 4
-"""Of the leading candidates, those whose other parameters are climbed."""
+"""The number of leading candidates whose other parameters are optimised."""
 UNITS = 4
 """The first four modifiers change units, the others change the structure (Table 6; Figure 7b)."""
 
 
 class Scores(NamedTuple):
-    """What is maximised over rows with numbers of networks."""
+    """Acquisition functions over rows that hold the index of each network."""
 
     score: Score
     with_gradient: ScoreWithGradient | None
-    """``None``: a surrogate has no gradients."""
+    """``None`` if the surrogate has no gradients."""
 
 
 def on_positions(data: Observations, constraint: LogProbability) -> LogProbability:
-    """A constraint on rows of positions (``data.positions``) as one on rows of ``data``."""
+    """Convert a constraint on rows of ``data.positions`` to one on rows of ``data``."""
     if not data.networks or not data.in_numbers:
         return constraint
     width = data.cube.width
@@ -62,7 +62,7 @@ def on_positions(data: Observations, constraint: LogProbability) -> LogProbabili
 
 
 def with_networks(data: Observations, criterion: Criterion, has_gradients: bool) -> Scores:
-    """The criterion at rows with numbers of networks, whichever columns its surrogate has for them."""
+    """Return the criterion for rows with network indices, whichever columns its surrogate uses for networks."""
     if data.in_numbers:
         return Scores(criterion.score, criterion.with_gradient if has_gradients else None)
     width = data.cube.width
@@ -77,7 +77,7 @@ def with_networks(data: Observations, criterion: Criterion, has_gradients: bool)
 
 
 def mutation_options(modifiers: str) -> Mapping[str, Any]:
-    """What the mutation of networks is told."""
+    """Return the options for the mutation of networks."""
     if modifiers == "all":
         return {}
     return {"modifiers": MODIFIERS[:UNITS] if modifiers == "units" else MODIFIERS[UNITS:]}
@@ -85,7 +85,7 @@ def mutation_options(modifiers: str) -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class Member:
-    """A configuration of the population, and the numbers of its networks."""
+    """A configuration of the population, and the indices of its networks."""
 
     config: Config
     numbers: tuple[int, ...]
@@ -93,7 +93,7 @@ class Member:
 
 @dataclass(frozen=True)
 class NetworkEvolution:
-    """One maximisation."""
+    """The state of one maximisation."""
 
     history: History
     data: Observations
@@ -102,7 +102,7 @@ class NetworkEvolution:
     rng: np.random.Generator
 
     def maximise(self, starts: Iterable[int]) -> list[tuple[Config, float]]:
-        """Configurations, best first, with their acquisition; ``starts`` are numbers of trials."""
+        """Return configurations, best first, with their acquisition values; ``starts`` are trial numbers."""
         try:
             return self._maximise(starts)
         finally:
@@ -116,7 +116,7 @@ class NetworkEvolution:
         logs = [known]
 
         def improvement(members: list[Member]) -> Array:
-            """EI up to a factor: selection is by g itself, not by its logarithm (B.2). Of a bound, its exponential."""
+            """Return EI up to a factor, or the exponential of a bound: selection uses g, not its logarithm (B.2)."""
             logs.append(self.scores.score(self._rows(members)))
             return np.exp(np.minimum(logs[-1] - top, 50.0))
 
@@ -130,7 +130,7 @@ class NetworkEvolution:
         return [(members[place].config, float(values[place])) for place in order]
 
     def _population(self, starts: Iterable[int]) -> list[Member]:
-        """The evaluated configurations, and the networks of the pools with the other parameters of one of them each."""
+        """Return the evaluated configurations, and the pool networks with other parameters taken from them."""
         space, data = self.history.space, self.data
         trials = [self.history.trials[number] for number in starts]
         configs = [trial.config for trial in trials]
@@ -164,7 +164,7 @@ class NetworkEvolution:
         return np.hstack([encoded, np.array([member.numbers for member in members], dtype=np.float64)])
 
     def _exact(self, members: list[Member], values: Array) -> list[int]:
-        """The places of untried members whose values are exact, after those that lead were made so."""
+        """Make the leading members exact; return the indices of untried members with exact values."""
         history = self.history
         order: list[int] = []
         seen = set()
@@ -185,7 +185,7 @@ class NetworkEvolution:
         return exact
 
     def _climb(self, members: list[Member], values: Array, exact: list[int], with_gradient: ScoreWithGradient) -> None:
-        """Move the parameters with positions of the best few to a local maximum, in place."""
+        """Move the encoded parameters of the best few members to a local maximum, in place."""
         cube, space = self.data.cube, self.history.space
         domains = cube.encoder.domains
         best = sorted(exact, key=lambda place: (-values[place], place))[:CLIMBED]
@@ -204,7 +204,7 @@ class NetworkEvolution:
             plain = cube.decode(row)
             networks = {name: member.config[name] for name in domains if name in member.config}
             if value <= values[place] or any(is_active(space, name, plain) != (name in networks) for name in domains):
-                continue  # a network would be switched on or off, and it is the network that was chosen
+                continue  # this would activate or deactivate a network, but the network is what was chosen
             made = {**plain, **networks}
             config = {name: made[name] for name in space.parameters if name in made}
             if self.history.tried(config) is None:

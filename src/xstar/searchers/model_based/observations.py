@@ -1,23 +1,24 @@
-"""What searchers with a surrogate know of a history, as arrays that grow with it.
+"""The observations of a history for searchers with a surrogate, as arrays that grow with it.
 
 Notation
 
 ===============  ====================================================================================  ==========
 symbol           meaning                                                                               shape
 ===============  ====================================================================================  ==========
-``X``            encoded configurations of the observations, a column with the number of its network   (n, width)
-                 for each parameter that is an architecture behind the columns of the cube
-``budget``       r of each                                                                             (n,)
+``X``            encoded configurations of the observations: the columns of the cube, then one column  (n, width)
+                 per architecture parameter, with the index of its network
+``budget``       the budget r of each observation                                                      (n,)
 ``loss``         its loss                                                                              (n,)
 ``trial``        the number of its trial                                                               (n,)
-``failed``       trials that failed or could not be evaluated, in the order in which they ended: also those that ended as
-                 infeasible although no bounded metric that is in the model says so (raised ``Infeasible``, a metric that is
-                 missing or not finite, or one that was within its bound at the first rung)
+``failed``       trials that failed, in the order in which they ended, and trials that ended as infeasible for a
+                 reason that no modelled metric shows (they raised ``Infeasible``, a metric is missing or not finite, or
+                 it was within its bound at the first rung)
 ``evaluated``    trials with an observation, in the order of their first one
 ``measured``     trials whose constraint metrics are known, in the order in which they became known
 ===============  ====================================================================================  ==========
 
-One row per observation, in the order of the journal, so that "the first n observations" means the same to whoever reads it.
+There is one row per observation, in the order of the journal, so that "the first n observations" is always the same
+set.
 """
 
 from __future__ import annotations
@@ -41,20 +42,20 @@ Array = NDArray[np.float64]
 
 @dataclass
 class Observations:
-    """Grows by what a history has observed since the last look: amortised O(1) per observation."""
+    """Observations, updated incrementally from the history: amortised O(1) per observation."""
 
     cube: Cube
     networks: tuple[Catalogue, ...] = ()
-    """One for each parameter that is an architecture."""
+    """One catalogue for each architecture parameter."""
     in_numbers: bool = True
-    """Whether a network is a column with its number; if not, it is the columns that describe it."""
+    """Whether a network is one column with its index; if not, it is the columns of its descriptive features."""
     per_level: Counter[int] = field(default_factory=Counter)
-    """How many observations there are at each budget."""
+    """The number of observations at each budget."""
     failed: list[int] = field(default_factory=list)
     has_failed: set[int] = field(default_factory=set)
     """The same as a set."""
     evaluated: dict[int, list[float] | None] = field(default_factory=dict)
-    """With their constraint metrics at the first observation that has them all."""
+    """Maps each evaluated trial to its constraint metrics at the first observation that has them all."""
     measured: list[int] = field(default_factory=list)
     _ended: int = 0
     _table: Table = field(init=False)
@@ -65,7 +66,7 @@ class Observations:
 
     @classmethod
     def of(cls, history: History, in_numbers: bool = True) -> Observations:
-        """Those of ``history``, brought up to date."""
+        """Return the observations of ``history``, brought up to date."""
         kept = history.memo.get(Observations, in_numbers)
         if kept is None:
             cube = cube_of(history.space)
@@ -75,8 +76,8 @@ class Observations:
         return kept
 
     def catch_up(self, history: History) -> None:
-        """Take in what the history has gained."""
-        self._observe(history)  # first: what ended is judged by its metrics
+        """Add the new observations and outcomes of the history."""
+        self._observe(history)  # first: the metrics decide how an ended trial is classified
         for number in history.ended[self._ended :]:
             if self._is_failure(history, history.trials[number]):
                 self.failed.append(number)
@@ -84,7 +85,7 @@ class Observations:
         self._ended = len(history.ended)
 
     def _is_failure(self, history: History, trial: Trial) -> bool:
-        """Whether a trial ended without a value, or as infeasible for a reason that no model of a bounded metric can learn."""
+        """Return whether a trial ended without a value, or is infeasible for a reason that no metric shows."""
         if trial.state is State.FAILED:
             return True
         if trial.state is not State.INFEASIBLE:
@@ -106,7 +107,7 @@ class Observations:
         self._table.append(np.hstack([rows, np.array(new, dtype=np.float64)]))
 
     def rows(self, trials: Iterable[Trial]) -> Array:
-        """The encoded configurations of some trials, each encoded once."""
+        """Return the encoded configurations of some trials; each is encoded once."""
         listed = list(trials)
         unknown = [trial for trial in listed if trial.number not in self._rows]
         if unknown:
@@ -122,11 +123,11 @@ class Observations:
         return np.array([self._rows[trial.number] for trial in listed]).reshape(len(listed), self.width)
 
     def positions(self, rows: Array) -> Array:
-        """Rows in which all columns are positions: what describes a network in place of its number."""
+        """Return rows in which descriptive features replace the index of each network."""
         return self.described(rows) if self.in_numbers and self.networks else rows
 
     def described(self, rows: Array) -> Array:
-        """Numbers of networks, a column each, are replaced by what describes them."""
+        """Replace the columns of network indices by descriptive features."""
         width = self.cube.width
         columns = [rows[:, width + place].astype(np.int64) for place in range(len(self.networks))]
         parts = [catalogue.described(column) for catalogue, column in zip(self.networks, columns, strict=True)]
@@ -141,7 +142,7 @@ class Observations:
 
     @property
     def count(self) -> int:
-        """n."""
+        """n, the number of observations."""
         return self._table.count
 
     @property
@@ -162,13 +163,13 @@ class Observations:
 
 
 def within(history: History, metrics: list[float]) -> bool:
-    """Whether constraint metrics are all within their bounds."""
+    """Return whether all constraint metrics are within their bounds."""
     bounds = history.created.constraints or {}
     return all(value <= bound for value, bound in zip(metrics, bounds.values(), strict=True))
 
 
 def constraint_metrics(history: History, number: int, budget: int) -> list[float] | None:
-    """What a trial reported at ``budget``; ``None`` without constraints, or if one is missing or not finite."""
+    """Return the metrics reported at ``budget``; ``None`` without constraints, or if one is missing or not finite."""
     bounds = history.created.constraints
     if not bounds:
         return None

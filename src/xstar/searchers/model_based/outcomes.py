@@ -1,4 +1,4 @@
-"""What became of trials: a value, a failure, a constraint metric; and the classifier that learns where trials fail."""
+"""Outcomes of trials (values, failures, constraint metrics), and the classifier that learns where trials fail."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from xstar.trial import State, Trial
 
 @dataclass
 class Outcomes:
-    """Inputs of trials with a value and without, in the order in which it was known of them; and constraint metrics."""
+    """Inputs of trials with and without a value, in the order in which that became known, and constraint metrics."""
 
     evaluated: Table
     failed: Table
-    """With the budget that each was to reach in one more column; 0 if none was said."""
+    """The last column is the budget that each trial was to reach; 0 if none was specified."""
     infeasible: Table
-    """The ``failed`` ones that ended as infeasible."""
+    """The ``failed`` trials that ended as infeasible."""
     measured: Table
     """Inputs and constraint metrics of the trials that reported all of them."""
 
     @classmethod
     def of(cls, history: History, data: Observations) -> Outcomes:
-        """Those of ``history``, brought up to date."""
+        """Return the outcomes of ``history``, brought up to date."""
         kept = history.memo.get(Outcomes, data.in_numbers)
         if kept is None:
             widths = (data.width, data.width + 1, data.width + 1, data.width + len(history.created.constraints or ()))
@@ -57,7 +57,7 @@ class Outcomes:
 
 
 def feasible_places(history: History, data: Observations, places: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Those of some observations that may be the answer: their trial did not fail later and keeps the constraints."""
+    """Return the observations that may be the incumbent: their trial is feasible and did not fail later."""
     if data.failed:
         places = places[[number not in data.has_failed for number in data.trial[places].tolist()]]
     if history.created.constraints:
@@ -66,12 +66,12 @@ def feasible_places(history: History, data: Observations, places: NDArray[np.int
     return places
 
 
-# ---------------------------------------------------------------- where trials fail
+# ---------------------------------------------------------------- the feasibility classifier
 
 
 @dataclass(frozen=True)
 class ChosenLength:
-    """The length scale of a classifier, and after how many trials it was chosen."""
+    """The length scale of a classifier, and the number of trials from which it was chosen."""
 
     last: int
     length: float
@@ -79,29 +79,29 @@ class ChosenLength:
 
 @dataclass(frozen=True)
 class Failures:
-    """The classifier of trials with a value and trials that failed, in one decision."""
+    """The classifier of trials with a value and failed trials, for one decision."""
 
     history: History
     data: Observations
     limit: int
-    """Trials that it sees, the latest ones."""
+    """Maximum number of trials to fit: the latest ones."""
     key: Hashable
-    """Under which its length scale is kept."""
+    """The key under which its length scale is cached."""
 
     @cached_property
     def classifier(self) -> Feasibility:
-        """Of what is known; its last inputs are those that failed."""
+        """The classifier of the known outcomes; its last inputs are the failed trials."""
         return self.counting(())
 
     def counting(self, doubtful: Sequence[Trial]) -> Feasibility:
-        """The classifier with ``doubtful`` trials counting as failed.
+        """Return the classifier with ``doubtful`` trials counted as failed.
 
-        Its length scale is chosen at counts of the schedule, from the trials that were over by then: unlike those of which
-        something is known, they come in an order that never changes.
+        Its length scale is chosen at the counts of the schedule, from the trials that had ended by then. The order in
+        which trials end never changes, unlike the order in which their first observations arrive.
         """
         history, data, limit = self.history, self.data, self.limit
         inputs = of_positions(data)
-        # The latest of both kinds, ``limit`` in all: either may fill what the other leaves of it.
+        # The latest of both kinds, ``limit`` in total: each kind may use the share that the other does not need.
         latest = list(islice(reversed(data.evaluated), limit - min(len(data.failed), limit // 2)))[::-1]
         evaluated = [number for number in latest if number not in data.has_failed]
         known = [history.trials[number] for number in (*evaluated, *data.failed[len(evaluated) - limit :])]
@@ -123,12 +123,12 @@ class Failures:
         return kept.length
 
     def expected(self) -> list[Trial]:
-        """The trials that count as bad values: infeasible ones, and of those that failed the ones that were to be expected to.
+        """Return the trials that count as bad values: infeasible trials, and failures that the classifier expects.
 
-        Not those that failed by chance: an exact bad value beside the best point makes nonsense of a model. With a tenth of the
-        trials failing at random, 45 trials of a sphere in four dimensions ended at 0.001 (geometric mean of 4 seeds) instead of
-        1e-6. A bad value with some noise mends that as well, but goes beyond the border of what fails 12 times in 14 if the
-        optimum lies there, not 6 times.
+        Random failures are excluded: an exact bad value next to the best point ruins a model. With a tenth of the
+        trials failing at random, 45 trials of a sphere in four dimensions ended at 0.001 (geometric mean of 4 seeds)
+        instead of 1e-6. A noisy bad value also avoids that, but if the optimum lies on the boundary of the failing
+        region, 12 of 14 suggestions cross it instead of 6.
         """
         if not self.data.failed:
             return []
@@ -138,6 +138,6 @@ class Failures:
 
 
 def aims(history: History, trials: Sequence[Trial]) -> Array:
-    """The budget that each trial runs or ran to; the full one if none was said."""
+    """Return the budget that each trial runs or ran to; the full budget if none was specified."""
     full = history.levels[-1] if history.levels else 1
     return np.array([trial.target or full for trial in trials], dtype=np.float64)

@@ -1,7 +1,7 @@
-"""When a surrogate is refitted: at counts of observations that are fixed beforehand.
+"""The schedule of refits: fixed counts of observations.
 
-Hyperparameters are a function of the observations up to the last such count, and of nothing else. So whoever resumes or
-audits a study computes the same numbers.
+Hyperparameters are a function of the observations up to the last such count, and of nothing else. Resuming or auditing
+a study therefore reproduces the same numbers.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 FIRST = 2
-"""A surrogate is fitted from so many observations on."""
+"""A surrogate is fitted from this many observations on."""
 GROWTH = 10
-"""Refits happen when the data have grown by a tenth, and after every observation up to 20."""
+"""A refit happens when the data have grown by a tenth, and after every observation up to 20."""
 MOST_NEW = 100
-"""But after so many new observations at the latest: they are rows below a factor of at most 500 rows, and at 100,000 trials a
-tenth would be 10,000 of them."""
+"""A refit happens after this many new observations at the latest. They are rows below a Cholesky factor of at most 500
+rows, and at 100,000 trials a tenth would be 10,000 of them."""
 
 
 def last_refit(count: int, growth: int = GROWTH, most_new: int | None = MOST_NEW) -> int:
-    """The largest count of the schedule that is not above ``count``.
+    """Return the largest count of the schedule that is at most ``count``.
 
     >>> [last_refit(count) for count in (2, 19, 21, 23, 24)]
     [2, 19, 20, 22, 24]
@@ -34,9 +34,10 @@ def last_refit(count: int, growth: int = GROWTH, most_new: int | None = MOST_NEW
 
 
 def last_full_refit(count: int, at_full: NDArray[np.bool_]) -> int:
-    """The same, but no refit while nothing new has reached the full budget (MOBSTER, A.1).
+    """Return the count of the last refit, without refits while no new trial has reached the full budget (MOBSTER, A.1).
 
-    Always refit up to 20, and when ``GROWTH * MOST_NEW`` observations have come since.
+    Refits always happen up to 20 observations, and when ``GROWTH * MOST_NEW`` observations have been added since the
+    last.
     """
     at = last = FIRST
     while (after := at + max(1, min(at // GROWTH, MOST_NEW))) <= count:

@@ -1,5 +1,4 @@
-"""The kernel of a GP over architectures: NASBOT's kernel (7) of OTMANN distances, and a term over numbers that describe a
-network."""
+"""The kernel of a GP over architectures: NASBOT's kernel (7) of OTMANN distances, and a term over features."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from xstar.searchers.model_based.observations import Observations
 
 @dataclass(frozen=True)
 class Architectures:
-    """How a GP treats parameters that are architectures; the settings of ``NASBOT`` of the same names."""
+    """How a GP treats architecture parameters; the fields correspond to the settings of ``NASBOT``."""
 
     distances: str = "both"
     describe: bool = True
@@ -25,7 +24,7 @@ class Architectures:
 def network_kernels(
     data: Observations, settings: Architectures, shape: str
 ) -> tuple[tuple[Kernel, tuple[Prior, ...]], ...]:
-    """The kernel of each parameter that is an architecture: kernel (7), a Matérn kernel of what describes it, or their sum."""
+    """Return the kernel of each architecture: kernel (7), a Matérn kernel of descriptive features, or their sum."""
     made: list[tuple[Kernel, tuple[Prior, ...]]] = []
     for place, (name, catalogue) in enumerate(zip(data.cube.encoder.domains, data.networks, strict=True)):
         column = data.cube.width + place

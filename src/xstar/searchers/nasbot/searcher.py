@@ -1,13 +1,13 @@
-"""NASBOT: Bayesian optimisation of architectures (Kandasamy et al. 2018). A GP with OTMANN in its kernel.
+"""NASBOT: Bayesian optimisation of architectures (Kandasamy et al. 2018), a GP with OTMANN in its kernel.
 
-Choose it when a parameter of the space is a network and a training takes longer than some seconds. Without a network in the
-space it is the GP; with one, the GP is NASBOT at its default settings: ``method="gp"`` and ``method="mobster"`` take such
-spaces, too, and differ only in the scheduler.
+Choose it when a parameter of the space is a network and training takes longer than a few seconds. In a space without
+networks it is the GP. With networks, the GP is NASBOT with its default settings: ``method="gp"`` and
+``method="mobster"`` accept such spaces, too, and differ only in the scheduler.
 
-    kernel        (7) over networks (``kernel.py``), times a Matérn kernel over the other parameters, and over budgets where a
-                  scheduler has rungs
-    distances     ``nets/catalogue.py``: each pair once
-    parameters    the most probable ones; ``samples=4`` draws them from their posterior, as the paper does (B.1)
+    kernel        (7) over networks (``kernel.py``), times a Matérn kernel over the other parameters, and over
+                  budgets if the scheduler has rungs
+    distances     ``nets/catalogue.py``: each pair is computed once
+    parameters    the MAP estimate; ``samples=4`` draws them from their posterior, as the paper does (B.1)
     acquisition   expected improvement, maximised by evolution (``model_based/networks.py``)
     workers       fantasies, or hallucination with ``pending="hallucination"`` as in the paper
 """
@@ -39,17 +39,17 @@ MODIFIERS = ("all", "units", "structure")
 
 @dataclass(frozen=True)
 class NASBOT(GPSettings):
-    """The GP with settings of its own for architectures."""
+    """The GP with additional settings for architectures."""
 
     distances: str = "both"
-    """The ``plain`` term of the kernel, the ``normalised`` one, ``both`` or ``none``."""
+    """Distance terms of the kernel: ``plain``, ``normalised``, ``both`` or ``none``."""
     describe: bool = True
-    """A term for numbers that describe a network."""
+    """Add a term over the descriptive features of a network."""
     powers: tuple[float, float] = (1.0, 1.0)
-    """p and p̄ of the kernel. The paper has p̄ = 2, with which matrices have eigenvalues down to -12 % of the diagonal (120 MLPs
-    or CNNs; -63 % for cells) and predictions go astray; with 1 they have none for MLPs and CNNs."""
+    """p and p̄ of the kernel. The paper uses p̄ = 2; its matrices then have eigenvalues down to -12 % of the diagonal
+    (120 MLPs or CNNs; -63 % for cells), and predictions become unreliable. With 1 there are none for MLPs and CNNs."""
     modifiers: str = "all"
-    """When the acquisition is maximised: those that change ``units``, the ``structure``, or ``all``."""
+    """Modifiers for maximising the acquisition function: those that change ``units``, the ``structure``, or ``all``."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -64,7 +64,7 @@ class NASBOT(GPSettings):
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         def learner(history: History, data: Observations) -> GPLearner:
-            from xstar.searchers.gp.fit import GPLearner  # at use: see ``model_based/decision.py``
+            from xstar.searchers.gp.fit import GPLearner  # imported at use: see ``model_based/decision.py``
             from xstar.searchers.nasbot.kernel import Architectures
 
             own = Architectures(self.distances, self.describe, self.powers, self.modifiers)
@@ -74,7 +74,7 @@ class NASBOT(GPSettings):
 
 
 def _gp_of_schema_1(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """What was written as "gp" while the GP had NASBOT's settings: either of the two, unless those differ from the defaults."""
+    """Convert "gp" of schema 1, when the GP had NASBOT's settings: either method, unless those are not the defaults."""
     own = {"distances": "both", "describe": True, "powers": [1.0, 1.0], "modifiers": "all"}
     if not set(own) & set(data):
         return [data]
