@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import xstar as xs
-from tests.searchers.gp_cases import ask, run
+from tests.searchers.cases import ask, run
 from xstar.inspect.audit import audit
 from xstar.nets.synthetic import f3
 from xstar.searchers import DNGO, Auto
@@ -19,7 +21,7 @@ CONDITIONAL = xs.Space(
 )
 
 
-def loss(config: dict[str, object]) -> float:
+def loss(config: dict[str, Any]) -> float:
     value = -f3(config["net"]) if "net" in config else 0.0
     return float(value + (config["x"] - 0.3) ** 2 if "x" in config else value)
 
@@ -44,7 +46,7 @@ def test_no_distance_is_ever_computed() -> None:
 
 
 def test_networks_that_fail_are_learned_from() -> None:
-    def fragile(config: dict[str, object]) -> float:
+    def fragile(config: dict[str, Any]) -> float:
         if len(config["net"].layers) > 9:
             raise xs.Infeasible("too deep")
         return loss(config)

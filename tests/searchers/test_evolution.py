@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
 
 import xstar as xs
-from tests.searchers.gp_cases import SQUARE, ask, bowl, run
+from tests.searchers.cases import SQUARE, ask, best_value, bowl, run
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.nets import synthetic
@@ -56,7 +57,7 @@ def test_good_parents_are_preferred() -> None:
 
 def test_it_beats_chance_on_a_bowl() -> None:
     best = {
-        method: xs.minimize(lambda t: bowl(t.config), SQUARE, method=method, trials=150, seed=0).best.value
+        method: best_value(xs.minimize(lambda t: bowl(t.config), SQUARE, method=method, trials=150, seed=0))
         for method in ("evolution", "random")
     }
     assert best["evolution"] < best["random"]
@@ -139,6 +140,6 @@ def test_parents_are_compared_at_one_budget() -> None:
 
 
 @pytest.mark.parametrize("settings", [{"initial": 0}, {"per_generation": 0}, {"initial": 1.5}], ids=str)
-def test_bad_settings_are_refused(settings: dict[str, object]) -> None:
+def test_bad_settings_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(InvalidArgument, match=next(iter(settings))):
         Evolution(**settings)

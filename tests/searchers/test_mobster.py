@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 import xstar as xs
+from tests.searchers.cases import SQUARE, ask, best_value
 from xstar import problems
+from xstar.acquisition.pending import with_pending
 from xstar.inspect.audit import audit
+from xstar.models.gp import fit
 from xstar.schedulers import ASHA, FIFO, Hyperband, MedianStop, Scheduler, StoppingASHA
 from xstar.searchers import GP
 from xstar.searchers.gp import fit as gp_fit
@@ -20,7 +23,6 @@ from xstar.simulation import simulate
 from xstar.study.methods import resolve
 
 CURVES = problems.get("curves-mlp", max_budget=9)
-SQUARE = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1))
 
 
 def small(searcher: GP, scheduler: Scheduler | None = None, trials: int = 18, **options: Any) -> xs.Study:
@@ -46,11 +48,18 @@ def test_methods(method: str) -> None:
 
 
 def test_what_the_methods_are() -> None:
-    for name, kind in [("mobster", ASHA), ("mobster-stop", StoppingASHA), ("mobster-hyperband", ASHA)]:
+    expected: dict[str, type[Scheduler]] = {
+        "mobster": ASHA,
+        "mobster-stop": StoppingASHA,
+        "mobster-hyperband": ASHA,
+    }
+    for name, kind in expected.items():
         searcher, scheduler = resolve(name, None, None, 27)
         assert searcher == GP()
         assert type(scheduler) is kind
-    assert len(resolve("mobster-hyperband", None, None, 27)[1].sizes) == 4  # type: ignore[attr-defined]
+    _, scheduler = resolve("mobster-hyperband", None, None, 27)
+    assert isinstance(scheduler, ASHA)
+    assert len(scheduler.sizes) == 4
 
 
 @pytest.mark.parametrize("scheduler", [FIFO(9), MedianStop(9), Hyperband(9), Hyperband(9, brackets=1)], ids=repr)
@@ -84,7 +93,7 @@ def test_mobster_finds_more_than_asha() -> None:
     """On curves whose optimum is known, with the same simulated time: the mean of some seeds."""
     regret = {
         method: np.mean(
-            [simulate(CURVES, method, workers=4, trials=25, seed=s).best.value - CURVES.optimum for s in (1, 2)]
+            [best_value(simulate(CURVES, method, workers=4, trials=25, seed=s)) - CURVES.optimum for s in (1, 2)]
         )
         for method in ("asha", "mobster")
     }
@@ -107,8 +116,7 @@ def test_the_budget_of_the_acquisition(rule: str, expected: list[int]) -> None:
         study.add({"x": x, "y": y}, x + y + 1.0 / budget, budget)
 
     def at() -> int:
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         return int(trial.origin.split(" at budget ")[1].split(",")[0])
 
     found = []
@@ -121,8 +129,7 @@ def test_the_budget_of_the_acquisition(rule: str, expected: list[int]) -> None:
 
 def test_a_budget_between_rungs_is_an_observation_only_at_the_end() -> None:
     study = xs.Study(SQUARE, scheduler=StoppingASHA(9), seed=1)
-    trial = study.ask()
-    assert trial is not None
+    trial = ask(study)
     study.report(trial, 0.5, 1)
     study.report(trial, 0.4, 2)
     assert study.history.observed == [(0, 1, 0.5)]
@@ -138,47 +145,46 @@ def test_a_budget_between_rungs_is_an_observation_only_at_the_end() -> None:
 # ---------------------------------------------------------------- pending
 
 
+def share_of_budget(trial: xs.Trial) -> float:
+    assert trial.target is not None
+    return trial.target / 9
+
+
 def test_what_runs_is_pending_at_the_budget_it_runs_to(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[np.ndarray] = []
 
     def noted(model: Any, pending: Any, *rest: Any) -> Any:
         seen.append(pending.copy())
-        return real(model, pending, *rest)
+        return with_pending(model, pending, *rest)
 
-    real = gp_fit.with_pending
     monkeypatch.setattr(gp_fit, "with_pending", noted)
     study = xs.Study(SQUARE, searcher=GP(initial=1), scheduler=ASHA(9), seed=1)
-    trials = [study.ask() for _ in range(4)]
+    trials = [ask(study) for _ in range(4)]
     for place, trial in enumerate(trials[:3]):
-        assert trial is not None
         study.report(trial, float(place), 1)
-    promoted = study.ask()  # the best of three goes on to 3
+    promoted = ask(study)  # the best of three goes on to 3
     assert promoted is trials[0]
-    new = study.ask()
-    assert new is not None
+    ask(study)
     assert len(seen) == 1
-    expected = {(t["x"], t["y"], t.target / 9) for t in (trials[3], promoted)}  # type: ignore[index,union-attr]
+    expected = {(t["x"], t["y"], share_of_budget(t)) for t in (trials[3], promoted)}
     assert {tuple(row) for row in seen[0].tolist()} == expected
     assert {row[2] for row in expected} == {1 / 9, 3 / 9}
 
 
 def test_with_stopping_a_trial_runs_on_to_the_next_rung(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[np.ndarray] = []
-    real = gp_fit.with_pending
 
     def noted(model: Any, pending: Any, *rest: Any) -> Any:
         seen.append(pending.copy())
-        return real(model, pending, *rest)
+        return with_pending(model, pending, *rest)
 
     monkeypatch.setattr(gp_fit, "with_pending", noted)
     study = xs.Study(SQUARE, searcher=GP(initial=1), scheduler=StoppingASHA(9), seed=1)
-    one, two = study.ask(), study.ask()
-    assert one is not None
-    assert two is not None
+    one, two = ask(study), ask(study)
     study.report(one, 1.0, 1)
     study.report(two, 2.0, 1)
-    assert study.ask() is not None
-    assert seen[0][:, 2].tolist() == [one.target / 9, two.target / 9] == [3 / 9, 3 / 9]
+    ask(study)
+    assert seen[0][:, 2].tolist() == [share_of_budget(one), share_of_budget(two)] == [3 / 9, 3 / 9]
 
 
 # ---------------------------------------------------------------- refits
@@ -186,13 +192,12 @@ def test_with_stopping_a_trial_runs_on_to_the_next_rung(monkeypatch: pytest.Monk
 
 def test_refits_at_the_full_budget_are_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     counted: dict[str, int] = {}
-    real = gp_fit.fit
     for refit in ("growth", "full-budget"):
         calls: list[int] = []
 
         def noted(surrogate: Any, X: Any, *rest: Any, calls: list[int] = calls) -> Any:
             calls.append(len(X))
-            return real(surrogate, X, *rest)
+            return fit(surrogate, X, *rest)
 
         monkeypatch.setattr(gp_fit, "fit", noted)
         study = simulate(CURVES, searcher=GP(refit=refit, starts=1), scheduler=ASHA(9), workers=4, trials=35, seed=3)
@@ -203,5 +208,5 @@ def test_refits_at_the_full_budget_are_fewer(monkeypatch: pytest.MonkeyPatch) ->
             last_refit(n) if refit == "growth" else last_full_refit(n, at_full[:n]) for n in range(2, len(at_full) + 1)
         }
         assert set(calls) <= allowed
-        monkeypatch.setattr(gp_fit, "fit", real)
+        monkeypatch.setattr(gp_fit, "fit", fit)
     assert counted["full-budget"] < counted["growth"]

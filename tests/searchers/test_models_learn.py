@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import xstar as xs
+from tests.searchers.cases import ask
 from xstar.errors import InvalidArgument, MissingExtra
 from xstar.inspect.audit import audit
 from xstar.models import features
@@ -96,8 +97,7 @@ def test_infeasible_is_learned_also_when_a_bounded_metric_told_of_it(searcher: S
 def test_a_bounded_metric_that_grows_beyond_its_bound_is_a_failure() -> None:
     """Within it at the first rung, above it at the last: the model of the metric does not know."""
     study = xs.Study(SQUARE, searcher=GP(), scheduler=StoppingASHA(9), constraints={"gap": 0.5}, metric="loss", seed=1)
-    trial = study.ask()
-    assert trial is not None
+    trial = ask(study)
     for epoch in range(1, 10):
         study.report(trial, {"loss": 1.0, "gap": epoch / 9}, epoch)
     assert trial.state is xs.State.INFEASIBLE
@@ -110,8 +110,7 @@ def failing(searcher: Searcher, share: float, trials: int, seed: int) -> float:
     space, rng = xs.Space({f"x{i}": xs.Float(0.0, 1.0) for i in range(4)}), np.random.default_rng(seed)
     study, losses = xs.Study(space, searcher=searcher, seed=seed), []
     for _ in range(trials):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         if rng.random() < share:
             study.fail(trial, "the node went away")
         else:
@@ -129,8 +128,7 @@ def test_failures_by_chance_do_not_spoil_the_search(seed: int) -> None:
 def one_half_fails(study: xs.Study, kind: str) -> list[bool]:
     failed = []
     for _ in range(36):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         failed.append(trial["x"] > 0.5)
         if failed[-1]:
             study.fail(trial, "out of memory", kind)
@@ -159,8 +157,7 @@ def test_which_failures_count_as_bad() -> None:
             assert most * failed <= count <= failed
     study = xs.Study(SQUARE, method="random", seed=1)
     for number in range(36):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         if number % 7 == 3:
             study.fail(trial, "the node went away")
         else:
@@ -172,11 +169,10 @@ def test_which_failures_count_as_bad() -> None:
 def test_workers_that_ask_at_once_are_spread_while_nothing_feasible_is_known(searcher: Searcher) -> None:
     study = xs.Study(SQUARE, searcher=searcher, seed=1)
     for _ in range(8):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         study.fail(trial, "no", "infeasible")
-    asked = [study.ask() for _ in range(8)]
-    X = np.array([[trial["x"], trial["y"]] for trial in asked if trial is not None])
+    asked = [ask(study) for _ in range(8)]
+    X = np.array([[trial["x"], trial["y"]] for trial in asked])
     assert len(X) == 8
     assert (np.ptp(X, axis=0) > 0.5).all()  # all stood in one corner
 
@@ -185,11 +181,10 @@ def test_workers_that_ask_at_once_are_spread_while_nothing_feasible_is_known(sea
 def test_while_no_metric_is_known_what_runs_makes_no_model(searcher: Searcher) -> None:
     study = xs.Study(SQUARE, searcher=searcher, scheduler=ASHA(9), constraints={"gap": 0.5}, metric="loss", seed=1)
     for _ in range(8):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         study.report(trial, {"loss": trial["x"]}, 1)
-    asked = [study.ask() for _ in range(5)]  # some go on from the first rung
-    origins = [trial.origin for trial in asked if trial is not None and trial.number >= 8]
+    asked = [ask(study) for _ in range(5)]  # some go on from the first rung
+    origins = [trial.origin for trial in asked if trial.number >= 8]
     assert len(origins) >= 2
     assert all(origin.startswith("random: not two trials have reported gap") for origin in origins)
 
@@ -258,7 +253,7 @@ def test_a_study_that_is_resumed_at_every_step_is_the_same(searcher: Searcher, s
         for step in range(16):
             if resumed:
                 made.history.memo.clear()
-            trial = made.ask()
+            trial = ask(made)
             if step in (1, 5, 11):
                 made.fail(trial, "no", "infeasible" if step > 1 else "exception")
             else:
@@ -274,12 +269,16 @@ def test_a_study_that_is_resumed_at_every_step_is_the_same(searcher: Searcher, s
 def test_what_reported_and_failed_later_is_nothing_to_improve_on(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    compared: list[Any] = []
-    monkeypatch.setattr(decision, "_distinct_rows", lambda X: compared.append(X) or distinct_rows(X))
+    compared: list[np.ndarray] = []
+
+    def noted(X: np.ndarray) -> np.ndarray:
+        compared.append(X)
+        return distinct_rows(X)
+
+    monkeypatch.setattr(decision, "_distinct_rows", noted)
     study = xs.Study(SQUARE, searcher=searcher, scheduler=ASHA(9), seed=1)
     for _ in range(8):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         if trial.number == 2 and trial.target == 3:
             study.fail(trial, "out of memory")
         else:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 import xstar as xs
-from tests.searchers.gp_cases import Words, ask, run
+from tests.searchers.cases import Words, ask, best_value, run
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.nets import synthetic
@@ -27,7 +28,7 @@ CONDITIONAL = xs.Space(
 )
 
 
-def loss(config: dict[str, object]) -> float:
+def loss(config: dict[str, Any]) -> float:
     value = 0.0
     if "net" in config:
         value -= synthetic.f3(config["net"])
@@ -71,7 +72,7 @@ def test_it_finds_better_networks_than_chance() -> None:
     space = xs.Space(net=xs.nets.MLP(inputs=4, max_layers=9, units=(8, 32)))
     best = {
         method: [
-            xs.minimize(lambda t: loss(t.config), space, method=method, trials=22, seed=seed).best.value
+            best_value(xs.minimize(lambda t: loss(t.config), space, method=method, trials=22, seed=seed))
             for seed in (0, 1)
         ]
         for method in ("nasbot", "random")
@@ -107,7 +108,7 @@ def test_workers_are_given_different_networks(pending: str) -> None:
 def test_failures_are_learned_from() -> None:
     """Networks of more than 9 layers fail: fewer and fewer of them are suggested, and the search goes on."""
 
-    def fragile(config: dict[str, object]) -> float:
+    def fragile(config: dict[str, Any]) -> float:
         if len(config["net"].layers) > 9:
             raise xs.Infeasible("too deep")
         return loss(config)
@@ -225,13 +226,14 @@ def test_descriptions_stand_in_for_networks_where_positions_are_needed() -> None
 
 
 def test_bad_settings_and_spaces_are_refused() -> None:
-    for settings, match in [
+    refused: list[tuple[dict[str, Any], str]] = [
         ({"distances": "some"}, "distances"),
         ({"modifiers": "none"}, "modifiers"),
         ({"powers": (1.0,)}, "powers"),
         ({"powers": (1.0, 3.0)}, "powers"),
         ({"distances": "none", "describe": False}, "describe"),
-    ]:
+    ]
+    for settings, match in refused:
         with pytest.raises(InvalidArgument, match=match):
             NASBOT(**settings)
     with pytest.raises(InvalidArgument, match="thompson"):

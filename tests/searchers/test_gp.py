@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 import xstar as xs
-from tests.searchers.gp_cases import SQUARE, Words, ask, awkward, bowl, of_the_model, run
+from tests.searchers.cases import SQUARE, Words, ask, awkward, best_value, bowl, of_the_model, run
 from xstar.acquisition.pending import with_pending
+from xstar.acquisition.thompson import thompson_scores
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.journal import Memo
@@ -78,9 +79,8 @@ def test_thompson_draws_in_a_listed_space_too(monkeypatch: pytest.MonkeyPatch) -
 
     def noted(posteriors: Any, rows: np.ndarray, *rest: Any) -> np.ndarray:
         drawn.append(len(rows))
-        return real(posteriors, rows, *rest)
+        return thompson_scores(posteriors, rows, *rest)
 
-    real = decision.thompson_scores
     monkeypatch.setattr(decision, "thompson_scores", noted)
     study = xs.Study(xs.Space(a=xs.Int(0, 30)), searcher=GP(initial=3, acquisition="thompson"), seed=1)
     trials = run(study, 6, lambda config: float(config["a"]))
@@ -97,7 +97,7 @@ def test_it_beats_random_search() -> None:
         for method in ("random", "gp"):
             study = xs.Study(SQUARE, method=method, seed=seed)
             run(study, 30)
-            best[method] = study.best.value
+            best[method] = best_value(study)
         assert best["gp"] < 1e-3
         assert best["gp"] < 0.2 * best["random"]
 
@@ -228,7 +228,7 @@ def test_what_is_cached_of_the_classifier_does_not_matter() -> None:
         ("limit", 9),
     ],
 )
-def test_settings_are_checked(name: str, value: object) -> None:
+def test_settings_are_checked(name: str, value: Any) -> None:
     with pytest.raises(InvalidArgument, match=name) as caught:
         GP(**{name: value})
     assert caught.value.argument == name
@@ -312,7 +312,7 @@ def test_one_category() -> None:
 def test_a_category_of_one_option_beside_a_number() -> None:
     study = xs.Study(xs.Space(a=xs.Choice(["x"]), b=xs.Float(0, 1), c=7), searcher=GP(initial=2), seed=1)
     run(study, 12, lambda config: (config["b"] - 0.6) ** 2)
-    assert study.best.value < 1e-3
+    assert best_value(study) < 1e-3
 
 
 def test_the_schedule_of_refits() -> None:

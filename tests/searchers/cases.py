@@ -1,4 +1,4 @@
-"""What the tests of GP searchers share: a space, losses, a loop, and a domain without columns."""
+"""What the tests of searchers share: a space, losses, a loop, and a domain without columns."""
 
 from __future__ import annotations
 
@@ -40,6 +40,12 @@ def run(study: xs.Study, trials: int, loss: Callable[[dict[str, Any]], float] = 
             study.fail(trial, str(error))
         made.append(trial)
     return made
+
+
+def best_value(found: xs.Study | xs.Result) -> float:
+    value = found.best.value
+    assert value is not None
+    return value
 
 
 def of_the_model(trials: list[xs.Trial]) -> list[xs.Trial]:
