@@ -74,3 +74,11 @@ def test_a_corrupt_event_is_named(kind: str, body: str, word: str) -> None:
 def test_an_event_of_a_later_release_is_refused() -> None:
     with pytest.raises(StorageTooNew, match="upgrade xstar"):
         ev.load("completed", "{}", SCHEMA + 1)
+
+
+def test_a_report_of_an_earlier_schema_has_seen_all_before_it() -> None:
+    old = ev.load("reported", '{"trial":0,"budget":1,"metrics":{"value":1.0},"at":2.0}', schema=2)
+    assert isinstance(old, ev.Reported)
+    assert old.seen is None
+    new = ev.Reported(0, 1, {"value": 1.0}, 2.0, seen=7)
+    assert again(new) == new

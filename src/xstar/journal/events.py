@@ -25,11 +25,12 @@ from typing import Any, get_args, get_origin, get_type_hints
 from xstar.errors import CorruptJournal, StorageTooNew
 from xstar.trial import Metrics, Origin, Verdict
 
-SCHEMA = 2
+SCHEMA = 3
 """Number of the JSON form of events. A reader refuses higher numbers and upgrades lower ones.
 
 1   an origin is a sentence
 2   an origin with numbers is an object of ``method``, ``detail`` and ``numbers``; one without is a sentence still
+3   a report says how many events its verdict had ``seen``; before, it had seen all that came before it
 """
 
 
@@ -91,6 +92,8 @@ class Reported:
     verdict: Verdict = Verdict.CONTINUE
     final: bool = False
     """The trial is complete with this report."""
+    seen: int | None = None
+    """The verdict is a function of the first ``seen`` events; ``None`` (schema 1 and 2): of all before this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +132,9 @@ class Added:
 
 
 Event = Created | Enqueued | Asked | Started | Reported | Completed | Failed | Lost | Added
+
+CLAIMS = (Asked, Started, Added)
+"""Events that two programs must not both append: they take a trial's number, or start a run of a trial."""
 
 KINDS: dict[str, type[Any]] = {cls.__name__.lower(): cls for cls in get_args(Event)}
 _NAMES: dict[type[Any], str] = {cls: name for name, cls in KINDS.items()}
