@@ -56,7 +56,7 @@ def test_defaults_take_no_room() -> None:
         ("completed", "{", "not JSON"),
         ("completed", "[1]", "must be a JSON object"),
         ("completed", '{"trial": 1}', "lacks at"),
-        ("completed", '{"trial": 1, "at": 2, "colour": 3}', "unknown fields ['colour']"),
+        ("completed", '{"trial": 1, "at": 2, "colour": 3}', "unknown field 'colour'"),
         ("completed", '{"trial": "one", "at": 2}', "trial is 'one'"),
         ("completed", '{"trial": true, "at": 2}', "trial is True"),
         ("reported", '{"trial": 1, "budget": 1, "metrics": {"a": "x"}, "at": 1}', "could not convert"),

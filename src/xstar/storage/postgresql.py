@@ -8,6 +8,7 @@ transaction, also when the program dies, and its queue is in order, too.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from xstar.journal import SCHEMA
@@ -24,26 +25,21 @@ COUNTED = "SELECT claims FROM xstar_studies WHERE id = %s"
 
 APPEND = """
 WITH study AS (
-    UPDATE xstar_studies SET events = events + %(count)s, claims = claims + %(claimed)s
-    WHERE id = %(study)s AND (%(claims)s::int IS NULL OR claims = %(claims)s)
-    RETURNING id, events - %(count)s AS first
+    UPDATE xstar_studies SET events = events + %s, claims = claims + %s WHERE id = %s{condition}
+    RETURNING id, events AS length
 ), written AS (
     INSERT INTO xstar_events (study, seq, schema, kind, body, token)
-    SELECT study.id, study.first + row.place - 1, %(schema)s, row.kind, row.body, CASE row.place WHEN 1 THEN %(token)s END
-    FROM study, unnest(%(kinds)s::text[], %(bodies)s::text[]) WITH ORDINALITY AS row (kind, body, place)
-)"""
-TAKE = """, taken AS (
-    INSERT INTO xstar_leases (study, trial, attempt, expires, holder)
-    SELECT study.id, row.*, %(holder)s
-    FROM study, unnest(%(trials)s::int[], %(attempts)s::int[], %(expires)s::float8[]) AS row
+    SELECT study.id, study.length - row.place, %s, row.kind, row.body, row.token
+    FROM study, (VALUES {rows}) AS row (place, kind, body, token)
+){leases} SELECT length FROM study"""
+TAKE = """, taken{place} AS (
+    INSERT INTO xstar_leases (study, trial, attempt, expires, holder) SELECT study.id, %s, %s, %s, %s FROM study
     ON CONFLICT (study, trial)
     DO UPDATE SET attempt = excluded.attempt, expires = excluded.expires, holder = excluded.holder
 )"""
-END = """, ended AS (
-    DELETE FROM xstar_leases lease USING study, unnest(%(over)s::int[], %(runs)s::int[]) AS row (trial, attempt)
-    WHERE lease.study = study.id AND lease.trial = row.trial AND lease.attempt = row.attempt
+END = """, ended{place} AS (
+    DELETE FROM xstar_leases lease USING study WHERE lease.study = study.id AND lease.trial = %s AND lease.attempt = %s
 )"""
-FIRST = " SELECT first FROM study"
 
 
 class PostgresLine:
@@ -84,7 +80,7 @@ class PostgresLine:
         statement, values = self._statement(entry)
         in_turn, self._in_turn = self._in_turn, False
         if not in_turn and not self._crowded:
-            first, rows = connection.execute(statement, values).fetchone(), list[Row]()
+            length, rows = connection.execute(statement, values).fetchone(), list[Row]()
         else:
             with connection.pipeline() as pipeline:
                 answer = connection.execute(statement, values)
@@ -93,12 +89,12 @@ class PostgresLine:
                 pipeline.sync()
                 if self._crowded:
                     rest = connection.execute(READ, (self._study, entry.since, None))
-            first = answer.fetchone()
+            length = answer.fetchone()
             rows = rest.fetchall() if self._crowded else []
-        if first is None:
+        if length is None:
             found = connection.execute(COUNTED, (self._study,)).fetchone()
             raise Refused(None if found is None else found[0])
-        return self._between(entry.since, first[0], rows)
+        return self._between(entry.since, length[0] - len(entry.kinds), rows)
 
     def _between(self, since: int, first: int, rows: Sequence[Row]) -> Sequence[Row]:
         self._crowded = first > since
@@ -106,27 +102,22 @@ class PostgresLine:
             return self.read(since, first - since)
         return rows[: first - since]
 
-    def _statement(self, entry: Entry) -> tuple[str, dict[str, Any]]:
-        values: dict[str, Any] = {
-            "study": self._study,
-            "count": len(entry.kinds),
-            "claims": entry.claims,
-            "claimed": entry.claimed,
-            "schema": SCHEMA,
-            "kinds": entry.kinds,
-            "bodies": entry.bodies,
-            "token": entry.token,
-        }
-        statement = APPEND
-        if entry.taken:
-            statement += TAKE
-            trials, attempts, expires = map(list, zip(*entry.taken, strict=True))
-            values |= {"holder": self._holder, "trials": trials, "attempts": attempts, "expires": expires}
-        if entry.ended:
-            statement += END
-            over, runs = map(list, zip(*entry.ended, strict=True))
-            values |= {"over": over, "runs": runs}
-        return statement + FIRST, values
+    def _statement(self, entry: Entry) -> tuple[str, list[Any]]:
+        """The text has as many parts as there are events and leases; psycopg prepares those that come again."""
+        count = len(entry.kinds)
+        values: list[Any] = [count, entry.claimed, self._study]
+        if entry.claims is not None:
+            values.append(entry.claims)
+        values.append(SCHEMA)
+        token: str | None = entry.token
+        for kind, body in zip(entry.kinds, entry.bodies, strict=True):
+            values += (kind, body, token)
+            token = None
+        for trial, attempt, expires in entry.taken:
+            values += (trial, attempt, expires, self._holder)
+        for trial, attempt in entry.ended:
+            values += (trial, attempt)
+        return _text(entry.claims is not None, count, len(entry.taken), len(entry.ended)), values
 
     def written(self, entry: Entry) -> Sequence[Row] | None:
         found = self._connection().execute(WRITTEN, (self._study, entry.since, entry.token)).fetchone()
@@ -158,3 +149,13 @@ class PostgresLine:
         if self._open is not None and not forked:  # psycopg leaves alone what another process opened
             self._open.close()
         self._open = None
+
+
+@lru_cache(maxsize=64)
+def _text(conditional: bool, events: int, taken: int, ended: int) -> str:
+    return APPEND.format(
+        condition=" AND claims = %s" if conditional else "",
+        rows=", ".join(f"({events - place}, %s::text, %s::text, %s::text)" for place in range(events)),
+        leases="".join(TAKE.format(place=place) for place in range(taken))
+        + "".join(END.format(place=place) for place in range(ended)),
+    )
