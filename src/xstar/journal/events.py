@@ -189,7 +189,7 @@ def load(kind: str, body: str, schema: int = SCHEMA, where: str = "an event") ->
     types = _TYPES[cls]
     for name, value in data.items():
         if type(value) not in types.get(name, ()):
-            raise _wrong_field(cls, kind, name, value, where)
+            raise _fault(cls, kind, data, where)
     try:
         if "metrics" in data:
             data["metrics"] = {key: float(number) for key, number in data["metrics"].items()}
@@ -199,8 +199,8 @@ def load(kind: str, body: str, schema: int = SCHEMA, where: str = "an event") ->
             data["origin"] = _origin(data["origin"])
         event: Event = cls(**data)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        if missing := [name for name, default in _FIELDS[cls] if default is MISSING and name not in data]:
-            raise CorruptJournal(f"{where} ({kind}) lacks {', '.join(missing)}: {body[:200]!r}") from None
+        if any(default is MISSING and name not in data for name, default in _FIELDS[cls]):
+            raise _fault(cls, kind, data, where) from None
         raise CorruptJournal(f"{where} ({kind}): {error}: {body[:200]!r}") from None
     return event
 
@@ -218,11 +218,16 @@ def _not_an_object(kind: str, body: str, where: str) -> CorruptJournal:
     return CorruptJournal(f"{where} ({kind}) must be a JSON object, but is {body[:80]!r}")
 
 
-def _wrong_field(cls: type[Any], kind: str, name: str, value: Any, where: str) -> CorruptJournal:
-    if (types := _TYPES[cls].get(name)) is None:
-        return CorruptJournal(f"{where} ({kind}) has the unknown field {name!r}, which is {value!r}")
-    expected = " or ".join(sorted("null" if each is type(None) else each.__name__ for each in types))
-    return CorruptJournal(f"{where} ({kind}): {name} is {value!r}, expected {expected}")
+def _fault(cls: type[Any], kind: str, data: dict[str, Any], where: str) -> CorruptJournal:
+    """What is wrong with the fields of an event."""
+    types, body = _TYPES[cls], repr(data)[:200]
+    if missing := [name for name, default in _FIELDS[cls] if default is MISSING and name not in data]:
+        return CorruptJournal(f"{where} ({kind}) lacks {', '.join(missing)}: {body}")
+    if unknown := sorted(set(data) - set(types)):
+        return CorruptJournal(f"{where} ({kind}) has unknown fields {unknown}: {body}")
+    name = next(name for name, value in data.items() if type(value) not in types[name])
+    expected = " or ".join(sorted("null" if each is type(None) else each.__name__ for each in types[name]))
+    return CorruptJournal(f"{where} ({kind}): {name} is {data[name]!r}, expected {expected}")
 
 
 def _origin(data: str | dict[str, Any]) -> Origin:
