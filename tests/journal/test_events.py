@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xstar.errors import CorruptJournal, StorageTooNew
+from xstar.errors import CorruptJournal, StorageTooNew, XstarError
 from xstar.journal import SCHEMA
 from xstar.journal import events as ev
 from xstar.testing.journals import one_of_each
@@ -74,3 +75,25 @@ def test_a_corrupt_event_is_named(kind: str, body: str, word: str) -> None:
 def test_an_event_of_a_later_release_is_refused() -> None:
     with pytest.raises(StorageTooNew, match="upgrade xstar"):
         ev.load("completed", "{}", SCHEMA + 1)
+
+
+def test_a_report_of_an_earlier_schema_has_seen_all_before_it() -> None:
+    old = ev.load("reported", '{"trial":0,"budget":1,"metrics":{"value":1.0},"at":2.0}', schema=2)
+    assert isinstance(old, ev.Reported)
+    assert old.seen is None
+    new = ev.Reported(0, 1, {"value": 1.0}, 2.0, seen=7)
+    assert again(new) == new
+
+
+@settings(max_examples=2000, deadline=None)
+@given(
+    event=st.sampled_from(one_of_each()),
+    place=st.integers(0, 300),
+    gone=st.integers(0, 12),
+    put=st.text(alphabet='0123456789{}[]":,.-+eEnulltrasf\\\x00 \ud800', max_size=8),
+)
+def test_no_change_of_a_stored_event_breaks_its_reader(event: ev.Event, place: int, gone: int, put: str) -> None:
+    body = ev.dump(event)
+    place %= len(body) + 1
+    with contextlib.suppress(XstarError):
+        ev.load(ev.kind_of(event), body[:place] + put + body[place + gone :])

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-import time
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
 import xstar as xs
-from xstar.errors import StorageBusy, StorageError, StorageFull, StorageReadOnly
+from xstar.errors import InvalidArgument, StorageBusy, StorageError, StorageFull, StorageReadOnly
 from xstar.inspect.audit import audit
-from xstar.storage import database
+from xstar.storage import sqlite
 
 SPACE = xs.Space(x=xs.Float(0, 1), note=xs.Choice(["a" * 500, "b" * 500]))
 
@@ -30,6 +29,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     assert study.storage is not None
     engine = study.storage.database._engine
     sa.event.listen(engine, "connect", limit)
+    study.journal.close()  # type: ignore[attr-defined]
     engine.dispose()
     told = 0
 
@@ -44,6 +44,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     with pytest.raises(StorageFull, match="free some space"):
         fill()
     sa.event.remove(engine, "connect", limit)
+    study.journal.close()  # type: ignore[attr-defined]
     engine.dispose()
     # With room again, the same object goes on where it stopped, and so does a new one.
     before = len(study.history.trials)
@@ -59,8 +60,8 @@ def test_a_full_disk(tmp_path: Path) -> None:
 
 
 def test_a_locked_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "BUSY_SECONDS", 0.05)
-    monkeypatch.setattr(database, "ATTEMPTS", 2)
+    monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0.05)
+    monkeypatch.setenv("XSTAR_STORAGE_PATIENCE", "0.2")
     path = tmp_path / "s.db"
     study = a_study(path)
     trial = study.ask()
@@ -75,24 +76,36 @@ def test_a_locked_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert study.best.value == 1.0
 
 
-def test_a_lock_that_passes_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "BUSY_SECONDS", 0.01)
+def test_a_lock_that_passes_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0.01)
     path = tmp_path / "s.db"
     study = a_study(path)
     other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     other.execute("BEGIN IMMEDIATE")
     pauses: list[float] = []
 
-    def sleep(seconds: float) -> None:
+    def wait(seconds: float) -> bool:
         pauses.append(seconds)
         if len(pauses) == 2:
             other.execute("ROLLBACK")
+        return False
 
-    monkeypatch.setattr(time, "sleep", sleep)
+    assert study.storage is not None
+    monkeypatch.setattr(study.storage.database._closed, "wait", wait)
     assert study.ask() is not None
     assert len(pauses) == 2
     assert pauses[1] > pauses[0]
+    assert ["cannot be used" in line or "can be used again" in line for line in caplog.messages] == [True, True]
     other.close()
+
+
+@pytest.mark.parametrize("text", ["soon", "-1", "inf", "nan"])
+def test_a_patience_that_is_none_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("XSTAR_STORAGE_PATIENCE", text)
+    with pytest.raises(InvalidArgument, match="XSTAR_STORAGE_PATIENCE"):
+        a_study(tmp_path / "s.db")
 
 
 def test_a_read_only_database_can_be_looked_at_but_not_written(tmp_path: Path) -> None:

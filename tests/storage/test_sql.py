@@ -7,12 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 import xstar as xs
 from xstar.errors import CorruptJournal, InvalidArgument, JournalConflict, StorageTooNew, StudyExists, UnknownStudy
 from xstar.inspect.audit import audit
 from xstar.journal import events as ev
-from xstar.storage import SqlStorage
+from xstar.storage import SqlStorage, tables
 from xstar.storage.lease_holder import LeaseHolder
 from xstar.storage.tables import FORMAT
 from xstar.testing import check_journal
@@ -30,10 +31,11 @@ def test_the_journal_conforms(storage: str, name: str) -> None:
 def test_two_writers_cannot_take_the_same_number(storage: str, name: str) -> None:
     one = SqlStorage(storage).create(name, [created()])
     two = SqlStorage(storage).open(name)
-    one.append([ev.Enqueued({"x": 0.1}, 1.0)], 1)
-    with pytest.raises(JournalConflict):
-        two.append([ev.Enqueued({"x": 0.2}, 1.0)], 1)
-    two.append([ev.Enqueued({"x": 0.2}, 1.0)], 2)
+    one.append([ev.Asked(0, {"x": 0.1}, "random", 1, 1.0)], 1, claims=0)
+    with pytest.raises(JournalConflict, match="has 1 claims, not 0"):
+        two.append([ev.Asked(0, {"x": 0.2}, "random", 1, 1.0)], 1, claims=0)
+    missed = two.append([ev.Enqueued({"x": 0.2}, 1.0)], 1)
+    assert [event.config for event in missed if isinstance(event, ev.Asked)] == [{"x": 0.1}]
     assert len(list(one.read(0))) == 3
 
 
@@ -73,12 +75,13 @@ def test_a_lease_comes_and_goes_with_its_trial(storage: str, name: str) -> None:
     other = SqlStorage(storage).open(name)
     trial = study.ask()
     assert trial is not None
-    assert other.abandoned(now + 59) == []
-    assert [number for number, _ in other.abandoned(now + 61)] == [0]
+    assert other.abandoned(now + 59, [0]) == []
+    assert [number for number, _ in other.abandoned(now + 61, [0])] == [0]
+    assert other.abandoned(now + 61, []) == []
     study.journal.renew(now + 30)  # type: ignore[attr-defined]
-    assert other.abandoned(now + 61) == []
+    assert other.abandoned(now + 61, [0]) == []
     study.tell(trial, 1.0)
-    assert other.abandoned(now + 1e6) == []
+    assert other.abandoned(now, [0]) == [(0, "nobody held it")]
 
 
 def test_an_expired_lease_lets_another_program_run_the_trial_again(storage: str, name: str) -> None:
@@ -126,10 +129,20 @@ def test_a_value_told_from_elsewhere_leaves_no_lease_behind(storage: str, name: 
     first, second = (xs.Study(SPACE, name=name, storage=storage, clock=lambda: times["now"]) for _ in range(2))
     assert first.ask() is not None
     second.tell(0, 0.5)
-    times["now"] += 100
+    assert second.journal.abandoned(times["now"], [0]) == [(0, "nobody held it")]  # type: ignore[attr-defined]
     second.reclaim()
-    assert second.journal.abandoned(times["now"]) == []  # type: ignore[attr-defined]
     assert second.best.value == 0.5
+
+
+def test_a_run_that_nobody_holds_is_run_again(storage: str, name: str) -> None:
+    first, second = (xs.Study(SPACE, name=name, storage=storage) for _ in range(2))
+    assert first.ask() is not None
+    assert second.storage is not None
+    second.storage.database.write(lambda connection: connection.execute(sa.delete(tables.leases)))
+    second.reclaim()
+    taken = second.ask()
+    assert taken is not None
+    assert (taken.number, taken.attempt) == (0, 1)
 
 
 def test_who_is_dead() -> None:
@@ -183,7 +196,7 @@ def test_a_database_of_a_later_release_is_refused_unchanged(tmp_path: Path) -> N
 def test_an_event_of_a_later_release_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     small_study(path)
-    change(path, "UPDATE xstar_events SET schema = 3 WHERE seq = 2")
+    change(path, "UPDATE xstar_events SET schema = 99 WHERE seq = 2")
     with pytest.raises(StorageTooNew, match="event 2 of study 's'"):
         xs.Study.open("s", storage=path)
 

@@ -143,8 +143,8 @@ def test_only_the_run_that_was_found_dead_is_lost(tmp_path: Path) -> None:
     times["now"] += 100
     look = slow.journal.abandoned  # type: ignore[attr-defined]
 
-    def abandoned(now: float) -> Any:
-        found = look(now)
+    def abandoned(now: float, running: Any) -> Any:
+        found = look(now, running)
         fast.reclaim()
         assert fast.ask() is not None  # runs the trial again before the slow one has acted on what it saw
         return found

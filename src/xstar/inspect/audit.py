@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xstar.core.randomness import Streams
 from xstar.errors import InvalidConfig, InvalidReport
@@ -20,6 +20,9 @@ from xstar.space import Space
 from xstar.study import Study
 from xstar.study.policy import Policy, Start
 from xstar.trial import Done, Wait
+
+Decision = Start | ev.Reported
+DECISIONS = (ev.Asked, ev.Started, ev.Reported)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,31 +46,34 @@ def audit_events(events: Sequence[ev.Event], scheduler: Scheduler, searcher: Sea
     assert isinstance(first, ev.Created)
     policy = Policy(scheduler, searcher, Streams(first.seed))
     history = History(scheduler.rungs)
-    starts: dict[int, list[tuple[int, Start]]] = defaultdict(list)  # events seen → decisions made there
-    for number, event in enumerate(events):
-        if isinstance(event, ev.Asked | ev.Started):
-            starts[event.seen].append((number, event))
-    decisions, findings = 0, []
-    for number, event in enumerate(events):
-        history.extend([event])
-        for place, start in starts.pop(number + 1, ()):
-            decisions += 1
-            findings += _check_start(policy, history, start, place)
-        following = events[number + 1] if number + 1 < len(events) else None
-        if isinstance(following, ev.Reported):
-            decisions += 1
-            findings += _check_report(policy, history, following, number + 1)
-    for place, start in (pair for pairs in starts.values() for pair in pairs):
-        findings.append(
-            f"event {place}: trial {start.trial} claims to have seen {start.seen} events, which is impossible"
-        )
-    return Audit(decisions, findings)
+    decisions: dict[int, list[tuple[int, Decision]]] = defaultdict(list)  # events seen → decisions made there
+    for place, event in enumerate(events):
+        if isinstance(event, DECISIONS):
+            decisions[place if event.seen is None else event.seen].append((place, event))
+    count, findings = 0, []
+    for number, event in enumerate(events, start=1):
+        history.fold(event)
+        for place, made in decisions.pop(number, ()):
+            count += 1
+            if number > place:
+                findings.append(f"{_name(made, place)} claims to have seen {number} events, but {place} came before it")
+            elif isinstance(made, ev.Reported):
+                findings += _check_report(policy, history, made, place)
+            else:
+                findings += _check_start(policy, history, made, place)
+    for place, made in (pair for pairs in decisions.values() for pair in pairs):
+        findings.append(f"{_name(made, place)} claims to have seen {made.seen} events, which is impossible")
+    return Audit(count, findings)
+
+
+def _name(made: Decision, place: int) -> str:
+    if isinstance(made, ev.Reported):
+        return f"event {place}: the report of trial {made.trial} at budget {made.budget}"
+    return f"event {place}: trial {made.trial}"
 
 
 def _check_start(policy: Policy, history: History, made: Start, place: int) -> list[str]:
-    what = f"event {place}: trial {made.trial}"
-    if made.seen > place:
-        return [f"{what} claims to have seen {made.seen} events, but only {place} came before it"]
+    what = _name(made, place)
     findings = _check_config(history.space, made, what) if isinstance(made, ev.Asked) else []
     due = policy.start(history, made.at)
     if isinstance(due, Wait | Done):
@@ -90,7 +96,7 @@ def _check_config(space: Space, made: ev.Asked, what: str) -> list[str]:
 
 
 def _check_report(policy: Policy, history: History, made: ev.Reported, place: int) -> list[str]:
-    what = f"event {place}: the report of trial {made.trial} at budget {made.budget}"
+    what = _name(made, place)
     if made.trial >= len(history.trials):
         return [f"{what} is for a trial that was never asked for"]
     trial, full = history.trials[made.trial], policy.scheduler.max_budget
@@ -99,6 +105,8 @@ def _check_report(policy: Policy, history: History, made: ev.Reported, place: in
         due = policy.answer(history, trial, made.attempt, made.metrics, made.budget, made.at, final=told)
     except InvalidReport as error:
         return [f"{what} should have been refused: {error}"]
+    if isinstance(due, ev.Reported) and made.seen is None:
+        due = replace(due, seen=None)
     if due != made:
         return [f"{what} was recorded as {made}, recomputed it is {due}"]
     return []

@@ -1,7 +1,7 @@
 """The fold of a journal: what its events add up to, indexed for the questions that searchers and schedulers ask.
 
     question                                cost        answer
-    how many events are folded?             O(1)        ``seen``
+    how many events are folded?             O(1)        ``seen``, ``claims``
     trial n                                 O(1)        ``trials[n]``
     which run, pause, wait to run again?    O(1)        ``running``, ``paused``, ``waiting`` (by number, oldest first)
     how many are in a state?                O(1)        ``count(state)``
@@ -63,6 +63,8 @@ class History:
 
     def __init__(self, rungs: Iterable[int] = ()) -> None:
         self.seen = 0
+        self.claims = 0
+        """How many of the events took a trial's number or started a run (:data:`~xstar.journal.events.CLAIMS`)."""
         self.trials: list[Trial] = []
         self.running: dict[int, Trial] = {}
         self.paused: dict[int, Trial] = {}
@@ -181,6 +183,7 @@ class History:
         self._enqueued += 1
 
     def _ask(self, event: ev.Asked) -> None:
+        self.claims += 1
         origin = Origin.of(event.origin)
         trial = self._open(event.trial, event.config, origin, event.seen, event.at)
         trial.target = event.budget
@@ -193,6 +196,7 @@ class History:
         self._counts[State.RUNNING] += 1
 
     def _start(self, event: ev.Started) -> None:
+        self.claims += 1
         trial = self._known(event.trial)
         if trial.state is State.PAUSED:
             self.rung(trial.budget, trial.bracket).paused.discard((trial.known_loss, trial.number))
@@ -204,6 +208,8 @@ class History:
         trial = self._known(event.trial)
         if event.attempt != trial.attempt or trial.state not in LIVE:
             return  # a late report of a run that was given up: on record, without effect
+        if event.budget <= trial.budget:
+            return  # someone else reported for the same run at the same time: the first one counts
         self._record(trial, event)
         if event.final:
             self._end(trial, State.COMPLETE, event.at)
@@ -245,6 +251,7 @@ class History:
             self._end(trial, State.FAILED, event.at)
 
     def _add(self, event: ev.Added) -> None:
+        self.claims += 1
         trial = self._open(event.trial, event.config, ADDED, self.seen, event.at)
         trial.bracket = -1  # it ran in none: at no rung is it compared with trials that did
         self._counts[State.RUNNING] += 1

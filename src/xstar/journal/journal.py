@@ -1,17 +1,20 @@
 """Where events are kept: two methods, and one rule that makes sharing safe.
 
-The rule is *compare and append*: the caller says how many events it knew when it decided; if someone else appended in the
-meantime nothing is written and :class:`~xstar.errors.JournalConflict` is raised. The caller then reads what is new, decides
-again and appends again. No decision is ever recorded after events that it would have had to take into account.
+Most events are facts or say what they had seen (``seen``), so they stand whatever others appended meanwhile: they are
+appended without a condition. Only *claims* (:data:`~xstar.journal.events.CLAIMS`: taking a trial's number, starting a run) are
+conditional: the caller says how many claims it knew when it decided; if someone else made one in the meantime nothing is
+written and :class:`~xstar.errors.JournalConflict` is raised. The caller then reads what is new, decides again and appends
+again. So a new trial has always seen the configurations of all trials before it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol, runtime_checkable
 
 from xstar.errors import JournalConflict
-from xstar.journal.events import Event
+from xstar.journal.events import CLAIMS, Event
 
 
 class Journal(Protocol):
@@ -21,10 +24,11 @@ class Journal(Protocol):
         """All events from sequence number ``since`` on."""
         ...
 
-    def append(self, events: Sequence[Event], after: int) -> int:
-        """Write ``events`` as numbers ``after``, ``after + 1``, …: all or none. Returns the new length.
+    def append(self, events: Sequence[Event], since: int, claims: int | None = None) -> Sequence[Event]:
+        """Write ``events`` at the end: all or none, next to each other, each once.
 
-        Raises :class:`~xstar.errors.JournalConflict` if the journal does not have exactly ``after`` events.
+        Returns the events from number ``since`` on that stand before them: what others appended, and the caller has not seen.
+        With ``claims``, raises :class:`~xstar.errors.JournalConflict` if the journal does not hold exactly so many claims.
         """
         ...
 
@@ -35,16 +39,20 @@ class LeasedJournal(Journal, Protocol):
 
     lease_seconds: float
 
+    def turn(self, since: int) -> AbstractContextManager[Sequence[Event]]:
+        """Wait until no other program is deciding what to start; gives the events from ``since`` on.
+
+        It lasts until a claim is appended, or the block is left. Nothing rests on it: it saves programs from making decisions
+        that conflict, and a holder that hangs is not waited for.
+        """
+        ...
+
     def renew(self, now: float) -> None:
         """Heartbeat: all trials held through this object are alive."""
         ...
 
-    def abandoned(self, now: float) -> Sequence[tuple[int, str]]:
-        """Trials whose holder is dead, each with what is known about it."""
-        ...
-
-    def forget(self, trial: int) -> None:
-        """Drop the lease of a trial that no longer runs."""
+    def abandoned(self, now: float, running: Collection[int]) -> Sequence[tuple[int, str]]:
+        """Those of the ``running`` trials whose holder is dead, or that have none, each with what is known about it."""
         ...
 
 
@@ -53,12 +61,15 @@ class MemoryJournal:
 
     def __init__(self, events: Sequence[Event] = ()) -> None:
         self._events: list[Event] = list(events)
+        self._claims = sum(isinstance(event, CLAIMS) for event in events)
 
     def read(self, since: int) -> Sequence[Event]:
         return self._events[since:]
 
-    def append(self, events: Sequence[Event], after: int) -> int:
-        if len(self._events) != after:
-            raise JournalConflict(f"the journal has {len(self._events)} events, not {after}")
+    def append(self, events: Sequence[Event], since: int, claims: int | None = None) -> Sequence[Event]:
+        if claims is not None and claims != self._claims:
+            raise JournalConflict(f"the journal has {self._claims} claims, not {claims}")
+        missed = self._events[since:]
         self._events.extend(events)
-        return len(self._events)
+        self._claims += sum(isinstance(event, CLAIMS) for event in events)
+        return missed

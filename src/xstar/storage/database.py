@@ -6,10 +6,13 @@ costs one fsync per commit (0.3 to 1 ms where this was measured); a trial makes 
 
 from __future__ import annotations
 
+import itertools
+import logging
 import os
-import time
+import sqlite3
+import threading
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,14 +21,30 @@ from sqlalchemy import exc
 
 from xstar.errors import InvalidArgument, MissingExtra, StorageBusy, StorageError, StorageFull, StorageReadOnly
 from xstar.storage import tables
+from xstar.storage.line import Line
+from xstar.storage.postgresql import PostgresLine
+from xstar.storage.sqlite import BUSY_SECONDS, SqliteLine
+
+log = logging.getLogger("xstar")
 
 T = TypeVar("T")
 
-BUSY_SECONDS = 5
-"""How long SQLite itself waits for a lock before it says "locked"; we then ask again."""
+PATIENCE = 600.0
+"""Seconds for which a database that was there and is not (a restart, a lost network, a lock) is waited for. Trials go on
+meanwhile, and what they report is delivered afterwards. The environment variable ``XSTAR_STORAGE_PATIENCE`` sets another
+number."""
 
-ATTEMPTS = 5
-"""Tries for a locked database or a lost connection, the pauses between them growing from 0.1 s to about a second and a half."""
+PAUSES = (0.1, 0.2, 0.5, 1.0, 2.0)
+"""Seconds between tries; the last one is repeated."""
+
+CONNECTION = {
+    "connect_timeout": 10,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
+"""libpq's own limits, unless the URL says otherwise: a server whose machine is gone must not be waited for without an end."""
 
 
 def normalise(storage: str | os.PathLike[str]) -> sa.URL:
@@ -56,43 +75,30 @@ def normalise(storage: str | os.PathLike[str]) -> sa.URL:
     )
 
 
-class Prepared:
-    """A statement written with SQLAlchemy, compiled once for one database and then handed to its driver as text.
-
-    Building and caching a statement anew for every execution costs SQLAlchemy more than SQLite's own work: the same trial,
-    two fsyncs included, took 2.7 ms that way and 1.5 ms this way, measured one after the other on the same machine.
-    """
-
-    def __init__(self, statement: sa.Executable, dialect: sa.Dialect) -> None:
-        compiled = statement.compile(dialect=dialect)  # type: ignore[attr-defined]
-        self._text: str = compiled.string
-        self._order: list[str] | None = compiled.positiontup
-        self._fixed: dict[str, Any] = {name: value for name, value in compiled.params.items() if value is not None}
-
-    def run(self, connection: sa.Connection, *rows: Mapping[str, Any]) -> sa.CursorResult[Any]:
-        """Execute once per row of parameters (once if there is none)."""
-        given = [self._arranged({**self._fixed, **row}) for row in rows] or [self._arranged(self._fixed)]
-        return connection.exec_driver_sql(self._text, given[0] if len(given) == 1 else given)
-
-    def _arranged(self, row: dict[str, Any]) -> Any:
-        return row if self._order is None else tuple(row[name] for name in self._order)
-
-
 class Database:
     """Transactions against one URL."""
 
-    def __init__(self, storage: str | os.PathLike[str]) -> None:
+    def __init__(self, storage: str | os.PathLike[str], patience: float | None = None) -> None:
         url = normalise(storage)
         self.url = url.render_as_string(hide_password=True)
         self.path = Path((url.database or "").removeprefix("file:")) if url.get_backend_name() == "sqlite" else None
+        self.patience = _patience() if patience is None else patience
         self._sqlite = self.path is not None
+        self._reached = False
+        self._outage: str | None = None
+        self.outages = 0
+        """How many outages have ended."""
+        self._guard = threading.Lock()
+        self._closed = threading.Event()
+        self._lines: weakref.WeakSet[SqliteLine | PostgresLine] = weakref.WeakSet()
         if self.path is not None and not self.path.parent.is_dir():
             raise StorageError(f"{self.url}: the folder {self.path.parent} does not exist; create it first")
+        limits = {"timeout": BUSY_SECONDS} if self._sqlite else CONNECTION
+        # PostgreSQL takes 100 connections by default: a program has one of its own and others only while it needs them.
+        pool = {} if self._sqlite else {"poolclass": sa.NullPool}
         try:
             self._engine = sa.create_engine(
-                url,
-                connect_args={"timeout": BUSY_SECONDS} if self._sqlite and "timeout" not in url.query else {},
-                pool_pre_ping=not self._sqlite,
+                url, connect_args={key: value for key, value in limits.items() if key not in url.query}, **pool
             )
         except ModuleNotFoundError as error:
             raise MissingExtra(f"{self.url} needs {error.name}: pip install 'xstar[postgres]'") from None
@@ -118,40 +124,93 @@ class Database:
 
     def read(self, work: Callable[[sa.Connection], T]) -> T:
         """Run ``work``, which only reads."""
-        return self._retried(work, writing=False)
+        return self.patiently(lambda _: self._transaction(work, writing=False))
 
     def write(self, work: Callable[[sa.Connection], T]) -> T:
         """Run ``work`` in a write transaction, committed when it returns. ``work`` may run several times."""
-        return self._retried(work, writing=True)
+        return self.patiently(lambda _: self._transaction(work, writing=True))
 
-    def _retried(self, work: Callable[[sa.Connection], T], *, writing: bool) -> T:
+    def _transaction(self, work: Callable[[sa.Connection], T], *, writing: bool) -> T:
+        with self._engine.connect() as connection:
+            if writing:
+                connection.execution_options(xstar_writing=True)
+            with connection.begin():
+                return work(connection)
+
+    def line(self, study: int, holder: str) -> Line:
+        """The quick way to one study."""
+        made: SqliteLine | PostgresLine
+        made = PostgresLine(self, study, holder) if self.path is None else SqliteLine(self, study, holder, self.path)
+        self._lines.add(made)
+        return made
+
+    def connect(self) -> Any:
+        """A connection of the driver, outside of the pool."""
+        taken = self._engine.raw_connection()
+        connection = taken.driver_connection
+        taken.detach()
+        return connection
+
+    # ------------------------------------------------------------ outages
+
+    def patiently(self, work: Callable[[int], T]) -> T:
+        """Call ``work`` with 0, 1, 2, … until no outage ends it; with an error of our tree if one outlasts ``patience``."""
         if self._file is not None and _identity(self._place) != self._file:
             # SQLite would go on in the file that has no name any more. Asking costs 2 µs, a commit a hundred times that.
             raise StorageError(
                 f"{self.url}: the file was deleted, moved or replaced while it was in use; what was recorded since is not in "
                 f"{self._place}. Put it back, or restore a backup or an export, then run again"
             )
-        for attempt in range(ATTEMPTS):
+        waited = 0.0
+        for attempt in itertools.count():
             try:
-                with self._engine.connect() as connection:
-                    if writing:
-                        connection.execution_options(xstar_writing=True)
-                    with connection.begin():
-                        return work(connection)
+                done = work(attempt)
             except exc.IntegrityError:
                 raise
-            except exc.DBAPIError as error:
-                if not _passing(error) or attempt == ATTEMPTS - 1:
+            except self._errors() as error:
+                # What was never reached is no outage but a mistake in its name.
+                locked = "locked" in str(error).lower()
+                if not _passing(error) or waited >= self.patience or not (self._reached or locked):
                     raise translated(error, self.url) from error
-                # The process number spreads processes that collided, lest they collide again.
-                time.sleep(0.1 * 2**attempt * (0.5 + os.getpid() % 16 / 32))
+                self._begin_outage(error)
+                pause = PAUSES[min(attempt, len(PAUSES) - 1)]
+                waited += pause + (BUSY_SECONDS if locked else 0.0)
+                if self._closed.wait(pause):
+                    raise translated(error, self.url) from error
+            else:
+                self._reached = True
+                if self._outage is not None:
+                    self._end_outage()
+                return done
         raise AssertionError("unreachable")
 
-    def prepare(self, statement: sa.Executable) -> Prepared:
-        """The statement in the form that is fast to execute many times."""
-        return Prepared(statement, self._engine.dialect)
+    def _errors(self) -> tuple[type[Exception], ...]:
+        if self._sqlite:
+            return exc.DBAPIError, sqlite3.Error
+        import psycopg
+
+        return exc.DBAPIError, psycopg.Error
+
+    def _begin_outage(self, error: Exception) -> None:
+        with self._guard:
+            if self._outage is None:
+                self._outage = _text(error).splitlines()[0]
+                log.warning(
+                    "%s cannot be used (%s); trying again for %g s, running trials go on meanwhile",
+                    *(self.url, self._outage, self.patience),
+                )
+
+    def _end_outage(self) -> None:
+        with self._guard:
+            if self._outage is not None:
+                self._outage = None
+                self.outages += 1
+                log.warning("%s can be used again", self.url)
 
     def close(self) -> None:
+        self._closed.set()
+        for line in list(self._lines):
+            line.drop()
         self._engine.dispose()
 
 
@@ -162,6 +221,19 @@ def _identity(path: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def _patience() -> float:
+    text = os.environ.get("XSTAR_STORAGE_PATIENCE", "")
+    if not text:
+        return PATIENCE
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise InvalidArgument("XSTAR_STORAGE_PATIENCE", "must be a number of seconds, 0 or more", text, "e.g. 600")
+    return seconds
 
 
 def _drop_connections(engine: sa.Engine | None) -> None:
@@ -189,22 +261,53 @@ def _on_sqlite_begin(connection: sa.Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
-def _passing(error: exc.DBAPIError) -> bool:
+def _text(error: Exception) -> str:
+    """What the driver said."""
+    origin = error.orig if isinstance(error, exc.DBAPIError) else error
+    return str(origin).strip() or type(origin).__name__
+
+
+_LOST = (
+    *("database is locked", "database table is locked", "deadlock detected", "could not serialize", "lock timeout"),
+    *(
+        "starting up",
+        "shutting down",
+        "recovery mode",
+        "not yet accepting",
+        "administrator command",
+        "too many clients",
+    ),
+    *(
+        "connection failed",
+        "connection refused",
+        "server closed the connection",
+        "connection reset",
+        "connection is lost",
+    ),
+    *("connection is closed", "connection is bad", "connection already closed", "timed out", "timeout expired"),
+    *("no route to host", "name resolution", "consuming input failed", "sending query failed", "broken pipe"),
+    *(
+        "ssl syscall",
+        "unexpected eof",
+        "crash of another server process",
+        "pipeline aborted",
+        "remaining connection slots",
+    ),
+)
+"""How SQLite, libpq and PostgreSQL say that trying again may help."""
+
+
+def _passing(error: Exception) -> bool:
     """Whether trying again may help."""
-    text = str(error.orig).lower()
-    return (
-        error.connection_invalidated
-        or "database is locked" in text
-        or "database table is locked" in text
-        or "deadlock detected" in text
-        or "could not serialize" in text
-        or "the database system is starting up" in text
-    )
+    text = _text(error).lower()
+    if "authentication failed" in text or "does not exist" in text:
+        return False
+    return getattr(error, "connection_invalidated", False) or any(words in text for words in _LOST)
 
 
-def translated(error: exc.DBAPIError, url: str) -> StorageError:
+def translated(error: Exception, url: str) -> StorageError:
     """The error of our own tree that says what happened and what to do."""
-    text = str(error.orig).strip() or type(error.orig).__name__
+    text = _text(error)
     low = text.lower()
     if "locked" in low:
         return StorageBusy(

@@ -6,10 +6,15 @@ the run also deletes it. A running trial without a lease therefore cannot exist,
 
 from __future__ import annotations
 
+import itertools
+import math
 import os
-from collections.abc import Iterator, Sequence
+import threading
+import weakref
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import exc
@@ -21,7 +26,9 @@ from xstar.journal.events import Event
 from xstar.storage import tables
 from xstar.storage.database import Database
 from xstar.storage.lease_holder import LeaseHolder
-from xstar.trial import Verdict
+from xstar.storage.line import Entry, Line, Refused, Row
+
+T = TypeVar("T")
 
 BATCH = 5_000
 """Events fetched per query when a whole journal is read: short transactions, bounded memory."""
@@ -46,8 +53,8 @@ class StudyInfo:
 class SqlStorage:
     """All studies of one database."""
 
-    def __init__(self, storage: str | os.PathLike[str]) -> None:
-        self.database = Database(storage)
+    def __init__(self, storage: str | os.PathLike[str], patience: float | None = None) -> None:
+        self.database = Database(storage, patience)
         self.url = self.database.url
 
     def exists(self, name: str) -> bool:
@@ -57,9 +64,11 @@ class SqlStorage:
         """A new study whose journal begins with ``first``."""
 
         def work(connection: sa.Connection) -> int:
-            key = connection.execute(sa.insert(tables.studies).values(name=name)).inserted_primary_key
+            claims = sum(isinstance(event, ev.CLAIMS) for event in first)
+            study = {"name": name, "events": len(first), "claims": claims}
+            key = connection.execute(sa.insert(tables.studies).values(study)).inserted_primary_key
             assert key is not None
-            connection.execute(sa.insert(tables.events), _rows(key[0], first, 0))
+            connection.execute(sa.insert(tables.events), _rows(key[0], first))
             return int(key[0])
 
         try:
@@ -120,96 +129,82 @@ class SqlJournal:
         self.database = database
         self.study = study
         self.name = name
-        self.holder = str(LeaseHolder.new())
+        holder = LeaseHolder.new()
+        self.holder = str(holder)
         self.lease_seconds = lease_seconds
-        self._held: dict[int, int] = {}  # trials this holder took → the attempt it took them for
-        events, leases, here = tables.events, tables.leases, tables.events.c.study == study
-        self._read = database.prepare(
-            sa.select(events.c.seq, events.c.schema, events.c.kind, events.c.body)
-            .where(here, events.c.seq >= sa.bindparam("since", type_=sa.Integer))
-            .order_by(events.c.seq)
-            .limit(BATCH)
-        )
-        self._last = database.prepare(sa.select(sa.func.max(events.c.seq)).where(here))
-        self._insert = database.prepare(sa.insert(events))
-        self._take = database.prepare(sa.insert(leases))
-        of_trial = (leases.c.study == study, leases.c.trial == sa.bindparam("number", type_=sa.Integer))
-        self._give_back = database.prepare(sa.delete(leases).where(*of_trial, leases.c.holder == self.holder))
-        self._take_away = database.prepare(sa.delete(leases).where(*of_trial))
+        self._line = database.line(study, self.holder)
+        self._lock = threading.RLock()
+        self._tokens = (f"{holder.unique}-{number}" for number in itertools.count())
+        self._outages = database.outages
+        self._lenient_until = -math.inf
+        # Whoever forgets to close a study does not leave a connection behind.
+        weakref.finalize(self, self._line.drop)
+        if hasattr(os, "register_at_fork"):
+            line = weakref.ref(self._line)
+            os.register_at_fork(after_in_child=lambda: _drop_after_fork(line()))
 
     # ------------------------------------------------------------ the journal
 
     def read(self, since: int) -> Iterator[Event]:
         while True:
-            rows = self._batch(since)
-            for seq, schema, kind, body in rows:
-                where = f"event {seq} of study {self.name!r}"
-                if seq != since:
-                    raise CorruptJournal(
-                        f"{where}: number {since} is missing; restore the study from an export or a backup"
-                    )
-                yield ev.load(kind, body, schema, where)
-                since += 1
+            rows = self._patiently(lambda line, _, since=since: line.read(since, BATCH))  # type: ignore[misc]
+            yield from self._events(rows, since)
+            since += len(rows)
             if len(rows) < BATCH:
                 return
 
-    def _batch(self, since: int) -> Sequence[Any]:
-        return self.database.read(lambda connection: self._read.run(connection, {"since": since}).all())
+    def append(self, events: Sequence[Event], since: int, claims: int | None = None) -> Sequence[Event]:
+        entry = Entry.of(events, since, claims, next(self._tokens), self.lease_seconds)
 
-    def append(self, events: Sequence[Event], after: int) -> int:
-        rows = _rows(self.study, events, after)
-        tries = 0
-
-        def work(connection: sa.Connection) -> None:
-            nonlocal tries
-            tries += 1
-            last = self._last.run(connection).scalar()
-            if last is None:
-                raise UnknownStudy(f"{self.database.url}: study {self.name!r} was deleted while it was in use")
-            if last + 1 != after:
-                # A connection that broke while committing may have committed: then what stands there is ours.
-                if tries > 1 and last + 1 >= after + len(rows) and self._stands(connection, rows):
-                    return
-                raise JournalConflict(f"study {self.name!r} has {last + 1} events, not {after}")
-            self._insert.run(connection, *rows)
-            for event in events:
-                self._lease(connection, event)
+        def work(line: Line, attempt: int) -> Sequence[Row]:
+            # A connection that broke while committing may have committed.
+            if attempt and (found := line.written(entry)) is not None:
+                return found
+            return line.append(entry)
 
         try:
-            self.database.write(work)
-        except exc.IntegrityError:
-            raise JournalConflict(f"study {self.name!r}: number {after} was taken at the same moment") from None
-        for event in events:
-            if _ends_run(event) and self._held.get(event.trial) == event.attempt:
-                del self._held[event.trial]
-        return after + len(events)
+            return list(self._events(self._patiently(work), since))
+        except Refused as refused:
+            if refused.claims is None:
+                what = f"{self.database.url}: study {self.name!r} was deleted while it was in use"
+                raise UnknownStudy(what) from None
+            raise JournalConflict(f"study {self.name!r} has {refused.claims} claims, not {claims}") from None
 
-    def _stands(self, connection: sa.Connection, rows: list[dict[str, Any]]) -> bool:
-        table = tables.events
-        query = (
-            sa.select(table.c.body)
-            .where(table.c.study == self.study, table.c.seq >= rows[0]["seq"])
-            .order_by(table.c.seq)
-        )
-        return list(connection.execute(query.limit(len(rows))).scalars()) == [row["body"] for row in rows]
+    @contextmanager
+    def turn(self, since: int) -> Iterator[Sequence[Event]]:
+        with self._lock:
+            rows = self._patiently(lambda line, _: line.enter(since))
+            try:
+                yield list(self._events(rows, since))
+            finally:
+                self._patiently(lambda line, _: line.leave())
+
+    def _events(self, rows: Sequence[Row], since: int) -> Iterator[Event]:
+        for expected, (seq, schema, kind, body) in enumerate(rows, start=since):
+            if seq != expected:
+                raise CorruptJournal(
+                    f"event {seq} of study {self.name!r}: number {expected} is missing; "
+                    "restore the study from an export or a backup"
+                )
+            yield ev.load(kind, body, schema, f"event {seq} of study {self.name!r}")
+
+    def _patiently(self, work: Callable[[Line, int], T]) -> T:
+        """Do something on the line, again and over a new connection if an outage ends it."""
+
+        def guarded(attempt: int) -> T:
+            if attempt:
+                self._line.drop()
+            return work(self._line, attempt)
+
+        with self._lock:
+            return self.database.patiently(guarded)
+
+    def close(self) -> None:
+        """Let go of the connection; it is made anew when it is needed."""
+        with self._lock:
+            self._line.drop()
 
     # ------------------------------------------------------------ leases
-
-    def _lease(self, connection: sa.Connection, event: Event) -> None:
-        """Take or give back the lease of the trial that ``event`` starts or ends."""
-        if isinstance(event, ev.Asked | ev.Started):
-            if isinstance(event, ev.Started):
-                self._take_away.run(connection, {"number": event.trial})
-            self._held[event.trial] = event.attempt if isinstance(event, ev.Started) else 0
-            expires = event.at + self.lease_seconds
-            self._take.run(
-                connection, {"study": self.study, "trial": event.trial, "holder": self.holder, "expires": expires}
-            )
-        elif isinstance(event, ev.Lost):
-            self._take_away.run(connection, {"number": event.trial})
-        elif _ends_run(event) and self._held.get(event.trial) == event.attempt:
-            # Only that of this very run: a late end must not take the lease of the run that replaced it, here or elsewhere.
-            self._give_back.run(connection, {"number": event.trial})
 
     def renew(self, now: float) -> None:
         """Heartbeat: all trials of this holder are alive."""
@@ -217,36 +212,44 @@ class SqlJournal:
         change = sa.update(table).where(table.c.study == self.study, table.c.holder == self.holder)
         self.database.write(lambda connection: connection.execute(change.values(expires=now + self.lease_seconds)))
 
-    def abandoned(self, now: float) -> list[tuple[int, str]]:
-        """Trials whose holder is dead: (trial, reason)."""
+    def abandoned(self, now: float, running: Collection[int]) -> list[tuple[int, str]]:
+        """Those of the ``running`` trials whose holder is dead, or that have none: (trial, reason)."""
         table = tables.leases
         query = sa.select(table.c.trial, table.c.holder, table.c.expires).where(table.c.study == self.study)
-        rows = self.database.read(lambda connection: connection.execute(query.order_by(table.c.trial)).all())
-        found = []
-        for trial, holder, expires in rows:
-            if holder == self.holder:
+        held, started = self.database.read(
+            lambda connection: (connection.execute(query.order_by(table.c.trial)).all(), _server_start(connection))
+        )
+        if self.database.outages != self._outages:
+            self._outages, self._lenient_until = self.database.outages, now + self.lease_seconds
+        # Nobody could renew a lease during an outage. After it everyone gets the time of a lease to do so.
+        lenient = now < self._lenient_until or started <= now < started + self.lease_seconds
+        found = [(trial, "nobody held it") for trial in running if trial not in {row[0] for row in held}]
+        for trial, holder, expires in held:
+            if holder == self.holder or trial not in running:
                 continue
             known = LeaseHolder.parse(holder)
             where = "another machine" if known is None else known.host
             if known is not None and known.is_dead():
                 found.append((trial, f"the program running it on {where} ended"))
-            elif expires < now:
+            elif expires < now and not lenient:
                 found.append((trial, f"no sign of life from {where} for {now - expires + self.lease_seconds:.0f} s"))
-        return found
-
-    def forget(self, trial: int) -> None:
-        """Drop a lease that is of no use: someone else ended the trial before its holder died."""
-        self.database.write(lambda connection: self._take_away.run(connection, {"number": trial}))
+        return sorted(found)
 
 
-def _ends_run(event: Event) -> TypeGuard[ev.Reported | ev.Completed | ev.Failed]:
-    if isinstance(event, ev.Reported):
-        return event.final or event.verdict is not Verdict.CONTINUE
-    return isinstance(event, ev.Completed | ev.Failed)
+def _server_start(connection: sa.Connection) -> float:
+    """When the database server started, in seconds since the epoch; long ago if there is no server."""
+    if connection.dialect.name != "postgresql":
+        return -math.inf
+    return float(connection.execute(sa.text("SELECT extract(epoch FROM pg_postmaster_start_time())")).scalar() or 0.0)
 
 
-def _rows(study: int, events: Sequence[Event], first: int) -> list[dict[str, Any]]:
+def _drop_after_fork(line: Line | None) -> None:
+    if line is not None:
+        line.drop(forked=True)
+
+
+def _rows(study: int, events: Sequence[Event]) -> list[dict[str, Any]]:
     return [
-        {"study": study, "seq": first + i, "schema": SCHEMA, "kind": ev.kind_of(event), "body": ev.dump(event)}
-        for i, event in enumerate(events)
+        {"study": study, "seq": seq, "schema": SCHEMA, "kind": ev.kind_of(event), "body": ev.dump(event)}
+        for seq, event in enumerate(events)
     ]

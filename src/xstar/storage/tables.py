@@ -6,6 +6,7 @@ of the tables is a new function at the end, and a dump of the format before it j
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import sqlalchemy as sa
@@ -25,6 +26,9 @@ studies = sa.Table(
     metadata,
     sa.Column("id", sa.Integer, primary_key=True),
     sa.Column("name", sa.String(200), nullable=False, unique=True),
+    # Counters: whoever appends changes this row, so the database lets appends through one at a time.
+    sa.Column("events", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("claims", sa.Integer, nullable=False, server_default="0"),
 )
 events = sa.Table(
     "xstar_events",
@@ -34,8 +38,11 @@ events = sa.Table(
     sa.Column("schema", sa.Integer, nullable=False),
     sa.Column("kind", sa.String(32), nullable=False),
     sa.Column("body", sa.Text, nullable=False),
+    sa.Column("token", sa.Text),  # names the append, in its first row: see ``tokens``
     sqlite_with_rowid=False,  # the primary key is the order we read in: one tree instead of two
 )
+tokens = sa.Index("xstar_tokens", events.c.study, events.c.token, unique=True).ddl_if(dialect="postgresql")
+"""A connection may break while its last statement is on the way; sent again, only one of the two may be committed."""
 leases = sa.Table(
     "xstar_leases",
     metadata,
@@ -43,6 +50,7 @@ leases = sa.Table(
     sa.Column("trial", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("holder", sa.Text, nullable=False),
     sa.Column("expires", sa.Double, nullable=False),
+    sa.Column("attempt", sa.Integer, nullable=False, server_default="0"),
 )
 
 
@@ -51,7 +59,28 @@ def _first_tables(connection: sa.Connection) -> None:
     metadata.create_all(connection, tables=[studies, events, leases], checkfirst=True)
 
 
-MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_first_tables,)
+def _counters(connection: sa.Connection) -> None:
+    """Format 2: the counters of a study, the token of an append, the attempt of a lease."""
+    for column in (studies.c.events, studies.c.claims, events.c.token, leases.c.attempt):
+        # A fresh database has them: the first step makes the tables as they are defined above.
+        if column.name not in {each["name"] for each in sa.inspect(connection).get_columns(column.table.name)}:
+            made = sa.schema.CreateColumn(column).compile(dialect=connection.dialect)
+            connection.execute(sa.text(f"ALTER TABLE {column.table.name} ADD COLUMN {made}"))
+    tokens.create(connection, checkfirst=True)
+    for (study,) in connection.execute(sa.select(studies.c.id)).all():
+        here = events.c.study == study
+        length = sa.select(sa.func.count()).select_from(events).where(here)
+        claims = length.where(events.c.kind.in_(("asked", "started", "added")))
+        counted = {"events": length.scalar_subquery(), "claims": claims.scalar_subquery()}
+        connection.execute(sa.update(studies).where(studies.c.id == study).values(counted))
+        starts = sa.select(events.c.body).where(here, events.c.kind == "started")
+        for (body,) in connection.execute(starts.order_by(events.c.seq)).all():
+            start = json.loads(body)
+            of_trial = (leases.c.study == study, leases.c.trial == start["trial"])
+            connection.execute(sa.update(leases).where(*of_trial).values(attempt=start["attempt"]))
+
+
+MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_first_tables, _counters)
 FORMAT = len(MIGRATIONS)
 
 _MIGRATION_LOCK = 0x78737461  # "xsta": PostgreSQL's advisory locks are named by a number

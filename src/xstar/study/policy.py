@@ -92,11 +92,11 @@ class Policy:
         if not math.isfinite(value):
             return ev.Failed(number, "nan", f"{metric} is {value} at budget {at}", now, run)
         if late:
-            return ev.Reported(number, at, metrics, now, run, Verdict.STOP)
+            return ev.Reported(number, at, metrics, now, run, Verdict.STOP, seen=history.seen)
         if final or (full is not None and at >= full):
-            return ev.Reported(number, at, metrics, now, run, final=True)
+            return ev.Reported(number, at, metrics, now, run, final=True, seen=history.seen)
         verdict = self.scheduler.judge(history, Report(number, run, at, metrics))
-        return ev.Reported(number, at, metrics, now, run, verdict)
+        return ev.Reported(number, at, metrics, now, run, verdict, seen=history.seen)
 
 
 def is_late(trial: Trial, run: int) -> bool:

@@ -1,8 +1,8 @@
 """In what order? The study asks, records and judges; it is the only one that appends to the journal.
 
-Every change is *decide, append, fold*: the decision is made from the history, appended under the condition that nobody
-appended meanwhile, and only then folded and acted on. If somebody did, their events are folded first and the decision is
-made again — except that a suggestion stands when only reports arrived, because it says what it had seen (``Asked.seen``).
+Every change is *decide, append, fold*: the decision is made from the history, appended, and only then folded and acted on. What
+other programs appended meanwhile is folded first; the decision stands all the same, because it says what it had seen. Only who
+takes a trial's number or starts a run appends under a condition: that nobody else did so meanwhile.
 """
 
 from __future__ import annotations
@@ -148,7 +148,6 @@ class Study:
         )
         self.ended: str | None = None
         """Why the last ``ask`` gave nothing and none will; ``None``: it may give something later."""
-        self._made: Start | None = None  # the decision that `ask` is trying to append
         self._mine: dict[int, int] = {}  # trials this object runs → the attempt it runs
         self.stopwatch = stopwatch(clock)
         """What the limit ``seconds`` is measured with: never set back or forward."""
@@ -165,11 +164,9 @@ class Study:
     def ask(self, limits: Limits = NO_LIMITS) -> Trial | None:
         """The next trial to run, or ``None``: wait, or — if ``study.ended`` says why — done."""
         with self._ledger.lock:
-            self._ledger.catch_up()
             if self._heartbeat is not None and self._heartbeat.due():
                 self.reclaim()
-            self._made = None
-            event = self._ledger.settle(self._decide, limits)
+            event = self._ledger.claim(self._next, limits)
             if event is None:
                 return None
             trial = self.history.trials[event.trial]
@@ -177,11 +174,6 @@ class Study:
             if self._heartbeat is not None:
                 self._heartbeat.start()
             return trial
-
-    def _decide(self, limits: Limits) -> Start | None:
-        if self._made is None or not self._stands(self._made):
-            self._made = self._next(limits)
-        return self._made
 
     def _next(self, limits: Limits) -> Start | None:
         history, now, full = self.history, self.clock(), None
@@ -196,10 +188,6 @@ class Study:
         waits = "the scheduler waits, but nothing runs that it could wait for"
         self.ended = None if history.running else start.reason if isinstance(start, Done) else waits
         return None
-
-    def _stands(self, made: Start) -> bool:
-        """Whether a suggestion that came second may still be used: only reports arrived while it was made."""
-        return isinstance(made, ev.Asked) and made.trial == len(self.history.trials) and not self.history.waiting
 
     def job(self, trial: Trial, *, with_files: bool = True) -> Job:
         """What an executor needs to run a trial that was just asked for."""
@@ -236,7 +224,9 @@ class Study:
             return Verdict.CONTINUE
         if trial.state is not State.RUNNING or run != trial.attempt:
             self._forget(trial.number, run)
-        if isinstance(event, ev.Failed) or trial.state is State.WAITING:  # waiting: this run was given up
+        if isinstance(event, ev.Failed) or run != trial.attempt or trial.state is State.WAITING:  # the run was given up
+            return Verdict.STOP
+        if trial.state.over and not event.final:  # someone else ended it meanwhile
             return Verdict.STOP
         return event.verdict
 
@@ -292,8 +282,8 @@ class Study:
             raise InvalidReport("value", "must be finite", parsed[self.metric], "leave failed observations out")
         data, at = self.space.dump(known), budget or self.scheduler.max_budget or 1
         with self._ledger.lock:
-            self._ledger.settle(lambda: ev.Added(len(self.history.trials), data, parsed, self.clock(), at))
-            return self.history.trials[-1]
+            event = self._ledger.claim(lambda: ev.Added(len(self.history.trials), data, parsed, self.clock(), at))
+            return self.history.trials[event.trial]
 
     def enqueue(self, config: Mapping[str, Any]) -> None:
         """Have a configuration tried before the searcher is asked again."""
@@ -335,11 +325,10 @@ class Study:
                 self._ledger.catch_up()
                 # Noted before the leases are read: a run that someone starts in between is none of those found dead.
                 runs = {number: trial.attempt for number, trial in self.history.running.items()}
-                found = self.journal.abandoned(self.clock())
-                self._lose([(number, reason, runs[number]) for number, reason in found if number in runs])
-                for number, _ in found:
-                    if number < len(self.history.trials) and self.history.trials[number].state.over:
-                        self.journal.forget(number)
+                found = self.journal.abandoned(self.clock(), runs)
+                # A lease comes and goes with its run: a run without one has ended since, or is nobody's.
+                self._ledger.catch_up()
+                self._lose([(number, reason, runs[number]) for number, reason in found])
 
     def release(self, reason: str) -> None:
         """Give up what this object runs: the trials will be run again from their checkpoints."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xstar.errors import JournalConflict
-from xstar.journal import Event, History, Journal
+from xstar.journal import Event, History, Journal, LeasedJournal
 from xstar.journal import events as ev
 from xstar.space import Float, Space
 from xstar.trial import Origin, State, Verdict
@@ -30,7 +30,7 @@ def one_of_each() -> list[Event]:
         ev.Asked(1, {"x": 1e-300}, "random", 7, 7.0),
         ev.Failed(1, "exception", "", 8.0),
         ev.Asked(2, {"x": 0.1 + 0.2}, "random", 9, 9.0, bracket=2),
-        ev.Reported(2, 1, {"value": -0.0}, 10.0),
+        ev.Reported(2, 1, {"value": -0.0}, 10.0, seen=10),
         ev.Completed(2, 11.0),
         ev.Added(3, {"x": 1.0}, {"value": 1e308}, 12.0, budget=4),
         ev.Asked(4, {"x": 0.0}, "random", 13, 13.0),
@@ -45,18 +45,26 @@ def check_journal(make: Callable[[], Journal], again: Callable[[Journal], Journa
     start = len(list(journal.read(0)))
     assert start <= 1, "a new journal is empty, or holds the event that created its study"
     if start == 0:
-        assert journal.append(events[:1], 0) == 1, "append returns the new length"
-    assert journal.append(events[1:4], 1) == 4, "several events are appended at once"
-    for wrong in (0, 3, 5):
+        assert list(journal.append(events[:1], 0)) == [], "nobody else appended"
+    assert list(journal.append(events[1:4], 1)) == [], "several events are appended at once"
+    for wrong in (0, 2):
         try:
-            journal.append(events[4:5], wrong)
+            journal.append(events[7:8], 4, claims=wrong)
         except JournalConflict:
             pass
         else:
-            raise AssertionError(f"append after {wrong} must conflict when there are 4 events")
+            raise AssertionError(f"a claim that knows of {wrong} others must conflict when there is 1")
     assert len(list(journal.read(0))) == 4, "a refused append leaves nothing behind"
-    for number, event in enumerate(events[4:], 4):
-        journal.append([event], number)
+    missed = journal.append(events[4:5], 2)
+    assert repr(list(missed)) == repr(events[2:4]), "append returns what the caller has not seen, in order"
+    claims = 1
+    for number, event in enumerate(events[5:], 5):
+        conditional = isinstance(event, ev.CLAIMS)
+        assert list(journal.append([event], number, claims if conditional else None)) == []
+        claims += conditional
+    if isinstance(journal, LeasedJournal):
+        with journal.turn(len(events) - 2) as missed:
+            assert repr(list(missed)) == repr(events[-2:]), "a turn begins with what the caller has not seen"
     for kept in (journal, again(journal)) if again else (journal,):
         read = list(kept.read(0))
         assert repr(read[1:]) == repr(events[1:]), "what was appended is read back, NaN and -0.0 included"

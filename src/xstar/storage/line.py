@@ -1,0 +1,108 @@
+"""What a journal asks of a database, in the driver's own terms: one connection, a few statements, as few round trips as can be.
+
+``sqlite.py`` and ``postgresql.py`` each have one. SQLAlchemy is left out of it: its bookkeeping around a statement takes longer
+than SQLite needs for the statement, and it knows no pipelines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from xstar.journal import events as ev
+from xstar.trial import Verdict
+
+Row = tuple[int, int, str, str]
+"""An event as it is stored: sequence number, schema, kind, body."""
+
+COLUMNS = "seq, schema, kind, body"
+
+
+class Refused(Exception):
+    """The study does not hold as many claims as the writer knew, or does not exist any more."""
+
+    def __init__(self, claims: int | None) -> None:
+        super().__init__(claims)
+        self.claims = claims
+        """How many it holds; ``None``: there is no such study."""
+
+
+class Line(Protocol):
+    """One study's rows through one connection, made at first use and after each :meth:`drop`. Raises the driver's errors."""
+
+    def read(self, since: int, limit: int) -> Sequence[Row]:
+        """At most ``limit`` events from number ``since`` on."""
+        ...
+
+    def append(self, entry: Entry) -> Sequence[Row]:
+        """Commit an entry; the events between ``entry.since`` and it. Raises :class:`Refused`."""
+        ...
+
+    def written(self, entry: Entry) -> Sequence[Row] | None:
+        """What :meth:`append` returned, or would have, if the entry was committed; else ``None``."""
+        ...
+
+    def enter(self, since: int) -> Sequence[Row]:
+        """Wait for a turn to make claims, or not, if its holder hangs; the events from ``since`` on."""
+        ...
+
+    def leave(self) -> None:
+        """End the turn, unless an append has."""
+        ...
+
+    def drop(self, *, forked: bool = False) -> None:
+        """Close the connection; after a fork, in the child, let go of it without a word to the database."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What one append writes."""
+
+    since: int
+    claims: int | None
+    """The append is refused unless the study holds so many claims."""
+    token: str
+    kinds: list[str]
+    bodies: list[str]
+    claimed: int
+    """How many of the events are claims."""
+    taken: list[tuple[int, int, float]]
+    """Leases that begin: trial, attempt, expiry."""
+    ended: list[tuple[int, int]]
+    """Runs that end, and their leases with them: trial, attempt."""
+
+    @classmethod
+    def of(cls, events: Sequence[ev.Event], since: int, claims: int | None, token: str, lease: float) -> Entry:
+        """The entry of ``events``; leases last ``lease`` seconds."""
+        taken: dict[int, tuple[int, int, float]] = {}
+        ended: list[tuple[int, int]] = []
+        for event in events:
+            if isinstance(event, ev.Asked | ev.Started):
+                attempt = event.attempt if isinstance(event, ev.Started) else 0
+                taken[event.trial] = (event.trial, attempt, event.at + lease)
+            elif isinstance(event, ev.Lost | ev.Completed | ev.Failed) or (
+                isinstance(event, ev.Reported) and (event.final or event.verdict is not Verdict.CONTINUE)
+            ):
+                if taken.get(event.trial, (0, -1))[1] == event.attempt:
+                    del taken[event.trial]
+                ended.append((event.trial, event.attempt))
+        return cls(
+            since,
+            claims,
+            token,
+            [ev.kind_of(event) for event in events],
+            [ev.dump(event) for event in events],
+            sum(isinstance(event, ev.CLAIMS) for event in events),
+            list(taken.values()),
+            ended,
+        )
+
+
+class Connections(Protocol):
+    """Where a line gets its connection from."""
+
+    def connect(self) -> Any:
+        """A new connection of the driver, outside of any pool."""
+        ...

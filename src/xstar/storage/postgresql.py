@@ -1,0 +1,161 @@
+"""Appending to a study in PostgreSQL: one statement, one round trip, one commit.
+
+The statement changes the counters in the study's row, so appends queue for the lock on that row, in the order in which they
+came, and hold it until the commit is on the disk. A turn is an advisory lock held by an open transaction: it ends with the
+transaction, also when the program dies, and its queue is in order, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from xstar.journal import SCHEMA
+from xstar.storage.line import COLUMNS, Connections, Entry, Refused, Row
+
+LOCK_SECONDS = 10
+"""A turn that does not come within this time is not waited for: whoever has it may hang. Enough for dozens of suggestions."""
+
+_TURNS = 0x7873746B  # "xstk": the first half of the name of the advisory locks; the second half is the study's number
+
+READ = f"SELECT {COLUMNS} FROM xstar_events WHERE study = %s AND seq >= %s ORDER BY seq LIMIT %s"
+WRITTEN = "SELECT seq FROM xstar_events WHERE study = %s AND seq >= %s AND token = %s ORDER BY seq LIMIT 1"
+COUNTED = "SELECT claims FROM xstar_studies WHERE id = %s"
+
+APPEND = """
+WITH study AS (
+    UPDATE xstar_studies SET events = events + %s, claims = claims + %s WHERE id = %s{condition}
+    RETURNING id, events AS length
+), written AS (
+    INSERT INTO xstar_events (study, seq, schema, kind, body, token)
+    SELECT study.id, study.length - row.place, %s, row.kind, row.body, row.token
+    FROM study, (VALUES {rows}) AS row (place, kind, body, token)
+){leases} SELECT length FROM study"""
+TAKE = """, taken{place} AS (
+    INSERT INTO xstar_leases (study, trial, attempt, expires, holder) SELECT study.id, %s, %s, %s, %s FROM study
+    ON CONFLICT (study, trial)
+    DO UPDATE SET attempt = excluded.attempt, expires = excluded.expires, holder = excluded.holder
+)"""
+END = """, ended{place} AS (
+    DELETE FROM xstar_leases lease USING study WHERE lease.study = study.id AND lease.trial = %s AND lease.attempt = %s
+)"""
+
+
+class PostgresLine:
+    """A :class:`~xstar.storage.line.Line` through psycopg."""
+
+    def __init__(self, connections: Connections, study: int, holder: str) -> None:
+        self._connections = connections
+        self._study = study
+        self._holder = holder
+        self._open: Any = None
+        self._in_turn = False
+        self._crowded = False  # others append, too: ask for what they appended in the same round trip
+
+    def _connection(self) -> Any:
+        if self._open is None:
+            self._open = self._connections.connect()
+            self._open.autocommit = True
+            self._open.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'")
+        return self._open
+
+    def read(self, since: int, limit: int) -> Sequence[Row]:
+        rows: list[Row] = self._connection().execute(READ, (self._study, since, limit)).fetchall()
+        return rows
+
+    def append(self, entry: Entry) -> Sequence[Row]:
+        from psycopg.errors import UniqueViolation
+
+        try:
+            return self._append(entry)
+        except UniqueViolation:  # of the token: sent before, over a connection that broke, and committed since
+            found = self.written(entry)
+            if found is None:
+                raise
+            return found
+
+    def _append(self, entry: Entry) -> Sequence[Row]:
+        connection = self._connection()
+        statement, values = self._statement(entry)
+        in_turn, self._in_turn = self._in_turn, False
+        if not in_turn and not self._crowded:
+            length, rows = connection.execute(statement, values).fetchone(), list[Row]()
+        else:
+            with connection.pipeline() as pipeline:
+                answer = connection.execute(statement, values)
+                if in_turn:
+                    connection.execute("COMMIT")
+                pipeline.sync()
+                if self._crowded:
+                    rest = connection.execute(READ, (self._study, entry.since, None))
+            length = answer.fetchone()
+            rows = rest.fetchall() if self._crowded else []
+        if length is None:
+            found = connection.execute(COUNTED, (self._study,)).fetchone()
+            raise Refused(None if found is None else found[0])
+        return self._between(entry.since, length[0] - len(entry.kinds), rows)
+
+    def _between(self, since: int, first: int, rows: Sequence[Row]) -> Sequence[Row]:
+        self._crowded = first > since
+        if first > since and not rows:
+            return self.read(since, first - since)
+        return rows[: first - since]
+
+    def _statement(self, entry: Entry) -> tuple[str, list[Any]]:
+        """The text has as many parts as there are events and leases; psycopg prepares those that come again."""
+        count = len(entry.kinds)
+        values: list[Any] = [count, entry.claimed, self._study]
+        if entry.claims is not None:
+            values.append(entry.claims)
+        values.append(SCHEMA)
+        token: str | None = entry.token
+        for kind, body in zip(entry.kinds, entry.bodies, strict=True):
+            values += (kind, body, token)
+            token = None
+        for trial, attempt, expires in entry.taken:
+            values += (trial, attempt, expires, self._holder)
+        for trial, attempt in entry.ended:
+            values += (trial, attempt)
+        return _text(entry.claims is not None, count, len(entry.taken), len(entry.ended)), values
+
+    def written(self, entry: Entry) -> Sequence[Row] | None:
+        found = self._connection().execute(WRITTEN, (self._study, entry.since, entry.token)).fetchone()
+        return None if found is None else self.read(entry.since, found[0] - entry.since)
+
+    def enter(self, since: int) -> Sequence[Row]:
+        from psycopg.errors import LockNotAvailable
+
+        connection = self._connection()
+        try:
+            with connection.pipeline():
+                connection.execute("BEGIN")
+                connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", (_TURNS, self._study))
+                answer = connection.execute(READ, (self._study, since, None))
+            self._in_turn = True
+            rows: list[Row] = answer.fetchall()
+            return rows
+        except LockNotAvailable:
+            connection.execute("ROLLBACK")
+            return self.read(since, 2**31 - 1)
+
+    def leave(self) -> None:
+        if self._in_turn:
+            self._in_turn = False
+            self._connection().execute("ROLLBACK")
+
+    def drop(self, *, forked: bool = False) -> None:
+        self._in_turn = False
+        if self._open is not None and not forked:  # psycopg leaves alone what another process opened
+            self._open.close()
+        self._open = None
+
+
+@lru_cache(maxsize=64)
+def _text(conditional: bool, events: int, taken: int, ended: int) -> str:
+    return APPEND.format(
+        condition=" AND claims = %s" if conditional else "",
+        rows=", ".join(f"({events - place}, %s::text, %s::text, %s::text)" for place in range(events)),
+        leases="".join(TAKE.format(place=place) for place in range(taken))
+        + "".join(END.format(place=place) for place in range(ended)),
+    )

@@ -1,0 +1,240 @@
+"""Several programs, one study: nothing is taken twice, nothing runs twice at once, and every decision can be recomputed."""
+
+from __future__ import annotations
+
+import multiprocessing as mp
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import xstar as xs
+from xstar.errors import StorageError
+from xstar.inspect.audit import audit
+from xstar.journal import History
+from xstar.journal import events as ev
+from xstar.schedulers import ASHA, FIFO, Hyperband, Scheduler, StoppingASHA
+from xstar.searchers.gp.searcher import GP
+from xstar.searchers.grid import Grid
+from xstar.searchers.random import Random
+from xstar.storage import SqlStorage, postgresql, sqlite
+from xstar.storage.line import Entry
+from xstar.testing.journals import created
+
+SPACE = xs.Space(x=xs.Float(0, 1), n=xs.Int(1, 40))
+DRIVERS = 4
+
+SEARCHES: dict[str, tuple[Any, Scheduler, int]] = {
+    "random": (Random(), FIFO(), 60),
+    "grid": (Grid(6), FIFO(), 36),
+    "asha": (Random(), ASHA(9), 60),
+    "hyperband": (Random(), Hyperband(9), 60),
+    "gp": (GP(initial=6), FIFO(), 24),
+}
+
+
+def drive(storage: str, name: str, start: Any, results: Any) -> None:
+    """One program: asks until nothing is left, and reports up to the target of each run."""
+    study = xs.Study(name=name, storage=storage)
+    trials = SEARCHES[name.rpartition("-")[2]][2]
+    start.wait()
+    ran = []
+    while True:
+        trial = study.ask(xs.Limits(trials=trials))
+        if trial is None:
+            if study.ended is not None:
+                break
+            continue
+        ran.append((trial.number, trial.attempt))
+        if trial.target is None:
+            study.tell(trial, trial["x"] * trial["n"])
+            continue
+        for epoch in trial.epochs():
+            if study.report(trial, trial["x"] * trial["n"] / epoch) is not xs.Verdict.CONTINUE:
+                break
+    study.close()
+    results.put(ran)
+
+
+def together(storage: str, name: str, searcher: Any, scheduler: Scheduler) -> list[tuple[int, int]]:
+    """What was run by several programs that began at the same moment: (trial, attempt)."""
+    xs.Study(SPACE, name=name, storage=storage, searcher=searcher, scheduler=scheduler, seed=5).close()
+    context = mp.get_context("spawn")
+    start, results = context.Barrier(DRIVERS), context.Queue()
+    programs = [context.Process(target=drive, args=(storage, name, start, results)) for _ in range(DRIVERS)]
+    for program in programs:
+        program.start()
+    ran = [run for _ in programs for run in results.get(timeout=120)]
+    for program in programs:
+        program.join()
+        assert program.exitcode == 0
+    return ran
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("search", SEARCHES)
+def test_programs_that_share_a_study(storage: str, name: str, search: str) -> None:
+    name = f"{name[:40]}-{search}"
+    searcher, scheduler, trials = SEARCHES[search]
+    ran = together(storage, name, searcher, scheduler)
+    assert len(set(ran)) == len(ran), "no run was given to two programs"
+    with xs.Study.open(name, storage=storage) as study:
+        history = History(scheduler.rungs)
+        starts = []
+        for event in study.journal.read(0):
+            if isinstance(event, ev.Started):
+                assert history.trials[event.trial].state in (xs.State.PAUSED, xs.State.WAITING), (
+                    "nothing runs twice at once"
+                )
+                assert event.attempt == history.trials[event.trial].attempt + 1
+            if isinstance(event, ev.Asked | ev.Started):
+                starts.append((event.trial, event.attempt if isinstance(event, ev.Started) else 0))
+            history.fold(event)
+        assert sorted(starts) == sorted(ran)
+        assert len(history.trials) == trials
+        assert history.count(xs.State.RUNNING, xs.State.WAITING) == 0
+        assert (search in ("asha", "hyperband")) == any(attempt > 0 for _, attempt in ran)
+        if search == "grid":
+            assert history.distinct == trials, "a point of a grid is taken once, whoever asks"
+        if isinstance(scheduler, Hyperband):
+            assert history.started[0] == scheduler.sizes[0]
+            assert len(history.rung(1, 0).records) - len(history.rung(1, 0).paused) <= scheduler.sizes[0] // 3
+        found = audit(study)
+        assert found.findings == []
+        assert found.decisions >= 2 * trials
+
+
+def test_a_verdict_stands_when_others_reported_meanwhile(storage: str, name: str) -> None:
+    one, two = (xs.Study(SPACE, name=name, storage=storage, scheduler=StoppingASHA(9), seed=1) for _ in range(2))
+    trials = [one.ask() for _ in range(4)]
+    two.refresh()
+    for trial in trials[1:]:
+        assert trial is not None
+        one.report(trial, 0.1)  # three records at the first rung
+    # The second program has not seen them: the worst of four goes on, since fewer than three were known to be there.
+    assert two.report(0, 0.9) is xs.Verdict.CONTINUE
+    assert audit(one).findings == []
+    made = [event for event in one.journal.read(0) if isinstance(event, ev.Reported) and event.trial == 0]
+    assert [event.seen for event in made] == [5]
+
+
+def test_a_report_for_a_run_that_another_program_ended(storage: str, name: str) -> None:
+    one, two = (xs.Study(SPACE, name=name, storage=storage, max_budget=9, seed=1) for _ in range(2))
+    trial = one.ask()
+    assert trial is not None
+    two.fail(0, "no room")
+    assert one.report(trial, 0.5) is xs.Verdict.STOP
+    assert trial.state is xs.State.FAILED
+    assert not trial.reports
+    assert audit(two).findings == []
+
+
+def test_two_reports_for_one_run_at_the_same_budget(storage: str, name: str) -> None:
+    one, two = (xs.Study(SPACE, name=name, storage=storage, max_budget=9, seed=1) for _ in range(2))
+    trial = one.ask()
+    assert trial is not None
+    two.refresh()
+    one.report(trial, 0.5, budget=1)
+    two.report(0, 0.6, budget=1)  # made before it has seen the other one
+    assert [reading.metrics["value"] for reading in two.refresh().trials[0].reports] == [0.5]
+    assert audit(two).findings == []
+
+
+@pytest.mark.parametrize("how", ["hangs", "passes it on"])
+def test_a_turn_is_waited_for_but_not_for_ever(
+    storage: str, name: str, how: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(postgresql, "LOCK_SECONDS", 1)
+    monkeypatch.setattr(sqlite, "TURN_SECONDS", 0.5)
+    study = xs.Study(SPACE, name=name, storage=storage, seed=1)
+    held, go, done = (mp.get_context("spawn").Event() for _ in range(3))
+    other = mp.get_context("spawn").Process(target=hold_turn, args=(storage, name, held, go, done))
+    other.start()
+    assert held.wait(60)
+    threading.Timer(0.2, go.set).start() if how == "passes it on" else None
+    trial = study.ask()
+    assert trial is not None
+    assert trial.number == (0 if how == "hangs" else 1)
+    go.set()
+    assert done.wait(60)
+    other.join()
+    assert [trial.number for trial in study.refresh().trials] == [0, 1]
+    assert audit(study).findings == []
+    study.close()
+
+
+def hold_turn(storage: str, name: str, held: Any, go: Any, done: Any) -> None:
+    """A program that takes its time over a decision."""
+    study = xs.Study(name=name, storage=storage)
+    suggest: Callable[..., Any] = study._policy.start
+    first = [True]
+
+    def slow(*arguments: Any) -> Any:
+        if first.pop() if first else False:
+            held.set()
+            assert go.wait(60)
+        return suggest(*arguments)
+
+    object.__setattr__(study, "_policy", _Slow(slow, study._policy.answer))
+    assert study.ask() is not None
+    done.set()
+
+
+class _Slow:
+    def __init__(self, start: Any, answer: Any) -> None:
+        self.start, self.answer = start, answer
+
+
+def test_a_commit_whose_outcome_is_unknown_is_not_made_twice(storage: str, name: str) -> None:
+    """The connection breaks after the commit and before the answer."""
+    study = xs.Study(SPACE, name=name, storage=storage, seed=1)
+    other = SqlStorage(storage).open(name)
+    line = study.journal._line  # type: ignore[attr-defined]
+    append, calls = line.append, []
+
+    def broken(entry: Any) -> Any:
+        calls.append(entry)
+        append(entry)
+        if len(calls) == 1:
+            other.append([ev.Enqueued({"x": 0.5, "n": 3}, 1.0)], 0)
+            raise sqlite3.OperationalError("database is locked") if storage.endswith(".db") else lost()
+        return append(entry)
+
+    line.append = broken
+    trial = study.ask()
+    line.append = append
+    assert trial is not None
+    assert len(calls) == 1, "what was committed is found, not written again"
+    kinds = [ev.kind_of(event) for event in study.journal.read(0)]
+    assert kinds == ["created", "asked", "enqueued"]
+    study.tell(trial, 1.0)
+    assert audit(study).findings == []
+
+
+def lost() -> Exception:
+    import psycopg
+
+    return psycopg.OperationalError("server closed the connection unexpectedly")
+
+
+def test_an_append_sent_twice_is_committed_once(postgres: str, name: str) -> None:
+    """A statement may still be on its way over a broken connection when it is sent again."""
+    journal = SqlStorage(postgres).create(name, [created()])
+    entry = Entry.of([ev.Enqueued({"x": 0.5}, 1.0)], 1, None, "token-1", 60.0)
+    assert list(journal._line.append(entry)) == []
+    assert list(journal._line.append(entry)) == []
+    assert len(list(journal.read(0))) == 2
+
+
+def test_an_outage_that_lasts_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0.01)
+    storage = SqlStorage(tmp_path / "s.db", patience=0.3)
+    other = sqlite3.connect(tmp_path / "s.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StorageError, match="locked"):
+        storage.create("s", [created()])
+    other.execute("ROLLBACK")
+    other.close()
