@@ -20,7 +20,7 @@ from xstar.core.checks import check_path, nearest
 from xstar.errors import InvalidArgument
 from xstar.executors import Executor, InlineExecutor, Objective, ProcessExecutor, check_objective, check_workers
 from xstar.files import DEFAULT_CHECKPOINTS, check_kept
-from xstar.loop import Ending, Watch, run
+from xstar.loop import UNKNOWN_LENGTH, Ending, Watch, log, run
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space
@@ -129,7 +129,10 @@ def minimize(
 
         E.g. ``{"latency": 50.0}``. A configuration that cannot be evaluated at all raises ``xs.Infeasible``.
     method
-        How to search, by name.
+        How to search, by name. By default what suits the space and the budget.
+
+        That is ``mobster`` with ``max_budget``, else ``auto``, or ``pbil`` for many switches; the choice and its reason are
+        logged and stay in the journal.
     searcher
         How to choose configurations, in the place of the method's searcher.
     scheduler
@@ -209,7 +212,9 @@ class Search:
         arguments = {name: parameter.default for name, parameter in options().items()} | {**arguments}
         limits = Limits(**taken(Limits, arguments))
         settings = Settings(direction=direction, **taken(Settings, arguments))
-        check_end(limits, arguments["space"], settings.pair()[0])
+        check_end(limits, arguments["space"], settings.chosen().searcher)
+        if settings.max_budget is None and settings.scheduler is None and yields(arguments["objective"]):
+            log.info("%s", UNKNOWN_LENGTH)  # as a warning when a trial shows that it is so
         _check_surroundings(arguments)
         study = Study(name=arguments["study"], direction=direction, **taken(Study, arguments))
         try:
@@ -225,6 +230,12 @@ class Search:
             return run(self.study, self.executor, self.limits, watch, self.checkpoints)
         finally:
             self.executor.close()
+
+
+def yields(objective: Objective) -> bool:
+    """Whether it can be seen before its first call that an objective yields: functions, methods, partials, callable objects."""
+    own_call = getattr(type(objective), "__call__", None)  # noqa: B004
+    return inspect.isgeneratorfunction(objective) or inspect.isgeneratorfunction(own_call)
 
 
 def _check_surroundings(arguments: Mapping[str, Any]) -> None:

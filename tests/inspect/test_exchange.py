@@ -18,6 +18,7 @@ import xstar as xs
 from xstar.errors import CorruptJournal, InvalidArgument, MissingExtra, StorageTooNew, StudyExists
 from xstar.inspect.audit import audit
 from xstar.inspect.exchange import LOST_AT_EXPORT, export_csv, export_events, import_events, to_frame
+from xstar.journal import SCHEMA
 
 SPACE = xs.Space(
     lr=xs.Float(1e-4, 1e-1, log=True),
@@ -71,7 +72,7 @@ def test_what_comes_in_is_what_went_out(storage: str, name: str) -> None:
 def test_a_line_says_what_it_is() -> None:
     lines = [json.loads(line) for line in export_events(some_study())]
     assert [line["seq"] for line in lines] == list(range(len(lines)))
-    assert {line["schema"] for line in lines} == {1}
+    assert {line["schema"] for line in lines} == {SCHEMA}
     assert [line["kind"] for line in lines][:4] == ["created", "asked", "reported", "reported"]
 
 
@@ -205,8 +206,8 @@ def test_lines_must_begin_at_the_beginning(tmp_path: Path) -> None:
 
 def test_a_later_release_is_told_apart_from_damage(tmp_path: Path) -> None:
     line = next(iter(export_events(some_study())))
-    with pytest.raises(StorageTooNew, match="line 1 has event schema 2"):
-        import_events([line.replace('"schema":1', '"schema":2')], "copy", tmp_path / "x.db")
+    with pytest.raises(StorageTooNew, match=f"line 1 has event schema {SCHEMA + 1}"):
+        import_events([line.replace(f'"schema":{SCHEMA}', f'"schema":{SCHEMA + 1}')], "copy", tmp_path / "x.db")
 
 
 def test_a_name_is_taken_once(storage: str, name: str) -> None:

@@ -23,7 +23,7 @@ from xstar.api import options as keywords
 from xstar.core.checks import nearest
 from xstar.errors import InvalidArgument
 from xstar.study import DEFAULT_STORAGE
-from xstar.study.methods import DEFAULT_METHOD, METHODS
+from xstar.study.methods import METHODS
 from xstar.study.settings import DEFAULT_RETRIES
 
 SETTINGS_ONLY = ("searcher", "scheduler")
@@ -93,7 +93,7 @@ FORMS: Mapping[str, Form] = {
         metavar="METRIC=NUMBER",
         more="May be given several times.",
     ),
-    "method": Form(default=DEFAULT_METHOD, more=f"One of {', '.join(METHODS)}."),
+    "method": Form(default="what suits the space and the budget", more=f"One of {', '.join(METHODS)}."),
     "study": Form(default="the file's name"),
     "storage": Form(metavar="PATH|URL", envvar="XSTAR_STORAGE", default=DEFAULT_STORAGE),
     "directory": Form(Path, metavar="FOLDER", default="beside the storage"),

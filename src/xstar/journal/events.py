@@ -29,7 +29,8 @@ SCHEMA = 2
 """Number of the JSON form of events. A reader refuses higher numbers and upgrades lower ones.
 
 1   an origin is a sentence
-2   an origin with numbers is an object of ``method``, ``detail`` and ``numbers``; one without is a sentence still
+2   an origin with numbers is an object of ``method``, ``detail`` and ``numbers``; one without is a sentence still;
+    a study knows the name of its method and why it was chosen
 """
 
 
@@ -49,6 +50,10 @@ class Created:
     """The release of xstar that created the study."""
     constraints: dict[str, float] | None = None
     """The largest allowed value of some metrics: a trial that ends above one is infeasible."""
+    method: str = ""
+    """The name of the method; empty where it has none, and in journals of schema 1."""
+    why: str = ""
+    """Why this method, in a sentence; empty if the user chose it."""
 
 
 @dataclass(frozen=True, slots=True)

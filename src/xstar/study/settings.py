@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import secrets
 from collections.abc import Mapping
@@ -15,7 +16,9 @@ from xstar.journal.events import Created
 from xstar.schedulers import SCHEDULERS, Scheduler
 from xstar.searchers import SEARCHERS, Searcher
 from xstar.space import Space
-from xstar.study.methods import resolve
+from xstar.study.methods import Method, resolve
+
+log = logging.getLogger("xstar")
 
 DIRECTIONS = ("minimize", "maximize")
 DEFAULT_METRIC = "value"
@@ -58,9 +61,9 @@ class Settings:
         if self.constraints is not None:
             _check_constraints(self.constraints, self.metric)
 
-    def pair(self) -> tuple[Searcher, Scheduler]:
-        """The searcher and the scheduler that were asked for, the default method's where nothing was."""
-        return resolve(self.method, self.searcher, self.scheduler, self.max_budget)
+    def chosen(self) -> Method:
+        """What to search with: what was asked for, or what suits the space and the budget."""
+        return resolve(self.method, self.searcher, self.scheduler, self.max_budget, self.space)
 
     def create(self, name: str | None, at: float, version: str) -> Created:
         """The first event of a new study."""
@@ -70,19 +73,23 @@ class Settings:
             )
         if self.constraints is not None:
             _check_constraints(self.constraints, self.metric or DEFAULT_METRIC)
-        searcher, scheduler = self.pair()
+        method = self.chosen()
+        if method.why:
+            log.info("method %s: %s", method.name, method.why)
         return Created(
             space=self.space.to_json(),
             metric=self.metric or DEFAULT_METRIC,
             direction=self.direction or DIRECTIONS[0],
             seed=secrets.randbits(31) if self.seed is None else self.seed,
-            searcher=SEARCHERS.dump(searcher),
-            scheduler=SCHEDULERS.dump(scheduler),
+            searcher=SEARCHERS.dump(method.searcher),
+            scheduler=SCHEDULERS.dump(method.scheduler),
             retries=DEFAULT_RETRIES if self.retries is None else self.retries,
             files=f"{name or 'study'}-{secrets.token_hex(3)}",
             at=at,
             version=version,
             constraints=_plain(self.constraints),
+            method=method.name,
+            why=method.why,
         )
 
     def parts(self, created: Created) -> tuple[Searcher, Scheduler]:
@@ -100,10 +107,15 @@ class Settings:
         wanted: dict[str, Any] = {key: getattr(self, key) for key in ("metric", "direction", "seed", "retries")}
         wanted["constraints"] = _plain(self.constraints)
         if self.method is not None or self.searcher is not None:
-            wanted["searcher"] = SEARCHERS.dump(self.pair()[0])
-        if self.method is not None or self.scheduler is not None or self.max_budget is not None:
-            wanted["scheduler"] = SCHEDULERS.dump(self.pair()[1])
-        known = {"searcher": SEARCHERS.read(created.searcher), "scheduler": SCHEDULERS.read(created.scheduler)}
+            wanted["searcher"] = SEARCHERS.dump(self.chosen().searcher)
+        if self.method is not None or self.scheduler is not None:
+            wanted["scheduler"] = SCHEDULERS.dump(self.chosen().scheduler)
+        known: dict[str, list[Any]] = {
+            "searcher": SEARCHERS.read(created.searcher),
+            "scheduler": SCHEDULERS.read(created.scheduler),
+        }
+        wanted["max_budget"] = self.max_budget if self.method is None else None  # else the scheduler's, compared above
+        known["max_budget"] = [created.scheduler.get("max_budget")]
         for key, value in wanted.items():
             stored = known[key] if key in known else [getattr(created, key)]
             if value is not None and value not in stored:

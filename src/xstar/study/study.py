@@ -28,6 +28,7 @@ from xstar.space import Space
 from xstar.storage.heartbeat import Heartbeat
 from xstar.study.ledger import Ledger
 from xstar.study.limits import NO_LIMITS, Limits
+from xstar.study.place import open_storage
 from xstar.study.policy import STARTS, Policy, Start, is_late
 from xstar.study.settings import Settings, check_name
 from xstar.trial import Done, Job, State, Trial, Verdict, last_line
@@ -35,7 +36,6 @@ from xstar.trial import Done, Job, State, Trial, Verdict, last_line
 if TYPE_CHECKING:
     from xstar.storage import SqlStorage
 
-DEFAULT_STORAGE = "xstar.db"
 FAILURES = ("exception", "nan", "timeout", "killed", "infeasible")
 
 
@@ -385,10 +385,3 @@ class Study:
         if not 0 <= number < len(self.history.trials):
             raise UnknownTrial(f"there is no trial {number}; the study has trials 0 to {len(self.history.trials) - 1}")
         return self.history.trials[number]
-
-
-def open_storage(storage: str | os.PathLike[str] | None) -> SqlStorage:
-    """The database at a path or URL (default ``xstar.db``)."""
-    from xstar.storage import SqlStorage  # at use: SQLAlchemy takes half of the time of `import xstar`
-
-    return SqlStorage(DEFAULT_STORAGE if storage is None else storage)
