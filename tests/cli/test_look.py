@@ -90,7 +90,7 @@ def test_show(cli: Cli, stored: Path) -> None:
     assert "error 0.083333333 (trial 1)" in output
     assert "how = Choice(['[red]plain[/red]', ':star:'])" in output  # nobody's words are taken for markup
     assert "ValueError: [bold]no[/bold] luck" in output
-    assert "random + fifo(max_budget=3)" in output
+    assert "random, max_budget 3" in output
     assert "the last 4 of 4 trials" in output
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -17,6 +16,7 @@ from xstar.cli.look import View, existing, look
 from xstar.cli.options import STORAGE, Directory, Storage, StudyName
 from xstar.cli.text import STYLES, config_table, console, counts, number, plural, seconds, short_config
 from xstar.errors import NoValue, XstarError
+from xstar.study.naming import described
 from xstar.trial import State, Trial, last_line
 
 LAST_TRIALS = 10
@@ -41,7 +41,7 @@ def studies(storage: Storage = STORAGE) -> None:
                 str(info.trials),
                 value,
                 f"{created.direction} {created.metric}",
-                _method(view),
+                described(created),
                 _date(created.at),
             )
         out.print(table if table.row_count else f"{storage} has no studies yet")
@@ -105,7 +105,9 @@ def _show_settings(out: Console, view: View, directory: Path | None) -> None:
     facts.add_column(style="dim")
     facts.add_row("study", Text(view.name, "bold"))
     facts.add_row("goal", f"{created.direction} {created.metric}")
-    facts.add_row("method", _method(view))
+    facts.add_row("method", described(created))
+    if created.why:
+        facts.add_row("why", created.why)
     facts.add_row("seed", str(created.seed))
     facts.add_row("retries", str(created.retries))
     facts.add_row("created", f"{_date(created.at)} by xstar {created.version}")
@@ -183,16 +185,6 @@ def _show_trial(out: Console, view: View, trial: Trial, directory: Path | None) 
 
 
 # ---------------------------------------------------------------- words
-
-
-def _method(view: View) -> str:
-    """Searcher and scheduler with their settings, as in ``sobol + fifo(max_budget=81)``."""
-    return f"{_part(view.created.searcher)} + {_part(view.created.scheduler)}"
-
-
-def _part(data: Mapping[str, Any]) -> str:
-    settings = ", ".join(f"{key}={value}" for key, value in data.items() if key != "name" and value is not None)
-    return f"{data.get('name')}({settings})" if settings else str(data.get("name"))
 
 
 def _date(at: float) -> str:

@@ -17,6 +17,7 @@ from xstar.nets import Graph
 from xstar.plots import network_data
 from xstar.plots.architectures import draw_map, draw_pairs
 from xstar.plots.svg import Series, line_chart
+from xstar.study.naming import described
 from xstar.trial import State, Trial
 
 BEST = 20
@@ -46,7 +47,7 @@ def report(name: str, history: History) -> str:
     counts = ", ".join(f"{history.count(state)} {state.value}" for state in State if history.count(state))
     parts = [
         f"<h1>{_text(name)}</h1>",
-        f'<p class="quiet">{_text(created.direction)} {_text(created.metric)} · {_text(_method(history))} · '
+        f'<p class="quiet">{_text(created.direction)} {_text(created.metric)} · {_text(described(created))} · '
         f"seed {created.seed} · "
         f"begun {begun:%Y-%m-%d %H:%M} UTC · {counts or 'no trials yet'}</p>",
     ]
@@ -68,10 +69,6 @@ def report(name: str, history: History) -> str:
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{_text(name)}</title>'
         f"<style>{STYLE}</style></head>\n<body>\n{body}\n</body></html>\n"
     )
-
-
-def _method(history: History) -> str:
-    return f"{history.created.searcher['name']} + {history.created.scheduler['name']}"
 
 
 def _charts(history: History) -> list[str]:

@@ -17,6 +17,7 @@ from xstar.schedulers import SCHEDULERS, Scheduler
 from xstar.searchers import SEARCHERS, Searcher
 from xstar.space import Space
 from xstar.study.methods import Method, resolve
+from xstar.study.naming import differences
 
 log = logging.getLogger("xstar")
 
@@ -106,25 +107,25 @@ class Settings:
             found += [f"space: {line}" for line in self.space.difference(Space.from_json(created.space))]
         wanted: dict[str, Any] = {key: getattr(self, key) for key in ("metric", "direction", "seed", "retries")}
         wanted["constraints"] = _plain(self.constraints)
-        if self.method is not None or self.searcher is not None:
-            wanted["searcher"] = SEARCHERS.dump(self.chosen().searcher)
-        if self.method is not None or self.scheduler is not None:
-            wanted["scheduler"] = SCHEDULERS.dump(self.chosen().scheduler)
-        known: dict[str, list[Any]] = {
-            "searcher": SEARCHERS.read(created.searcher),
-            "scheduler": SCHEDULERS.read(created.scheduler),
-        }
-        wanted["max_budget"] = self.max_budget if self.method is None else None  # else the scheduler's, compared above
-        known["max_budget"] = [created.scheduler.get("max_budget")]
         for key, value in wanted.items():
-            stored = known[key] if key in known else [getattr(created, key)]
-            if value is not None and value not in stored:
-                found.append(f"{key}: {value!r} here, {stored[0]!r} in the stored study")
+            if value is not None and value != getattr(created, key):
+                found.append(f"{key}: {value!r} here, {getattr(created, key)!r} in the stored study")
+        found += self._other_method(created)
         if found:
             raise StudyMismatch(
                 f"study {name!r} exists and differs from this call:\n  - " + "\n  - ".join(found) + "\n"
                 "Leave out what should stay as stored, choose another study name, or delete the stored study first."
             )
+
+    def _other_method(self, created: Created) -> list[str]:
+        """How the method that was asked for differs from the stored one; what was left out cannot differ."""
+        named = ("searcher", "scheduler")
+        roles = [role for role in named if self.method is not None or getattr(self, role) is not None]
+        found = differences(self.chosen(), created, roles) if roles else []
+        stored = created.scheduler.get("max_budget")
+        if self.max_budget is not None and "scheduler" not in roles and self.max_budget != stored:
+            found.append(f"max_budget: {self.max_budget} here, {stored} in the stored study")
+        return found
 
 
 def _plain(constraints: Mapping[str, float] | None) -> dict[str, float] | None:

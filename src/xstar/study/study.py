@@ -28,6 +28,7 @@ from xstar.space import Space
 from xstar.storage.heartbeat import Heartbeat
 from xstar.study.ledger import Ledger
 from xstar.study.limits import NO_LIMITS, Limits
+from xstar.study.naming import method_of
 from xstar.study.place import open_storage
 from xstar.study.policy import STARTS, Policy, Start, is_late
 from xstar.study.settings import Settings, check_name
@@ -376,7 +377,7 @@ class Study:
 
     def __repr__(self) -> str:
         kept = f"{self.name!r} in {self.storage.url}" if self.storage else "in memory"
-        return f"<Study {kept}: {len(self.history.trials)} trials>"
+        return f"<Study {kept}: {method_of(self.history.created)}, {len(self.history.trials)} trials>"
 
     def _known(self, trial: Trial | int) -> Trial:
         number = trial.number if isinstance(trial, Trial) else trial
