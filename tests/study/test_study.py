@@ -247,7 +247,7 @@ def test_a_different_study_by_the_same_name_is_refused(tmp_path: Path) -> None:
         "metric: 'loss' here, 'error'",
         "seed: 2 here, 1",
         "direction",
-        "'sobol'",
+        "method: sobol here, auto in the stored study",
         "max_budget",
         "another study name",
     ):

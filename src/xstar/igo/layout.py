@@ -21,6 +21,7 @@ middle of its cell, the border), not the number that was drawn and rounded: a co
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -153,7 +154,7 @@ def _gaussian(numbers: list[Float | Int | Ordinal]) -> Family:
             spread = float(np.sqrt(np.average((places - mean) ** 2, weights=given.prior)))
         means.append(mean)
         spreads.append(max(spread, FINEST))
-        cells.append(0.0 if isinstance(given, Float) else 1.0 / given.size)
+        cells.append(0.0 if given.size == math.inf else 1.0 / given.size)
         origin, span = given.scale() if isinstance(given, Int) and given.log else (0.0, 0.0)
         origins.append(origin)
         spans.append(span)
