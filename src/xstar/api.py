@@ -26,7 +26,7 @@ from xstar.searchers import Searcher
 from xstar.space import Space
 from xstar.study import Limits, Study
 from xstar.study.methods import check_end
-from xstar.study.settings import Settings
+from xstar.study.settings import Constraints, Settings
 from xstar.trial import Trial
 
 P = ParamSpec("P")
@@ -87,7 +87,7 @@ def minimize(
     target: float | None = None,
     patience: int | None = None,
     metric: str | None = None,
-    constraints: Mapping[str, float] | None = None,
+    constraints: Constraints | None = None,
     method: str | None = None,
     searcher: Searcher | None = None,
     scheduler: Scheduler | None = None,
@@ -125,9 +125,10 @@ def minimize(
     metric
         Which metric counts, if the objective gives several.
     constraints
-        Largest allowed value of another metric. A trial that ends above it is infeasible: never the best, but learned from.
+        Bounds of other metrics. A trial that ends beyond one is infeasible: never the best, but learned from.
 
-        E.g. ``{"latency": 50.0}``. A configuration that cannot be evaluated at all raises ``xs.Infeasible``.
+        E.g. ``{"latency": 50.0, "accuracy": xs.at_least(0.9)}``: a number is the largest allowed value. A configuration that
+        cannot be evaluated at all raises ``xs.Infeasible``.
     method
         How to search, by name. By default what suits the space and the budget.
 

@@ -108,6 +108,8 @@ def _show_settings(out: Console, view: View, directory: Path | None) -> None:
     facts.add_row("method", described(created))
     if created.why:
         facts.add_row("why", created.why)
+    if view.history.bounds:
+        facts.add_row("constraints", ", ".join(map(str, view.history.bounds)))
     facts.add_row("seed", str(created.seed))
     facts.add_row("retries", str(created.retries))
     facts.add_row("created", f"{_date(created.at)} by xstar {created.version}")

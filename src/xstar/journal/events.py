@@ -30,7 +30,7 @@ SCHEMA = 2
 
 1   an origin is a sentence
 2   an origin with numbers is an object of ``method``, ``detail`` and ``numbers``; one without is a sentence still;
-    a study knows the name of its method and why it was chosen
+    a study knows the name of its method and why it was chosen; a constraint may be a lower bound
 """
 
 
@@ -48,8 +48,8 @@ class Created:
     at: float
     version: str = ""
     """The release of xstar that created the study."""
-    constraints: dict[str, float] | None = None
-    """The largest allowed value of some metrics: a trial that ends above one is infeasible."""
+    constraints: dict[str, Any] | None = None
+    """Bounds of some metrics, as in ``journal/bounds.py``: a trial that ends beyond one is infeasible."""
     method: str = ""
     """The name of the method; empty where it has none, and in journals of schema 1."""
     why: str = ""

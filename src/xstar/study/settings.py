@@ -16,8 +16,12 @@ from xstar.journal.events import Created
 from xstar.schedulers import SCHEDULERS, Scheduler
 from xstar.searchers import SEARCHERS, Searcher
 from xstar.space import Space
+from xstar.space.conditions import Threshold
 from xstar.study.methods import Method, resolve
 from xstar.study.naming import differences
+
+Constraints = Mapping[str, float | Threshold]
+"""Bounds of metrics: a number is the largest allowed value; or ``at_least``, ``at_most``, ``between``."""
 
 log = logging.getLogger("xstar")
 
@@ -42,7 +46,7 @@ class Settings:
     direction: str | None = None
     seed: int | None = None
     retries: int | None = None
-    constraints: Mapping[str, float] | None = None
+    constraints: Constraints | None = None
 
     def __post_init__(self) -> None:
         if self.space is not None and not isinstance(self.space, Space):
@@ -128,21 +132,30 @@ class Settings:
         return found
 
 
-def _plain(constraints: Mapping[str, float] | None) -> dict[str, float] | None:
-    return {name: float(bound) for name, bound in constraints.items()} if constraints else None
+def _plain(constraints: Constraints | None) -> dict[str, Any] | None:
+    """The constraints as the journal keeps them: a number is the largest allowed value."""
+    made: dict[str, Any] = {}
+    for name, bound in (constraints or {}).items():
+        sides = {"at_least": bound.low, "at_most": bound.high} if isinstance(bound, Threshold) else {"at_most": bound}
+        given = {side: float(limit) for side, limit in sides.items() if limit is not None}
+        made[name] = given["at_most"] if list(given) == ["at_most"] else given
+    return made or None
 
 
-def _check_constraints(constraints: Mapping[str, float], metric: str | None) -> None:
-    remedy = 'e.g. constraints={"latency": 50.0}: trials that end with a higher latency are infeasible'
+def _check_constraints(constraints: Constraints, metric: str | None) -> None:
+    remedy = 'e.g. constraints={"latency": 50.0, "accuracy": xs.at_least(0.9)}: trials that end beyond are infeasible'
     if not isinstance(constraints, Mapping):
-        raise InvalidArgument(
-            "constraints", "must map names of metrics to their largest allowed value", constraints, remedy
-        )
+        rule = "must map names of metrics to their largest allowed value, or to at_least, at_most or between"
+        raise InvalidArgument("constraints", rule, constraints, remedy)
     for name, bound in constraints.items():
         if not isinstance(name, str) or name == metric:
             raise InvalidArgument("constraints", f"must name metrics other than {metric!r}", name, remedy)
-        if as_float(bound) is None:
+        sides = [bound.low, bound.high] if isinstance(bound, Threshold) else [bound]
+        limits = [as_float(side) for side in sides if side is not None]
+        if not limits or None in limits:
             raise InvalidArgument("constraints", f"the bound of {name!r} must be a finite number", bound, remedy)
+        if limits != sorted(limits):  # type: ignore[type-var]
+            raise InvalidArgument("constraints", f"the bounds of {name!r} must leave something", bound, "swap the two")
 
 
 def check_name(name: str) -> str:

@@ -31,7 +31,7 @@ from xstar.study.limits import NO_LIMITS, Limits
 from xstar.study.naming import method_of
 from xstar.study.place import open_storage
 from xstar.study.policy import STARTS, Policy, Start, is_late
-from xstar.study.settings import Settings, check_name
+from xstar.study.settings import Constraints, Settings, check_name
 from xstar.trial import Done, Job, State, Trial, Verdict, last_line
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Study:
         direction: str | None = None,
         seed: int | None = None,
         retries: int | None = None,
-        constraints: Mapping[str, float] | None = None,
+        constraints: Constraints | None = None,
         directory: str | os.PathLike[str] | None = None,
         clock: Callable[[], float] = wall_clock,
     ) -> None:
