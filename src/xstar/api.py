@@ -124,6 +124,8 @@ def minimize(
         Stop after this many trials in a row without a new best.
     metric
         Which metric counts, if the objective gives several.
+
+        The only number of a dictionary counts without being named.
     constraints
         Bounds of other metrics. A trial that ends beyond one is infeasible: never the best, but learned from.
 

@@ -269,11 +269,11 @@ def test_a_lower_bound_is_learned_as_the_upper_bound_of_its_negation_is(method: 
         return {"value": trial["x"] + trial["y"], "good": trial["x"]}
 
     def upper(trial: Any) -> dict[str, float]:
-        return {"value": trial["x"] + trial["y"], "bad": -trial["x"]}
+        return {"value": trial["x"] + trial["y"], "good (negated)": -trial["x"]}
 
     one, two = (
         xs.minimize(objective, SPACE, method=method, trials=16, seed=3, constraints=constraints).study
-        for objective, constraints in ((lower, {"good": xs.at_least(0.6)}), (upper, {"bad": -0.6}))
+        for objective, constraints in ((lower, {"good": xs.at_least(0.6)}), (upper, {"good (negated)": -0.6}))
     )
     assert [trial.config for trial in one.history.trials] == [trial.config for trial in two.history.trials]
     assert one.best["x"] >= 0.6

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from xstar.core.checks import check_counts
+from xstar.core.metrics import DEFAULT_METRIC
 from xstar.core.values import as_float
 from xstar.errors import InvalidArgument, StudyMismatch
 from xstar.journal.events import Created
@@ -26,7 +27,6 @@ Constraints = Mapping[str, float | Threshold]
 log = logging.getLogger("xstar")
 
 DIRECTIONS = ("minimize", "maximize")
-DEFAULT_METRIC = "value"
 DEFAULT_RETRIES = 1
 """A worker that dies once is bad luck (a neighbour's memory, a preempted node); one that dies twice is the trial's doing."""
 
