@@ -62,7 +62,7 @@ def test_any_number_is_a_value(value: Any) -> None:
         (None, "must be a number"),
         ("0.5", "must be a number"),
         (True, "must be a number"),
-        ({"loss": 1.0}, "must contain the watched metric 'value'"),
+        ({"loss": 1.0, "error": 1.0}, "must contain the watched metric 'value'"),
         ({"value": [1, 2]}, "metric 'value'"),
         ({1: 1.0}, "names that are strings"),
         (np.array([1.0, 2.0]), "take its mean"),
@@ -188,7 +188,7 @@ def test_enqueued_configurations_come_first_in_order() -> None:
     assert second.origin == "enqueued: number 2"
     assert ask(study).origin == "random"
     with pytest.raises(InvalidConfig):
-        study.enqueue({"x": 0.1})
+        study.enqueue({"x": 7})
     assert audit(study).findings == []
 
 

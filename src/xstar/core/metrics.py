@@ -7,7 +7,6 @@ from typing import Any
 
 from xstar.errors import InvalidReport, MissingMetric
 
-
 DEFAULT_METRIC = "value"
 """The watched metric of a study that names none: the number that an objective returns, or the only one of a dictionary."""
 

@@ -117,8 +117,10 @@ def _fold(history: History, event: Event, where: str) -> None:
                 raise CorruptJournal(f"direction must be one of {', '.join(DIRECTIONS)}, but is {event.direction!r}")
         elif history.seen == 0:
             raise CorruptJournal(f"a journal begins with a created event, not with {ev.kind_of(event)}")
-        if isinstance(event, ev.Asked | ev.Added | ev.Enqueued):
+        if isinstance(event, ev.Asked | ev.Added):
             history.space.parse(history.space.load(event.config))
+        elif isinstance(event, ev.Enqueued):
+            history.space.parse_partial(history.space.load(event.config))
         history.extend([event])
         ev.dump(event).encode()  # what cannot be written (1e999, half a surrogate pair) must be found before we write
     except (XstarError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:

@@ -59,6 +59,7 @@ class Created:
 @dataclass(frozen=True, slots=True)
 class Enqueued:
     config: dict[str, Any]
+    """Some values, or all of them."""
     at: float
 
 

@@ -293,8 +293,8 @@ class Study:
             return self.history.trials[-1]
 
     def enqueue(self, config: Mapping[str, Any]) -> None:
-        """Have a configuration tried before the searcher is asked again."""
-        data = self.space.dump(self.space.parse(config))
+        """Have a configuration tried before the searcher is asked again; the searcher completes what it leaves open."""
+        data = self.space.dump(self.space.parse_partial(config))
         with self._ledger.lock:
             self._ledger.settle(lambda: ev.Enqueued(data, self.clock()))
 
