@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from xstar.errors import InvalidArgument
@@ -216,6 +217,9 @@ class Reading(Protocol):
     def at(self) -> float: ...
 
 
+NO_ATTRS: Mapping[str, Any] = MappingProxyType({})
+
+
 class Trial:
     """One trial as the journal tells it. Read it freely; only the fold of the journal writes it."""
 
@@ -223,6 +227,7 @@ class Trial:
         "_sign",
         "asked_at",
         "attempt",
+        "attrs",
         "bracket",
         "budget",
         "config",
@@ -264,6 +269,8 @@ class Trial:
         """How often the program that ran it died."""
         self.reason: str | None = None
         """Why the trial failed, or why it waits to be run again."""
+        self.attrs: Mapping[str, Any] = NO_ATTRS
+        """What a user noted about it (``study.annotate``)."""
         self.asked_at = at
         self.ended_at: float | None = None
         self._sign = sign

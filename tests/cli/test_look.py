@@ -122,6 +122,14 @@ def test_show_one_trial(cli: Cli, stored: Path) -> None:
     assert "it has trials 0 to 3" in cli("show", "demo", "--trial", "-1", code=2).stderr
 
 
+def test_show_notes(cli: Cli, stored: Path) -> None:
+    with xs.Study.open("demo", stored) as study:
+        study.annotate(1, {"commit": "4f2a1c", "tags": ["small"]})
+    output = cli("show", "demo", "--trial", "1").output
+    assert "4f2a1c" in output
+    assert '["small"]' in output
+
+
 def test_best(cli: Cli, stored: Path) -> None:
     with look("demo", stored) as view:
         best = view.history.best

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from xstar.cli.look import View, existing, look
 from xstar.cli.options import STORAGE, Directory, Storage, StudyName
-from xstar.cli.text import STYLES, config_table, console, counts, number, plural, seconds, short_config
+from xstar.cli.text import STYLES, attrs_table, config_table, console, counts, number, plural, seconds, short_config
 from xstar.errors import NoValue, XstarError
 from xstar.study.naming import described
 from xstar.trial import State, Trial, last_line
@@ -176,6 +176,8 @@ def _show_trial(out: Console, view: View, trial: Trial, directory: Path | None) 
             values = [number(report.metrics.get(name), 8) for name in names]
             table.add_row(str(report.budget), *values, seconds(report.at - trial.asked_at))
         out.print(table)
+    if trial.attrs:
+        out.print(attrs_table(trial))
     if trial.reason:
         out.print(Text("reason:", "red"))
         out.print(trial.reason, soft_wrap=True)

@@ -13,6 +13,7 @@ default are left out of the JSON form, so journals stay small and old events sta
     failed      the run ended without a result
     lost        the program that ran the trial died (its lease expired) or gave it up
     added       an observation made elsewhere
+    annotated   a user noted something about a trial, which no decision looks at
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ SCHEMA = 2
 
 1   an origin is a sentence
 2   an origin with numbers is an object of ``method``, ``detail`` and ``numbers``; one without is a sentence still;
-    a study knows the name of its method and why it was chosen; a constraint may be a lower bound
+    a study knows the name of its method and why it was chosen; a constraint may be a lower bound;
+    what is enqueued may be a part of a configuration; there are annotations
 """
 
 
@@ -134,7 +136,15 @@ class Added:
     budget: int = 1
 
 
-Event = Created | Enqueued | Asked | Started | Reported | Completed | Failed | Lost | Added
+@dataclass(frozen=True, slots=True)
+class Annotated:
+    trial: int
+    attrs: dict[str, Any]
+    """Names and values of any JSON; a name that is there already gets the new value."""
+    at: float
+
+
+Event = Created | Enqueued | Asked | Started | Reported | Completed | Failed | Lost | Added | Annotated
 
 KINDS: dict[str, type[Any]] = {cls.__name__.lower(): cls for cls in get_args(Event)}
 _NAMES: dict[type[Any], str] = {cls: name for name, cls in KINDS.items()}

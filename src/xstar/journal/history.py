@@ -109,6 +109,7 @@ class History:
             ev.Failed: self._fail,
             ev.Lost: self._lose,
             ev.Added: self._add,
+            ev.Annotated: self._annotate,
         }
 
     # ------------------------------------------------------------ questions
@@ -256,6 +257,10 @@ class History:
         self.added += 1
         self._record(trial, event)
         self._end(trial, State.COMPLETE, event.at)
+
+    def _annotate(self, event: ev.Annotated) -> None:
+        trial = self._known(event.trial)
+        trial.attrs = {**trial.attrs, **event.attrs}
 
     # ------------------------------------------------------------ helpers of the fold
 

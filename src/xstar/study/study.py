@@ -11,13 +11,13 @@ import contextlib
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from xstar.core.checks import check_attrs
 from xstar.core.metrics import parse_metrics
 from xstar.core.randomness import Streams
 from xstar.core.version import VERSION
-from xstar.errors import InvalidArgument, InvalidReport, NoValue, StudyExists, UnknownTrial
+from xstar.errors import InvalidArgument, InvalidReport, StudyExists
 from xstar.executors.clock import wall_clock
 from xstar.files import Folders
 from xstar.journal import History, Journal, LeasedJournal, MemoryJournal
@@ -28,11 +28,12 @@ from xstar.space import Space
 from xstar.storage.heartbeat import Heartbeat
 from xstar.study.ledger import Ledger
 from xstar.study.limits import NO_LIMITS, Limits
+from xstar.study.missing import no_value, unknown_trial
 from xstar.study.naming import method_of
 from xstar.study.place import open_storage
 from xstar.study.policy import STARTS, Policy, Start, is_late
 from xstar.study.settings import Constraints, Settings, check_name
-from xstar.trial import Done, Job, State, Trial, Verdict, last_line
+from xstar.trial import Done, Job, State, Trial, Verdict
 
 if TYPE_CHECKING:
     from xstar.storage import SqlStorage
@@ -298,6 +299,13 @@ class Study:
         with self._ledger.lock:
             self._ledger.settle(lambda: ev.Enqueued(data, self.clock()))
 
+    def annotate(self, trial: Trial | int, attrs: Mapping[str, Any]) -> None:
+        """Note something about a trial: names and values of any JSON, beside its metrics. It changes no decision."""
+        noted = check_attrs(attrs)
+        with self._ledger.lock:
+            number = self._known(trial).number
+            self._ledger.settle(lambda: ev.Annotated(number, noted, self.clock()))
+
     # ------------------------------------------------------------ look
 
     @property
@@ -305,12 +313,9 @@ class Study:
         """The complete trial with the best value; before any is complete, the best last report of all."""
         with self._ledger.lock:
             self._ledger.catch_up()
-            best = self.history.best
-            if best is None:
-                reasons = [trial.reason for trial in self.history.trials if trial.reason]
-                last = f"; the last failure: {last_line(reasons[-1])}" if reasons else ""
-                raise NoValue(f"no trial has a value yet ({len(self.history.trials)} trials so far){last}")
-            return best
+            if self.history.best is None:
+                raise no_value(self.history)
+            return self.history.best
 
     def refresh(self) -> History:
         """The history with everything that others appended."""
@@ -370,9 +375,7 @@ class Study:
     def __enter__(self) -> Study:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -384,5 +387,5 @@ class Study:
         if not 0 <= number < len(self.history.trials):
             self.refresh()
         if not 0 <= number < len(self.history.trials):
-            raise UnknownTrial(f"there is no trial {number}; the study has trials 0 to {len(self.history.trials) - 1}")
+            raise unknown_trial(self.history, number)
         return self.history.trials[number]
