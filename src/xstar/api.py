@@ -14,6 +14,7 @@ import inspect
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ParamSpec
 
 from xstar.core.checks import check_path, nearest
@@ -27,7 +28,7 @@ from xstar.space import Space
 from xstar.study import Limits, Study
 from xstar.study.methods import check_end
 from xstar.study.settings import Constraints, Settings
-from xstar.trial import Trial
+from xstar.trial import Config, Trial
 
 P = ParamSpec("P")
 
@@ -44,6 +45,23 @@ class Result:
     def best(self) -> Trial:
         """The best trial."""
         return self.study.best
+
+    @property
+    def config(self) -> Config:
+        """The configuration of the best trial."""
+        return self.best.config
+
+    @property
+    def value(self) -> float:
+        """The value of the best trial, in the direction of the search."""
+        value = self.best.value
+        assert value is not None  # or it would not be the best
+        return value
+
+    @property
+    def checkpoint(self) -> Path | None:
+        """The folder with the checkpoint of the best trial; ``None`` if it left none, or it was not kept."""
+        return self.study.files.checkpoint(self.best.number)
 
 
 def _called_like(model: Callable[P, Result]) -> Callable[[Callable[..., Result]], Callable[P, Result]]:

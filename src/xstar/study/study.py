@@ -33,9 +33,12 @@ from xstar.study.naming import method_of
 from xstar.study.place import open_storage
 from xstar.study.policy import STARTS, Policy, Start, is_late
 from xstar.study.settings import Constraints, Settings, check_name
+from xstar.study.table import to_frame
 from xstar.trial import Done, Job, State, Trial, Verdict
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from xstar.storage import SqlStorage
 
 FAILURES = ("exception", "nan", "timeout", "killed", "infeasible")
@@ -316,6 +319,15 @@ class Study:
             if self.history.best is None:
                 raise no_value(self.history)
             return self.history.best
+
+    @property
+    def trials(self) -> list[Trial]:
+        """All trials so far, in the order of their numbers."""
+        return list(self.refresh().trials)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per trial, as a pandas ``DataFrame``."""
+        return to_frame(self.refresh())
 
     def refresh(self) -> History:
         """The history with everything that others appended."""
