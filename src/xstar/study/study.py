@@ -50,8 +50,6 @@ class Study:
     Without ``name`` it lives in memory. With a name it is durable: created in ``storage`` (a path or URL, default
     ``xstar.db``) or, if it exists there, resumed — and refused if it is a different study by the same name.
 
-    Examples
-    --------
     >>> import xstar as xs
     >>> study = xs.Study(xs.Space(x=xs.Float(-1, 1)), seed=1)
     >>> for _ in range(20):
@@ -147,9 +145,8 @@ class Study:
         self.metric = created.metric
         self.direction = created.direction
         self.seed = created.seed
-        self.files = Folders(
-            created.files, directory, self.storage.database.path if self.storage else None, name is None
-        )
+        database = self.storage.database.path if self.storage else None
+        self.files = Folders(created.files, directory, database, name is None)
         self.ended: str | None = None
         """Why the last ``ask`` gave nothing and none will; ``None``: it may give something later."""
         self._made: Start | None = None  # the decision that `ask` is trying to append
@@ -396,8 +393,6 @@ class Study:
 
     def _known(self, trial: Trial | int) -> Trial:
         number = trial.number if isinstance(trial, Trial) else trial
-        if not 0 <= number < len(self.history.trials):
-            self.refresh()
-        if not 0 <= number < len(self.history.trials):
+        if not 0 <= number < len(self.history.trials) and not 0 <= number < len(self.refresh().trials):
             raise unknown_trial(self.history, number)
         return self.history.trials[number]
