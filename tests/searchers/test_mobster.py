@@ -47,10 +47,10 @@ def test_methods(method: str) -> None:
 
 def test_what_the_methods_are() -> None:
     for name, kind in [("mobster", ASHA), ("mobster-stop", StoppingASHA), ("mobster-hyperband", ASHA)]:
-        searcher, scheduler = resolve(name, None, None, 27)
-        assert searcher == GP()
-        assert type(scheduler) is kind
-    assert len(resolve("mobster-hyperband", None, None, 27)[1].sizes) == 4  # type: ignore[attr-defined]
+        made = resolve(name, None, None, 27)
+        assert made.searcher == GP()
+        assert type(made.scheduler) is kind
+    assert len(resolve("mobster-hyperband", None, None, 27).scheduler.sizes) == 4  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("scheduler", [FIFO(9), MedianStop(9), Hyperband(9), Hyperband(9, brackets=1)], ids=repr)

@@ -272,7 +272,7 @@ def test_a_lower_bound_is_learned_as_the_upper_bound_of_its_negation_is(method: 
         return {"value": trial["x"] + trial["y"], "good (negated)": -trial["x"]}
 
     one, two = (
-        xs.minimize(objective, SPACE, method=method, trials=16, seed=3, constraints=constraints).study
+        xs.minimize(objective, SPACE, method=method, trials=10, seed=3, constraints=constraints).study
         for objective, constraints in ((lower, {"good": xs.at_least(0.6)}), (upper, {"good (negated)": -0.6}))
     )
     assert [trial.config for trial in one.history.trials] == [trial.config for trial in two.history.trials]
