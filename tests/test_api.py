@@ -188,3 +188,30 @@ def test_a_type_checker_sees_the_keywords(tmp_path: Path) -> None:
     errors = [line.rpartition("[")[::2] for line in done.stdout.splitlines() if ": error: " in line]
     found = [(int(text.split(":")[1]), code.rstrip("]")) for text, code in errors]
     assert found == [(9, "arg-type"), (10, "arg-type"), (11, "call-arg"), (12, "call-arg"), (13, "call-arg")], done
+
+
+# ---------------------------------------------------------------- what comes back
+
+
+def test_a_result_at_hand(tmp_path: Path) -> None:
+    def saving(trial: Any) -> float:
+        (trial.checkpoint / "model.txt").write_text(str(trial.number))
+        return float(trial["x"])
+
+    result = xs.maximize(saving, SPACE, trials=4, seed=1, directory=tmp_path)
+    trials = result.study.trials
+    assert [trial.number for trial in trials] == [0, 1, 2, 3]
+    assert result.config == result.best.config
+    assert result.value == result.best.value == max(trial["x"] for trial in trials)
+    assert result.checkpoint is not None
+    assert (result.checkpoint / "model.txt").read_text() == str(result.best.number)
+    assert xs.maximize(saving, SPACE, trials=2, checkpoints=0).checkpoint is None
+    assert xs.minimize(objective, SPACE, trials=2).checkpoint is None
+
+
+def test_a_study_as_a_frame() -> None:
+    pytest.importorskip("pandas")
+    study = xs.minimize(objective, SPACE, trials=3, seed=1).study
+    frame = study.to_frame()
+    assert list(frame["value"]) == [trial.value for trial in study.trials]
+    assert {"number", "state", "x", "origin"} <= set(frame.columns)

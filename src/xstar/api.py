@@ -14,6 +14,7 @@ import inspect
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ParamSpec
 
 from xstar.core.checks import check_path, nearest
@@ -22,15 +23,15 @@ from xstar.core.words import plural
 from xstar.errors import InvalidArgument
 from xstar.executors import Executor, InlineExecutor, Objective, ProcessExecutor, check_objective, check_workers
 from xstar.files import DEFAULT_CHECKPOINTS, check_kept
-from xstar.loop import Ending, Watch, run
+from xstar.loop import UNKNOWN_LENGTH, Ending, Watch, log, run
 from xstar.progress import check_progress, show_progress
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space
 from xstar.study import FIRST_FAILURES, Limits, Study
 from xstar.study.methods import check_end
-from xstar.study.settings import Settings
-from xstar.trial import Trial
+from xstar.study.settings import Constraints, Settings
+from xstar.trial import Config, Trial
 
 P = ParamSpec("P")
 
@@ -47,6 +48,23 @@ class Result:
     def best(self) -> Trial:
         """The best trial."""
         return self.study.best
+
+    @property
+    def config(self) -> Config:
+        """The configuration of the best trial."""
+        return self.best.config
+
+    @property
+    def value(self) -> float:
+        """The value of the best trial, in the direction of the search."""
+        value = self.best.value
+        assert value is not None  # or it would not be the best
+        return value
+
+    @property
+    def checkpoint(self) -> Path | None:
+        """The folder with the checkpoint of the best trial; ``None`` if it left none, or it was not kept."""
+        return self.study.files.checkpoint(self.best.number)
 
     def __repr__(self) -> str:
         history = self.study.history
@@ -101,7 +119,7 @@ def minimize(
     patience: int | None = None,
     max_failures: int | None = FIRST_FAILURES,
     metric: str | None = None,
-    constraints: Mapping[str, float] | None = None,
+    constraints: Constraints | None = None,
     method: str | None = None,
     searcher: Searcher | None = None,
     scheduler: Scheduler | None = None,
@@ -143,12 +161,18 @@ def minimize(
         A typing error should not cost the whole budget. ``None`` switches it off.
     metric
         Which metric counts, if the objective gives several.
-    constraints
-        Largest allowed value of another metric. A trial that ends above it is infeasible: never the best, but learned from.
 
-        E.g. ``{"latency": 50.0}``. A configuration that cannot be evaluated at all raises ``xs.Infeasible``.
+        The only number of a dictionary counts without being named.
+    constraints
+        Bounds of other metrics. A trial that ends beyond one is infeasible: never the best, but learned from.
+
+        E.g. ``{"latency": 50.0, "accuracy": xs.at_least(0.9)}``: a number is the largest allowed value. A configuration that
+        cannot be evaluated at all raises ``xs.Infeasible``.
     method
-        How to search, by name.
+        How to search, by name. By default what suits the space and the budget.
+
+        That is ``mobster`` with ``max_budget``, else ``auto``, or ``pbil`` for many switches; the choice and its reason are
+        logged and stay in the journal.
     searcher
         How to choose configurations, in the place of the method's searcher.
     scheduler
@@ -233,7 +257,9 @@ class Search:
         arguments = {name: parameter.default for name, parameter in options().items()} | {**arguments}
         limits = Limits(**taken(Limits, arguments))
         settings = Settings(direction=direction, **taken(Settings, arguments))
-        check_end(limits, arguments["space"], settings.pair()[0])
+        check_end(limits, arguments["space"], settings.chosen().searcher)
+        if settings.max_budget is None and settings.scheduler is None and yields(arguments["objective"]):
+            log.info("%s", UNKNOWN_LENGTH)  # as a warning when a trial shows that it is so
         _check_surroundings(arguments)
         study = Study(name=arguments["study"], direction=direction, **taken(Study, arguments))
         try:
@@ -264,6 +290,12 @@ def _both(first: Watch | None, second: Watch | None) -> Watch | None:
         second(study)
 
     return watch
+
+
+def yields(objective: Objective) -> bool:
+    """Whether it can be seen before its first call that an objective yields: functions, methods, partials, callable objects."""
+    own_call = getattr(type(objective), "__call__", None)  # noqa: B004
+    return inspect.isgeneratorfunction(objective) or inspect.isgeneratorfunction(own_call)
 
 
 def _check_surroundings(arguments: Mapping[str, Any]) -> None:

@@ -27,6 +27,12 @@ log = logging.getLogger("xstar")
 trial_log = logging.getLogger("xstar.trials")
 """One line for each trial that ends. Whoever shows trials in a way of its own leaves this logger out."""
 
+UNKNOWN_LENGTH = (
+    "the objective yields, but nobody knows how long a full training is, so no trial is ended early; "
+    "pass max_budget=…, the number of values a full training yields, to end bad trials early"
+)
+"""Said once, when the first trial reports a second time."""
+
 Watch = Callable[[Study], None]
 
 
@@ -109,6 +115,8 @@ def _record(study: Study, executor: Executor, outcome: Outcome, alike: SameFailu
             if known.state is State.FAILED:
                 trial_log.warning("trial %d: nan: %s", trial, known.reason)
             executor.obey(outcome, verdict, known.target)
+            if trial == 0 and budget == 2 and study.scheduler.max_budget is None:
+                log.warning("%s", UNKNOWN_LENGTH)
         case Finished(trial, attempt):
             study.complete(trial, attempt=attempt)
             trial_log.info("%r", study.history.trials[trial])

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from xstar.core import markup
@@ -217,6 +218,9 @@ class Reading(Protocol):
     def at(self) -> float: ...
 
 
+NO_ATTRS: Mapping[str, Any] = MappingProxyType({})
+
+
 class Trial:
     """One trial as the journal tells it. Read it freely; only the fold of the journal writes it."""
 
@@ -225,6 +229,7 @@ class Trial:
         "_sign",
         "asked_at",
         "attempt",
+        "attrs",
         "bracket",
         "budget",
         "crashes",
@@ -265,6 +270,8 @@ class Trial:
         """How often the program that ran it died."""
         self.reason: str | None = None
         """Why the trial failed, or why it waits to be run again."""
+        self.attrs: Mapping[str, Any] = NO_ATTRS
+        """What a user noted about it (``study.annotate``)."""
         self.asked_at = at
         self.ended_at: float | None = None
         self._sign = sign

@@ -116,7 +116,7 @@ def test_show(cli: Cli, stored: Path) -> None:
     assert "error 0.083333333 (trial 1)" in output
     assert "how = Choice(['[red]plain[/red]', ':star:'])" in output  # nobody's words are taken for markup
     assert "ValueError: [bold]no[/bold] luck" in output
-    assert "random + fifo(max_budget=3)" in output
+    assert "random, max_budget 3" in output
     assert "the last 4 of 4 trials" in output
 
 
@@ -146,6 +146,14 @@ def test_show_one_trial(cli: Cli, stored: Path) -> None:
     assert "no files" in failed
     assert "it has trials 0 to 3" in cli("show", "demo", "--trial", "4", code=2).stderr
     assert "it has trials 0 to 3" in cli("show", "demo", "--trial", "-1", code=2).stderr
+
+
+def test_show_notes(cli: Cli, stored: Path) -> None:
+    with xs.Study.open("demo", stored) as study:
+        study.annotate(1, {"commit": "4f2a1c", "tags": ["small"]})
+    output = cli("show", "demo", "--trial", "1").output
+    assert "4f2a1c" in output
+    assert '["small"]' in output
 
 
 def test_best(cli: Cli, stored: Path) -> None:

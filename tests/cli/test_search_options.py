@@ -87,6 +87,11 @@ def test_only_the_first_paragraph_is_help() -> None:
 
 def test_constraints_are_read() -> None:
     assert search_options.read_constraints(["latency=50", "a=b=-1e3"]) == {"latency": 50.0, "a=b": -1000.0}
+    assert search_options.read_constraints(["latency<=50", "accuracy >= 0.9", "size>=1", "size<=2"]) == {
+        "latency": 50.0,
+        "accuracy": xs.at_least(0.9),
+        "size": xs.between(1.0, 2.0),
+    }
 
 
 @pytest.mark.parametrize("texts", [["latency"], ["latency="], ["=50"], ["latency=fast"], ["latency=1", "latency=2"]])

@@ -87,7 +87,7 @@ def test_a_worker_that_dies_is_replaced_and_its_trial_run_again(tmp_path: Path) 
                 os._exit(3)
             yield float(epoch)
 
-    result = xs.minimize(objective, SPACE, trials=4, workers=2, max_budget=4)
+    result = xs.minimize(objective, SPACE, trials=4, workers=2, method="random", max_budget=4)
     trials = result.study.history.trials
     assert trials[1].state is xs.State.COMPLETE
     assert (trials[1].crashes, trials[1].attempt) == (1, 1)
@@ -105,7 +105,7 @@ def test_a_run_without_a_checkpoint_starts_over_and_repeats_are_ignored() -> Non
                 os.kill(os.getpid(), signal.SIGKILL)
             yield float(epoch)
 
-    result = xs.minimize(objective, SPACE, trials=1, workers=2, max_budget=4)
+    result = xs.minimize(objective, SPACE, trials=1, workers=2, method="random", max_budget=4)
     trial = result.study.history.trials[0]
     assert [reading.budget for reading in trial.reports] == [1, 2, 3, 4]
     assert "no checkpoint, so its 2 finished epochs" in (result.study.files.of(0) / "stderr.txt").read_text()
@@ -126,7 +126,7 @@ def test_a_checkpoint_behind_the_reports_is_trained_up_again(tmp_path: Path) -> 
             assert trained == epoch
             yield float(epoch)
 
-    result = xs.minimize(objective, SPACE, trials=1, workers=2, max_budget=8)
+    result = xs.minimize(objective, SPACE, trials=1, workers=2, method="random", max_budget=8)
     trial = result.study.history.trials[0]
     assert trial.state is xs.State.COMPLETE, trial.reason
     assert [reading.metrics["value"] for reading in trial.reports] == [float(e) for e in range(1, 9)]

@@ -49,7 +49,11 @@ def checked(page: str) -> Checker:
 
 def a_study(trials: int) -> xs.Study:
     study = xs.Study(
-        xs.Space(x=xs.Float(0, 1), kind=xs.Choice(["<b>", "b&c"])), direction="maximize", max_budget=3, seed=1
+        xs.Space(x=xs.Float(0, 1), kind=xs.Choice(["<b>", "b&c"])),
+        direction="maximize",
+        method="random",
+        max_budget=3,
+        seed=1,
     )
     for _ in range(trials):
         trial = study.ask()

@@ -54,10 +54,10 @@ def test_what_the_methods_are() -> None:
         "mobster-hyperband": ASHA,
     }
     for name, kind in expected.items():
-        searcher, scheduler = resolve(name, None, None, 27)
-        assert searcher == GP()
-        assert type(scheduler) is kind
-    _, scheduler = resolve("mobster-hyperband", None, None, 27)
+        made = resolve(name, None, None, 27)
+        assert made.searcher == GP()
+        assert type(made.scheduler) is kind
+    scheduler = resolve("mobster-hyperband", None, None, 27).scheduler
     assert isinstance(scheduler, ASHA)
     assert len(scheduler.sizes) == 4
 

@@ -89,7 +89,7 @@ def test_grids_that_make_no_sense_are_refused() -> None:
 
 def test_a_nearly_full_space_is_filled_to_the_last() -> None:
     space = xs.Space(a=xs.Int(1, 40), b=xs.Int(1, 40))
-    study = xs.Study(space, seed=0)
+    study = xs.Study(space, method="random", seed=0)
     assert len({tuple(config.values()) for config in configs(study, 1600)}) == 1600
     assert study.ask() is None
 

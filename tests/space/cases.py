@@ -97,9 +97,22 @@ def random_int(random: Random, when: Any, most: int) -> Int:
     return Int(low, high, log=log, prior=random.choice([None, Normal(low, 0.3)]) if low < 2**50 else None, when=when)
 
 
+def random_steps(random: Random, when: Any) -> Float | Int:
+    """A number on a grid; ``high`` is on it, or between two steps."""
+    count, over = random.randint(1, 3), random.choice([0.0, 0.5])
+    if random.random() < 0.5:
+        low, gap = random.choice([0, -7, 2**60]), random.choice([2, 3, 10])
+        return Int(low, low + count * gap + int(over * gap), step=gap, when=when)
+    first, step = random.choice([0.0, 0.1, -0.3, 1e6]), random.choice([0.1, 0.25, 1 / 3, 2.5])
+    prior = random.choice([None, Normal(first, 0.3)])
+    return Float(first, first + (count + over + 1e-3) * step, step=step, prior=prior, when=when)
+
+
 def random_small(random: Random, when: Any) -> Parameter:
     """A parameter with a handful of values."""
-    kind = random.choice([Int, Choice, Ordinal, Bool, Bits, Constant])
+    kind = random.choice([Int, Float, Choice, Ordinal, Bool, Bits, Constant])
+    if kind is Float:
+        return random_steps(random, when)
     if kind in (Choice, Ordinal):
         options = random_options(random, 3)
         prior = random.choice([None, [random.uniform(0.01, 10) for _ in options]])

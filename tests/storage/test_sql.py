@@ -86,7 +86,7 @@ def test_a_lease_comes_and_goes_with_its_trial(storage: str, name: str) -> None:
 
 def test_an_expired_lease_lets_another_program_run_the_trial_again(storage: str, name: str) -> None:
     times = {"now": 1000.0}
-    first = xs.Study(SPACE, name=name, storage=storage, clock=lambda: times["now"], max_budget=3)
+    first = xs.Study(SPACE, name=name, storage=storage, clock=lambda: times["now"], method="random", max_budget=3)
     trial = first.ask()
     assert trial is not None
     first.report(trial, 0.5)

@@ -15,6 +15,7 @@ from xstar.inspect.audit import audit
 from xstar.journal import events as ev
 from xstar.schedulers import ASHA
 from xstar.searchers import GP
+from xstar.study.settings import Constraints
 
 SPACE = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1))
 LATENCY = {"latency": 50.0}
@@ -227,3 +228,73 @@ def test_constraints_of_any_unit(scale: float) -> None:
         study.tell(trial, made | {"latency": scale * made["latency"]})
     assert trial.origin.startswith("gp: log EI ")
     assert study.best.metrics["latency"] <= 50.0 * scale
+
+
+# ---------------------------------------------------------------- lower bounds
+
+
+ACCURATE: Constraints = {"accuracy": xs.at_least(0.9), "latency": 50.0}
+
+
+def test_a_lower_bound() -> None:
+    study = xs.Study(SPACE, constraints=ACCURATE)
+    outcomes = {
+        (0.95, 10.0): None,
+        (0.9, 50.0): None,
+        (0.85, 10.0): "accuracy is 0.85, below its bound 0.9",
+        (0.95, 60.0): "latency is 60, above its bound 50",
+        (math.nan, 10.0): "accuracy is nan, below its bound 0.9",
+    }
+    for (accuracy, latency), reason in outcomes.items():
+        trial = ask(study)
+        study.tell(trial, {"value": 0.1, "accuracy": accuracy, "latency": latency})
+        assert trial.reason == reason
+        assert (trial.state is xs.State.COMPLETE) is (reason is None)
+        assert list(trial.metrics) == ["value", "accuracy", "latency"]
+
+
+def test_both_sides() -> None:
+    study = xs.Study(SPACE, constraints={"size": xs.between(1, 2)})
+    for size, state in ((0.5, "infeasible"), (1.0, "complete"), (2.0, "complete"), (2.5, "infeasible")):
+        trial = ask(study)
+        study.tell(trial, {"value": 0.1, "size": size})
+        assert trial.state.value == state
+
+
+@pytest.mark.parametrize("method", ["gp", "dngo"])
+def test_a_lower_bound_is_learned_as_the_upper_bound_of_its_negation_is(method: str) -> None:
+    """The degenerate twin: a metric at least 0.6 and its negation at most -0.6 lead to the same configurations."""
+
+    def lower(trial: Any) -> dict[str, float]:
+        return {"value": trial["x"] + trial["y"], "good": trial["x"]}
+
+    def upper(trial: Any) -> dict[str, float]:
+        return {"value": trial["x"] + trial["y"], "good (negated)": -trial["x"]}
+
+    one, two = (
+        xs.minimize(objective, SPACE, method=method, trials=10, seed=3, constraints=constraints).study
+        for objective, constraints in ((lower, {"good": xs.at_least(0.6)}), (upper, {"good (negated)": -0.6}))
+    )
+    assert [trial.config for trial in one.history.trials] == [trial.config for trial in two.history.trials]
+    assert one.best["x"] >= 0.6
+    assert audit(one).findings == []
+
+
+def test_a_lower_bound_is_stored_as_it_was_written(tmp_path: Path) -> None:
+    storage = tmp_path / "study.db"
+    with xs.Study(SPACE, name="c", storage=storage, constraints=ACCURATE) as study:
+        created = next(iter(study.journal.read(0)))
+        assert isinstance(created, ev.Created)
+        assert created.constraints == {"accuracy": {"at_least": 0.9}, "latency": 50.0}
+    with xs.Study(
+        SPACE, name="c", storage=storage, constraints={"accuracy": xs.at_least(0.9), "latency": xs.at_most(50)}
+    ):
+        pass
+    with pytest.raises(StudyMismatch, match=r"constraints: .*0.8"):
+        xs.Study(SPACE, name="c", storage=storage, constraints={"accuracy": xs.at_least(0.8), "latency": 50.0})
+
+
+@pytest.mark.parametrize("bound", [xs.at_least("high"), xs.between(2, 1)])
+def test_bounds_that_make_no_sense_are_refused(bound: Any) -> None:
+    with pytest.raises(InvalidArgument, match="constraints: the bound"):
+        xs.Study(SPACE, constraints={"size": bound})

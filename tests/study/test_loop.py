@@ -45,8 +45,8 @@ def test_trials_is_the_total(tmp_path: Path) -> None:
 
 
 def test_the_order_of_events_decides_not_the_number_of_workers() -> None:
-    alone = xs.minimize(objective, SPACE, trials=12, seed=8)
-    many = xs.minimize(objective, SPACE, trials=12, seed=8, workers=3)
+    alone = xs.minimize(objective, SPACE, trials=12, method="random", seed=8)
+    many = xs.minimize(objective, SPACE, trials=12, method="random", seed=8, workers=3)
     assert [t.config for t in alone.study.history.trials] == [t.config for t in many.study.history.trials]
 
 
@@ -117,8 +117,8 @@ def objective(trial):
     (folder / f"started-{trial.number}-{trial.attempt}").touch()
     time.sleep(0.8 if trial.number < 100 else 0)
     return trial["x"]
-space = xs.Space(x=xs.Float(0, 1))
-result = xs.minimize(objective, space, trials=int(sys.argv[2]), workers=2, study="s", storage=folder / "s.db", seed=1)
+space, trials = xs.Space(x=xs.Float(0, 1)), int(sys.argv[2])
+result = xs.minimize(objective, space, trials=trials, method="random", workers=2, study="s", storage=folder / "s.db", seed=1)
 print(result.reason)
 """
 

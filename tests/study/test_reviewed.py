@@ -128,7 +128,7 @@ def test_a_report_from_elsewhere_does_not_end_the_loop(tmp_path: Path) -> None:
                     other.report(0, 0.75)
             yield 1 / epoch
 
-    result = xs.minimize(objective, SPACE, trials=1, max_budget=3, study="s", storage=storage)
+    result = xs.minimize(objective, SPACE, trials=1, method="random", max_budget=3, study="s", storage=storage)
     values = [reading.metrics["value"] for reading in result.study.history.trials[0].reports]
     assert values == [0.75, 1 / 2, 1 / 3]
     result.study.close()

@@ -20,7 +20,8 @@ def objective(trial):
     time.sleep(0.001)
     return trial["x"]
 storage, name, trials = sys.argv[1:]
-result = xs.minimize(objective, xs.Space(x=xs.Float(0, 1)), trials=int(trials), study=name, storage=storage, seed=4)
+space = xs.Space(x=xs.Float(0, 1))
+result = xs.minimize(objective, space, trials=int(trials), method="random", study=name, storage=storage, seed=4)
 result.study.close()
 """
 

@@ -62,7 +62,7 @@ def test_any_number_is_a_value(value: Any) -> None:
         (None, "must be a number"),
         ("0.5", "must be a number"),
         (True, "must be a number"),
-        ({"loss": 1.0}, "must contain the watched metric 'value'"),
+        ({"loss": 1.0, "error": 1.0}, "must contain the watched metric 'value'"),
         ({"value": [1, 2]}, "metric 'value'"),
         ({1: 1.0}, "names that are strings"),
         (np.array([1.0, 2.0]), "take its mean"),
@@ -79,7 +79,7 @@ def test_what_is_no_value_is_refused_and_the_journal_unharmed(value: Any, word: 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_values_that_are_not_finite_fail_the_trial(value: float) -> None:
-    study = xs.Study(SPACE, metric="error", max_budget=5)
+    study = xs.Study(SPACE, metric="error", method="random", max_budget=5)
     trial = ask(study)
     assert study.report(trial, {"error": 1.0, "other": math.nan}) is xs.Verdict.CONTINUE
     assert study.report(trial, {"error": value}) is xs.Verdict.STOP
@@ -90,7 +90,7 @@ def test_values_that_are_not_finite_fail_the_trial(value: float) -> None:
 
 
 def test_reports_count_budgets_and_the_last_one_completes() -> None:
-    study = xs.Study(SPACE, max_budget=3)
+    study = xs.Study(SPACE, method="random", max_budget=3)
     trial = ask(study)
     for epoch in trial.epochs():
         assert study.report(trial, 1 / epoch) is xs.Verdict.CONTINUE
@@ -112,7 +112,7 @@ def test_reports_count_budgets_and_the_last_one_completes() -> None:
     ],
 )
 def test_budgets_that_go_back_or_too_far_are_refused(budget: Any, word: str) -> None:
-    study = xs.Study(SPACE, max_budget=5)
+    study = xs.Study(SPACE, method="random", max_budget=5)
     trial = ask(study)
     study.report(trial, 1.0, budget=2)
     with pytest.raises(InvalidReport, match=word):
@@ -179,7 +179,7 @@ def test_added_observations_count_for_the_best_but_not_for_the_total() -> None:
 
 
 def test_enqueued_configurations_come_first_in_order() -> None:
-    study = xs.Study(SPACE, seed=2)
+    study = xs.Study(SPACE, method="random", seed=2)
     study.enqueue({"x": 0.1, "kind": "a"})
     study.enqueue({"kind": "b", "x": 0})
     assert ask(study).config == {"x": 0.1, "kind": "a"}
@@ -188,7 +188,7 @@ def test_enqueued_configurations_come_first_in_order() -> None:
     assert second.origin == "enqueued: number 2"
     assert ask(study).origin == "random"
     with pytest.raises(InvalidConfig):
-        study.enqueue({"x": 0.1})
+        study.enqueue({"x": 7})
     assert audit(study).findings == []
 
 
@@ -247,7 +247,7 @@ def test_a_different_study_by_the_same_name_is_refused(tmp_path: Path) -> None:
         "metric: 'loss' here, 'error'",
         "seed: 2 here, 1",
         "direction",
-        "'sobol'",
+        "method: sobol here, auto in the stored study",
         "max_budget",
         "another study name",
     ):
@@ -317,7 +317,7 @@ def test_closing_gives_up_what_runs(tmp_path: Path) -> None:
 
 
 def test_an_audit_finds_what_was_tampered_with() -> None:
-    study = xs.Study(SPACE, seed=1, max_budget=2)
+    study = xs.Study(SPACE, method="random", seed=1, max_budget=2)
     for _ in range(3):
         trial = ask(study)
         study.report(trial, 1.0)

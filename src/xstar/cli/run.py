@@ -98,6 +98,8 @@ def _search(program: Program, options: Mapping[str, Any], report: Path | None) -
             if study.history.trials:
                 so_far = plural(len(study.history.trials), "trial")
                 out.print(f"resuming study {name!r}: {so_far} so far", soft_wrap=True)
+            elif study.history.created.why:
+                out.print(f"method {study.history.created.method}: {study.history.created.why}", soft_wrap=True)
             progress = make_progress(study, search.limits, out, transient=True)
             ending = _run(search, progress)
             has_value = print_summary(out, progress.tracker, ending.reason, _public(str(storage), study))

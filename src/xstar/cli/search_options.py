@@ -22,8 +22,9 @@ from xstar.api import minimize
 from xstar.api import options as keywords
 from xstar.core.checks import nearest
 from xstar.errors import InvalidArgument
+from xstar.space.conditions import Threshold
 from xstar.study import DEFAULT_STORAGE
-from xstar.study.methods import DEFAULT_METHOD, METHODS
+from xstar.study.methods import METHODS
 from xstar.study.settings import DEFAULT_RETRIES
 
 SETTINGS_ONLY = ("searcher", "scheduler")
@@ -42,21 +43,30 @@ DIRECTIONS = ("direction", "maximize")
 Command = TypeVar("Command", bound=Callable[..., None])
 
 
-def read_constraints(texts: Iterable[str]) -> dict[str, float]:
-    """``["latency=50"]`` → ``{"latency": 50.0}``."""
-    found: dict[str, float] = {}
+def read_constraints(texts: Iterable[str]) -> dict[str, float | Threshold]:
+    """``["latency=50", "accuracy>=0.9"]`` → ``{"latency": 50.0, "accuracy": at_least(0.9)}``; both sides make a ``between``."""
+    found: dict[str, dict[str, float]] = {}
     for text in texts:
-        name, _, bound = text.rpartition("=")
+        parts = re.fullmatch(r"(.+?)\s*(>=|<=|=)\s*([^<>=]+)", text.strip())
         try:
-            number = float(bound)
+            name, sign, limit = (parts[1], parts[2], float(parts[3])) if parts else ("", "", 0.0)
         except ValueError:
-            name = ""
+            name, sign, limit = "", "", 0.0
         if not name:
-            raise InvalidArgument("--constraint", "must be METRIC=NUMBER", text, "e.g. --constraint latency=50")
-        if name in found:
-            raise InvalidArgument("--constraint", "must bound a metric once", f"{name}={found[name]:g} and {text}")
-        found[name] = number
-    return found
+            remedy = (
+                "e.g. --constraint latency=50 or --constraint 'accuracy>=0.9'; the quotes keep the shell from reading >"
+            )
+            raise InvalidArgument("--constraint", "must be METRIC<=NUMBER or METRIC>=NUMBER", f"text={text!r}", remedy)
+        side = "at_least" if sign == ">=" else "at_most"
+        sides = found.setdefault(name, {})
+        if side in sides:
+            both = f"{name}={sides[side]:g} and {text}"
+            raise InvalidArgument("--constraint", "must bound a side of a metric once", both)
+        sides[side] = limit
+    return {
+        name: sides["at_most"] if list(sides) == ["at_most"] else Threshold(sides.get("at_least"), sides.get("at_most"))
+        for name, sides in found.items()
+    }
 
 
 def number_or(option: str, word: str) -> Callable[[str], int | None]:
@@ -94,10 +104,10 @@ FORMS: Mapping[str, Form] = {
         list[str],
         ("--constraint", "--constraints"),
         read_constraints,
-        metavar="METRIC=NUMBER",
-        more="May be given several times.",
+        metavar="METRIC<=NUMBER",
+        more="METRIC>=NUMBER is a lower bound. May be given several times.",
     ),
-    "method": Form(default=DEFAULT_METHOD, more=f"One of {', '.join(METHODS)}."),
+    "method": Form(default="what suits the space and the budget", more=f"One of {', '.join(METHODS)}."),
     "study": Form(default="the file's name"),
     "storage": Form(metavar="PATH|URL", envvar="XSTAR_STORAGE", default=DEFAULT_STORAGE),
     "directory": Form(Path, metavar="FOLDER", default="beside the storage"),

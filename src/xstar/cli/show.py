@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -14,11 +13,12 @@ from rich.text import Text
 
 from xstar.cli.look import View, existing, look
 from xstar.cli.options import STORAGE, Directory, Storage, StudyName
-from xstar.cli.text import config_table, console, json_text
+from xstar.cli.text import attrs_table, config_table, console, json_text
 from xstar.core.words import number, plural, seconds, short_config
 from xstar.errors import NoValue, XstarError
 from xstar.progress.picture import standing
 from xstar.progress.terminal import STYLES, counts_of
+from xstar.study.naming import described, method_of
 from xstar.trial import State, Trial, last_line
 
 LAST_TRIALS = 10
@@ -43,7 +43,7 @@ def studies(storage: Storage = STORAGE) -> None:
                 str(info.trials),
                 number(None if best is None else best.value),
                 f"{created.direction[:3]} {created.metric}",
-                f"{created.searcher['name']} + {created.scheduler['name']}",
+                method_of(created),
                 _date(created.at)[: len("2026-12-31")],
             )
         out.print(table if table.row_count else f"{storage} has no studies yet")
@@ -121,7 +121,11 @@ def _show_settings(out: Console, view: View, directory: Path | None) -> None:
     facts.add_column(style="dim")
     facts.add_row("study", Text(view.name, "bold"))
     facts.add_row("goal", f"{created.direction} {created.metric}")
-    facts.add_row("method", _method(view))
+    facts.add_row("method", described(created))
+    if created.why:
+        facts.add_row("why", created.why)
+    if view.history.bounds:
+        facts.add_row("constraints", ", ".join(map(str, view.history.bounds)))
     facts.add_row("seed", str(created.seed))
     facts.add_row("retries", str(created.retries))
     facts.add_row("created", f"{_date(created.at)} by xstar {created.version}")
@@ -188,6 +192,8 @@ def _show_trial(out: Console, view: View, trial: Trial, directory: Path | None) 
             values = [number(report.metrics.get(name), 8) for name in names]
             table.add_row(str(report.budget), *values, seconds(report.at - trial.asked_at))
         out.print(table)
+    if trial.attrs:
+        out.print(attrs_table(trial))
     if trial.reason:
         out.print(Text("reason:", "red"))
         out.print(trial.reason, soft_wrap=True)
@@ -199,16 +205,6 @@ def _show_trial(out: Console, view: View, trial: Trial, directory: Path | None) 
 
 
 # ---------------------------------------------------------------- words
-
-
-def _method(view: View) -> str:
-    """Searcher and scheduler with their settings, as in ``sobol + fifo(max_budget=81)``."""
-    return f"{_part(view.created.searcher)} + {_part(view.created.scheduler)}"
-
-
-def _part(data: Mapping[str, Any]) -> str:
-    settings = ", ".join(f"{key}={value}" for key, value in data.items() if key != "name" and value is not None)
-    return f"{data.get('name')}({settings})" if settings else str(data.get("name"))
 
 
 def _date(at: float) -> str:

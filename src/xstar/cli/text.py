@@ -44,6 +44,14 @@ def config_table(history: History, trial: Trial) -> Table:
     return table
 
 
+def attrs_table(trial: Trial) -> Table:
+    """What was noted about the trial."""
+    table = Table("attribute", "value", title_justify="left")
+    for name, value in trial.attrs.items():
+        table.add_row(name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    return table
+
+
 def command(*words: str) -> str:
     """A command of ours that can be pasted into the shell this program was started from."""
     own = Path(sys.argv[0])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import json
 import os
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
-from xstar.core.values import as_int
+from xstar.core.values import as_int, unwrap
 from xstar.errors import InvalidArgument
 
 
@@ -53,6 +55,20 @@ def check_switches(settings: object, *names: str) -> None:
     for name in names:
         if not isinstance(value := getattr(settings, name), bool):
             raise InvalidArgument(name, "must be True or False", value, "leave it out if in doubt")
+
+
+def check_attrs(attrs: object) -> dict[str, Any]:
+    """Attributes of a trial as JSON will have them: names, and values that JSON can say."""
+    remedy = 'e.g. {"commit": "4f2a1c", "parameters": 120_000, "tags": ["small"]}'
+    if not isinstance(attrs, Mapping) or not all(isinstance(name, str) for name in attrs):
+        raise InvalidArgument("attrs", "must map names to values", attrs, remedy)
+    try:
+        noted: dict[str, Any] = json.loads(
+            json.dumps({name: unwrap(value) for name, value in attrs.items()}, allow_nan=False)
+        )
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidArgument("attrs", f"must hold what JSON can say ({error})", f"attrs={attrs!r}", remedy) from None
+    return noted
 
 
 def check_path(name: str, value: object, remedy: str) -> None:

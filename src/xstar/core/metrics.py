@@ -7,12 +7,21 @@ from typing import Any
 
 from xstar.errors import InvalidReport, MissingMetric
 
+DEFAULT_METRIC = "value"
+"""The watched metric of a study that names none: the number that an objective returns, or the only one of a dictionary."""
+
 
 def parse_metrics(given: Any, metric: str) -> dict[str, float]:
     """A number or a mapping of numbers → ``{name: float}`` that contains ``metric``.
 
     >>> parse_metrics(0.25, "error")
     {'error': 0.25}
+
+    A study that names no metric watches the only one there is. It is recorded under both names, so that every report has the
+    watched metric, whatever the objective calls it; of several, somebody has to say which.
+
+    >>> parse_metrics({"error": 0.25}, DEFAULT_METRIC)
+    {'value': 0.25, 'error': 0.25}
     """
     if (
         type(given) is float
@@ -20,6 +29,8 @@ def parse_metrics(given: Any, metric: str) -> dict[str, float]:
         return {metric: given}
     if isinstance(given, Mapping):
         metrics = {_name(name): _number(f"metric {name!r}", value) for name, value in given.items()}
+        if metric == DEFAULT_METRIC and len(metrics) == 1:
+            return {metric: next(iter(metrics.values())), **metrics}
         if metric not in metrics:
             raise MissingMetric(
                 "metrics",

@@ -65,6 +65,11 @@ class Registry(Generic[T]):
         known = fields(cls) if cls is not None else ()
         return {**{f.name: _plain(f.default) for f in known if f.init and f.default is not MISSING}, **data}
 
+    def changed(self, data: Data) -> dict[str, Any]:
+        """The settings that differ from their defaults."""
+        usual = self._completed({"name": data.get("name")})
+        return {key: value for key, value in data.items() if key not in usual or usual[key] != value}
+
     def load(self, data: Data) -> T:
         """The part that ``data`` describes."""
         settings = self.read(data)[0]

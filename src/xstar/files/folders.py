@@ -54,6 +54,11 @@ class Folders:
         """The trial's folder."""
         return self._inside(self.folder / f"{trial:05d}")
 
+    def checkpoint(self, trial: int) -> Path | None:
+        """The folder of the trial's checkpoint, if there is one."""
+        folder = self.of(trial) / "checkpoint"
+        return folder if folder.is_dir() and any(folder.iterdir()) else None
+
     def drop_checkpoint(self, trial: int) -> None:
         """Delete the trial's checkpoint; its output stays."""
         shutil.rmtree(self.of(trial) / "checkpoint", ignore_errors=True)  # of a link it removes nothing

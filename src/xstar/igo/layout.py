@@ -22,6 +22,7 @@ alone determines it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -155,7 +156,7 @@ def _gaussian(numbers: list[Float | Int | Ordinal]) -> Family:
             spread = float(np.sqrt(np.average((places - mean) ** 2, weights=given.prior)))
         means.append(mean)
         spreads.append(max(spread, FINEST))
-        cells.append(0.0 if isinstance(given, Float) else 1.0 / given.size)
+        cells.append(0.0 if given.size == math.inf else 1.0 / given.size)
         origin, span = given.scale() if isinstance(given, Int) and given.log else (0.0, 0.0)
         origins.append(origin)
         spans.append(span)

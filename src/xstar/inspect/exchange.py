@@ -17,22 +17,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
-from xstar.errors import CorruptJournal, MissingExtra, XstarError
+from xstar.errors import CorruptJournal, XstarError
 from xstar.executors.clock import wall_clock
 from xstar.files import check_folder
 from xstar.journal import SCHEMA, Event, History, Journal
 from xstar.journal import events as ev
 from xstar.storage import SqlStorage
+from xstar.study import table
 from xstar.study.settings import DIRECTIONS, check_name
-from xstar.trial import Trial, last_line
 
 if TYPE_CHECKING:
     import pandas as pd
 
 LOST_AT_EXPORT = "running when it was exported"
-
-FIRST_COLUMNS = ("number", "state", "value", "budget")
-LAST_COLUMNS = ("origin", "seconds", "reason")
 
 
 class Source(Protocol):
@@ -119,8 +116,10 @@ def _fold(history: History, event: Event, where: str) -> None:
                 raise CorruptJournal(f"direction must be one of {', '.join(DIRECTIONS)}, but is {event.direction!r}")
         elif history.seen == 0:
             raise CorruptJournal(f"a journal begins with a created event, not with {ev.kind_of(event)}")
-        if isinstance(event, ev.Asked | ev.Added | ev.Enqueued):
+        if isinstance(event, ev.Asked | ev.Added):
             history.space.parse(history.space.load(event.config))
+        elif isinstance(event, ev.Enqueued):
+            history.space.parse_partial(history.space.load(event.config))
         history.extend([event])
         ev.dump(event).encode()  # what cannot be written (1e999, half a surrogate pair) must be found before we write
     except (XstarError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -133,7 +132,7 @@ def _fold(history: History, event: Event, where: str) -> None:
 
 def export_csv(study: Source, file: TextIO) -> None:
     """One row per trial, with a header. Values that are not numbers or words are written as JSON; inactive ones are empty."""
-    columns, rows = _table(study.refresh())
+    columns, rows = table.table(study.refresh())
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
@@ -141,51 +140,12 @@ def export_csv(study: Source, file: TextIO) -> None:
 
 
 def to_frame(study: Source) -> pd.DataFrame:
-    """One row per trial, as a pandas ``DataFrame`` with the columns of :func:`export_csv`."""
-    try:
-        import pandas as pd
-    except ModuleNotFoundError as error:
-        raise MissingExtra(f"a data frame needs {error.name}: pip install 'xstar[pandas]'") from None
-    columns, rows = _table(study.refresh())
-    return pd.DataFrame([[None if value is _ABSENT else value for value in row] for row in rows], columns=columns)
-
-
-_ABSENT = object()  # an inactive parameter, or a metric that was not reported: unlike None, which a Choice may offer
-
-
-def _table(history: History) -> tuple[list[str], Iterator[list[Any]]]:
-    # Metrics are not declared anywhere, so their names are those that were reported, the watched one first.
-    metrics = list(
-        dict.fromkeys([history.created.metric, *(name for trial in history.trials for name in trial.metrics)])
-    )
-    parameters = list(history.space)
-    taken = {*FIRST_COLUMNS, *LAST_COLUMNS}
-    columns = [
-        *FIRST_COLUMNS,
-        *(f"metric.{name}" for name in metrics),
-        *(f"parameter.{name}" if name in taken else name for name in parameters),
-        *LAST_COLUMNS,
-    ]
-
-    def row(trial: Trial) -> list[Any]:
-        config = history.space.dump(trial.config)
-        return [
-            trial.number,
-            trial.state.value,
-            _ABSENT if trial.value is None else trial.value,
-            trial.budget,
-            *(trial.metrics.get(name, _ABSENT) for name in metrics),
-            *(config.get(name, _ABSENT) for name in parameters),
-            trial.origin,
-            _ABSENT if trial.seconds is None else trial.seconds,
-            _ABSENT if trial.reason is None else last_line(trial.reason),
-        ]
-
-    return columns, map(row, history.trials)
+    """One row per trial, as a pandas ``DataFrame`` with the columns of :func:`export_csv`; also ``study.to_frame()``."""
+    return table.to_frame(study.refresh())
 
 
 def _cell(value: Any) -> Any:
-    if value is _ABSENT:
+    if value is table.ABSENT:
         return ""
     if isinstance(value, str | float) or (isinstance(value, int) and not isinstance(value, bool)):
         return value

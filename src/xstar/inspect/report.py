@@ -19,6 +19,7 @@ from xstar.plots import network_data
 from xstar.plots.architectures import draw_map, draw_pairs
 from xstar.plots.canvas import GREY
 from xstar.plots.svg import Series, line_chart
+from xstar.study.naming import described
 from xstar.trial import State, Trial
 
 BEST = 20
@@ -48,7 +49,7 @@ def report(name: str, history: History) -> str:
     counts = ", ".join(f"{history.count(state)} {state.value}" for state in State if history.count(state))
     parts = [
         f"<h1>{escaped(name)}</h1>",
-        f'<p class="quiet">{escaped(created.direction)} {escaped(created.metric)} · {escaped(_method(history))} · '
+        f'<p class="quiet">{escaped(created.direction)} {escaped(created.metric)} · {escaped(described(created))} · '
         f"seed {created.seed} · "
         f"begun {begun:%Y-%m-%d %H:%M} UTC · {counts or 'no trials yet'}</p>",
     ]
@@ -73,10 +74,6 @@ def report(name: str, history: History) -> str:
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escaped(name)}</title>'
         f"<style>{STYLE}</style></head>\n<body>\n{body}\n</body></html>\n"
     )
-
-
-def _method(history: History) -> str:
-    return f"{history.created.searcher['name']} + {history.created.scheduler['name']}"
 
 
 def _charts(history: History) -> list[str]:

@@ -13,6 +13,7 @@ default are left out of the JSON form, so journals stay small and old events sta
     failed      the run ended without a result
     lost        the program that ran the trial died (its lease expired) or gave it up
     added       an observation made elsewhere
+    annotated   a user noted something about a trial, which no decision looks at
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ SCHEMA = 3
 """Number of the JSON form of events. A reader refuses higher numbers and upgrades lower ones.
 
 1   an origin is a sentence
-2   an origin with numbers is an object of ``method``, ``detail`` and ``numbers``; one without is a sentence still
+2   an origin with numbers is an object of ``method``, ``detail`` and ``numbers``; one without is a sentence still;
+    a study knows the name of its method and why it was chosen; a constraint may be a lower bound;
+    what is enqueued may be a part of a configuration; there are annotations
 3   a report says how many events its verdict had ``seen``; before, it had seen all that came before it
 """
 
@@ -50,13 +53,18 @@ class Created:
     at: float
     version: str = ""
     """The release of xstar that created the study."""
-    constraints: dict[str, float] | None = None
-    """The largest allowed value of some metrics: a trial that ends above one is infeasible."""
+    constraints: dict[str, Any] | None = None
+    """Bounds of some metrics, as in ``journal/bounds.py``: a trial that ends beyond one is infeasible."""
+    method: str = ""
+    """The name of the method; empty where it has none, and in journals of schema 1."""
+    why: str = ""
+    """Why this method, in a sentence; empty if the user chose it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Enqueued:
     config: dict[str, Any]
+    """Some values, or all of them."""
     at: float
 
 
@@ -133,7 +141,15 @@ class Added:
     budget: int = 1
 
 
-Event = Created | Enqueued | Asked | Started | Reported | Completed | Failed | Lost | Added
+@dataclass(frozen=True, slots=True)
+class Annotated:
+    trial: int
+    attrs: dict[str, Any]
+    """Names and values of any JSON; a name that is there already gets the new value."""
+    at: float
+
+
+Event = Created | Enqueued | Asked | Started | Reported | Completed | Failed | Lost | Added | Annotated
 
 CLAIMS = (Asked, Started, Added)
 """Events that two programs must not both append: they take a trial's number, or start a run of a trial."""

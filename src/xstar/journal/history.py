@@ -21,12 +21,14 @@ from __future__ import annotations
 import math
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sortedcontainers import SortedList
 
 from xstar.errors import CorruptJournal
 from xstar.journal import events as ev
+from xstar.journal.bounds import BothSides, read_bounds
 from xstar.journal.incumbent import Incumbent, Step
 from xstar.journal.memo import Memo
 from xstar.space import Space
@@ -107,6 +109,7 @@ class History:
             ev.Failed: self._fail,
             ev.Lost: self._lose,
             ev.Added: self._add,
+            ev.Annotated: self._annotate,
         }
 
     # ------------------------------------------------------------ questions
@@ -145,13 +148,7 @@ class History:
 
     def violation(self, trial: Trial) -> str | None:
         """Which constraint the last report of a trial breaks, in words; ``None`` if none."""
-        for name, bound in (self.created.constraints or {}).items():
-            found = trial.metrics.get(name)
-            if found is None:
-                return f"the constraint metric {name!r} was not reported"
-            if not found <= bound:
-                return f"{name} is {found:g}, above its bound {bound:g}"
-        return None
+        return next((words for bound in self.bounds if (words := bound.broken(trial.metrics)) is not None), None)
 
     def measured(self, trial: Trial) -> bool:
         """Whether the last report of a trial has all bounded metrics, as finite numbers: there is something to learn from."""
@@ -172,7 +169,10 @@ class History:
     def _created(self, event: ev.Created) -> None:
         if self.seen != 0:
             raise CorruptJournal(f"event {self.seen}: a study is created once, at sequence number 0")
-        self.created = event
+        self.bounds = read_bounds(event.constraints)
+        """The constraints as the user wrote them; ``created.constraints`` has them as upper bounds."""
+        self._both_sides = any(bound.lower for bound in self.bounds)
+        self.created = replace(event, constraints={bound.name: bound.most for bound in self.bounds} or None)
         self.space = Space.from_json(event.space)
         self.seed = event.seed
         # The one place where the user's direction is turned into *lower is better*.
@@ -259,6 +259,10 @@ class History:
         self._record(trial, event)
         self._end(trial, State.COMPLETE, event.at)
 
+    def _annotate(self, event: ev.Annotated) -> None:
+        trial = self._known(event.trial)
+        trial.attrs = {**trial.attrs, **event.attrs}
+
     # ------------------------------------------------------------ helpers of the fold
 
     def _open(self, number: int, config: dict[str, Any], origin: Origin, seen: int, at: float) -> Trial:
@@ -281,6 +285,8 @@ class History:
 
     def _record(self, trial: Trial, event: ev.Reported | ev.Added) -> None:
         loss = self.loss_of(event.metrics)
+        if self._both_sides:
+            event = replace(event, metrics=BothSides(event.metrics))
         if isinstance(trial.reports, list):
             trial.reports.append(event)
         else:

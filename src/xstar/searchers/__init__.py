@@ -1,6 +1,7 @@
 """Search methods, which suggest configurations: one file or package per method."""
 
 from xstar.searchers.auto import Auto as Auto
+from xstar.searchers.auto import without_model as without_model
 from xstar.searchers.base import SEARCHERS as SEARCHERS
 from xstar.searchers.base import Finite as Finite
 from xstar.searchers.base import Searcher as Searcher

@@ -51,7 +51,8 @@ def simulate(
     """
     limits = Limits(trials=trials, seconds=seconds)
     max_budget = problem.budgets[-1] if scheduler is None else None
-    found, ladder = resolve(method, searcher, scheduler, max_budget)
+    chosen = resolve(method, searcher, scheduler, max_budget, problem.space)
+    found, ladder = chosen.searcher, chosen.scheduler
     check_end(limits, problem.space, found)
     if scheduler is None:
         ladder = _fitted(ladder, problem.budgets)

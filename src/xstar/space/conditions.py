@@ -50,17 +50,17 @@ Condition = OneOf | Threshold
 
 
 def at_least(low: Value) -> Threshold:
-    """Active when the parent's value is ``low`` or more (for an Ordinal: that option or a later one)."""
+    """The metric of a constraint, or in ``when=`` the parent's value, is ``low`` or more (an Ordinal: or a later one)."""
     return Threshold(_bound("at_least", low), None)
 
 
 def at_most(high: Value) -> Threshold:
-    """Active when the parent's value is ``high`` or less (for an Ordinal: that option or an earlier one)."""
+    """The metric of a constraint, or in ``when=`` the parent's value, is ``high`` or less (an Ordinal: or an earlier one)."""
     return Threshold(None, _bound("at_most", high))
 
 
 def between(low: Value, high: Value) -> Threshold:
-    """Active when the parent's value lies between the two, both included."""
+    """The metric of a constraint, or in ``when=`` the parent's value, lies between the two, both included."""
     return Threshold(_bound("between", low), _bound("between", high))
 
 

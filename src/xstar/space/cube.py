@@ -16,6 +16,7 @@ and ``encode``, 20 times slower but of no concern for some hundred rows.
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from math import log
 
@@ -32,9 +33,10 @@ from xstar.space.space import Config, Space
 Rows = NDArray[np.float64]
 
 SMOOTH = 12
-"""An Int or Ordinal with more values than this is climbed like a Float and rounded; one with fewer, value by value."""
+"""A number on a grid or an Ordinal with more values than this is climbed like any Float and rounded; one with fewer,
+value by value."""
 SHORT_LIST = 8
-"""An Int or Ordinal with at most so many values has all others as neighbours; one with more, the nearest few."""
+"""A number on a grid or an Ordinal with at most so many values has all others as neighbours; one with more, the nearest few."""
 
 
 class Cube:
@@ -59,7 +61,7 @@ class Cube:
             place = self.encoder.places[name]
             if isinstance(given, Float | Int | Ordinal):
                 self.numeric[place] = True
-                self.smooth[place] = isinstance(given, Float) or given.size > SMOOTH
+                self.smooth[place] = given.size > SMOOTH
             # One length per parameter, but one per switch: Bits are parameters of their own that share a name.
             for column in range(given.width):
                 if column == 0 or isinstance(given, Bits):
@@ -73,7 +75,7 @@ class Cube:
         sizes = [given.size for given, _ in self._wide if isinstance(given.size, int)]
         self.largest = max(sizes, default=1)
         """The number of values of the finite parameter that has most."""
-        self.pure = not self.conditional and all(isinstance(given, Float) for given, _ in self._wide)
+        self.pure = not self.conditional and all(given.size == math.inf for given, _ in self._wide)
         """Every point is canonical."""
 
     def snap(self, rows: Rows) -> Rows:
@@ -137,14 +139,14 @@ def _snap(parameter: Parameter, cells: Rows) -> Rows:
     """Plain form: ``[parameter.encode(parameter.decoder(0)(row)) for row in cells]``."""
     made: Rows
     match parameter:
-        case Float():
+        case Float(step=None):
             return cells
         case Int(log=True):
             origin, span = parameter.scale()
             values = np.floor(np.exp(origin + cells * span) + 0.5)
             made = (np.log(np.clip(values, parameter.low, parameter.high)) - origin) / span
             return made
-        case Int() | Ordinal():
+        case Float() | Int() | Ordinal():
             size = int(parameter.size)
             return (np.minimum(np.floor(cells * size), size - 1) + 0.5) / size
         case Choice():
@@ -165,7 +167,9 @@ def _alternatives(parameter: Parameter, cells: Rows, rng: np.random.Generator) -
             return [1.0 - cells]
         case Bits():
             return [np.abs(cells - flip) for flip in np.eye(len(cells))]
-        case Int() | Ordinal():
+        case Float(step=None):
+            return []
+        case Float() | Int() | Ordinal():
             size = int(parameter.size)
             if isinstance(parameter, Int) and parameter.log:
                 origin, span = parameter.scale()
@@ -182,7 +186,7 @@ def _alternatives(parameter: Parameter, cells: Rows, rng: np.random.Generator) -
     return []
 
 
-def _cell(parameter: Int | Ordinal, place: int) -> Rows:
+def _cell(parameter: Float | Int | Ordinal, place: int) -> Rows:
     if isinstance(parameter, Int) and parameter.log:
         origin, span = parameter.scale()
         return np.array([(log(parameter.low + place) - origin) / span])

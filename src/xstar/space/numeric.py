@@ -9,6 +9,8 @@ Notation
 ``span``   ``t(high) - t(low)`` for a Float; ``t(high + 1/2) - t(low - 1/2)`` for an Int
 =========  ====================================================================================================
 
+With a ``step`` the values are a grid (``steps.py``), and each of them owns an equal share.
+
 An Int ``k`` owns the cell ``t(k - 1/2) <= t < t(k + 1/2)``: equal shares of the unit interval, or its share of the log
 range. Rounding to the nearest integer would give the two ends half a share each.
 """
@@ -17,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from math import exp, log
 from typing import ClassVar, TypeVar
 
@@ -29,6 +31,7 @@ from xstar.errors import InvalidArgument, InvalidConfig, InvalidSpace
 from xstar.space.conditions import read_when
 from xstar.space.parameter import Parameter, Reader, check_index, settle
 from xstar.space.priors import Normal, check_normal, truncated_normal
+from xstar.space.steps import Steps, read_steps
 from xstar.space.values import Json, Value
 
 Number = TypeVar("Number", int, float)
@@ -53,8 +56,11 @@ class Float(Parameter):
     _: KW_ONLY
     log: bool = False
     """Whether equal *ratios* count the same: for learning rates, weight decays and other scales."""
+    step: float | None = None
+    """The distance of two neighbouring values, from ``low`` on; ``high`` is lowered to the last one. ``None``: any number."""
     prior: Normal | None = None
     when: Mapping[str, object] | None = None
+    steps: Steps | None = field(init=False, default=None)
     kind: ClassVar[str] = "float"
 
     def __post_init__(self) -> None:
@@ -68,17 +74,27 @@ class Float(Parameter):
         if self.log and log(high) == log(low):
             found = f"low={low}, high={high}"
             raise InvalidSpace("Float.high", "the log range must not be empty", found, "leave log out")
+        steps = None
+        if self.step is not None:
+            steps = read_steps("Float", low, high, self.step, self.log)
+            high = steps.value(steps.size - 1)
+            settle(self, step=steps.step, steps=steps)
         check_normal("Float", self.prior, low, high)
         settle(self, low=low, high=high, when=read_when(self.when))
 
     @property
     def size(self) -> int | float:
-        return math.inf
+        return math.inf if self.steps is None else self.steps.size
 
     def value_at(self, index: int) -> Value:
-        raise InvalidArgument("index", "a Float has no numbered values", index, "use grid(points) or an Int")
+        if self.steps is None:
+            raise InvalidArgument("index", "a Float has no numbered values", index, "use grid(points), step= or an Int")
+        check_index(self, index)
+        return self.steps.value(index)
 
     def grid_values(self, points: int) -> Iterator[Value]:
+        if self.size <= points:
+            return super().grid_values(points)
         read = self.decoder(0)
         return iter(dict.fromkeys(read((i / (points - 1),)) for i in range(points)))
 
@@ -94,18 +110,22 @@ class Float(Parameter):
         if not self.low <= number <= self.high:
             rule = f"must lie in [{self.low}, {self.high}]"
             raise InvalidConfig(name, rule, value, "give a number in the range or widen it in the space")
-        return number
+        return number if self.steps is None else _on_grid(self.steps, number, name)
 
     def fields(self) -> dict[str, Json]:
-        return _number_fields(self.low, self.high, self.log, self.prior)
+        return _number_fields(self)
 
     def scale(self) -> tuple[float, float]:
         """``origin`` and ``span`` of the encoded scale."""
+        if self.steps is not None:
+            return self.low - self.steps.step / 2, self.steps.size * self.steps.step
         if self.log:
             return log(self.low), log(self.high) - log(self.low)
         return self.low, self.high - self.low
 
     def encode(self, value: Value) -> tuple[float, ...]:
+        if self.steps is not None:
+            return (self.steps.encode(value),)
         origin, span = self.scale()
         return (((log(value) if self.log else value) - origin) / span,)
 
@@ -113,6 +133,8 @@ class Float(Parameter):
         return _encode_numbers(self, values)
 
     def decoder(self, start: int) -> Reader:
+        if self.steps is not None:
+            return self.steps.decoder(start)
         low, high = self.low, self.high
         origin, span = self.scale()
 
@@ -135,7 +157,7 @@ class Float(Parameter):
         return read_log if self.log else read_linear
 
     def __repr__(self) -> str:
-        return self._shown(self.low, self.high, log=self.log, prior=self.prior)
+        return self._shown(self.low, self.high, log=self.log, step=self.step, prior=self.prior)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,8 +173,11 @@ class Int(Parameter):
     _: KW_ONLY
     log: bool = False
     """Whether equal *ratios* count the same: for batch sizes, widths and other counts over orders of magnitude."""
+    step: int | None = None
+    """The distance of two neighbouring values, from ``low`` on; ``high`` is lowered to the last one. ``None``: 1."""
     prior: Normal | None = None
     when: Mapping[str, object] | None = None
+    steps: Steps | None = field(init=False, default=None)
     kind: ClassVar[str] = "int"
 
     def __post_init__(self) -> None:
@@ -168,16 +193,21 @@ class Int(Parameter):
             raise InvalidSpace("Int.low", "must be at least 1 with log=True", low, "raise low or leave log out")
         if self.log and high > LARGEST_LOG_INTEGER:
             raise InvalidSpace("Int.high", "must be at most 2**40 with log=True", high, "use Float and round")
+        step = self.step
+        if step is not None:
+            steps = read_steps("Int", low, high, step, self.log)
+            high, step = low + (steps.size - 1) * int(steps.step), int(steps.step)
+            settle(self, step=None if step == 1 else step, steps=None if step == 1 else steps)
         check_normal("Int", self.prior, low, high)
         settle(self, low=low, high=high, when=read_when(self.when))
 
     @property
     def size(self) -> int:
-        return self.high - self.low + 1
+        return (self.high - self.low) // (self.step or 1) + 1
 
     def value_at(self, index: int) -> int:
         check_index(self, index)
-        return self.low + index
+        return self.low + index * (self.step or 1)
 
     def grid_values(self, points: int) -> Iterator[Value]:
         if self.size <= points:
@@ -198,29 +228,30 @@ class Int(Parameter):
         if not self.low <= number <= self.high:
             rule = f"must lie in {self.low} ... {self.high}"
             raise InvalidConfig(name, rule, value, "give an integer in the range or widen it in the space")
-        return number
+        return number if self.steps is None else int(_on_grid(self.steps, number, name))
 
     def fields(self) -> dict[str, Json]:
-        return _number_fields(self.low, self.high, self.log, self.prior)
+        return _number_fields(self)
 
     def scale(self) -> tuple[float, float]:
         """``origin`` and ``span`` of the encoded scale: from half below ``low`` to half above ``high``."""
         if self.log:
             return log(self.low - 0.5), log(self.high + 0.5) - log(self.low - 0.5)
-        return self.low - 0.5, float(self.size)
+        step = self.step or 1
+        return self.low - 0.5 * step, float(self.size * step)
 
     def encode(self, value: Value) -> tuple[float, ...]:
         if self.log:
             origin, span = self.scale()
             return ((log(value) - origin) / span,)
         # Subtracting integers first keeps Int(2**60, 2**60 + 9) exact, where low - 1/2 is no double.
-        return ((value - self.low + 0.5) / self.size,)
+        return ((value - self.low + 0.5) / self.size,) if self.steps is None else (self.steps.encode(value),)
 
     def encode_column(self, values: Sequence[Value]) -> NDArray[np.float64]:
         return _encode_numbers(self, values)
 
     def decoder(self, start: int) -> Reader:
-        low, high, size = self.low, self.high, self.size
+        low, high, size, step = self.low, self.high, self.size, self.step or 1
         origin, span = self.scale()
 
         def read_log(cells: Sequence[float]) -> int:
@@ -228,13 +259,13 @@ class Int(Parameter):
             return value if low <= value <= high else low if value < low else high
 
         def read_linear(cells: Sequence[float]) -> int:
-            value = low + int(cells[start] * size)
+            value = low + int(cells[start] * size) * step
             return value if value <= high else high  # the right end of the cube belongs to the last cell
 
         return read_log if self.log else read_linear
 
     def __repr__(self) -> str:
-        return self._shown(self.low, self.high, log=self.log, prior=self.prior)
+        return self._shown(self.low, self.high, log=self.log, step=self.step, prior=self.prior)
 
 
 def _end(argument: str, given: object, number: Number | None, rule: str, remedy: str) -> Number:
@@ -251,9 +282,21 @@ def _check_range(kind: str, low: float, high: float, log_scale: object) -> None:
         raise InvalidSpace(f"{kind}.low", "must be below high", f"low={low}, high={high}", remedy)
 
 
-def _number_fields(low: float, high: float, log_scale: bool, prior: Normal | None) -> dict[str, Json]:
-    optional = {} if prior is None else {"prior": prior.to_json()}
-    return {"low": low, "high": high, "log": log_scale, **optional}
+def _on_grid(steps: Steps, number: float, name: str) -> float:
+    found = steps.nearest(number)
+    if found is None:
+        rule = f"must be {steps.low} or a multiple of the step {steps.step} above it"
+        raise InvalidConfig(name, rule, number, f"the nearest is {steps.value(steps.index(number))}")
+    return found
+
+
+def _number_fields(parameter: Float | Int) -> dict[str, Json]:
+    fields: dict[str, Json] = {"low": parameter.low, "high": parameter.high, "log": parameter.log}
+    if parameter.step is not None:
+        fields["step"] = parameter.step
+    if parameter.prior is not None:
+        fields["prior"] = parameter.prior.to_json()
+    return fields
 
 
 def _encode_numbers(parameter: Float | Int, values: Sequence[Value]) -> NDArray[np.float64]:
@@ -262,7 +305,9 @@ def _encode_numbers(parameter: Float | Int, values: Sequence[Value]) -> NDArray[
     ``math.log`` rather than ``np.log``, so that the ends of the range are encoded as exactly 0 and 1.
     """
     origin, span = parameter.scale()
-    if parameter.log:
+    if parameter.steps is not None:
+        cells = [parameter.steps.encode(value) for value in values]
+    elif parameter.log:
         cells = [(log(value) - origin) / span for value in values]
     elif isinstance(parameter, Int):
         low, size = parameter.low, parameter.size
@@ -274,7 +319,9 @@ def _encode_numbers(parameter: Float | Int, values: Sequence[Value]) -> NDArray[
 
 def _through_prior(parameter: Float | Int, prior: Normal, start: int) -> Reader:
     """Uniform number -> position in the encoded scale under the prior -> value."""
-    if isinstance(parameter, Int) and not parameter.log:
+    if parameter.steps is not None:
+        mean = parameter.steps.position(prior.mean)
+    elif isinstance(parameter, Int) and not parameter.log:
         mean = (prior.mean - parameter.low + 0.5) / parameter.size
     else:
         origin, span = parameter.scale()

@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from difflib import get_close_matches
 
+import numpy as np
+
 from xstar.errors import InvalidConfig
 from xstar.space.domain import Domain
 from xstar.space.options import Constant
@@ -42,6 +44,57 @@ def parse(config: object, parameters: Mapping[str, Parameter | Domain], structur
     found = ", ".join(f"{problem.argument}={problem.found!r}" for problem in problems)
     listed = " ".join(f"({number}) {problem}." for number, problem in enumerate(problems, start=1))
     raise InvalidConfig("config", "every value must fit its parameter", found, listed)
+
+
+def parse_partial(
+    config: object, parameters: Mapping[str, Parameter | Domain], structure: Structure
+) -> dict[str, Value]:
+    """Some values of a configuration in canonical form. A parameter with conditions needs its parents beside it."""
+    if not isinstance(config, Mapping):
+        raise InvalidConfig("config", "must be a mapping of names to values", config, 'write {"lr": 0.1, ...}')
+    for name in config:
+        if name not in parameters:
+            raise _unknown(name, config, parameters)
+    parsed: dict[str, Value] = {}
+    for name in structure.order:
+        if name not in config:
+            continue
+        if missing := [parent for parent in structure.when.get(name, ()) if parent not in parsed]:
+            found = ", ".join(f"{key}={value!r}" for key, value in config.items())
+            remedy = f"give {', '.join(missing)}, too"
+            raise InvalidConfig(name, "takes part under a condition, so its parents must be given", found, remedy)
+        active = structure.activity.get(name)
+        if active is not None and not active(parsed):
+            why = structure.why_inactive(name, parsed)
+            raise InvalidConfig(name, f"must be left out, as {why}", config[name], "leave it out")
+        parsed[name] = _value(name, config, parameters[name])
+    return {name: parsed[name] for name in structure.names if name in parsed}
+
+
+def complete(
+    given: Mapping[str, Value],
+    rest: Mapping[str, Value],
+    parameters: Mapping[str, Parameter | Domain],
+    structure: Structure,
+    rng: np.random.Generator,
+) -> dict[str, Value]:
+    """The configuration with the values of ``given``, otherwise those of ``rest``.
+
+    What neither has, because a value of ``given`` switches it on, is drawn from its prior.
+    """
+    made: dict[str, Value] = {}
+    for name in structure.order:
+        active = structure.activity.get(name)
+        if active is not None and not active(made):
+            continue
+        parameter = parameters[name]
+        if name in given or name in rest:
+            made[name] = given[name] if name in given else rest[name]
+        elif isinstance(parameter, Parameter):
+            made[name] = parameter.quantile(rng.random(parameter.draws).tolist())
+        else:
+            made[name] = parameter.sample(rng)
+    return {name: made[name] for name in structure.names if name in made}
 
 
 def _value(name: str, config: Mapping[str, object], given: Parameter | Domain) -> Value:

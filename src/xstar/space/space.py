@@ -86,6 +86,19 @@ class Space:
         """A user's configuration in canonical form. InvalidConfig names everything that is wrong with it."""
         return parsing.parse(config, self.parameters, self.structure)
 
+    def parse_partial(self, config: Mapping[str, Any]) -> Config:
+        """Some of a configuration's values in canonical form; see :meth:`complete`."""
+        return parsing.parse_partial(config, self.parameters, self.structure)
+
+    def complete(self, given: Config, rest: Config, rng: np.random.Generator) -> Config:
+        """The configuration with the values of ``given``, otherwise those of ``rest``, which is a whole one."""
+        return parsing.complete(given, rest, self.parameters, self.structure, rng)
+
+    def is_complete(self, config: Config) -> bool:
+        """Whether canonical values are all there are under their conditions."""
+        activity = self.structure.activity
+        return all(name in config or (name in activity and not activity[name](config)) for name in self.structure.names)
+
     def key(self, config: Mapping[str, Value]) -> tuple[Value, ...]:
         """A hashable that two configurations share if and only if they are the same."""
         return self._key(config)

@@ -100,8 +100,8 @@ def _settle(name: str, parent: str, condition: Condition, parameters: Mapping[st
 
 
 def _settle_values(argument: str, condition: OneOf, on: Parameter) -> OneOf:
-    if isinstance(on, Float):
-        remedy = "use at_least, at_most or between"
+    if isinstance(on, Float) and on.steps is None:
+        remedy = "use at_least, at_most or between, or give it a step"
         raise InvalidSpace(argument, "a Float takes no single value twice", condition, remedy)
     values = []
     for value in condition.values:
@@ -111,7 +111,7 @@ def _settle_values(argument: str, condition: OneOf, on: Parameter) -> OneOf:
             remedy = "give a value it can take" + ("; several go into a list" if isinstance(value, tuple) else "")
             rule = f"must be a value of {on!r}, that is, it {error.rule}"
             raise InvalidSpace(argument, rule, value, remedy) from None
-    if isinstance(on, Int):
+    if isinstance(on, Int | Float):
         return OneOf(tuple(sorted(set(values))))
     # In the order of the parent's options, whatever order they were written in: equal conditions look equal.
     every = [on.value_at(index) for index in range(int(on.size))]
@@ -141,7 +141,11 @@ def _settle_bounds(argument: str, condition: Threshold, on: Parameter) -> Thresh
     if not all(side is None or as_float(side) is not None for side in (condition.low, condition.high)):
         raise InvalidSpace(argument, "the threshold must be a finite number", condition, "give a number")
     low, high = max(low, lowest), min(high, highest)
-    if isinstance(on, Int) and low <= high:
+    if isinstance(on, Int | Float) and on.steps is not None and low <= high:
+        first = on.steps.index(low)
+        first += on.steps.value(first) < low
+        low = on.steps.value(min(first, on.steps.size - 1))  # between(0.11, 0.19) holds no tenth
+    elif isinstance(on, Int) and low <= high:
         low, high = math.ceil(low), math.floor(high)  # between(1.2, 1.8) holds no integer
     if low > high:
         raise InvalidSpace(argument, f"must be possible for {on!r}", condition, "move the threshold into its range")

@@ -15,7 +15,7 @@ from xstar.journal import History
 from xstar.journal import events as ev
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
-from xstar.trial import LIVE, Done, Metrics, New, Origin, Promote, Report, Suggestion, Trial, Verdict, Wait
+from xstar.trial import LIVE, Config, Done, Metrics, New, Origin, Promote, Report, Suggestion, Trial, Verdict, Wait
 
 Start = ev.Asked | ev.Started
 STARTS = (ev.Asked, ev.Started)  # a tuple: a union would be put together anew at every `isinstance`
@@ -47,14 +47,27 @@ class Policy:
         number, queued = len(history.trials), None
         choice: Suggestion | Done
         if history.queue:
-            queued, config = history.queue[0]
-            choice = Suggestion(config, Origin("enqueued", "number {number}", number=queued + 1))
+            queued, given = history.queue[0]
+            choice = self._enqueued(history, task, queued, given)
         else:
             choice = self.searcher.suggest(history, task, self.streams.generator(number, "suggest"))
             if isinstance(choice, Done):
                 return choice
         config = history.space.dump(choice.config)
         return ev.Asked(number, config, Origin.of(choice.origin), history.seen, now, task.budget, task.bracket, queued)
+
+    def _enqueued(self, history: History, task: New, queued: int, given: Config) -> Suggestion:
+        """A configuration that a user wants tried; what it leaves open is as the searcher would have it."""
+        if history.space.is_complete(given):
+            return Suggestion(given, Origin("enqueued", "number {number}", number=queued + 1))
+        number = len(history.trials)
+        made = self.searcher.suggest(history, task, self.streams.generator(number, "suggest"))
+        rng = self.streams.generator(number, "complete")
+        if isinstance(made, Done):
+            made = Suggestion(history.space.sample(rng), f"random: {made.reason}")
+        config = history.space.complete(given, made.config, rng)
+        detail = "number {number}, completed by {by}"
+        return Suggestion(config, Origin("enqueued", detail, number=queued + 1, by=str(made.origin)))
 
     def answer(
         self,

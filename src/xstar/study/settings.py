@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import secrets
 from collections.abc import Mapping
@@ -9,16 +10,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from xstar.core.checks import check_counts
+from xstar.core.metrics import DEFAULT_METRIC
 from xstar.core.values import as_float
 from xstar.errors import InvalidArgument, StudyMismatch
 from xstar.journal.events import Created
 from xstar.schedulers import SCHEDULERS, Scheduler
 from xstar.searchers import SEARCHERS, Searcher
 from xstar.space import Space
-from xstar.study.methods import resolve
+from xstar.space.conditions import Threshold
+from xstar.study.methods import Method, resolve
+from xstar.study.naming import differences
+
+Constraints = Mapping[str, float | Threshold]
+"""Bounds of metrics: a number is the largest allowed value; or ``at_least``, ``at_most``, ``between``."""
+
+log = logging.getLogger("xstar")
 
 DIRECTIONS = ("minimize", "maximize")
-DEFAULT_METRIC = "value"
 DEFAULT_RETRIES = 1
 """A worker that dies once is bad luck (a neighbour's memory, a preempted node); one that dies twice is the trial's doing."""
 
@@ -38,7 +46,7 @@ class Settings:
     direction: str | None = None
     seed: int | None = None
     retries: int | None = None
-    constraints: Mapping[str, float] | None = None
+    constraints: Constraints | None = None
 
     def __post_init__(self) -> None:
         if self.space is not None and not isinstance(self.space, Space):
@@ -58,9 +66,9 @@ class Settings:
         if self.constraints is not None:
             _check_constraints(self.constraints, self.metric)
 
-    def pair(self) -> tuple[Searcher, Scheduler]:
-        """The searcher and the scheduler that were asked for, the default method's where nothing was."""
-        return resolve(self.method, self.searcher, self.scheduler, self.max_budget)
+    def chosen(self) -> Method:
+        """What to search with: what was asked for, or what suits the space and the budget."""
+        return resolve(self.method, self.searcher, self.scheduler, self.max_budget, self.space)
 
     def create(self, name: str | None, at: float, version: str) -> Created:
         """The first event of a new study."""
@@ -70,19 +78,23 @@ class Settings:
             )
         if self.constraints is not None:
             _check_constraints(self.constraints, self.metric or DEFAULT_METRIC)
-        searcher, scheduler = self.pair()
+        method = self.chosen()
+        if method.why:
+            log.info("method %s: %s", method.name, method.why)
         return Created(
             space=self.space.to_json(),
             metric=self.metric or DEFAULT_METRIC,
             direction=self.direction or DIRECTIONS[0],
             seed=secrets.randbits(31) if self.seed is None else self.seed,
-            searcher=SEARCHERS.dump(searcher),
-            scheduler=SCHEDULERS.dump(scheduler),
+            searcher=SEARCHERS.dump(method.searcher),
+            scheduler=SCHEDULERS.dump(method.scheduler),
             retries=DEFAULT_RETRIES if self.retries is None else self.retries,
             files=f"{name or 'study'}-{secrets.token_hex(3)}",
             at=at,
             version=version,
             constraints=_plain(self.constraints),
+            method=method.name,
+            why=method.why,
         )
 
     def parts(self, created: Created) -> tuple[Searcher, Scheduler]:
@@ -99,37 +111,51 @@ class Settings:
             found += [f"space: {line}" for line in self.space.difference(Space.from_json(created.space))]
         wanted: dict[str, Any] = {key: getattr(self, key) for key in ("metric", "direction", "seed", "retries")}
         wanted["constraints"] = _plain(self.constraints)
-        if self.method is not None or self.searcher is not None:
-            wanted["searcher"] = SEARCHERS.dump(self.pair()[0])
-        if self.method is not None or self.scheduler is not None or self.max_budget is not None:
-            wanted["scheduler"] = SCHEDULERS.dump(self.pair()[1])
-        known = {"searcher": SEARCHERS.read(created.searcher), "scheduler": SCHEDULERS.read(created.scheduler)}
         for key, value in wanted.items():
-            stored = known[key] if key in known else [getattr(created, key)]
-            if value is not None and value not in stored:
-                found.append(f"{key}: {value!r} here, {stored[0]!r} in the stored study")
+            if value is not None and value != getattr(created, key):
+                found.append(f"{key}: {value!r} here, {getattr(created, key)!r} in the stored study")
+        found += self._other_method(created)
         if found:
             raise StudyMismatch(
                 f"study {name!r} exists and differs from this call:\n  - " + "\n  - ".join(found) + "\n"
                 "Leave out what should stay as stored, choose another study name, or delete the stored study first."
             )
 
+    def _other_method(self, created: Created) -> list[str]:
+        """How the method that was asked for differs from the stored one; what was left out cannot differ."""
+        named = ("searcher", "scheduler")
+        roles = [role for role in named if self.method is not None or getattr(self, role) is not None]
+        found = differences(self.chosen(), created, roles) if roles else []
+        stored = created.scheduler.get("max_budget")
+        if self.max_budget is not None and "scheduler" not in roles and self.max_budget != stored:
+            found.append(f"max_budget: {self.max_budget} here, {stored} in the stored study")
+        return found
 
-def _plain(constraints: Mapping[str, float] | None) -> dict[str, float] | None:
-    return {name: float(bound) for name, bound in constraints.items()} if constraints else None
+
+def _plain(constraints: Constraints | None) -> dict[str, Any] | None:
+    """The constraints as the journal keeps them: a number is the largest allowed value."""
+    made: dict[str, Any] = {}
+    for name, bound in (constraints or {}).items():
+        sides = {"at_least": bound.low, "at_most": bound.high} if isinstance(bound, Threshold) else {"at_most": bound}
+        given = {side: float(limit) for side, limit in sides.items() if limit is not None}
+        made[name] = given["at_most"] if list(given) == ["at_most"] else given
+    return made or None
 
 
-def _check_constraints(constraints: Mapping[str, float], metric: str | None) -> None:
-    remedy = 'e.g. constraints={"latency": 50.0}: trials that end with a higher latency are infeasible'
+def _check_constraints(constraints: Constraints, metric: str | None) -> None:
+    remedy = 'e.g. constraints={"latency": 50.0, "accuracy": xs.at_least(0.9)}: trials that end beyond are infeasible'
     if not isinstance(constraints, Mapping):
-        raise InvalidArgument(
-            "constraints", "must map names of metrics to their largest allowed value", constraints, remedy
-        )
+        rule = "must map names of metrics to their largest allowed value, or to at_least, at_most or between"
+        raise InvalidArgument("constraints", rule, constraints, remedy)
     for name, bound in constraints.items():
         if not isinstance(name, str) or name == metric:
             raise InvalidArgument("constraints", f"must name metrics other than {metric!r}", name, remedy)
-        if as_float(bound) is None:
+        sides = [bound.low, bound.high] if isinstance(bound, Threshold) else [bound]
+        limits = [as_float(side) for side in sides if side is not None]
+        if not limits or None in limits:
             raise InvalidArgument("constraints", f"the bound of {name!r} must be a finite number", bound, remedy)
+        if limits != sorted(limits):  # type: ignore[type-var]
+            raise InvalidArgument("constraints", f"the bounds of {name!r} must leave something", bound, "swap the two")
 
 
 def check_name(name: str) -> str:

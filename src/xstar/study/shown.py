@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from xstar.core.markup import escaped, table, value
 from xstar.core.words import number, plural, seconds
+from xstar.study.naming import described, method_of
 from xstar.trial import State
 
 if TYPE_CHECKING:
@@ -16,10 +17,10 @@ LATEST = 5
 
 
 def in_words(study: Study) -> str:
-    """``<Study 'digits' in sqlite:///xstar.db: 3 trials (2 complete, 1 failed), best error=0.03 (trial 1)>``."""
+    """``<Study 'digits' in sqlite:///xstar.db: mobster, 3 trials (2 complete, 1 failed), best error=0.03 (trial 1)>``."""
     history = study.history
     kept = f"{study.name!r} in {study.storage.url}" if study.storage else "in memory"
-    text = f"<Study {kept}: {plural(len(history.trials), 'trial')}"
+    text = f"<Study {kept}: {method_of(history.created)}, {plural(len(history.trials), 'trial')}"
     if history.trials:
         text += f" ({_counts(study)})"
     if history.best is not None:
@@ -30,10 +31,9 @@ def in_words(study: Study) -> str:
 def as_html(study: Study) -> str:
     """What the study is, how far it got, its best and its last trials."""
     history, created = study.history, study.history.created
-    method = f"{created.searcher['name']} + {created.scheduler['name']}"
     facts = [
         ("goal", f"{study.direction} {study.metric}"),
-        ("method", f"{method}, seed {study.seed}"),
+        ("method", f"{described(created)}, seed {study.seed}"),
         ("stored", study.storage.url if study.storage else "in memory"),
         ("trials", _counts(study) or "none yet"),
     ]

@@ -11,13 +11,13 @@ import contextlib
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from xstar.core.checks import check_attrs
 from xstar.core.metrics import parse_metrics
 from xstar.core.randomness import Streams
 from xstar.core.version import VERSION
-from xstar.errors import InvalidArgument, InvalidReport, NoValue, StudyExists, UnknownTrial
+from xstar.errors import InvalidArgument, InvalidReport, StudyExists
 from xstar.executors.clock import stopwatch, wall_clock
 from xstar.files import Folders
 from xstar.journal import History, Journal, LeasedJournal, MemoryJournal
@@ -28,13 +28,17 @@ from xstar.space import Space
 from xstar.storage.heartbeat import Heartbeat
 from xstar.study.ledger import Ledger
 from xstar.study.limits import NO_LIMITS, Limits
+from xstar.study.missing import no_value, unknown_trial
 from xstar.study.opening import open_storage
 from xstar.study.policy import STARTS, Policy, Start, is_late
-from xstar.study.settings import Settings, check_name
+from xstar.study.settings import Constraints, Settings, check_name
 from xstar.study.shown import as_html, in_words
-from xstar.trial import Done, Job, State, Trial, Verdict, last_line, shortened
+from xstar.study.table import to_frame
+from xstar.trial import Done, Job, State, Trial, Verdict, shortened
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from xstar.storage import SqlStorage
 
 FAILURES = ("exception", "nan", "timeout", "killed", "infeasible")
@@ -46,8 +50,6 @@ class Study:
     Without ``name`` it lives in memory. With a name it is durable: created in ``storage`` (a path or URL, default
     ``xstar.db``) or, if it exists there, resumed — and refused if it is a different study by the same name.
 
-    Examples
-    --------
     >>> import xstar as xs
     >>> study = xs.Study(xs.Space(x=xs.Float(-1, 1)), seed=1)
     >>> for _ in range(20):
@@ -71,7 +73,7 @@ class Study:
         direction: str | None = None,
         seed: int | None = None,
         retries: int | None = None,
-        constraints: Mapping[str, float] | None = None,
+        constraints: Constraints | None = None,
         directory: str | os.PathLike[str] | None = None,
         clock: Callable[[], float] = wall_clock,
     ) -> None:
@@ -143,9 +145,8 @@ class Study:
         self.metric = created.metric
         self.direction = created.direction
         self.seed = created.seed
-        self.files = Folders(
-            created.files, directory, self.storage.database.path if self.storage else None, name is None
-        )
+        database = self.storage.database.path if self.storage else None
+        self.files = Folders(created.files, directory, database, name is None)
         self.ended: str | None = None
         """Why the last ``ask`` gave nothing and none will; ``None``: it may give something later."""
         self._mine: dict[int, int] = {}  # trials this object runs → the attempt it runs
@@ -286,10 +287,17 @@ class Study:
             return self.history.trials[event.trial]
 
     def enqueue(self, config: Mapping[str, Any]) -> None:
-        """Have a configuration tried before the searcher is asked again."""
-        data = self.space.dump(self.space.parse(config))
+        """Have a configuration tried before the searcher is asked again; the searcher completes what it leaves open."""
+        data = self.space.dump(self.space.parse_partial(config))
         with self._ledger.lock:
             self._ledger.settle(lambda: ev.Enqueued(data, self.clock()))
+
+    def annotate(self, trial: Trial | int, attrs: Mapping[str, Any]) -> None:
+        """Note something about a trial: names and values of any JSON, beside its metrics. It changes no decision."""
+        noted = check_attrs(attrs)
+        with self._ledger.lock:
+            number = self._known(trial).number
+            self._ledger.settle(lambda: ev.Annotated(number, noted, self.clock()))
 
     # ------------------------------------------------------------ look
 
@@ -298,12 +306,18 @@ class Study:
         """The complete trial with the best value; before any is complete, the best at the highest budget reached."""
         with self._ledger.lock:
             self._ledger.catch_up()
-            best = self.history.best
-            if best is None:
-                reasons = [trial.reason for trial in self.history.trials if trial.reason]
-                last = f"; the last failure: {last_line(reasons[-1])}" if reasons else ""
-                raise NoValue(f"no trial has a value yet ({len(self.history.trials)} trials so far){last}")
-            return best
+            if self.history.best is None:
+                raise no_value(self.history)
+            return self.history.best
+
+    @property
+    def trials(self) -> list[Trial]:
+        """All trials so far, in the order of their numbers."""
+        return list(self.refresh().trials)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per trial, as a pandas ``DataFrame``."""
+        return to_frame(self.refresh())
 
     def refresh(self) -> History:
         """The history with everything that others appended."""
@@ -364,9 +378,7 @@ class Study:
     def __enter__(self) -> Study:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     __repr__ = in_words
@@ -374,8 +386,6 @@ class Study:
 
     def _known(self, trial: Trial | int) -> Trial:
         number = trial.number if isinstance(trial, Trial) else trial
-        if not 0 <= number < len(self.history.trials):
-            self.refresh()
-        if not 0 <= number < len(self.history.trials):
-            raise UnknownTrial(f"there is no trial {number}; the study has trials 0 to {len(self.history.trials) - 1}")
+        if not 0 <= number < len(self.history.trials) and not 0 <= number < len(self.refresh().trials):
+            raise unknown_trial(self.history, number)
         return self.history.trials[number]

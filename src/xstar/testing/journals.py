@@ -33,6 +33,7 @@ def one_of_each() -> list[Event]:
         ev.Reported(2, 1, {"value": -0.0}, 10.0, seen=10),
         ev.Completed(2, 11.0),
         ev.Added(3, {"x": 1.0}, {"value": 1e308}, 12.0, budget=4),
+        ev.Annotated(3, {"tags": ["a", None], "ä": {"b": 1.5}}, 13.0),
         ev.Asked(4, {"x": 0.0}, "random", 13, 13.0),
         ev.Reported(4, 1, {"value": 5.0}, 14.0, final=True),
     ]

@@ -1,0 +1,174 @@
+"""What is chosen for whoever names no method, and that the choice is said and kept."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xstar as xs
+from xstar.api import yields
+from xstar.errors import InvalidArgument, StudyMismatch
+from xstar.inspect.audit import audit
+from xstar.journal import events as ev
+from xstar.schedulers import ASHA, FIFO
+from xstar.searchers import Auto, Random
+from xstar.space.domain import register_domain
+
+FLOATS = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1))
+NETWORKS = xs.Space(net=xs.nets.Cell(), lr=xs.Float(1e-3, 1, log=True))
+
+
+@dataclass(frozen=True)
+class Order:
+    """Permutations of three things: a domain that no model knows."""
+
+    kind: str = "order of three"
+    when: None = None
+
+    def sample(self, rng: np.random.Generator) -> tuple[int, ...]:
+        return tuple(int(place) for place in rng.permutation(5))
+
+    def contains(self, value: object) -> bool:
+        return isinstance(value, tuple) and sorted(value) == list(range(5))
+
+    def mutate(self, value: tuple[int, ...], rng: np.random.Generator) -> tuple[int, ...]:
+        cut = int(rng.integers(1, 5))
+        return value[cut:] + value[:cut]
+
+    def dump(self, value: tuple[int, ...]) -> list[int]:
+        return list(value)
+
+    def parse(self, data: list[int]) -> tuple[int, ...]:
+        return tuple(data)
+
+    def to_json(self) -> dict[str, Any]:
+        return {}
+
+
+register_domain("order of three", lambda data: Order())
+OPAQUE = xs.Space(order=Order(), x=xs.Float(0, 1))
+
+
+@pytest.mark.parametrize(
+    ("space", "max_budget", "method", "why"),
+    [
+        (FLOATS, None, "auto", "every trial runs to its end"),
+        (FLOATS, 27, "mobster", "max_budget=27"),
+        (FLOATS, 3, "mobster", "max_budget=3"),
+        (FLOATS, 2, "auto", "2 epochs are too few"),
+        (NETWORKS, None, "auto", "Gaussian process"),
+        (NETWORKS, 9, "mobster", "Gaussian process"),
+        (OPAQUE, None, "auto", "no model knows the values of order, so good configurations are mutated"),
+        (OPAQUE, 9, "asha", "no model knows the values of order, so configurations are random"),
+        (xs.Space(mask=xs.Bits(49)), None, "auto", "Gaussian process"),
+        (xs.Space(mask=xs.Bits(48), a=xs.Bool(), b=xs.Choice(["u", "v"]), c=3), None, "pbil", "50 switches"),
+        (xs.Space(mask=xs.Bits(60), x=xs.Float(0, 1)), None, "auto", "Gaussian process"),
+    ],
+)
+def test_what_is_chosen(space: xs.Space, max_budget: int | None, method: str, why: str) -> None:
+    created = xs.Study(space, max_budget=max_budget, seed=1).history.created
+    assert (created.method, created.scheduler.get("max_budget")) == (method, max_budget)
+    assert why in created.why
+
+
+def test_the_choice_is_that_method() -> None:
+    chosen, named = (
+        xs.Study(FLOATS, max_budget=9, seed=1, method=method).history.created for method in (None, "mobster")
+    )
+    assert (chosen.searcher, chosen.scheduler) == (named.searcher, named.scheduler)
+    assert (named.method, named.why) == ("mobster", "")
+
+
+def test_the_choice_is_said_once(caplog: pytest.LogCaptureFixture, tmp_path: Any) -> None:
+    with caplog.at_level(logging.INFO, "xstar"):
+        for _ in range(2):
+            xs.Study(FLOATS, name="s", storage=tmp_path / "s.db", max_budget=9).close()
+        xs.Study(FLOATS, method="gp")
+    assert [record.getMessage() for record in caplog.records] == [
+        "method mobster: with max_budget=9 bad trials can end early, and a Gaussian process learns from all of them"
+    ]
+
+
+def test_a_part_of_ones_own_leaves_the_rest_plain() -> None:
+    given = xs.Study(FLOATS, searcher=Random(), max_budget=9)
+    assert (given.searcher, given.scheduler) == (Random(), FIFO(9))
+    given = xs.Study(FLOATS, scheduler=ASHA(9))
+    assert (given.searcher, given.scheduler) == (Auto(), ASHA(9))
+    assert (given.history.created.method, given.history.created.why) == ("", "")
+
+
+def test_a_method_that_does_not_exist() -> None:
+    with pytest.raises(InvalidArgument, match=r"but got 'mobstr'; did you mean 'mobster'"):
+        xs.Study(FLOATS, method="mobstr")
+
+
+def test_auto_mutates_what_no_model_knows() -> None:
+    study = xs.Study(OPAQUE, seed=1)
+    for _ in range(14):
+        trial = study.ask()
+        assert trial is not None
+        study.tell(trial, trial["x"] + trial["order"][0])
+    origins = [str(trial.origin) for trial in study.history.trials]
+    assert all(origin.startswith("auto: no model knows order; evolution: ") for origin in origins)
+    assert audit(study).findings == []
+
+
+def test_a_journal_without_the_name_of_its_method_is_read() -> None:
+    created = xs.Study(FLOATS, seed=1).history.created
+    old = ev.dump(created).replace(f'"why":"{created.why}"', "").replace(',"method":"auto",', "")
+    read = ev.load("created", old, 1)
+    assert isinstance(read, ev.Created)
+    assert (read.method, read.why) == ("", "")
+
+
+def test_what_is_left_out_stays_as_stored(tmp_path: Any) -> None:
+    path = tmp_path / "s.db"
+    xs.Study(FLOATS, name="s", storage=path, method="sobol", max_budget=9).close()
+    xs.Study(FLOATS, name="s", storage=path, max_budget=9).close()
+    with pytest.raises(StudyMismatch, match="max_budget: 27 here, 9 in the stored study"):
+        xs.Study(FLOATS, name="s", storage=path, max_budget=27)
+
+
+# ---------------------------------------------------------------- objectives that yield
+
+
+def curve(trial: Any) -> Iterator[float]:
+    for epoch in range(1, 4):
+        yield trial["x"] / epoch
+
+
+def scaled(factor: float, trial: Any) -> Iterator[float]:
+    yield factor * trial["x"]
+
+
+class Curve:
+    def __call__(self, trial: Any) -> Iterator[float]:
+        yield trial["x"]
+
+    def method(self, trial: Any) -> Iterator[float]:
+        yield trial["x"]
+
+
+def test_who_yields() -> None:
+    assert all(yields(each) for each in (curve, functools.partial(scaled, 2.0), Curve(), Curve().method))
+    assert not any(yields(each) for each in (lambda trial: trial["x"], Curve, len))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("objective", [curve, lambda trial: curve(trial)])
+def test_yielding_without_a_full_budget(objective: Any, caplog: pytest.LogCaptureFixture) -> None:
+    study = xs.minimize(objective, FLOATS, trials=3, seed=1).study
+    assert study.history.created.method == "auto"
+    assert [len(trial.reports) for trial in study.history.trials] == [3, 3, 3]
+    assert [record.getMessage() for record in caplog.records] == [
+        "the objective yields, but nobody knows how long a full training is, so no trial is ended early; "
+        "pass max_budget=…, the number of values a full training yields, to end bad trials early"
+    ]
+    caplog.clear()
+    xs.minimize(objective, FLOATS, trials=3, seed=1, max_budget=3)
+    assert "nobody knows" not in caplog.text

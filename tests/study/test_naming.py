@@ -1,0 +1,77 @@
+"""A method has a name, and two studies differ in a few words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import xstar as xs
+from xstar.errors import StudyMismatch
+from xstar.schedulers import ASHA, FIFO
+from xstar.searchers import GP, Random, Sobol
+from xstar.study.methods import METHODS
+from xstar.study.naming import described, method_of
+
+SPACE = xs.Space(x=xs.Float(0, 1))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_goes_by_its_name(name: str) -> None:
+    created = xs.Study(SPACE, method=name, max_budget=27).history.created
+    assert method_of(created) == name
+    assert described(created) == f"{name}, max_budget 27"
+    assert method_of(replace(created, method="")) == name, "as in a journal that does not have it"
+
+
+@pytest.mark.parametrize(
+    ("parts", "name"),
+    [
+        ({"searcher": GP(), "scheduler": ASHA(27)}, "mobster"),
+        ({"searcher": GP(samples=3), "scheduler": ASHA(27)}, "gp(samples=3) + asha"),
+        ({"searcher": Sobol(), "scheduler": ASHA(27, eta=4)}, "sobol + asha(eta=4)"),
+        ({"searcher": Random(), "scheduler": FIFO()}, "random"),
+    ],
+)
+def test_parts_have_names_too(parts: dict[str, Any], name: str) -> None:
+    study = xs.Study(SPACE, **parts)
+    assert method_of(study.history.created) == name
+    assert repr(study) == f"<Study in memory: {name}, 0 trials>"
+
+
+MOBSTER = {"method": "mobster", "max_budget": 9}
+
+
+@pytest.mark.parametrize(
+    ("stored", "given", "lines"),
+    [
+        ({"method": "sobol"}, {"method": "gp"}, ["method: gp here, sobol in the stored study"]),
+        (MOBSTER, {"method": "mobster", "max_budget": 27}, ["max_budget: 27 here, 9 in the stored study"]),
+        (MOBSTER, {"max_budget": 27}, ["max_budget: 27 here, 9 in the stored study"]),
+        (MOBSTER, {"method": "asha", "max_budget": 9}, ["method: asha here, mobster in the stored study"]),
+        (
+            MOBSTER,
+            {"method": "asha", "max_budget": 27},
+            ["method: asha here, mobster in the stored study", "max_budget: 27 here, 9 in the stored study"],
+        ),
+        (MOBSTER, {"searcher": GP(samples=3)}, ["samples of gp: 3 here, 0 in the stored study"]),
+        (MOBSTER, {"searcher": Random()}, ["searcher: random here, gp in the stored study"]),
+        (MOBSTER, {"scheduler": ASHA(9, eta=2)}, ["eta of asha: 2 here, 3 in the stored study"]),
+        (MOBSTER, {"max_budget": 9}, []),
+        ({"searcher": GP(), "scheduler": ASHA(9)}, MOBSTER, []),
+        (MOBSTER, {"searcher": GP(), "scheduler": ASHA(9)}, []),
+    ],
+)
+def test_a_difference_is_a_line(
+    stored: dict[str, Any], given: dict[str, Any], lines: list[str], tmp_path: Path
+) -> None:
+    storage = tmp_path / "s.db"
+    xs.Study(SPACE, name="s", storage=storage, **stored).close()
+    if not lines:
+        xs.Study(SPACE, name="s", storage=storage, **given).close()
+        return
+    with pytest.raises(StudyMismatch) as caught:
+        xs.Study(SPACE, name="s", storage=storage, **given)
+    assert str(caught.value).splitlines()[1:-1] == [f"  - {line}" for line in lines]
