@@ -8,13 +8,16 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+import xstar as xs
 from xstar import errors
+from xstar.study.methods import METHODS, choose
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -25,6 +28,7 @@ SECONDS = 50
 
 FENCE = re.compile(r"^( *)(`{3,})(\S*)")
 NOT_RUN = re.compile(r"<!-- not run: \S.*-->")
+NEEDS = re.compile(r"<!-- not run: needs ([a-z]+) -->")  # run where the package is installed
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 # The page's own lines at their own numbers, as the program __main__: tracebacks point into the page, and functions are
@@ -46,6 +50,12 @@ class Block:
     skipped: bool
 
 
+def not_run(line: str) -> bool:
+    """Whether the line above a block keeps it from being run: for a reason, or for want of a package."""
+    needs = NEEDS.fullmatch(line)
+    return find_spec(needs[1]) is None if needs else NOT_RUN.fullmatch(line) is not None
+
+
 def blocks_of(page: str) -> list[Block]:
     found: list[Block] = []
     lines = page.splitlines()
@@ -54,7 +64,7 @@ def blocks_of(page: str) -> list[Block]:
         opened = FENCE.match(lines[number])
         if opened:
             indent, ticks, language = opened.groups()
-            skipped = number > 0 and NOT_RUN.fullmatch(lines[number - 1].strip()) is not None
+            skipped = number > 0 and not_run(lines[number - 1].strip())
             start = number + 1
             number = start
             while number < len(lines) and lines[number].strip() != ticks:
@@ -105,6 +115,12 @@ def test_blocks_keep_their_line_numbers() -> None:
 @pytest.mark.parametrize("comment", ["<!-- not run: -->", "<!-- not run -->", "text"])
 def test_a_block_is_skipped_for_a_reason_only(comment: str) -> None:
     assert "b = 2" in program_of(f"{comment}\n```python\nb = 2\n```\n")
+
+
+def test_a_block_that_needs_a_package_runs_where_it_is_installed() -> None:
+    page = "<!-- not run: needs {} -->\n```python\nb = 2\n```\n"
+    assert "b = 2" in program_of(page.format("pytest"))
+    assert "b = 2" not in program_of(page.format("nosuchpackage"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=relative)
@@ -173,6 +189,31 @@ def test_the_tree_of_errors_is_that_of_the_code() -> None:
     assert told == tree(errors.__doc__ or "")
     own = {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)}
     assert {re.sub(r"^[│├└─ ]+", "", line).split()[0] for line in told} == own
+
+
+def test_the_page_of_methods_names_all_of_them_and_no_others() -> None:
+    page = (DOCS / "which-method.md").read_text(encoding="utf-8")
+    table = page[: page.index("## Every case")]
+    named = {word for word in re.findall(r"`([a-z-]+)`", table)} - {"method"}
+    assert named <= METHODS.keys()
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [name for name in METHODS if f"`{name}`" not in page + readme] == []
+
+
+def test_the_page_of_methods_says_what_is_chosen() -> None:
+    """The bold names of the first table are those of `choose`."""
+    page = (DOCS / "which-method.md").read_text(encoding="utf-8").partition("## Every case")[0]
+    numbers = xs.Space(x=xs.Float(0, 1))
+    spaces = {
+        "most searches": numbers,
+        "an [arch": xs.Space(net=xs.nets.MLP(inputs=4)),
+        "50 or more": xs.Space(b=xs.Bits(50)),
+    }
+    for start, space in spaces.items():
+        (row,) = (line for line in page.splitlines() if line.startswith(f"| {start}"))
+        with_epochs, without = row.split("|")[2:4]
+        for cell, budget in ((with_epochs, 9), (without, None)):
+            assert re.findall(r"\*\*\[?`([a-z-]+)`", cell) == [choose(space, budget)[0]]
 
 
 def test_the_readme_says_how_to_test() -> None:
