@@ -194,7 +194,7 @@ def test_the_tree_of_errors_is_that_of_the_code() -> None:
 def test_the_page_of_methods_names_all_of_them_and_no_others() -> None:
     page = (DOCS / "which-method.md").read_text(encoding="utf-8")
     table = page[: page.index("## Every case")]
-    named = {word for word in re.findall(r"`([a-z-]+)`", table)} - {"method"}
+    named = set(re.findall(r"`([a-z-]+)`", table)) - {"method"}
     assert named <= METHODS.keys()
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert [name for name in METHODS if f"`{name}`" not in page + readme] == []
