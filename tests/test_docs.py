@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import importlib.util
 import os
 import re
@@ -10,6 +12,7 @@ import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -232,3 +235,47 @@ def test_the_picture_of_the_parts_is_that_of_the_contract() -> None:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert (DOCS / "assets" / "layers.svg").read_text() == module.draw(module.layers())
+
+
+SHELVES = ("nets", "searchers", "schedulers", "executors", "igo", "problems", "testing")
+
+
+def public_names() -> set[str]:
+    """What the reference owes its reader: the shelf, what its modules put on theirs, and every error."""
+    names = {f"xstar.{name}" for name in xs.__all__ if not isinstance(getattr(xs, name), ModuleType)}
+    for shelf in SHELVES:
+        module = getattr(xs, shelf)
+        tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
+        aliases = (alias for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names)
+        defined = (node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name[0] != "_")
+        names |= {f"xstar.{shelf}.{alias.name}" for alias in aliases if alias.asname == alias.name}
+        names |= {f"xstar.{shelf}.{name}" for name in defined}
+    own = {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)}
+    return names | {f"xstar.errors.{name}" for name in own - set(xs.__all__)}
+
+
+def test_the_reference_has_every_public_name() -> None:
+    pages = (page.read_text(encoding="utf-8") for page in sorted((DOCS / "reference").glob("*.md")))
+    there = [name for page in pages for name in re.findall(r"^::: (\S+)$", page, re.MULTILINE)]
+    assert len(there) == len(set(there))
+    assert public_names() - set(there) == set()
+    for name in set(there) - public_names():  # more than is owed, but nothing that is not there
+        module, _, attribute = name.rpartition(".")
+        if find_spec("torch") or module != "xstar.igo.cotrain":
+            assert hasattr(importlib.import_module(module), attribute), name
+
+
+def test_every_module_on_the_shelf_has_its_page() -> None:
+    modules = {name for name in xs.__all__ if isinstance(getattr(xs, name), ModuleType)}
+    assert modules == {*SHELVES, "errors"}
+    assert {page.stem for page in (DOCS / "reference").glob("*.md")} >= modules
+
+
+def test_the_reference_is_written_in_markdown() -> None:
+    spec = importlib.util.spec_from_file_location("reference_text", ROOT / "tools" / "reference_text.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    text = "As :class:`~xstar.api.Result`.\n\n>>> 1 + 1\n2\n>>> 3\n3\n\nMore."
+    assert module.markdown(text) == "As `Result`.\n\n```pycon\n>>> 1 + 1\n2\n>>> 3\n3\n```\n\nMore."
