@@ -166,7 +166,8 @@ def test_every_page_is_in_the_navigation() -> None:
 
     Loader.add_multi_constructor("tag:yaml.org,2002:python/", lambda loader, suffix, node: suffix)
     settings = yaml.load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"), Loader)
-    assert sorted(nav_files(settings["nav"])) == sorted(page.relative_to(DOCS).as_posix() for page in PAGES[1:])
+    pages = [*PAGES[1:], *DOCS.glob("*.ipynb")]
+    assert sorted(nav_files(settings["nav"])) == sorted(page.relative_to(DOCS).as_posix() for page in pages)
 
 
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
