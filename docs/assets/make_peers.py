@@ -19,7 +19,7 @@ from xstar import problems  # noqa: E402
 from xstar.plots import Series, line_chart  # noqa: E402
 
 PROBLEM, TRIALS = "hartmann6", 60
-NAMES = {"xstar-auto": "xstar", "optuna-tpe": "Optuna", "smac": "SMAC3", "xstar-random": "random"}
+NAMES = {"xstar-auto": "xstar", "optuna-tpe": "Optuna", "xstar-random": "random"}
 """Methods at their libraries' defaults."""
 
 
@@ -48,20 +48,20 @@ def draw():
     lines, seeds = [], set()
     for name, found in found_runs().items():
         low, median, high = np.quantile(found, [0.25, 0.5, 0.75], axis=0)
-        lines.append(Series(name, range(1, TRIALS + 1), median, low, high))
+        lines.append(Series(name, range(1, TRIALS + 1), median, low, high, steps=True))
         seeds.add(len(found))
     (count,) = seeds  # a comparison over different seeds would be none
     return line_chart(
         lines,
-        title="Hartmann's function, 6 parameters: how far the best trial is from the optimum",
+        title="Hartmann's function: distance of the best trial to the optimum",
         subtitle=f"everything at its default; median and middle half of {count} seeds; lower is better",
         x_label="trials",
         log_y=True,
-        y_range=(1e-4, 10.0),
+        y_range=(1e-5, 10.0),
     )
 
 
 if __name__ == "__main__":
     for name, (count, median) in medians().items():
-        print(f"{name:8} {median:.4f} after {TRIALS} trials (median of {count} seeds)")
+        print(f"{name:8} {median:.2g} after {TRIALS} trials (median of {count} seeds)")
     Path(__file__).with_name("peers.svg").write_text(draw(), encoding="utf-8")
