@@ -131,6 +131,8 @@ def minimize(
     checkpoints: int | None = DEFAULT_CHECKPOINTS,
     workers: int = 1,
     timeout: float | None = None,
+    cores: int | None = None,
+    gpus: float | None = None,
     retries: int | None = None,
     progress: bool | None = None,
     watch: Watch | None = None,
@@ -144,7 +146,7 @@ def minimize(
     ----------
     objective
         A function of one trial: ``trial["lr"]`` reads a parameter. It returns a number or a dictionary of metrics, or
-        yields one per epoch.
+        yields one per epoch, or hands it to ``trial.report``.
     space
         What may be tried.
     trials
@@ -200,9 +202,17 @@ def minimize(
     workers
         Trials at a time.
 
-        One worker without ``timeout`` runs in this process, otherwise there are worker processes.
+        One worker without ``timeout`` and ``cores`` runs in this process, otherwise there are worker processes.
     timeout
         Seconds that one run of a trial may take.
+    cores
+        Cores of each worker: how many threads its numerical libraries start.
+
+        By default, the workers share the cores of the machine evenly, unless ``OMP_NUM_THREADS`` and its like say otherwise.
+    gpus
+        GPUs of each worker: 1, 2, …, or a fraction, as 0.5 for two workers on one; 0 for none.
+
+        Each worker process then sees only its own, and ``trial.device`` names the first. By default, every worker sees all.
     retries
         How often a trial whose worker died is run again.
 
@@ -317,8 +327,15 @@ def _search(direction: str, arguments: Mapping[str, Any]) -> Result:
     return Result(search.study, search.run(arguments["watch"], arguments["progress"]).reason)
 
 
-def make_executor(objective: Objective, metric: str, workers: int, timeout: float | None) -> Executor:
-    """This process for one worker without a time limit, worker processes otherwise."""
-    if workers == 1 and timeout is None:
-        return InlineExecutor(objective, metric)
-    return ProcessExecutor(objective, metric, workers, timeout)
+def make_executor(
+    objective: Objective,
+    metric: str,
+    workers: int,
+    timeout: float | None,
+    cores: int | None = None,
+    gpus: float | None = None,
+) -> Executor:
+    """This process for one worker with neither a time limit nor cores of its own, worker processes otherwise."""
+    if workers == 1 and timeout is None and cores is None:
+        return InlineExecutor(objective, metric, *check_workers(workers, timeout, cores, gpus))
+    return ProcessExecutor(objective, metric, workers, timeout, cores, gpus)

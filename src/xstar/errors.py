@@ -25,6 +25,9 @@
     ├── MissingExtra               (also an ImportError) an optional dependency is not installed
     └── Infeasible                                      raised by an *objective*: this configuration cannot be evaluated
 
+    BaseException
+    └── Pruned                                          raised in an *objective* by ``trial.report``: end here; no error
+
 ``assert`` is for our own mistakes only; a user never has to read one.
 """
 
@@ -131,4 +134,12 @@ class Infeasible(XstarError):
     """Raise it in an objective when a configuration cannot be evaluated (too large, too slow, not allowed).
 
     The trial is recorded as infeasible with the message as its reason; it does not count as a crash.
+    """
+
+
+class Pruned(BaseException):
+    """``trial.report`` raises it when the trial shall go no further: a clean end, never a failure.
+
+    Like ``KeyboardInterrupt`` it is no ``Exception``, so that it passes through ``except Exception`` in the code of others,
+    which stands between a callback and the objective. Let it pass; ``finally`` and ``with`` do what they always do.
     """

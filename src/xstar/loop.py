@@ -17,11 +17,11 @@ from enum import Enum
 from types import FrameType
 
 from xstar.errors import ObjectiveError
-from xstar.executors import Executor
+from xstar.executors import Executor, RunsInPoll
 from xstar.files import DEFAULT_CHECKPOINTS, Checkpoints
 from xstar.schedulers import Advises
 from xstar.study import NO_LIMITS, Limits, SameFailure, Study
-from xstar.trial import Failure, Finished, Outcome, Report, State, last_line
+from xstar.trial import Failure, Finished, Noted, Outcome, Report, State, last_line
 
 log = logging.getLogger("xstar")
 trial_log = logging.getLogger("xstar.trials")
@@ -75,6 +75,19 @@ def run(
     if limits.trials is not None and isinstance(study.scheduler, Advises):
         for line in study.scheduler.advice(limits.trials):
             log.warning("%s", line)
+
+    def hear(outcome: Outcome) -> None:
+        _record(study, executor, outcome, alike)
+        if kept is not None and isinstance(outcome, Finished | Failure):
+            kept.clean_up(outcome.trial)
+
+    def hear_inside(outcome: Outcome) -> None:
+        hear(outcome)
+        if watch is not None:
+            watch(study)
+
+    if isinstance(executor, RunsInPoll):
+        executor.listener = hear_inside
     with _interruptible() as interrupt:
         try:
             while True:
@@ -89,9 +102,7 @@ def run(
                     if study.ended is not None:
                         return Ending(End.DONE, study.ended)
                 for outcome in executor.poll():
-                    _record(study, executor, outcome, alike)
-                    if kept is not None and not isinstance(outcome, Report):
-                        kept.clean_up(outcome.trial)
+                    hear(outcome)
                 if watch is not None:
                     watch(study)
         except BaseException as error:
@@ -106,9 +117,11 @@ def run(
 
 def _record(study: Study, executor: Executor, outcome: Outcome, alike: SameFailure) -> None:
     """Into the journal first, then act on it."""
-    if not isinstance(outcome, Failure) or outcome.kind != "exception":
+    if not isinstance(outcome, Noted) and (not isinstance(outcome, Failure) or outcome.kind != "exception"):
         alike.seen_other()
     match outcome:
+        case Noted(trial, _, attrs):
+            study.annotate(trial, attrs)
         case Report(trial, attempt, budget, metrics):
             verdict = study.report(trial, metrics, budget, attempt=attempt)
             known = study.history.trials[trial]

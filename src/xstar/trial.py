@@ -183,6 +183,15 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
+class Noted:
+    """What an objective noted about its trial."""
+
+    trial: int
+    attempt: int
+    attrs: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """The objective returned and its worker is free."""
 
@@ -201,7 +210,7 @@ class Failure:
     reason: str
 
 
-Outcome = Report | Finished | Failure
+Outcome = Report | Noted | Finished | Failure
 
 
 # ---------------------------------------------------------------- the history's row
@@ -271,7 +280,7 @@ class Trial:
         self.reason: str | None = None
         """Why the trial failed, or why it waits to be run again."""
         self.attrs: Mapping[str, Any] = NO_ATTRS
-        """What a user noted about it (``study.annotate``)."""
+        """What a user noted about it (``study.annotate``, ``trial.note``)."""
         self.asked_at = at
         self.ended_at: float | None = None
         self._sign = sign

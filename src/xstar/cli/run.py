@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,14 +21,6 @@ from xstar.progress import Progress
 from xstar.progress.choice import messages_to, screen
 from xstar.progress.terminal import make_progress
 from xstar.study import DEFAULT_STORAGE, Study
-
-THREADS = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-)
 
 EXIT_NO_VALUE = 1
 EXIT_INTERRUPTED = 130
@@ -89,7 +80,6 @@ def _search(program: Program, options: Mapping[str, Any], report: Path | None) -
     name = options.get("study") or re.sub(r"[^A-Za-z0-9._-]+", "-", program.path.stem).strip("._-") or "study"
     arguments = {"objective": program.objective, "space": program.space, **options, "study": name, "storage": storage}
     direction = arguments.pop("direction", None)
-    _limit_threads(options.get("workers", 1))
     # Beside a table messages have to go where it is drawn; otherwise where messages belong.
     messages = out if out.file.isatty() else console(stderr=True)
     with messages_to(warn(messages)):
@@ -119,17 +109,6 @@ def _run(search: Search, progress: Progress) -> Ending:
         return Ending(
             End.INTERRUPTED, "interrupted; the trials that were running will be run again when the study is resumed"
         )
-
-
-def _limit_threads(workers: int) -> None:
-    """Let the workers share the cores: each one's BLAS would otherwise start a thread per core, and all would be slower.
-
-    Only what the user left open is set, and only worker processes are affected: this one has loaded its BLAS already.
-    """
-    if isinstance(workers, int) and workers > 1:  # what is not will be refused by the executor, which says it better
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        for variable in THREADS:
-            os.environ.setdefault(variable, str(max(1, cores // workers)))
 
 
 def _public(storage: str, study: Study) -> str:

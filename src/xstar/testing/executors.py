@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from xstar.errors import Infeasible
-from xstar.executors import Executor, Objective
+from xstar.executors import Executor, Objective, RunsInPoll
 from xstar.trial import Failure, Finished, Job, Outcome, Report, Verdict
 
 PATIENCE = 200
@@ -22,14 +22,20 @@ def check_executor(make: Callable[[Objective], Executor], folder: Path) -> None:
         try:
             assert executor.idle(), "a new executor runs nothing"
             assert executor.free() >= 1, "a new executor takes a job"
+            found: list[Outcome] = []
+
+            def hear(outcome: Outcome) -> None:
+                found.append(outcome)
+                if isinstance(outcome, Report):
+                    executor.obey(outcome, verdict, job.full)
+
+            if isinstance(executor, RunsInPoll):
+                executor.listener = hear
             executor.submit(job)
             assert not executor.idle(), "a submitted job counts as running at once"
-            found: list[Outcome] = []
             for _ in range(PATIENCE):
                 for outcome in executor.poll():
-                    found.append(outcome)
-                    if isinstance(outcome, Report):
-                        executor.obey(outcome, verdict, job.full)
+                    hear(outcome)
                 if found and not isinstance(found[-1], Report):
                     break
             assert found, "nothing happened"
