@@ -119,6 +119,7 @@ def minimize(
     patience: int | None = None,
     max_failures: int | None = FIRST_FAILURES,
     metric: str | None = None,
+    best: str | None = None,
     constraints: Constraints | None = None,
     method: str | None = None,
     searcher: Searcher | None = None,
@@ -165,6 +166,12 @@ def minimize(
         Which metric counts, if the objective gives several.
 
         The only number of a dictionary counts without being named.
+    best
+        Which report of a trial is its value when the best trial is chosen: last or lowest.
+
+        By default, the last one. ``"lowest"`` is the best one, so the highest with ``xs.maximize``. It changes ``best``,
+        ``trial.value``, ``target``, ``patience`` and whose checkpoints are kept; schedulers and searchers compare and learn from
+        the reports at each budget, whatever it says.
     constraints
         Bounds of other metrics. A trial that ends beyond one is infeasible: never the best, but learned from.
 

@@ -108,6 +108,7 @@ FORMS: Mapping[str, Form] = {
         more="METRIC>=NUMBER is a lower bound. May be given several times.",
     ),
     "method": Form(default="what suits the space and the budget", more=f"One of {', '.join(METHODS)}."),
+    "best": Form(metavar="last|lowest", default="last"),
     "study": Form(default="the file's name"),
     "storage": Form(metavar="PATH|URL", envvar="XSTAR_STORAGE", default=DEFAULT_STORAGE),
     "directory": Form(Path, metavar="FOLDER", default="beside the storage"),

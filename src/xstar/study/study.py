@@ -74,11 +74,12 @@ class Study:
         seed: int | None = None,
         retries: int | None = None,
         constraints: Constraints | None = None,
+        best: str | None = None,
         directory: str | os.PathLike[str] | None = None,
         clock: Callable[[], float] = wall_clock,
     ) -> None:
         settings = Settings(
-            space, method, searcher, scheduler, max_budget, metric, direction, seed, retries, constraints
+            space, method, searcher, scheduler, max_budget, metric, direction, seed, retries, constraints, best
         )
         self.storage: SqlStorage | None = None
         journal: Journal
