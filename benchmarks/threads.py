@@ -4,8 +4,8 @@
 
 Each run trains the same small networks in worker processes. *one* is a single worker with one thread: the least that the trials
 take. *shared* are several workers, each with its share of the cores, which is the default; *unshared* are several with all the
-cores each (``cores=`` the number of cores), which is what libraries do if nobody tells them. Processor time counts everything that the
-workers do, importing torch included. The machine should have nothing else to do.
+cores each (``cores=`` the number of cores), which is what libraries do if nobody tells them. Processor time counts everything
+that the workers do, importing torch included. The machine should have nothing else to do.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
 from benchmarks.harness.records import Found, Task, significant
-from benchmarks.harness.report import Results, ratio, table
+from benchmarks.harness.report import Results, table
 from benchmarks.harness.run import Libraries
 from benchmarks.workloads.small_network import processor_seconds
 from xstar.executors.devices import available_cores
@@ -56,7 +56,7 @@ def report(results: Results, options: Namespace) -> Iterator[str]:
         if records := results.of(NETWORK, method):
             used = statistics.median(record.found["processor"] for record in records)
             wall = statistics.median(record.found["wall"] for record in records)
-            beside = ratio(used, statistics.median(by_one)) if by_one else ""
+            beside = f"{used / statistics.median(by_one):.2f}×" if by_one else ""
             workers = 1 if method == "one" else records[0].task["workers"]
             rows.append((method, str(workers), f"{used:.1f} s", beside, f"{wall:.1f} s", str(len(records))))
     yield "Processor time of the workers and time on the wall, medians:"

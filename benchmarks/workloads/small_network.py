@@ -38,7 +38,15 @@ def processor_seconds(trials: int, steps: int, workers: int, cores: int | None) 
     begun, before = time.perf_counter(), _of_children()
     # The time limit is never met: it makes a worker process also where there is one worker.
     xs.minimize(
-        objective, space, trials=trials, workers=workers, cores=cores, method="random", seed=0, timeout=3600, progress=False
+        objective,
+        space,
+        trials=trials,
+        workers=workers,
+        cores=cores,
+        method="random",
+        seed=0,
+        timeout=3600,
+        progress=False,
     )
     return _of_children() - before, time.perf_counter() - begun
 

@@ -170,8 +170,8 @@ def minimize(
         Which report of a trial is its value when the best trial is chosen: last or lowest.
 
         By default, the last one. ``"lowest"`` is the best one, so the highest with ``xs.maximize``. It changes ``best``,
-        ``trial.value``, ``target``, ``patience`` and whose checkpoints are kept; schedulers and searchers compare and learn from
-        the reports at each budget, whatever it says.
+        ``trial.value``, ``target``, ``patience`` and whose checkpoints are kept; schedulers and searchers compare and learn
+        from the reports at each budget, whatever it says.
     constraints
         Bounds of other metrics. A trial that ends beyond one is infeasible: never the best, but learned from.
 

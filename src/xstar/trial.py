@@ -222,11 +222,6 @@ class Reading(Protocol):
     @property
     def budget(self) -> int: ...
     @property
-    def score(self) -> float:
-        """The loss by which a trial that has reported is compared with others for the best: ``value``, lower is better."""
-        return self.lowest if self._lowest_counts else self.known_loss
-
-    @property
     def metrics(self) -> Metrics: ...
     @property
     def at(self) -> float: ...

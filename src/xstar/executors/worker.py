@@ -79,7 +79,7 @@ def _run(link: Link, objective: Objective, metric: str, job: Job, place: Place, 
     with _output_to(job.directory), on_record(job.directory, parent):
         outcome = run_job(objective, metric, job, _LinkChannel(link, job), place)
         if isinstance(outcome, Failure):
-            print(outcome.reason, file=sys.stderr)  # into the trial's own file
+            sys.stderr.write(f"{outcome.reason}\n")  # into the trial's own file
     # Sent after the output is closed: who hears of the end may read the files.
     run = (job.trial, job.attempt)
     if isinstance(outcome, Failure):
