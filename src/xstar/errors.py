@@ -26,7 +26,7 @@
     └── Infeasible                                      raised by an *objective*: this configuration cannot be evaluated
 
     BaseException
-    └── Pruned                                          raised in an *objective* by ``trial.report``: end here; no error
+    └── Pruned                                          raised in an *objective* by trial.report: end here; no error
 
 ``assert`` is for our own mistakes only; a user never has to read one.
 """
