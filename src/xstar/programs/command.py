@@ -1,4 +1,4 @@
-"""A command line as an objective: ``xs.minimize(xs.Command("./train.sh {lr}"), space, …)``; what ``xstar run FILE.toml`` runs."""
+"""A command line as an objective: ``xs.minimize(xs.Command("./train.sh {lr}"), space, …)``, and ``xstar run FILE.toml``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xstar.core.checks import check_switches, whole_number
 from xstar.core.values import as_float
 from xstar.errors import Infeasible, InvalidArgument, MissingMetric, ProgramFailed
 from xstar.programs.exchange import Exchange
-from xstar.programs.placeholders import check_names, fill, fill_words, names_in
+from xstar.programs.placeholders import check_names, fill, fill_words
 from xstar.programs.reports import Epochs, Reported, read_report
 from xstar.programs.session import Session
 from xstar.space import Space
