@@ -72,9 +72,9 @@ def end_orphan(directory: str | None, record: str = RECORD) -> None:
         return
     deadline = monotonic_clock() + PATIENCE
     while _alive(group, start):
-        for pid in session_members(group):
+        for member in session_members(group):
             with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+                os.kill(member, signal.SIGKILL)
         if monotonic_clock() > deadline:
             raise ObjectiveError(
                 f"an earlier run of this trial, process {group}, was killed but does not die; end it first"

@@ -8,7 +8,7 @@ import shlex
 import signal
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from xstar.core.checks import check_names as check_choices
@@ -31,8 +31,8 @@ LOG_LIMIT = 10_000_000
 """Bytes: a day's worth of progress lines. A thousand trials that print without end would otherwise fill the disk."""
 
 NO_REPORT = (
-    'it ended without a report. Print a line such as {"loss": 0.3} to standard output (and flush it), append one to the file '
-    "named by XSTAR_METRICS, or call `xstar report loss=0.3`"
+    'the program ended without a report. Print a line such as {"loss": 0.3} to standard output (and flush it), append one to the '
+    "file named by XSTAR_METRICS, or call `xstar report loss=0.3`"
 )
 
 PRIVATE = ("XSTAR_STORAGE",)
@@ -60,7 +60,7 @@ class Command:
     """``"epochs"``: one report per epoch. ``"last"``: the program trains from ``XSTAR_START`` to ``XSTAR_BUDGET`` and only its
     last report counts."""
     metric: str | None = None
-    """A line without this metric is no report. ``None``: every JSON object with numbers is one."""
+    """A line without this metric is no report. ``None``: the metric of the search, or any number if that names none."""
     grace: float = GRACE
     """Seconds between the signal to stop and the end of the program and all that it started."""
     stop_signal: str = "TERM"
@@ -101,9 +101,10 @@ class Command:
                 "env", "must map names to strings", self.env, 'e.g. env = {CUDA_VISIBLE_DEVICES = "0"}'
             )
 
-    def check(self, space: Space) -> None:
-        """Refuse placeholders that the space does not have."""
-        check_names([*self._texts(), *self.env.values()], list(space))
+    def fitted(self, space: Space, metric: str | None) -> Command:
+        """The command for a search: its placeholders are in the space, and a line without the metric is no report."""
+        check_names([*self.words(), *self.env.values()], list(space))
+        return self if self.metric is not None else replace(self, metric=metric)
 
     def _split(self) -> list[str]:
         assert isinstance(self.command, str)
@@ -115,7 +116,8 @@ class Command:
                 "command", f"must be words as a shell has them ({error})", self.command, remedy
             ) from None
 
-    def _texts(self) -> list[str]:
+    def words(self) -> list[str]:
+        """The command line, placeholders and all."""
         return self._split() if isinstance(self.command, str) else list(self.command)
 
     # ------------------------------------------------------------ one trial
@@ -190,7 +192,7 @@ class _Run:
         command = self.command
         if command.shell:
             return ["/bin/sh", "-c", fill(str(command.command), values, quoted=True)]
-        words = fill_words(command._texts(), values)
+        words = fill_words(command.words(), values)
         if not words:
             raise ProgramFailed(f"nothing is left of the command for the configuration {dict(config)}")
         return words
@@ -254,7 +256,7 @@ class _Run:
         if how == "exit":
             raise ProgramFailed(f"the program ended with exit code {what}{self._last_words()}")
         if how == "error":
-            raise ProgramFailed(f"the program cannot be started: {what}: {shlex.join(self.command._texts())}")
+            raise ProgramFailed(f"the program cannot be started: {what}: {shlex.join(self.command.words())}")
         name = signal.Signals(int(what)).name if what.isdecimal() and int(what) in set(signal.Signals) else what
         often = " (often the system running out of memory)" if name == "SIGKILL" else ""
         raise ProgramFailed(f"the program was killed by signal {name}{often}{self._last_words()}", "killed")
