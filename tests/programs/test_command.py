@@ -131,7 +131,9 @@ def test_a_shell_is_used_when_asked_for_alone(tmp_path: Path) -> None:
 
 
 def test_a_search_over_a_program_in_worker_processes(tmp_path: Path) -> None:
-    text = """awk -v x=$1 'BEGIN { for (e = 1; e <= 4; e++) { printf "{\\"loss\\": %g}\\n", x * x + 1 / e; fflush() } }'"""
+    text = (
+        """awk -v x=$1 'BEGIN { for (e = 1; e <= 4; e++) { printf "{\\"loss\\": %g}\\n", x * x + 1 / e; fflush() } }'"""
+    )
     command = xs.Command(script(tmp_path, text) + " {x}")
     space = xs.Space(x=xs.Float(-1, 1))
     result = xs.minimize(
