@@ -189,7 +189,7 @@ def minimize(
     storage
         Where studies are kept: a SQLite file, or a PostgreSQL URL.
 
-        By default, the file ``xstar.db``.
+        By default, the file ``xstar.db``. ``env:NAME`` and ``file:PATH`` say where to find a URL that has a password.
     directory
         Where trials keep checkpoints and output.
 

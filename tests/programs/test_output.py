@@ -19,7 +19,8 @@ def test_lines_are_whole_and_none_is_held_beyond_the_limit() -> None:
     for _ in range(5):
         assert list(lines.feed(b"x" * LONGEST_LINE)) == []
         assert len(lines._rest) <= LONGEST_LINE
-    assert list(lines.feed(b"x\nlast")) == [] and lines.done == 9 + 5 * LONGEST_LINE + 2
+    assert list(lines.feed(b"x\nlast")) == []
+    assert lines.done == 9 + 5 * LONGEST_LINE + 2
     assert list(lines.rest()) == [b"last"]
 
 
@@ -93,5 +94,4 @@ def test_epochs_are_counted(start: int, epochs: list[float | None], counts: list
 def test_epochs_that_cannot_be_are_refused(epochs: list[float]) -> None:
     counter = Epochs(_Trial(0, resumed=False))
     with pytest.raises(ProgramFailed, match="epoch"):
-        for epoch in epochs:
-            counter.count(epoch)
+        list(map(counter.count, epochs))

@@ -13,7 +13,7 @@ import typer
 from xstar.api import Search
 from xstar.cli.load import Program, load
 from xstar.cli.manage import write_report
-from xstar.cli.search_options import SEARCH, WHERE, file_settings, given_options, with_search_options
+from xstar.cli.search_options import FORMS, SEARCH, WHERE, file_settings, given_options, with_search_options
 from xstar.cli.summary import print_summary
 from xstar.cli.text import console, warn
 from xstar.core.words import plural
@@ -22,6 +22,7 @@ from xstar.loop import End, Ending
 from xstar.progress import Progress
 from xstar.progress.choice import messages_to, screen
 from xstar.progress.terminal import make_progress
+from xstar.storage.address import has_password
 from xstar.study import DEFAULT_STORAGE, Study
 
 THREADS = (
@@ -31,6 +32,8 @@ THREADS = (
     "VECLIB_MAXIMUM_THREADS",
     "NUMEXPR_NUM_THREADS",
 )
+
+STORAGE_VARIABLE = str(FORMS["storage"].envvar)
 
 EXIT_NO_VALUE = 1
 EXIT_INTERRUPTED = 130
@@ -70,6 +73,7 @@ def run(
     Ctrl-C lets the running trials finish; pressed twice, it ends them at once, and they are run again when the study is
     resumed.
     """
+    _forget_password()
     program = load(file, space)
     given = given_options(options)
     if maximize is not None:
@@ -153,5 +157,11 @@ def _limit_threads(workers: int) -> None:
 
 
 def _public(storage: str, study: Study) -> str:
-    """The storage as it may be shown: a URL without its password."""
-    return study.storage.url if "://" in storage and study.storage is not None else storage
+    """The storage as it may be shown and given to the next command: a URL without its password."""
+    return study.storage.database.address if "://" in storage and study.storage is not None else storage
+
+
+def _forget_password() -> None:
+    """Take the storage out of the environment, if it has a password: what this program starts need not know it."""
+    if has_password(os.environ.get(STORAGE_VARIABLE, "")):
+        del os.environ[STORAGE_VARIABLE]

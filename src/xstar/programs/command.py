@@ -31,8 +31,8 @@ LOG_LIMIT = 10_000_000
 """Bytes: a day's worth of progress lines. A thousand trials that print without end would otherwise fill the disk."""
 
 NO_REPORT = (
-    'the program ended without a report. Print a line such as {"loss": 0.3} to standard output (and flush it), append one to the '
-    "file named by XSTAR_METRICS, or call `xstar report loss=0.3`"
+    'the program ended without a report. Print a line such as {"loss": 0.3} to standard output (and flush it), append one to '
+    "the file named by XSTAR_METRICS, or call `xstar report loss=0.3`"
 )
 
 PRIVATE = ("XSTAR_STORAGE",)
