@@ -139,6 +139,7 @@ def test_no_output_of_any_kind_has_the_password(url: str, tmp_path: Path, call: 
         wrong.set(drivername="mysql").render_as_string(hide_password=False),
         wrong.update_query_dict({"no_such_option": "1"}).render_as_string(hide_password=False),
         f"postgresql://me:{PASSWORD}@host/db",
+        f"postgresql://me:{TOKEN}@{TOKEN}@host/db",
         f"postgresql://me:{TOKEN}@host:port/db",
         f"postgresql://127.0.0.1:1/db?password={TOKEN}",
     ]
