@@ -80,11 +80,8 @@ def test_the_files_of_the_page_can_be_read(tmp_path: Path) -> None:
     (tmp_path / "train").chmod(0o755)
     whole = [block for block in blocks("toml") if "[space]" in block and "[program]" in block]
     parts = [block for block in blocks("toml") if block not in whole]
-    rest = '[program]\ncommand = "true"\n[space]\nlr = {float = [0.0, 1.0]}\n[settings]\ntrials = 1\n'
+    rest = {"program": 'command = "true"', "space": "lr = [1, 2]", "settings": "trials = 1"}
     for block in (*whole, *parts):
-        named = [section for section in tomllib.loads(block)]
-        lines = [part for part in rest.split("[") if part and part.split("]")[0] not in named]
-        (tmp_path / "e.toml").write_text(
-            "\n".join([block.replace("python ", "python3 "), *(f"[{part}" for part in lines)])
-        )
+        missing = [f"[{name}]\n{text}" for name, text in rest.items() if name not in tomllib.loads(block)]
+        (tmp_path / "e.toml").write_text("\n".join([block.replace("python ", "python3 "), *missing]))
         assert load_experiment(tmp_path / "e.toml").objective

@@ -6,6 +6,7 @@ The keys of ``[program]`` are the fields of :class:`xstar.programs.Command`, tho
 
 from __future__ import annotations
 
+import re
 import shutil
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -44,7 +45,7 @@ class _File:
             text = path.read_text(encoding="utf-8")
             self.data = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            raise InvalidArgument(str(path), "must be TOML", f"text={error}", "see https://toml.io") from None
+            raise _broken(path, text, error) from None
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidArgument("FILE", f"must be a text file that can be read ({error})", str(path)) from None
         self.lines = key_lines(text)
@@ -147,6 +148,16 @@ class _File:
             if error.argument.startswith(f"{self.path}"):
                 raise
             raise self._wrapped(error, *keys) from None
+
+
+def _broken(path: Path, text: str, error: tomllib.TOMLDecodeError) -> InvalidArgument:
+    lines = text.splitlines() or [""]
+    named = re.search(r" \(at line (\d+), .*\)$", str(error))
+    line = int(named[1]) if named else len(lines)
+    what = str(error).removesuffix(named[0]) if named else str(error)
+    return InvalidArgument(
+        located(path, line, "syntax"), f"must be TOML ({what})", lines[line - 1], "see https://toml.io"
+    )
 
 
 def located(path: Path, line: int | None, what: str) -> str:
