@@ -84,4 +84,4 @@ def test_the_files_of_the_page_can_be_read(tmp_path: Path) -> None:
     for block in (*whole, *parts):
         missing = [f"[{name}]\n{text}" for name, text in rest.items() if name not in tomllib.loads(block)]
         (tmp_path / "e.toml").write_text("\n".join([block.replace("python ", "python3 "), *missing]))
-        assert load_experiment(tmp_path / "e.toml").objective
+        assert isinstance(load_experiment(tmp_path / "e.toml").objective, xs.Command)
