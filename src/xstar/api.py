@@ -24,6 +24,7 @@ from xstar.errors import InvalidArgument
 from xstar.executors import Executor, InlineExecutor, Objective, ProcessExecutor, check_objective, check_workers
 from xstar.files import DEFAULT_CHECKPOINTS, check_kept
 from xstar.loop import UNKNOWN_LENGTH, Ending, Watch, log, run
+from xstar.programs import Command
 from xstar.progress import check_progress, show_progress
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
@@ -147,7 +148,7 @@ def minimize(
     ----------
     objective
         A function of one trial: ``trial["lr"]`` reads a parameter. It returns a number or a dictionary of metrics, or
-        yields one per epoch, or hands it to ``trial.report``.
+        yields one per epoch, or hands it to ``trial.report``. Or a program: ``xs.Command("./train.sh {lr}")``.
     space
         What may be tried.
     trials
@@ -197,7 +198,7 @@ def minimize(
     storage
         Where studies are kept: a SQLite file, or a PostgreSQL URL.
 
-        By default, the file ``xstar.db``.
+        By default, the file ``xstar.db``. ``env:NAME`` and ``file:PATH`` say where to find a URL that has a password.
     directory
         Where trials keep checkpoints and output.
 
@@ -278,6 +279,9 @@ class Search:
         if settings.max_budget is None and settings.scheduler is None and yields(arguments["objective"]):
             log.info("%s", UNKNOWN_LENGTH)  # as a warning when a trial shows that it is so
         _check_surroundings(arguments)
+        if isinstance(arguments["objective"], Command):
+            fitted = arguments["objective"].fitted(arguments["space"], settings.metric)
+            arguments = {**arguments, "objective": fitted}
         study = Study(name=arguments["study"], direction=direction, **taken(Study, arguments))
         try:
             executor = make_executor(**taken(make_executor, arguments) | {"metric": study.metric})
