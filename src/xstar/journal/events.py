@@ -59,6 +59,8 @@ class Created:
     """The name of the method; empty where it has none, and in journals of schema 1."""
     why: str = ""
     """Why this method, in a sentence; empty if the user chose it."""
+    program: dict[str, Any] | None = None
+    """Of a study that ``xstar run`` made: its file and how it was called, for those who join (``xstar work``)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,8 @@ class Settings:
     seed: int | None = None
     retries: int | None = None
     constraints: Constraints | None = None
+    program: Mapping[str, Any] | None = None
+    """Noted when a study is made; a later call may run it in another way."""
 
     def __post_init__(self) -> None:
         if self.space is not None and not isinstance(self.space, Space):
@@ -95,6 +97,7 @@ class Settings:
             constraints=_plain(self.constraints),
             method=method.name,
             why=method.why,
+            program=None if self.program is None else dict(self.program),
         )
 
     def parts(self, created: Created) -> tuple[Searcher, Scheduler]:
