@@ -25,6 +25,7 @@ from xstar.errors import InvalidArgument
 from xstar.executors import Executor, InlineExecutor, Objective, ProcessExecutor, check_objective, check_workers
 from xstar.files import DEFAULT_CHECKPOINTS, check_kept
 from xstar.loop import UNKNOWN_LENGTH, Ending, Watch, log, run
+from xstar.programs import Command
 from xstar.progress import check_progress, show_progress
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
@@ -146,7 +147,7 @@ def minimize(
     ----------
     objective
         A function of one trial: ``trial["lr"]`` reads a parameter. It returns a number or a dictionary of metrics, or
-        yields one per epoch.
+        yields one per epoch. Or a program: ``xs.Command("./train.sh {lr}")``.
     space
         What may be tried.
     trials
@@ -270,6 +271,9 @@ class Search:
         if settings.max_budget is None and settings.scheduler is None and yields(arguments["objective"]):
             log.info("%s", UNKNOWN_LENGTH)  # as a warning when a trial shows that it is so
         _check_surroundings(arguments)
+        if isinstance(arguments["objective"], Command):
+            fitted = arguments["objective"].fitted(arguments["space"], settings.metric)
+            arguments = {**arguments, "objective": fitted}
         study = Study(name=arguments["study"], direction=direction, **taken(Study, arguments))
         try:
             executor = make_executor(**taken(make_executor, arguments) | {"metric": study.metric})

@@ -1,4 +1,4 @@
-"""A Python file as a search: its objective, its space, its settings."""
+"""A file as a search: its objective, its space, its settings. A Python file is run; a TOML file is read (``experiment.py``)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import sys
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -32,11 +32,17 @@ class Program:
     space: Space
     settings: Mapping[str, Any]
     """The file's ``settings = {…}``: defaults for what the command line leaves open."""
+    lines: Mapping[str, int] = field(default_factory=dict)
+    """On which line a setting stands, where that is known."""
 
 
 def load(target: str, space: str) -> Program:
     """Run the file of ``FILE[:objective]`` and take its parts."""
     path, name = _split(target)
+    if path.suffix == ".toml" and name is None:
+        from xstar.cli.experiment import load_experiment  # which needs this module
+
+        return load_experiment(path)
     module = _module(path)
     settings = getattr(module, "settings", {})
     if not isinstance(settings, Mapping):
@@ -52,7 +58,7 @@ def _split(target: str) -> tuple[Path, str | None]:
         before, _, name = target.rpartition(":")
         path = Path(before)
     if not path.is_file():
-        raise InvalidArgument("FILE", "must be a Python file, or FILE:objective", target, "check the path")
+        raise InvalidArgument("FILE", "must be a Python file, FILE:objective, or a TOML file", target, "check the path")
     return path, name
 
 

@@ -1,4 +1,4 @@
-"""``xstar run``: a Python file in, a search with a live table and a closing summary out."""
+"""``xstar run``: a file in, a search with a live table and a closing summary out."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from xstar.cli.search_options import SEARCH, WHERE, file_settings, given_options
 from xstar.cli.summary import print_summary
 from xstar.cli.text import console, warn
 from xstar.core.words import plural
+from xstar.errors import InvalidArgument
 from xstar.loop import End, Ending
 from xstar.progress import Progress
 from xstar.progress.choice import messages_to, screen
@@ -38,7 +39,11 @@ EXIT_INTERRUPTED = 130
 @with_search_options
 def run(
     file: Annotated[
-        str, typer.Argument(metavar="FILE[:OBJECTIVE]", help="A Python file with a space and an objective.")
+        str,
+        typer.Argument(
+            metavar="FILE[:OBJECTIVE]",
+            help="A Python file with a space and an objective, or a TOML file with a space and a command.",
+        ),
     ],
     *,
     space: Annotated[str, typer.Option(rich_help_panel=SEARCH, help="The space's name in the file.")] = "space",
@@ -54,10 +59,13 @@ def run(
     ] = None,
     **options: Any,
 ) -> None:
-    """Search the space of a Python file, or resume the search.
+    """Search the space of a Python file or of a TOML file, or resume the search.
 
     The file defines `space = xs.Space(...)` and a function `objective(trial)` or `train(trial)`. It may define
     `settings = {"trials": 100, "metric": "error", ...}`: defaults for these options. The options given here win.
+
+    A TOML file has sections `[program]` (a command line with placeholders), `[space]` and `[settings]`: any program can be
+    searched with it. `xstar init` writes one.
 
     Ctrl-C lets the running trials finish; pressed twice, it ends them at once, and they are run again when the study is
     resumed.
@@ -93,7 +101,7 @@ def _search(program: Program, options: Mapping[str, Any], report: Path | None) -
     # Beside a table messages have to go where it is drawn; otherwise where messages belong.
     messages = out if out.file.isatty() else console(stderr=True)
     with messages_to(warn(messages)):
-        search = Search.prepare(direction, arguments)
+        search = _prepared(program, direction, arguments)
         with search.study as study:
             if study.history.trials:
                 so_far = plural(len(study.history.trials), "trial")
@@ -109,6 +117,18 @@ def _search(program: Program, options: Mapping[str, Any], report: Path | None) -
     if ending.end is End.INTERRUPTED:
         return EXIT_INTERRUPTED
     return 0 if has_value else EXIT_NO_VALUE
+
+
+def _prepared(program: Program, direction: str | None, arguments: Mapping[str, Any]) -> Search:
+    """The search; what is wrong with a setting is told with its line."""
+    try:
+        return Search.prepare(direction, arguments)
+    except InvalidArgument as error:
+        name, line = error.argument, program.lines.get(error.argument)
+        if line is None or program.settings.get(name) != arguments.get(name):
+            raise
+        where = f"{program.path}, line {line}: settings.{name}"
+        raise type(error)(where, error.rule, error.found, error.remedy) from None
 
 
 def _run(search: Search, progress: Progress) -> Ending:

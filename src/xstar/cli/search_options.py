@@ -188,10 +188,14 @@ def given_options(options: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def file_keys() -> list[str]:
+    """What a file's settings may say."""
+    return [*(name for name in keywords() if name not in PYTHON_ONLY), *DIRECTIONS]
+
+
 def file_settings(settings: Mapping[str, Any], path: Path) -> dict[str, Any]:
     """A file's settings, checked; ``None`` is left out where it is no value, as in ``{"workers": None}``."""
-    known = {name: keyword for name, keyword in keywords().items() if name not in PYTHON_ONLY}
-    allowed = [*known, *DIRECTIONS]
+    known, allowed = keywords(), file_keys()
     if unknown := [name for name in settings if name not in allowed]:
         remedy = nearest(str(unknown[0]), allowed)
         raise InvalidArgument(f"settings in {path}", f"may have {', '.join(allowed)}", unknown, remedy)

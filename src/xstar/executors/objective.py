@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from xstar.core.metrics import parse_metrics
-from xstar.errors import Infeasible, InvalidReport, MissingMetric, ObjectiveError
+from xstar.errors import Infeasible, InvalidReport, MissingMetric, ObjectiveError, ProgramFailed
 from xstar.trial import Config, Job, no_epochs, shortened
 
 Objective = Callable[[Any], Any]
@@ -186,6 +186,8 @@ def describe(error: BaseException) -> tuple[str, str]:
         return "infeasible", shortened(str(error)) or "infeasible"
     if isinstance(error, MissingMetric):
         return "metric", shortened(str(error))
+    if isinstance(error, ProgramFailed):  # where in our code it was noticed helps nobody
+        return error.kind, shortened(str(error))
     return "exception", shortened("".join(traceback.format_exception(error)).strip())
 
 
