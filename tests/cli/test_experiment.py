@@ -193,9 +193,22 @@ def test_lines_of_keys() -> None:
     assert set(found) == keys(tomllib.loads(TOML)) - {()}
     lines = {".".join(path): line for path, line in found.items()}
     assert lines == {
-        **{"a": 2, "quoted key": 3, "c": 4, "c.d": 4, "t": 7, "t.u": 7, "t.u.list": 8, "t.u.list.h": 10},
-        **{"t.u.list.i": 10, "t.u.j": 12, "t.u.j.k": 12, "t.u.j.k.l": 12, "t.u.j.m": 12, "array": 13},
-        **{"array.n": 14, "array.o": 16},
+        "a": 2,
+        "quoted key": 3,
+        "c": 4,
+        "c.d": 4,
+        "t": 7,
+        "t.u": 7,
+        "t.u.list": 8,
+        "t.u.list.h": 10,
+        "t.u.list.i": 10,
+        "t.u.j": 12,
+        "t.u.j.k": 12,
+        "t.u.j.k.l": 12,
+        "t.u.j.m": 12,
+        "array": 13,
+        "array.n": 14,
+        "array.o": 16,
     }
 
 

@@ -81,7 +81,11 @@ def test_asha_stops_programs_by_their_reports(tmp_path: Path) -> None:
     space = xs.Space(x=xs.Float(0, 1))
     result = xs.minimize(
         *(xs.Command(script(tmp_path, text) + " {x}"), space),
-        **{"trials": 5, "max_budget": 9, "method": "asha-stop", "seed": 3, "directory": tmp_path / "runs"},
+        trials=5,
+        max_budget=9,
+        method="asha-stop",
+        seed=3,
+        directory=tmp_path / "runs",
     )
     states = [trial.state for trial in result.study.trials]
     assert states.count(xs.State.STOPPED) >= 1

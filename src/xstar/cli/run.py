@@ -11,14 +11,15 @@ from typing import Annotated, Any
 import typer
 
 from xstar.api import Search
-from xstar.cli.load import Program, load
+from xstar.cli.load import DEFAULT_SPACE, Program, load
 from xstar.cli.manage import write_report
 from xstar.cli.search_options import SEARCH, WHERE, file_settings, given_options, with_search_options
 from xstar.cli.summary import print_summary
 from xstar.cli.text import console, warn
 from xstar.core.words import plural
 from xstar.errors import InvalidArgument
-from xstar.loop import End, Ending
+from xstar.files import DEFAULT_FOLDER
+from xstar.loop import End, Ending, log
 from xstar.progress import Progress
 from xstar.progress.choice import messages_to, screen
 from xstar.progress.terminal import make_progress
@@ -32,11 +33,14 @@ THREADS = (
     "NUMEXPR_NUM_THREADS",
 )
 
+SHARED = ("trials", "target", "patience", "max_failures", "checkpoints", "timeout", "grace")
+"""Options that the journal does not have from elsewhere, but that hold for every program that joins the study."""
+
 EXIT_NO_VALUE = 1
 EXIT_INTERRUPTED = 130
 
 
-@with_search_options
+@with_search_options()
 def run(
     file: Annotated[
         str,
@@ -46,7 +50,7 @@ def run(
         ),
     ],
     *,
-    space: Annotated[str, typer.Option(rich_help_panel=SEARCH, help="The space's name in the file.")] = "space",
+    space: Annotated[str, typer.Option(rich_help_panel=SEARCH, help="The space's name in the file.")] = DEFAULT_SPACE,
     maximize: Annotated[
         bool | None,
         typer.Option(
@@ -74,12 +78,10 @@ def run(
     given = given_options(options)
     if maximize is not None:
         given["direction"] = "maximize" if maximize else "minimize"
-    code = _search(program, _merged(program, given), report)
-    if code:
-        raise typer.Exit(code)
+    search_with(program, merged(program, given), report)
 
 
-def _merged(program: Program, given: Mapping[str, Any]) -> dict[str, Any]:
+def merged(program: Program, given: Mapping[str, Any]) -> dict[str, Any]:
     """The file's settings, overruled by the command line."""
     settings = file_settings(program.settings, program.path)
     if "maximize" in settings:
@@ -91,18 +93,34 @@ def _merged(program: Program, given: Mapping[str, Any]) -> dict[str, Any]:
     return {**settings, **given}
 
 
+def noted_program(program: Program, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What the journal keeps of a call, for programs that join: also where the files are, which they have to see."""
+    noted = {name: options[name] for name in SHARED if options.get(name) is not None}
+    if options.get("directory") is not None or "://" in str(options.get("storage") or ""):
+        noted["directory"] = str(Path(options.get("directory") or DEFAULT_FOLDER).expanduser().absolute())
+    return program.note(noted)
+
+
+def search_with(program: Program, options: Mapping[str, Any], report: Path | None = None) -> None:
+    """Run the search; its end is the end of the command, with the exit code that it deserves."""
+    if code := _search(program, options, report):
+        raise typer.Exit(code)
+
+
 def _search(program: Program, options: Mapping[str, Any], report: Path | None) -> int:
     """Run the search; returns the exit code."""
     out, storage = console(), options.get("storage") or DEFAULT_STORAGE
     name = options.get("study") or re.sub(r"[^A-Za-z0-9._-]+", "-", program.path.stem).strip("._-") or "study"
     arguments = {"objective": program.objective, "space": program.space, **options, "study": name, "storage": storage}
     direction = arguments.pop("direction", None)
+    arguments["program"] = noted_program(program, options)
     _limit_threads(options.get("workers", 1))
     # Beside a table messages have to go where it is drawn; otherwise where messages belong.
     messages = out if out.file.isatty() else console(stderr=True)
     with messages_to(warn(messages)):
         search = _prepared(program, direction, arguments)
         with search.study as study:
+            _check_folder(study)
             if study.history.trials:
                 so_far = plural(len(study.history.trials), "trial")
                 out.print(f"resuming study {name!r}: {so_far} so far", soft_wrap=True)
@@ -117,6 +135,18 @@ def _search(program: Program, options: Mapping[str, Any], report: Path | None) -
     if ending.end is End.INTERRUPTED:
         return EXIT_INTERRUPTED
     return 0 if has_value else EXIT_NO_VALUE
+
+
+def _check_folder(study: Study) -> None:
+    """Say so if trials were begun elsewhere, in a folder that this machine does not see."""
+    elsewhere = any(trial.reports for trial in (*study.history.waiting.values(), *study.history.paused.values()))
+    if elsewhere and not study.files.folder.is_dir():
+        log.warning(
+            "%s is not there on this machine (%s): trials that were begun elsewhere start over here. Pass --directory with a "
+            "folder that all machines see",
+            study.files.folder,
+            os.uname().nodename,
+        )
 
 
 def _prepared(program: Program, direction: str | None, arguments: Mapping[str, Any]) -> Search:
