@@ -22,6 +22,7 @@
     │   └── CorruptJournal                              an event cannot be read
     ├── JournalConflict                                 someone appended first: read again, decide again
     ├── ObjectiveError                                  the objective itself cannot be run (not: it failed once)
+    ├── SubmitError                                     the batch system did not take a job
     ├── ProgramFailed                                   a run of a program (``xs.Command``) failed: its trial's affair
     ├── MissingExtra               (also an ImportError) an optional dependency is not installed
     └── Infeasible                                      raised by an *objective*: this configuration cannot be evaluated
@@ -125,6 +126,10 @@ class JournalConflict(XstarError):
 
 class ObjectiveError(XstarError):
     """The objective cannot be run at all (it does not pickle, is not callable, …)."""
+
+
+class SubmitError(XstarError):
+    """The batch system did not take a job."""
 
 
 class ProgramFailed(XstarError):

@@ -19,6 +19,7 @@ from xstar.errors import InvalidArgument, ObjectiveError
 from xstar.executors import Objective
 from xstar.space import Space
 
+DEFAULT_SPACE = "space"
 OBJECTIVES = ("objective", "train")
 """What an objective may be called so that it need not be named."""
 
@@ -34,6 +35,14 @@ class Program:
     """The file's ``settings = {…}``: defaults for what the command line leaves open."""
     lines: Mapping[str, int] = field(default_factory=dict)
     """On which line a setting stands, where that is known."""
+    names: tuple[str | None, str | None] = (None, None)
+    """What the objective and the space are called in the file, where they were chosen by name."""
+
+    def note(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """What the journal keeps, so that other programs can join: where the file is, and how it was called."""
+        objective, space = self.names
+        noted = {"file": str(self.path.absolute()), "objective": objective, "space": space, "options": dict(options)}
+        return {name: value for name, value in noted.items() if value}
 
 
 def load(target: str, space: str) -> Program:
@@ -49,7 +58,8 @@ def load(target: str, space: str) -> Program:
         raise InvalidArgument(
             f"settings in {path}", "must be a dictionary", settings, 'e.g. settings = {"trials": 100}'
         )
-    return Program(path, _objective(module, path, name), _space(module, path, space), settings)
+    found = _objective(module, path, name), _space(module, path, space)
+    return Program(path, *found, settings, names=(name, space if space != DEFAULT_SPACE else None))
 
 
 def _split(target: str) -> tuple[Path, str | None]:

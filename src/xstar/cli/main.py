@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 from typer.core import TyperGroup
 
-from xstar.cli import init, manage, run, show, simulate
+from xstar.cli import init, manage, run, show, simulate, slurm, work
 from xstar.cli.text import console
 from xstar.core.version import VERSION
 from xstar.errors import XstarError
@@ -63,6 +63,8 @@ def main(
 
 
 app.command("run")(run.run)
+app.command("work")(work.work)
+app.command("slurm")(slurm.slurm)
 app.command("init")(init.init)
 app.command("simulate")(simulate.simulate_command)
 for function in (show.studies, show.show, show.best):

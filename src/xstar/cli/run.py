@@ -11,14 +11,15 @@ from typing import Annotated, Any
 import typer
 
 from xstar.api import Search
-from xstar.cli.load import Program, load
+from xstar.cli.load import DEFAULT_SPACE, Program, load
 from xstar.cli.manage import write_report
 from xstar.cli.search_options import FORMS, SEARCH, WHERE, file_settings, given_options, with_search_options
 from xstar.cli.summary import print_summary
 from xstar.cli.text import console, warn
 from xstar.core.words import plural
 from xstar.errors import InvalidArgument
-from xstar.loop import End, Ending
+from xstar.files import DEFAULT_FOLDER
+from xstar.loop import End, Ending, log
 from xstar.progress import Progress
 from xstar.progress.choice import messages_to, screen
 from xstar.progress.terminal import make_progress
@@ -27,11 +28,14 @@ from xstar.study import DEFAULT_STORAGE, Study
 
 STORAGE_VARIABLE = str(FORMS["storage"].envvar)
 
+SHARED = ("trials", "target", "patience", "max_failures", "checkpoints", "timeout", "grace")
+"""Options that the journal does not have from elsewhere, but that hold for every program that joins the study."""
+
 EXIT_NO_VALUE = 1
 EXIT_INTERRUPTED = 130
 
 
-@with_search_options
+@with_search_options()
 def run(
     file: Annotated[
         str,
@@ -41,7 +45,7 @@ def run(
         ),
     ],
     *,
-    space: Annotated[str, typer.Option(rich_help_panel=SEARCH, help="The space's name in the file.")] = "space",
+    space: Annotated[str, typer.Option(rich_help_panel=SEARCH, help="The space's name in the file.")] = DEFAULT_SPACE,
     maximize: Annotated[
         bool | None,
         typer.Option(
@@ -65,17 +69,15 @@ def run(
     Ctrl-C lets the running trials finish; pressed twice, it ends them at once, and they are run again when the study is
     resumed.
     """
-    _forget_password()
+    forget_password()
     program = load(file, space)
     given = given_options(options)
     if maximize is not None:
         given["direction"] = "maximize" if maximize else "minimize"
-    code = _search(program, _merged(program, given), report)
-    if code:
-        raise typer.Exit(code)
+    search_with(program, merged(program, given), report)
 
 
-def _merged(program: Program, given: Mapping[str, Any]) -> dict[str, Any]:
+def merged(program: Program, given: Mapping[str, Any]) -> dict[str, Any]:
     """The file's settings, overruled by the command line."""
     settings = file_settings(program.settings, program.path)
     if "maximize" in settings:
@@ -87,17 +89,33 @@ def _merged(program: Program, given: Mapping[str, Any]) -> dict[str, Any]:
     return {**settings, **given}
 
 
+def noted_program(program: Program, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What the journal keeps of a call, for programs that join: also where the files are, which they have to see."""
+    noted = {name: options[name] for name in SHARED if options.get(name) is not None}
+    if options.get("directory") is not None or "://" in str(options.get("storage") or ""):
+        noted["directory"] = str(Path(options.get("directory") or DEFAULT_FOLDER).expanduser().absolute())
+    return program.note(noted)
+
+
+def search_with(program: Program, options: Mapping[str, Any], report: Path | None = None) -> None:
+    """Run the search; its end is the end of the command, with the exit code that it deserves."""
+    if code := _search(program, options, report):
+        raise typer.Exit(code)
+
+
 def _search(program: Program, options: Mapping[str, Any], report: Path | None) -> int:
     """Run the search; returns the exit code."""
     out, storage = console(), options.get("storage") or DEFAULT_STORAGE
     name = options.get("study") or re.sub(r"[^A-Za-z0-9._-]+", "-", program.path.stem).strip("._-") or "study"
     arguments = {"objective": program.objective, "space": program.space, **options, "study": name, "storage": storage}
     direction = arguments.pop("direction", None)
+    arguments["program"] = noted_program(program, options)
     # Beside a table messages have to go where it is drawn; otherwise where messages belong.
     messages = out if out.file.isatty() else console(stderr=True)
     with messages_to(warn(messages)):
         search = _prepared(program, direction, arguments)
         with search.study as study:
+            _check_folder(study)
             if study.history.trials:
                 so_far = plural(len(study.history.trials), "trial")
                 out.print(f"resuming study {name!r}: {so_far} so far", soft_wrap=True)
@@ -112,6 +130,18 @@ def _search(program: Program, options: Mapping[str, Any], report: Path | None) -
     if ending.end is End.INTERRUPTED:
         return EXIT_INTERRUPTED
     return 0 if has_value else EXIT_NO_VALUE
+
+
+def _check_folder(study: Study) -> None:
+    """Say so if trials were begun elsewhere, in a folder that this machine does not see."""
+    elsewhere = any(trial.reports for trial in (*study.history.waiting.values(), *study.history.paused.values()))
+    if elsewhere and not study.files.folder.is_dir():
+        log.warning(
+            "%s is not there on this machine (%s): trials that were begun elsewhere start over here. Pass --directory with a "
+            "folder that all machines see",
+            study.files.folder,
+            os.uname().nodename,
+        )
 
 
 def _prepared(program: Program, direction: str | None, arguments: Mapping[str, Any]) -> Search:
@@ -141,7 +171,7 @@ def _public(storage: str, study: Study) -> str:
     return study.storage.database.address if "://" in storage and study.storage is not None else storage
 
 
-def _forget_password() -> None:
+def forget_password() -> None:
     """Take the storage out of the environment, if it has a password: what this program starts need not know it."""
     if has_password(os.environ.get(STORAGE_VARIABLE, "")):
         del os.environ[STORAGE_VARIABLE]
