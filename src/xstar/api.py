@@ -19,11 +19,13 @@ from typing import Any, ParamSpec
 
 from xstar.core.checks import check_path, nearest
 from xstar.core.markup import escaped
+from xstar.core.values import as_float
 from xstar.core.words import plural
 from xstar.errors import InvalidArgument
 from xstar.executors import Executor, InlineExecutor, Objective, ProcessExecutor, check_objective, check_workers
 from xstar.files import DEFAULT_CHECKPOINTS, check_kept
 from xstar.loop import UNKNOWN_LENGTH, Ending, Watch, log, run
+from xstar.programs import Command
 from xstar.progress import check_progress, show_progress
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
@@ -135,6 +137,7 @@ def minimize(
     cores: int | None = None,
     gpus: float | None = None,
     retries: int | None = None,
+    grace: float = 0.0,
     progress: bool | None = None,
     watch: Watch | None = None,
 ) -> Result:
@@ -147,7 +150,7 @@ def minimize(
     ----------
     objective
         A function of one trial: ``trial["lr"]`` reads a parameter. It returns a number or a dictionary of metrics, or
-        yields one per epoch, or hands it to ``trial.report``.
+        yields one per epoch, or hands it to ``trial.report``. Or a program: ``xs.Command("./train.sh {lr}")``.
     space
         What may be tried.
     trials
@@ -197,7 +200,7 @@ def minimize(
     storage
         Where studies are kept: a SQLite file, or a PostgreSQL URL.
 
-        By default, the file ``xstar.db``.
+        By default, the file ``xstar.db``. ``env:NAME`` and ``file:PATH`` say where to find a URL that has a password.
     directory
         Where trials keep checkpoints and output.
 
@@ -224,6 +227,12 @@ def minimize(
         How often a trial whose worker died is run again.
 
         By default, once.
+    grace
+        Seconds that running trials have to report once more when the program is told to terminate (SIGTERM).
+
+        A trial is handed back as soon as it has reported, with what it saved, and another program that shares the study may go
+        on with it at once. A trial that does not report in time is ended, and run again from its last checkpoint. By default,
+        and when the signal comes again, all are ended at once.
     progress
         Whether to show how the search goes.
 
@@ -264,6 +273,7 @@ class Search:
     limits: Limits
     executor: Executor
     checkpoints: int | None
+    grace: float
 
     @classmethod
     def prepare(cls, direction: str | None, arguments: Mapping[str, Any]) -> Search:
@@ -278,19 +288,23 @@ class Search:
         if settings.max_budget is None and settings.scheduler is None and yields(arguments["objective"]):
             log.info("%s", UNKNOWN_LENGTH)  # as a warning when a trial shows that it is so
         _check_surroundings(arguments)
+        if isinstance(arguments["objective"], Command):
+            fitted = arguments["objective"].fitted(arguments["space"], settings.metric)
+            arguments = {**arguments, "objective": fitted}
         study = Study(name=arguments["study"], direction=direction, **taken(Study, arguments))
         try:
             executor = make_executor(**taken(make_executor, arguments) | {"metric": study.metric})
         except BaseException:
             study.close()
             raise
-        return cls(study, limits, executor, arguments["checkpoints"])
+        return cls(study, limits, executor, arguments["checkpoints"], float(arguments["grace"]))
 
     def run(self, watch: Watch | None, progress: bool | None = False) -> Ending:
         """Run it until it ends. The study stays open."""
         try:
             with show_progress(self.study, self.limits, progress) as display:
-                ending = run(self.study, self.executor, self.limits, _both(display, watch), self.checkpoints)
+                watch = _both(display, watch)
+                ending = run(self.study, self.executor, self.limits, watch, self.checkpoints, self.grace)
                 if display is not None:
                     display.finish(ending.reason)
                 return ending
@@ -324,6 +338,8 @@ def _check_surroundings(arguments: Mapping[str, Any]) -> None:
     check_path("storage", arguments["storage"], "e.g. storage='xstar.db'")
     check_path("directory", arguments["directory"], "e.g. directory='runs'")
     check_progress(arguments["progress"])
+    if (grace := as_float(arguments["grace"])) is None or grace < 0:
+        raise InvalidArgument("grace", "must be a number of seconds, 0 or more", arguments["grace"], "e.g. grace=20")
     watch = arguments["watch"]
     if watch is not None and not callable(watch):
         raise InvalidArgument("watch", "must be a function of one argument (the study)", watch)

@@ -46,7 +46,7 @@ def studies(storage: Storage = STORAGE) -> None:
                 method_of(created),
                 _date(created.at)[: len("2026-12-31")],
             )
-        out.print(table if table.row_count else f"{storage} has no studies yet")
+        out.print(table if table.row_count else f"{place.url} has no studies yet")
         for line in unreadable:
             out.print(Text(line, "red"), soft_wrap=True)
 

@@ -50,6 +50,8 @@ class Settings:
     retries: int | None = None
     constraints: Constraints | None = None
     best: str | None = None
+    program: Mapping[str, Any] | None = None
+    """Noted when a study is made; a later call may run it in another way."""
 
     def __post_init__(self) -> None:
         if self.space is not None and not isinstance(self.space, Space):
@@ -101,6 +103,7 @@ class Settings:
             method=method.name,
             why=method.why,
             best=self.best or BEST[0],
+            program=None if self.program is None else dict(self.program),
         )
 
     def parts(self, created: Created) -> tuple[Searcher, Scheduler]:
