@@ -75,8 +75,8 @@ class Watch:
         for line in whole.splitlines():
             trial, attempt, budget, value = json.loads(line)
             # A resumed run without a checkpoint repeats epochs that are on record; those repeats are not recorded again.
-            first = self._told.get((trial, budget, value))
-            assert first is not None and first <= attempt, f"acknowledged, but not in the journal: {line.decode()}"
+            first = self._told.get((trial, budget, value), attempt + 1)
+            assert first <= attempt, f"acknowledged, but not in the journal: {line.decode()}"
             self.lines += 1
         self._file += len(whole) + 1 if whole else 0
         self._nothing_ran_twice()

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tests.crash.journal import Run, Watch
 from tests.crash.processes import Watched, children, kill_child, parent_of, started_by, wait_for
@@ -56,6 +57,12 @@ class Tally:
         for name in ("cut_off", "trials", "acknowledged", "audits", "decisions"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
+    def to_json(self) -> dict[str, Any]:
+        return {
+            name: dict(sorted(value.items())) if isinstance(value, Counter) else value
+            for name, value in vars(self).items()
+        }
+
 
 class Round:
     """One study in ``folder``, or on ``server``, from its first program to its last."""
@@ -69,6 +76,7 @@ class Round:
         self.tally = Tally()
         self.mark = f"XSTAR_TEST={folder}"
         self._programs: list[subprocess.Popen[bytes]] = []
+        self._cut_off: list[tuple[subprocess.Popen[bytes], list[Run]]] = []  # by whose successor they must be noticed
         self._logs = 0
         self._refill()
         self._watch = self._when_created()
@@ -77,10 +85,12 @@ class Round:
         """Kill once for each of ``kinds``, check after each kill, and bring the study to its end."""
         try:
             for kind in kinds:
+                time.sleep(self.dice.uniform(0.0, 0.3))
                 hit = getattr(self, f"_kill_{kind}")()
                 self.tally.kills[kind] += 1
                 self.tally.hits[kind] += hit
                 self._watch.check()
+                self._check_cut_off()
             self._finish()
         finally:
             for program in self._programs:
@@ -128,16 +138,22 @@ class Round:
         assert not dead, f"a program ended by itself with {dead}: {self._last_words()}"
         return True
 
-    def _all_at_work(self) -> bool:
-        """Whether every program runs a trial."""
-        busy = set(self._watch.holders().values())
-        return self._alive() and all(program.pid in busy for program in self._programs)
+    def _at_work(self, least: int = 1) -> subprocess.Popen[bytes]:
+        """One of the programs that run trials, as soon as ``least`` of them do."""
+        found: list[subprocess.Popen[bytes]] = []
+
+        def look() -> bool:
+            busy = set(self._watch.holders().values())
+            found[:] = [program for program in self._programs if program.pid in busy]
+            return self._alive() and len(found) >= least
+
+        wait_for(look, f"{least} programs run trials")
+        return self.dice.choice(found)
 
     # ------------------------------------------------------------ kills: each says whether it hit work
 
     def _kill_program(self, *, with_workers: bool = False) -> bool:
-        wait_for(self._all_at_work, "all programs run trials")
-        victim = self.dice.choice(self._programs)
+        victim = self._at_work()
         time.sleep(self.dice.uniform(0.0, 0.1))
         workers = children(victim.pid)
         watched = Watched(workers)
@@ -151,11 +167,16 @@ class Round:
         self.tally.cut_off += len(cut_off)
         wait_for(lambda: not watched.alive(), "the workers of a killed program end")
         self._refill()
-        wait_for(self._all_at_work, "the program that takes its place goes to work")
-        for run in cut_off:
-            end = self._watch.end_of(run)
-            assert isinstance(end, ev.Lost), f"{run} is stuck: nobody noticed that its program died"
+        self._cut_off.append((self._programs[-1], cut_off))
         return bool(cut_off)
+
+    def _check_cut_off(self) -> None:
+        """A program that goes to work has noticed before what dead ones were running."""
+        busy = set(self._watch.holders().values())
+        for successor, runs in [each for each in self._cut_off if each[0].pid in busy]:
+            for run in runs:
+                assert isinstance(self._watch.end_of(run), ev.Lost), f"{run} is stuck: its program is dead"
+            self._cut_off.remove((successor, runs))
 
     def _kill_group(self) -> bool:
         return self._kill_program(with_workers=True)
@@ -203,7 +224,7 @@ class Round:
         return self.server.kill_connection(self.dice) and self._work_goes_on(before)
 
     def _outages_begin(self) -> tuple[int, int]:
-        wait_for(self._all_at_work, "all programs run trials")  # one that never reached a server does not wait for it
+        self._at_work(PROGRAMS)  # all: one that never reached a server does not wait for it
         time.sleep(self.dice.uniform(0.0, 0.1))
         return self._outages(), len(self._watch.holders())
 
