@@ -92,7 +92,9 @@ def test_a_restarted_server_is_waited_for(server: Any, tmp_path: Path) -> None:
 def test_an_outage_is_said_once_and_leases_outlive_it(server: Any, caplog: pytest.LogCaptureFixture) -> None:
     times = {"now": 1000.0}
     one, two = (
-        xs.Study(SPACE, name="s", storage=server.get_uri(), max_budget=3, seed=1, clock=lambda: times["now"])
+        xs.Study(
+            SPACE, name="s", storage=server.get_uri(), method="random", max_budget=3, seed=1, clock=lambda: times["now"]
+        )
         for _ in range(2)
     )
     trial = one.ask()

@@ -54,10 +54,10 @@ def studies(storage: Storage = STORAGE) -> None:
 def _studies_table() -> Table:
     """Made for 80 columns: a name is folded, never cut, because it is what the next command is given."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    table.add_column("study", overflow="fold", min_width=16)
+    table.add_column("study", overflow="fold", min_width=14)
     table.add_column("trials", justify="right", no_wrap=True)
     table.add_column("best", no_wrap=True)
-    table.add_column("goal", no_wrap=True, overflow="ellipsis", max_width=14)
+    table.add_column("goal", no_wrap=True, overflow="ellipsis", max_width=13)
     table.add_column("method", overflow="fold", min_width=9)
     table.add_column("created", no_wrap=True)
     return table
