@@ -1,4 +1,4 @@
-"""Damage to stored JSON, for Hypothesis: bytes that change, values of another type, fields and lines that go or change places."""
+"""Damage to stored JSON, for Hypothesis: other bytes, other values, other types; fields and lines that go or change places."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ def altered(draw: st.DrawFn, text: str) -> str:
     """A JSON document with one value replaced, taken out, put twice or under another name, or with its fields in disorder."""
     document = json.loads(text)
     holder, key = draw(st.sampled_from(list(_places(document))))
-    value, how = holder[key], draw(st.sampled_from(["replace", "replace", "remove", "wrap", "as text", "rename", "reverse"]))
+    value, how = (
+        holder[key],
+        draw(st.sampled_from(["replace", "replace", "remove", "wrap", "as text", "rename", "reverse"])),
+    )
     if how == "replace":
         holder[key] = draw(JUNK)
     elif how == "remove":

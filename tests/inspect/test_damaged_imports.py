@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import io
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, event, given, settings
@@ -16,6 +14,7 @@ from hypothesis import strategies as st
 import xstar as xs
 from tests.inspect.test_exchange import some_study
 from tests.mutations import damaged_lines
+from xstar.cli.manage import import_
 from xstar.errors import XstarError
 from xstar.inspect.audit import audit
 from xstar.inspect.exchange import export_csv, export_events, import_events
@@ -91,10 +90,7 @@ class Importer:
             study.ask()
 
 
-Fuzz = Callable[[list[str]], None]
-
-
-def fuzz(examples: int, folder: Path) -> Any:
+def fuzz(examples: int, folder: Path) -> None:
     importer = Importer(folder)
 
     @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
@@ -113,3 +109,17 @@ def test_no_damage_of_an_export_breaks_the_import(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_no_damage_breaks_the_import_thorough(tmp_path: Path) -> None:
     fuzz(THOROUGH, tmp_path)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(place=st.integers(0, 2_000), gone=st.integers(0, 9), put=st.binary(max_size=9))
+def test_no_bytes_break_the_command(tmp_path: Path, place: int, gone: int, put: bytes) -> None:
+    file, storage = tmp_path / "export.jsonl", tmp_path / "bytes.db"
+    whole = "\n".join(STUDIES[0]).encode()
+    file.write_bytes(whole[:place] + put + whole[place + gone :])
+    with suppress(XstarError):
+        import_(str(file), "copy", str(storage))
+        with closing(sqlite3.connect(storage)) as made:
+            assert made.execute("SELECT count(*) FROM xstar_studies").fetchone() == (1,)
+    for path in tmp_path.glob("bytes.db*"):
+        path.unlink()
