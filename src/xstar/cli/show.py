@@ -46,7 +46,7 @@ def studies(storage: Storage = STORAGE) -> None:
                 method_of(created),
                 _date(created.at)[: len("2026-12-31")],
             )
-        out.print(table if table.row_count else f"{storage} has no studies yet")
+        out.print(table if table.row_count else f"{place.url} has no studies yet")
         for line in unreadable:
             out.print(Text(line, "red"), soft_wrap=True)
 
@@ -124,6 +124,8 @@ def _show_settings(out: Console, view: View, directory: Path | None) -> None:
     facts.add_row("method", described(created))
     if created.why:
         facts.add_row("why", created.why)
+    if created.best != "last":
+        facts.add_row("best by", f"{created.best} report of a trial")
     if view.history.bounds:
         facts.add_row("constraints", ", ".join(map(str, view.history.bounds)))
     facts.add_row("seed", str(created.seed))

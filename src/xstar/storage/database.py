@@ -21,6 +21,7 @@ from sqlalchemy import exc
 
 from xstar.errors import InvalidArgument, MissingExtra, StorageBusy, StorageError, StorageFull, StorageReadOnly
 from xstar.storage import tables
+from xstar.storage.address import hide, masked, normalise, secrets_of, without_password
 from xstar.storage.line import Line
 from xstar.storage.postgresql import PostgresLine
 from xstar.storage.sqlite import BUSY_SECONDS, SqliteLine
@@ -47,40 +48,16 @@ CONNECTION = {
 """libpq's own limits, unless the URL says otherwise: a server whose machine is gone must not be waited for without an end."""
 
 
-def normalise(storage: str | os.PathLike[str]) -> sa.URL:
-    """A path or a URL → the URL that SQLAlchemy gets."""
-    text = os.fspath(storage)
-    if not text:
-        raise InvalidArgument(
-            "storage", "must be a path or a database URL", storage, "e.g. 'xstar.db' or 'postgresql://…'"
-        )
-    if "://" not in text:
-        return sa.URL.create("sqlite", database=str(Path(text).expanduser()))
-    try:
-        url = sa.make_url(text)
-    except exc.ArgumentError:
-        raise InvalidArgument(
-            "storage", "must be a path or a database URL", text, "e.g. 'sqlite:///xstar.db'"
-        ) from None
-    if url.get_backend_name() == "sqlite":
-        if url.database in (None, "", ":memory:"):
-            raise InvalidArgument(
-                "storage", "must name a file", text, "leave storage and study out for a study in memory"
-            )
-        return url
-    if url.get_backend_name() in ("postgresql", "postgres"):
-        return url.set(drivername="postgresql+psycopg")
-    raise InvalidArgument(
-        "storage", "must be SQLite or PostgreSQL", text, "e.g. 'sqlite:///xstar.db' or 'postgresql://…'"
-    )
-
-
 class Database:
     """Transactions against one URL."""
 
     def __init__(self, storage: str | os.PathLike[str], patience: float | None = None) -> None:
         url = normalise(storage)
-        self.url = url.render_as_string(hide_password=True)
+        self.url = masked(url.render_as_string(hide_password=False))
+        """Where it is, its password hidden."""
+        self.address = without_password(url)
+        """The same as it can be given again, to a program that finds the password itself."""
+        self._secrets = secrets_of(url)
         self.path = Path((url.database or "").removeprefix("file:")) if url.get_backend_name() == "sqlite" else None
         self.patience = _patience() if patience is None else patience
         self._sqlite = self.path is not None
@@ -171,18 +148,26 @@ class Database:
                 # What was never reached is no outage but a mistake in its name.
                 locked = "locked" in str(error).lower()
                 if not _passing(error) or waited >= self.patience or not (self._reached or locked):
-                    raise translated(error, self.url) from error
+                    raise self._translated(error) from self._cause(error)
                 self._begin_outage(error)
                 pause = PAUSES[min(attempt, len(PAUSES) - 1)]
                 waited += pause + (BUSY_SECONDS if locked else 0.0)
                 if self._closed.wait(pause):
-                    raise translated(error, self.url) from error
+                    raise self._translated(error) from self._cause(error)
             else:
                 self._reached = True
                 if self._outage is not None:
                     self._end_outage()
                 return done
         raise AssertionError("unreachable")
+
+    def _translated(self, error: Exception) -> StorageError:
+        found = translated(error, self.url)
+        return type(found)(hide(str(found), self._secrets))
+
+    def _cause(self, error: Exception) -> Exception | None:
+        """The driver's error, to be shown below ours; not one that spells out a password."""
+        return None if hide(str(error), self._secrets) != str(error) else error
 
     def _errors(self) -> tuple[type[Exception], ...]:
         if self._sqlite:
@@ -194,7 +179,7 @@ class Database:
     def _begin_outage(self, error: Exception) -> None:
         with self._guard:
             if self._outage is None:
-                self._outage = _text(error).splitlines()[0]
+                self._outage = hide(_text(error).splitlines()[0], self._secrets)
                 log.warning(
                     "%s cannot be used (%s); trying again for %g s, running trials go on meanwhile",
                     *(self.url, self._outage, self.patience),
