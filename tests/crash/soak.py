@@ -71,7 +71,7 @@ def record(tallies: dict[str, Tally], arguments: argparse.Namespace, seconds: fl
     for tally in tallies.values():
         total.add(tally)
     return {
-        "command": f"make soak KILLS={arguments.kills} SEED={arguments.seed}",
+        "command": f"python -m tests.crash.soak --kills {arguments.kills} --seed {arguments.seed} --minutes {arguments.minutes:g}",
         "commit": commit.stdout.strip(),
         "machine": f"{os.cpu_count()} cores {platform.machine()}, Python {platform.python_version()}",
         "seconds": round(seconds),
@@ -93,9 +93,10 @@ def main() -> None:
     tallies = soak(arguments.kills, arguments.seed, folder, begun + 60 * arguments.minutes)
     shutil.rmtree(folder)
     found = record(tallies, arguments, time.monotonic() - begun)
-    print(json.dumps(found, indent=1))
+    text = "{" + ",\n ".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in found.items()) + "}\n"
+    print(text)
     if arguments.record is not None:
-        arguments.record.write_text(json.dumps(found, indent=1) + "\n")
+        arguments.record.write_text(text)
 
 
 if __name__ == "__main__":
