@@ -70,8 +70,9 @@ def record(tallies: dict[str, Tally], arguments: argparse.Namespace, seconds: fl
     total = Tally()
     for tally in tallies.values():
         total.add(tally)
+    given = f"--kills {arguments.kills} --seed {arguments.seed} --minutes {arguments.minutes:g}"
     return {
-        "command": f"python -m tests.crash.soak --kills {arguments.kills} --seed {arguments.seed} --minutes {arguments.minutes:g}",
+        "command": f"python -m tests.crash.soak {given}",
         "commit": commit.stdout.strip(),
         "machine": f"{os.cpu_count()} cores {platform.machine()}, Python {platform.python_version()}",
         "seconds": round(seconds),
