@@ -88,6 +88,7 @@ def rows(results: Results, database: str, searcher: str) -> Iterator[list[str]]:
             f"{possible:.0f}",
             f"{ours['rate'] / possible:.2f}",
             f"{ours['conflicts']:.3f}",
+            f"{ours['processor'] * 1e3:.1f} ms",
             f"{ours['worst']:.2f} s",
             f"{ours['least']:.2f} to {ours['most']:.2f}",
         ]
@@ -103,7 +104,7 @@ HEADS = [
     "share",
     "conflicts per append",
 ]
-HEADS += ["worst wait", "of the mean, a driver"]
+HEADS += ["processor time", "worst wait", "of the mean, a driver"]
 
 
 def report(results: Results, options: Namespace) -> Iterator[str]:

@@ -282,11 +282,19 @@ _LOST = (
 """How SQLite, libpq and PostgreSQL say that trying again may help."""
 
 
+_LOST_STATES = ("08", "57P01", "57P02", "57P03", "40001", "40P01", "53300", "55P03")
+"""The same by PostgreSQL's codes, as they begin: its messages come in many words and languages. A broken connection, a server
+that is shut down, crashes or starts, a transaction that lost against another, too many connections, a lock not to be had."""
+
+
 def _passing(error: Exception) -> bool:
     """Whether trying again may help."""
     text = _text(error).lower()
     if "authentication failed" in text or "does not exist" in text:
         return False
+    state = getattr(error.orig if isinstance(error, exc.DBAPIError) else error, "sqlstate", None) or ""
+    if state.startswith(_LOST_STATES):
+        return True
     return getattr(error, "connection_invalidated", False) or any(words in text for words in _LOST)
 
 
