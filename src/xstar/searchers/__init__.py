@@ -14,3 +14,4 @@ from xstar.searchers.nasbot.searcher import NASBOT as NASBOT
 from xstar.searchers.pbil import PBIL as PBIL
 from xstar.searchers.random import Random as Random
 from xstar.searchers.sobol import Sobol as Sobol
+from xstar.searchers.tpe.searcher import TPE as TPE
