@@ -94,6 +94,7 @@ METHODS: dict[str, Method] = {
     "xstar-gp-plain": Method(lambda space, seed, _: Xstar(space, seed, None, GP(explore_every=0))),
     "xstar-dngo": Method(lambda space, seed, _: Xstar(space, seed, "dngo")),
     "xstar-dngo-paper": Method(lambda space, seed, _: Xstar(space, seed, None, DNGO(networks=1, samples=10))),
+    "xstar-tpe": Method(lambda space, seed, _: Xstar(space, seed, "tpe")),
     "xstar-auto": Method(lambda space, seed, _: Xstar(space, seed, None, Auto())),
     "xstar-random": Method(lambda space, seed, _: Xstar(space, seed, "random")),
     "optuna-tpe": Method(lambda space, seed, _: Optuna(space, partial(tpe_sampler, seed)), "optuna"),

@@ -21,8 +21,8 @@ Where a parameter of an observation is inactive, its kernel is the prior. So the
 drawing every parameter from it, and dropping those whose condition does not hold: the density of what is left needs no
 other treatment of conditions.
 
-The exponent of a normal is linear in (x², x, 1), and the logarithm of an option's kernel in its one-hot block. The logarithms of all
-kernels at all points are therefore a single matrix product.
+The exponent of a normal is linear in (x², x, 1), and the logarithm of an option's kernel in its one-hot block. The logarithms
+of all kernels at all points are therefore a single matrix product.
 """
 
 from __future__ import annotations
@@ -131,4 +131,5 @@ def _log_options(axes: Axes, hot: Array) -> Array:
 def _on_grid(places: Array, borders: Array, h: float) -> Array:
     """Return the log mass of each cell under a normal of width ``h`` around each place, truncated to [0, 1]: (s, s)."""
     mass = np.diff(ndtr((borders - places[:, None]) / h), axis=1)
-    return np.log(np.maximum(mass / mass.sum(axis=1, keepdims=True), LEAST_PROBABILITY))
+    made: Array = np.log(np.maximum(mass / mass.sum(axis=1, keepdims=True), LEAST_PROBABILITY))
+    return made

@@ -28,6 +28,14 @@ from xstar.searchers import (
 from xstar.space import Bits, Bool, Choice, Constant, Space
 from xstar.study.limits import Limits
 
+BOHB_RANDOM = 1 / 3
+"""The share of BOHB's configurations that are random (Falkner et al. 2018, Section 3.2 and Algorithm 2: ρ = 1/3)."""
+
+
+def _bohb() -> TPE:
+    return TPE(random_share=BOHB_RANDOM)
+
+
 METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Scheduler]]] = {
     "random": (Random, FIFO),
     "sobol": (Sobol, FIFO),
@@ -47,9 +55,15 @@ METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Schedule
     "nasbot": (NASBOT, FIFO),
     "nasbot-random": (NetworkRandom, FIFO),
     "evolution": (Evolution, FIFO),
+    "bohb": (_bohb, lambda budget: ASHA(_needed(budget), brackets=None)),
     "mobster": (GP, lambda budget: ASHA(_needed(budget))),
     "mobster-stop": (GP, lambda budget: StoppingASHA(_needed(budget))),
     "mobster-hyperband": (GP, lambda budget: ASHA(_needed(budget), brackets=None)),
+    # The names of MOBSTER's tables: A- asynchronous, S- synchronous; RS random search, BO Bayesian optimisation, HB Hyperband.
+    "a-rs": (Random, FIFO),
+    "a-bo": (GP, FIFO),
+    "s-hb": (Random, lambda budget: Hyperband(_needed(budget))),
+    "s-bohb": (_bohb, lambda budget: Hyperband(_needed(budget))),
 }
 
 EPOCHS = "pass the epochs of a full training run"

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 SPARE = 2
 """A budget has enough observations at d + 1 + SPARE (BOHB, Section 3.2: N_min = d + 1, and at least two are left for g)."""
 MOST_BAD = 4_000
-"""Kernels of g at most: the newest half of them, and evenly spaced ones of the older, each of which stands for several. From there
-on a suggestion takes the same time however many trials there were."""
+"""Kernels of g at most: the newest half of them, and evenly spaced ones of the older, each of which stands for several. From
+there on a suggestion takes the same time however many trials there were: 33 ms with 50 Floats (24 ms if mixed) at 10,000."""
 ROUNDS = 8
 """Draws of candidates, each of ``TPE.candidates``, until one was not tried."""
 KEPT_NETWORK = 0.5
@@ -130,7 +130,7 @@ def split(settings: TPE, history: History, data: Observations) -> Split:
         budget = level or max(history.levels, key=lambda each: (data.per_level[each], each))
         places = np.flatnonzero(data.budget == budget)
     feasible = feasible_places(history, data, places)
-    count = min(ceil(settings.good * len(places)), settings.most_good)
+    count = min(max(1, ceil(settings.good * len(places))), settings.most_good)
     order = feasible[np.argsort(data.loss[feasible], kind="stable")]
     good = np.sort(order[:count])
     return Split(good, np.setdiff1d(places, good, assume_unique=True), budget)

@@ -1,9 +1,8 @@
 """TPE: two densities, one of good configurations and one of the others, and the candidate with the largest ratio.
 
-Choose it for conditional and discrete spaces, or where a decision may take no more than milliseconds: it costs the same for any number
-of parameters that are switched on or off, and little at thousands of trials. With a few continuous parameters ``GP()`` needs
-fewer trials. Under a scheduler with rungs it learns from the largest budget that has enough observations; with Hyperband that
-is BOHB.
+Choose it for conditional and discrete spaces, or where a decision may take no more than milliseconds, also after thousands of
+trials. With a few continuous parameters ``GP()`` needs fewer trials. Under a scheduler with rungs it learns from the largest
+budget that has enough observations; with Hyperband that is BOHB.
 
 One suggestion:
 
@@ -36,8 +35,8 @@ class TPE:
     """Tree-structured Parzen estimators, multivariate."""
 
     initial: int | None = None
-    """Sobol points before the first estimate. The default is that of the other models: twice the number of parameters, between 5
-    and 12; under a scheduler with rungs the number of parameters plus one, between 4 and 10."""
+    """Sobol points before the first estimate. The default is twice the number of parameters, between 5 and 12; under a
+    scheduler with rungs the number of parameters plus one, between 4 and 10; with an architecture at least 10."""
     good: float = 0.1
     """γ: the share of the observations that are good, rounded up."""
     most_good: int = 25
