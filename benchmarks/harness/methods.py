@@ -95,6 +95,7 @@ METHODS: dict[str, Method] = {
     "xstar-dngo": Method(lambda space, seed, _: Xstar(space, seed, "dngo")),
     "xstar-dngo-paper": Method(lambda space, seed, _: Xstar(space, seed, None, DNGO(networks=1, samples=10))),
     "xstar-tpe": Method(lambda space, seed, _: Xstar(space, seed, "tpe")),
+    "xstar-forest": Method(lambda space, seed, _: Xstar(space, seed, "forest")),
     "xstar-auto": Method(lambda space, seed, _: Xstar(space, seed, None, Auto())),
     "xstar-random": Method(lambda space, seed, _: Xstar(space, seed, "random")),
     "optuna-tpe": Method(lambda space, seed, _: Optuna(space, partial(tpe_sampler, seed)), "optuna"),

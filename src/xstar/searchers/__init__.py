@@ -8,6 +8,7 @@ from xstar.searchers.base import Searcher as Searcher
 from xstar.searchers.dngo.searcher import DNGO as DNGO
 from xstar.searchers.evolution import Evolution as Evolution
 from xstar.searchers.evolution import NetworkRandom as NetworkRandom
+from xstar.searchers.forest.searcher import Forest as Forest
 from xstar.searchers.gp.searcher import GP as GP
 from xstar.searchers.grid import Grid as Grid
 from xstar.searchers.nasbot.searcher import NASBOT as NASBOT
