@@ -50,7 +50,9 @@ def test_every_split_is_the_best_one() -> None:
             assert_allclose(forest.mean[node], y[own].mean(), atol=1e-12)
             assert_allclose(forest.variance[node], y[own].var(), atol=1e-12)
             if forest.column[node] < 0:
-                assert len(own) < growth.least_split or not np.isfinite(least_error(X[own], y[own])) or y[own].std() < 1e-6
+                assert (
+                    len(own) < growth.least_split or not np.isfinite(least_error(X[own], y[own])) or y[own].std() < 1e-6
+                )
                 continue
             right = X[own, forest.column[node]] > forest.threshold[node]
             parts = own[~right], own[right]
@@ -69,7 +71,9 @@ def test_predictions_are_those_of_walks_through_the_trees() -> None:
     m, s = forest.mean[leaves], forest.variance[leaves]
     assert_allclose(found.mean[:, 0], m.mean(axis=1))
     assert_allclose(forest.means(A), found.mean)
-    assert_allclose(found.variance, np.maximum((s + m**2).mean(axis=1) - m.mean(axis=1) ** 2, VARIANCE_FLOOR), atol=1e-12)
+    assert_allclose(
+        found.variance, np.maximum((s + m**2).mean(axis=1) - m.mean(axis=1) ** 2, VARIANCE_FLOOR), atol=1e-12
+    )
 
 
 def test_leaves_have_as_many_observations_as_asked_for() -> None:

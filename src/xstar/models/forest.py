@@ -46,7 +46,8 @@ class Growth:
     """How trees are grown."""
 
     trees: int = 10
-    """SMAC's number. Thirty take three times as long and find no more (see ``docs/forest.md``)."""
+    """SMAC's number. After 60 evaluations (mean of 5 seeds) 10 and 30 trees end at 0.459 and 0.407 on Branin, at −2.94 and
+    −2.64 on Hartmann6, at 5.7e-5 and 7.1e-5 on FC-Net's naval: more is not better throughout."""
     share: float = 5 / 6
     """The share of the columns that are tried at each split (Hutter et al. 2011, Section 4.1)."""
     least_leaf: int = 1
@@ -168,9 +169,7 @@ class _Growing:
         differ = np.zeros((wide, total), dtype=bool)
         differ[:, :-1] = values[:, 1:] > values[:, :-1]
         differ &= self._chosen_columns(len(starts))[:, node]
-        gain = np.where(
-            differ & allowed, before**2 / c + (sums[node] - before) ** 2 / np.maximum(rest, 1.0), -np.inf
-        )
+        gain = np.where(differ & allowed, before**2 / c + (sums[node] - before) ** 2 / np.maximum(rest, 1.0), -np.inf)
         top = np.maximum.reduceat(gain, starts, axis=1)  # (w, nodes)
         column = top.argmax(axis=0)
         best = top[column, np.arange(len(starts))]

@@ -1,8 +1,8 @@
 """Bayesian optimisation with a random forest, as in SMAC (Hutter et al. 2011).
 
 Choose it where most parameters are categorical or conditional and the loss jumps from one to the next: trees split off what
-matters and assume no smoothness. On smooth functions of a few numbers ``GP()`` needs fewer trials. Under a scheduler with rungs the
-budget is one more input.
+matters and assume no smoothness. On smooth functions of a few numbers ``GP()`` needs fewer trials. Under a scheduler
+with rungs the budget is one more input.
 
 One suggestion:
 
