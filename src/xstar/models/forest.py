@@ -21,8 +21,8 @@ Section 4.3.2): the trees then agree at observations and disagree between them. 
 
 All trees grow at once, a level at a time, so that a level takes a few dozen calls of NumPy. Processor time of a fit on one
 core (10 trees, 10 columns) beside ``sklearn.ensemble.RandomForestRegressor`` 1.9: 9 ms against 19 ms with 100 observations, 15
-against 14 with 200, 102 against 43 with 1,000. Importing scikit-learn takes 1.4 s more, as long as 150 of these fits, and would be
-one more dependency: hence our own.
+against 14 with 200, 102 against 43 with 1,000. Importing scikit-learn takes 1.4 s more, as long as 150 of the first of these
+fits, and would be one more dependency: hence our own.
 """
 
 from __future__ import annotations

@@ -46,10 +46,10 @@ from xstar.igo import IGO, Layout
 from xstar.igo.adaptation import ADAPT
 from xstar.igo.family import Array
 from xstar.journal import History
-from xstar.journal.events import Reported
 from xstar.searchers.base import SEARCHERS, at_random, exhausted
+from xstar.searchers.results import has_result, ranks, result
 from xstar.space import Space
-from xstar.trial import Done, New, Origin, State, Suggestion, Trial, Verdict
+from xstar.trial import Done, New, Origin, Suggestion
 
 SEGMENT = re.compile(r"generation (\d+)(?:, learned ([\d -]+))?(?:, again ([\d ]+))?")
 
@@ -175,7 +175,7 @@ class _Fold:
         ready = tuple(
             number
             for number, generation in self.open.items()
-            if all(_has_result(history.trials[member]) for member in generation.members)
+            if all(has_result(history.trials[member]) for member in generation.members)
         )
         self.open_next(ready, history)
         self.steps.append((self.newest, list(ready), []))
@@ -189,8 +189,8 @@ class _Fold:
             generation = self.open.pop(number)
             trials = [history.trials[member] for member in generation.members]
             points, active = self.layout.points([trial.config for trial in trials])
-            ranks = _ranks([_result(trial, history) for trial in trials])
-            self.core.update(points, ranks, active=active, at=generation.theta)
+            order = ranks([result(trial, history) for trial in trials])
+            self.core.update(points, order, active=active, at=generation.theta)
         self.newest += 1
         self.open[self.newest] = _Generation(self.core.theta, self.core.samples)
 
@@ -219,29 +219,6 @@ def _steps(origin: Origin) -> Iterable[Step]:
         assert found is not None, f"not an origin of ours: {origin}"
         generation, learned, again = found.groups()
         yield int(generation), list(_read(learned or "")), [int(number) for number in (again or "").split()]
-
-
-def _has_result(trial: Trial) -> bool:
-    return trial.state.over or trial.state is State.PAUSED or any(map(_paused, trial.reports))
-
-
-def _paused(report: object) -> bool:
-    return isinstance(report, Reported) and report.verdict is Verdict.PAUSE
-
-
-def _result(trial: Trial, history: History) -> tuple[float, float]:
-    """Return (−budget, loss) at the first pause or at the end: lower is better."""
-    for report in trial.reports:
-        if _paused(report):
-            return -report.budget, history.loss_of(report.metrics)
-    if trial.loss is None or trial.state in (State.FAILED, State.INFEASIBLE):
-        return float("inf"), float("inf")
-    return -trial.budget, trial.loss
-
-
-def _ranks(results: Sequence[tuple[float, float]]) -> list[float]:
-    place = {result: float(rank) for rank, result in enumerate(sorted(set(results)))}
-    return [place[result] for result in results]
 
 
 def _written(numbers: Iterable[int]) -> str:

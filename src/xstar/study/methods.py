@@ -10,6 +10,7 @@ from xstar.core.checks import nearest, whole_number
 from xstar.errors import InvalidArgument
 from xstar.schedulers import ASHA, FIFO, Hyperband, MedianStop, Scheduler, StoppingASHA
 from xstar.searchers import (
+    CMA,
     DNGO,
     GP,
     NASBOT,
@@ -22,6 +23,7 @@ from xstar.searchers import (
     Grid,
     NetworkRandom,
     Random,
+    RegularisedEvolution,
     Searcher,
     Sobol,
     without_model,
@@ -49,6 +51,7 @@ METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Schedule
     "hyperband": (Random, lambda budget: Hyperband(_needed(budget))),
     "median": (Random, lambda budget: MedianStop(_needed(budget))),
     "pbil": (PBIL, FIFO),
+    "cma": (CMA, FIFO),
     "gp": (GP, FIFO),
     "dngo": (DNGO, FIFO),
     "tpe": (TPE, FIFO),
@@ -57,6 +60,7 @@ METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Schedule
     "nasbot": (NASBOT, FIFO),
     "nasbot-random": (NetworkRandom, FIFO),
     "evolution": (Evolution, FIFO),
+    "regularised-evolution": (RegularisedEvolution, FIFO),
     "bohb": (_bohb, lambda budget: ASHA(_needed(budget), brackets=None)),
     "mobster": (GP, lambda budget: ASHA(_needed(budget))),
     "mobster-stop": (GP, lambda budget: StoppingASHA(_needed(budget))),
