@@ -19,7 +19,7 @@ grids, Bools, Bits, the one-hot columns of a Choice), CMA-ES with margin keeps e
 parameters are drawn and dropped. Architectures and domains of your own have no columns and are refused.
 
 References: Hansen (2016), The CMA evolution strategy: a tutorial, arXiv:1604.00772; Hamano et al. (2022), CMA-ES with margin,
-GECCO; Auger & Hansen (2005), A restart CMA evolution strategy with increasing population size, CEC; Nomura & Shibata (2024), cmaes.
+GECCO; Auger & Hansen (2005), A restart CMA evolution strategy with increasing population size, CEC.
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ from xstar.core.randomness import Streams
 from xstar.core.values import as_float
 from xstar.errors import InvalidArgument, MissingExtra
 from xstar.journal import History
-from xstar.models.blas import single_threaded
 from xstar.searchers.base import SEARCHERS, at_random, exhausted
 from xstar.searchers.results import has_result, ranks, result
 from xstar.space import Bits, Bool, Choice, Float, Int, Ordinal, Parameter, Space
@@ -77,6 +76,8 @@ class CMA:
             raise InvalidArgument("space", rule, ", ".join(others), "use method='evolution' or 'nasbot'")
         if not cube_of(history.space).width:
             return at_random(history, rng, "cma has nothing to learn about, all parameters are constant")
+        from xstar.models.blas import single_threaded  # imported at use: it looks for BLAS libraries
+
         with single_threaded():
             return self._drawn(history, rng)
 

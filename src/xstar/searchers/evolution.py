@@ -81,9 +81,9 @@ class RegularisedEvolution:
 
     population: int = 50
     """P: the trials that may become parents, the newest ones with a loss. The first so many trials are a Sobol design, or
-    random networks after those of the pool. The paper has 100, for 20,000 trials. After 300 trials (mean of 8 seeds), 100, 50, 20 and
-    10 end at 26.51, 26.64, 26.83 and 26.92 on NAS-Bench-201 (CIFAR-100; ``Evolution`` at 26.91), at −3.26, −3.26, −3.22 and −3.23
-    on Hartmann6 (−3.02), always with a quarter of them in a tournament; 50 leave time to evolve in a hundred trials."""
+    random networks after those of the pool. The paper has 100, for 20,000 trials. After 300 trials (mean of 8 seeds), 100,
+    50, 20 and 10 end at 26.51, 26.64, 26.83 and 26.92 on NAS-Bench-201 (CIFAR-100; ``Evolution`` at 26.91), at −3.26, −3.26,
+    −3.22 and −3.23 on Hartmann6 (−3.02), with a quarter of them in a tournament; 50 leave time to evolve in 100 trials."""
     tournament: int = 12
     """S: how many of them are drawn; the best is the parent. The paper has a quarter of the population."""
 

@@ -43,8 +43,9 @@ import numpy as np
 
 from xstar.errors import InvalidArgument
 from xstar.igo import IGO, Layout
-from xstar.igo.adaptation import ADAPT
+from xstar.igo.adaptation import Settings
 from xstar.igo.family import Array
+from xstar.igo.ranking import WEIGHTS
 from xstar.journal import History
 from xstar.searchers.base import SEARCHERS, at_random, exhausted
 from xstar.searchers.results import has_result, ranks, result
@@ -65,11 +66,20 @@ class PBIL:
     """Natural-gradient search in any space."""
 
     adapt: str = "samples"
-    """``samples``: PBIL-λ, which adapts the size of a generation; ``step``: PBIL-ε, with generations of two."""
+    """``samples``: PBIL-λ, which adapts the size of a generation; ``step``: PBIL-ε, with generations of two; ``none``:
+    neither, as in cGA and UMDA."""
+    weights: str = "quarters"
+    """How much the ranks of a generation count (``igo/ranking.py``): ``quarters``, ``truncation``, ``umda`` or
+    ``exponential``, which takes ranks for losses here."""
+    step: float | None = None
+    """ε; the default is n^(−½) for n parameters of the distribution."""
+    samples: int | None = None
+    """λ, or the least λ if it is adapted; the default is 2."""
 
     def __post_init__(self) -> None:
-        if self.adapt not in ADAPT:
-            raise InvalidArgument("adapt", f"must be one of {', '.join(ADAPT)}", self.adapt, "leave it out")
+        if self.weights not in WEIGHTS:
+            raise InvalidArgument("weights", f"must be one of {', '.join(WEIGHTS)}", self.weights, "leave it out")
+        Settings.of(10, self.adapt, self.step, self.samples)  # says what is wrong with the others
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         if (done := exhausted(history)) is not None:
@@ -77,7 +87,7 @@ class PBIL:
         fold = history.memo.get(_Fold, self)
         if fold is None:
             try:
-                fold = _Fold.new(history.space, self.adapt)
+                fold = _Fold.new(history.space, self)
             except InvalidArgument as error:
                 return at_random(history, rng, f"pbil has nothing to learn about, {error.rule}")
         fold = history.memo.put(fold.caught_up(history), self)
@@ -130,9 +140,11 @@ class _Fold:
     """The last copy. It is kept so that its work is not repeated once the trial it drew is in the history."""
 
     @classmethod
-    def new(cls, space: Space, adapt: str) -> _Fold:
+    def new(cls, space: Space, settings: PBIL) -> _Fold:
         layout = Layout(space)
-        return cls(layout, IGO(layout.family, adapt=adapt))
+        step, samples, weights = settings.step, settings.samples, settings.weights
+        core = IGO(layout.family, adapt=settings.adapt, step=step, samples=samples, weights=weights)
+        return cls(layout, core)
 
     def copy(self) -> _Fold:
         # The fold replaces a core and never modifies it, and generations are frozen.

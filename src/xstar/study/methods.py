@@ -39,6 +39,11 @@ def _bohb() -> TPE:
     return TPE(random_share=BOHB_RANDOM)
 
 
+def _umda() -> PBIL:
+    """λ = 50 and μ = 25: the average of the better half is the next distribution."""
+    return PBIL(adapt="none", weights="umda", step=1.0, samples=50)
+
+
 METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Scheduler]]] = {
     "random": (Random, FIFO),
     "sobol": (Sobol, FIFO),
@@ -51,6 +56,7 @@ METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Schedule
     "hyperband": (Random, lambda budget: Hyperband(_needed(budget))),
     "median": (Random, lambda budget: MedianStop(_needed(budget))),
     "pbil": (PBIL, FIFO),
+    "umda": (_umda, FIFO),
     "cma": (CMA, FIFO),
     "gp": (GP, FIFO),
     "dngo": (DNGO, FIFO),
