@@ -11,9 +11,12 @@ symbol      meaning                                                             
 ``ε``       the share of a uniform density in the prior of each parameter                        float
 ==========  ===================================================================================  ==========
 
-The acquisition function is multiplied by π(x)^(β/n) (equation 6), so that what was observed prevails in the end. A normal prior falls without
-bound, and one that is wrong would keep the search from the optimum for as long: the mixture with a uniform density bounds
-what it can cost.
+The acquisition function is multiplied by π(x)^(β/n) (equation 6), so that what was observed prevails in the end. A normal
+prior falls without bound, and one that is wrong would keep the search from the optimum for as long: the mixture with a
+uniform density bounds what it can cost.
+
+Off by default: with β = 10 a good prior (σ = 0.15, around the optimum) saves a fifth to three fifths of the evaluations, not
+always half, and a wrong one (in the opposite corner) may cost more than as many again (``docs/gp.md``).
 """
 
 from __future__ import annotations
