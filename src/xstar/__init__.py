@@ -22,7 +22,9 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from xstar.api import maximize as maximize
     from xstar.api import minimize as minimize
     from xstar.errors import Infeasible as Infeasible
+    from xstar.errors import Pruned as Pruned
     from xstar.errors import XstarError as XstarError
+    from xstar.programs import Command as Command
     from xstar.space import Bits as Bits
     from xstar.space import Bool as Bool
     from xstar.space import Choice as Choice
@@ -47,7 +49,8 @@ __version__ = VERSION
 _MODULES = ("errors", "executors", "igo", "nets", "problems", "schedulers", "searchers", "testing")
 _HOMES = {
     "xstar.api": ("Result", "maximize", "minimize"),
-    "xstar.errors": ("Infeasible", "XstarError"),
+    "xstar.errors": ("Infeasible", "Pruned", "XstarError"),
+    "xstar.programs": ("Command",),
     "xstar.space": (
         *("Bits", "Bool", "Choice", "Constant", "Domain", "Float", "Int", "Normal", "Ordinal", "Space"),
         *("at_least", "at_most", "between"),

@@ -84,7 +84,7 @@ def _check(storage: str | os.PathLike[str]) -> None:
     A PostgreSQL database has to exist before anyone can connect to it, so there is nothing to refuse.
     """
     from xstar.storage import tables as tb  # at use: SQLAlchemy takes long to import
-    from xstar.storage.database import normalise
+    from xstar.storage.address import normalise
 
     url = normalise(storage)
     if url.get_backend_name() != "sqlite" or url.database is None or "uri" in url.query:
