@@ -155,13 +155,14 @@ class UrlCarrier(Carrier):
     def fetch(self, trial: int, folder: Path) -> bool:
         """Put the trial's checkpoint there; False if there is none."""
         system, path = self.path(trial)
-        with tempfile.TemporaryFile() as file:
+        with tempfile.TemporaryDirectory(prefix="xstar-") as scratch:
+            local = Path(scratch) / "checkpoint.tar"
             try:
-                system.get_file(path, file)
+                system.get_file(path, str(local))
             except FileNotFoundError:
                 return False
-            file.seek(0)
-            unpack(file, folder)
+            with local.open("rb") as file:
+                unpack(file, folder)
         return True
 
     def drop(self, trial: int) -> None:
@@ -178,7 +179,7 @@ class UrlCarrier(Carrier):
         with tempfile.NamedTemporaryFile(suffix=".tar") as file:
             pack(folder, file)
             file.flush()
-            if system.protocol == "file" or "file" in system.protocol:  # object stores put whole objects, disks do not
+            if "file" in system.protocol:  # object stores put whole objects, disks do not
                 system.makedirs(os.path.dirname(path), exist_ok=True)
                 system.put_file(file.name, f"{path}.new")
                 os.replace(f"{path}.new", path)

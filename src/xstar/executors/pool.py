@@ -7,6 +7,7 @@ messages there are stands in ``worker.py``, the program that runs in each of the
 from __future__ import annotations
 
 import logging
+import signal
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, MutableSequence
 from typing import Any, Generic, TypeVar, cast
@@ -38,6 +39,18 @@ def pickled(objective: Objective, metric: str, path: list[str] | None) -> bytes:
             f"the objective cannot be sent to worker processes ({type(error).__name__}: {error}); "
             "open files, connections and locks inside the function instead of around it"
         ) from error
+
+
+def death(code: int, last_words: str) -> str:
+    """How a worker process died, by its exit code as ``subprocess`` gives it."""
+    if code >= 0:
+        how = f"the worker exited with code {code}"
+    else:
+        name = signal.Signals(-code).name if -code in set(signal.Signals) else str(-code)
+        how = f"the worker was killed by signal {name}"
+        if code == -signal.SIGKILL:
+            how += " (often the system running out of memory)"
+    return how + (f"; its last output:\n{last_words}" if last_words else "")
 
 
 class Worker(ABC):

@@ -21,7 +21,7 @@ from xstar.core.values import unwrap
 from xstar.errors import InvalidArgument, ObjectiveError
 from xstar.executors.devices import Place, share
 from xstar.executors.objective import Objective, check_objective
-from xstar.executors.pool import FAILED_STARTS, TAIL, Worker, WorkerPool, pickled
+from xstar.executors.pool import FAILED_STARTS, TAIL, Worker, WorkerPool, death, pickled
 
 START = Path(__file__).with_name("start_worker.py")
 ROOT = str(Path(__file__).parents[2])
@@ -70,16 +70,7 @@ class _Process(Worker):
         self._log.close()
 
     def how_it_died(self) -> str:
-        code = self.process.wait()
-        if code >= 0:
-            how = f"the worker exited with code {code}"
-        else:
-            name = signal.Signals(-code).name if -code in set(signal.Signals) else str(-code)
-            how = f"the worker was killed by signal {name}"
-            if code == -signal.SIGKILL:
-                how += " (often the system running out of memory)"
-        last = self.last_words()
-        return how + (f"; its last output:\n{last}" if last else "")
+        return death(self.process.wait(), self.last_words())
 
     def last_words(self) -> str:
         if self.job is not None and self.job.directory is not None:

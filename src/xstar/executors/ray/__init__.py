@@ -1,0 +1,3 @@
+"""Where? On a Ray cluster: ``settings`` (``xs.Ray``), ``cluster`` (nodes), ``relay`` (on a node), ``executor`` (here)."""
+
+from xstar.executors.ray.settings import Ray as Ray
