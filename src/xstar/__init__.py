@@ -8,6 +8,7 @@ from xstar.core.version import VERSION
 from xstar.errors import Infeasible as Infeasible
 from xstar.errors import Pruned as Pruned
 from xstar.errors import XstarError as XstarError
+from xstar.executors.ray import Ray as Ray
 from xstar.space import Bits as Bits
 from xstar.space import Bool as Bool
 from xstar.space import Choice as Choice
