@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import tempfile
@@ -22,7 +23,7 @@ def ray_cluster(*cpus: int) -> Iterator[Any]:
         warnings.simplefilter("ignore")  # of what Ray imports
         from ray.cluster_utils import Cluster
     folder = tempfile.mkdtemp(prefix="ray-")  # sockets are made in it, whose paths must be short
-    cluster = None
+    cluster: Any = None
     try:
         head = {"num_cpus": cpus[0], "object_store_memory": OBJECT_STORE, "include_dashboard": False, "temp_dir": folder}
         cluster = Cluster(initialize_head=True, head_node_args=head)
@@ -44,7 +45,7 @@ def connected(cluster: Any) -> Iterator[Any]:
     """This process as a driver of the cluster."""
     import ray
 
-    ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
+    ray.init(address=cluster.address, log_to_driver=False, logging_level=logging.ERROR)
     try:
         yield ray
     finally:

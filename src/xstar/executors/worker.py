@@ -117,6 +117,7 @@ class _LinkChannel:
         self._link = link
         self._job, self._carrier = job, carrier
         self._run = (job.trial, job.attempt)
+        self._budget = 0
 
     def keep(self) -> None:
         """Bring the checkpoint to safety, if it is not kept where the objective saves it."""
@@ -125,6 +126,7 @@ class _LinkChannel:
 
     def report(self, budget: int, metrics: dict[str, float]) -> None:
         self.keep()
+        self._budget = budget
         self._link.send("report", self._run, budget, metrics)
 
     def note(self, attrs: dict[str, Any]) -> None:
@@ -136,6 +138,7 @@ class _LinkChannel:
 
     def answer(self, *, wait: bool) -> Answer | None:
         found: Answer | None = None
+        wait = wait and self._budget != self._job.full  # there it ends in any case: no need to stand still for an answer
         while (wait and found is None) or self._link.waiting():
             kind, run, stop = self._link.receive()
             if run == self._run:  # not about an earlier job

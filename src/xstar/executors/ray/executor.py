@@ -70,7 +70,8 @@ class RayExecutor(WorkerPool[Slot]):
         self._ray, self._connected = connect(settings.address)
         self._starting: list[Slot] = []
         self._unfit: dict[str, str] = {}
-        self._failures: dict[str, int] = {}
+        self._failures: dict[str, tuple[int, float]] = {}
+        """Node → how often in a row an actor did not start there, and until when it is left alone."""
         self._token: Token | None = None
         self._next_look = 0.0
         self._asked_at = self._told_at = monotonic_clock()
@@ -117,7 +118,8 @@ class RayExecutor(WorkerPool[Slot]):
                 slot.lost = "the node left the cluster"
         for slot in [slot for slot in self._starting if slot.lost is not None]:
             self._give_up(slot)
-        self._fill([node for node in nodes.values() if node.id not in self._unfit], now)
+        fit = [node for node in nodes.values() if node.id not in self._unfit]
+        self._fill([node for node in fit if now >= self._failures.get(node.id, (0, 0.0))[1]], now)
         if not self._workers and now - self._told_at > PATIENCE:
             self._told_at = now
             log.warning(
@@ -249,10 +251,22 @@ class RayExecutor(WorkerPool[Slot]):
         if slot not in self._starting:
             return  # poll() sees that it is gone
         self._give_up(slot)
-        self._failures[slot.node.id] = self._failures.get(slot.node.id, 0) + 1
-        if self._failures[slot.node.id] >= FAILED_STARTS:
-            if any(node.id == slot.node.id for node in living_nodes(self._ray)):
-                raise ObjectiveError(f"actors do not start on node {slot.node.name}: {error}")
+        self._avoid(slot.node, error)
+
+    def _avoid(self, node: Node, error: Exception) -> None:
+        """An actor did not start on this node: it is dead, which Ray has yet to notice, or something is wrong with it."""
+        now = monotonic_clock()
+        times, until = self._failures.get(node.id, (0, 0.0))
+        if now < until:
+            return  # asked for together with one that did not start, either
+        times += 1
+        self._failures[node.id] = (times, now + LOOK_SECONDS * 2**times)
+        if times < FAILED_STARTS:
+            return
+        text = f"actors do not start on node {node.name}: {error}"
+        if not self._begun and any(node.id == living.id for living in living_nodes(self._ray)):
+            raise ObjectiveError(text)
+        log.warning("%s; it is tried again later", text)
 
     # ------------------------------------------------------------ what the pool asks for
 

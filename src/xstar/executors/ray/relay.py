@@ -108,6 +108,7 @@ def relay_class() -> Any:
 
         def exchange(self, generation: int, frames: list[bytes]) -> tuple[list[bytes], int | None, str]:
             """Pass messages on, and wait for the worker's: returns them, and how it ended if it did."""
+            import time
             from multiprocessing.connection import wait
 
             self.tell(generation, frames)
@@ -118,8 +119,12 @@ def relay_class() -> Any:
             try:
                 while not wait([connection], 0.5) and process.poll() is None:
                     pass
-                while connection.poll():
+                # Reports of a short trial come in a row: they travel together, unless the run is over and its slot free.
+                until = time.monotonic() + 0.005
+                while connection.poll(0.001 if found and time.monotonic() < until else 0):
                     found.append(connection.recv_bytes())
+                    if b"finished" in found[-1] or b"failed" in found[-1]:
+                        break
             except (EOFError, OSError):  # its last words are read; it is dead, or about to be
                 process.wait()
             code = process.poll()
