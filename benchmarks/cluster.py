@@ -31,7 +31,9 @@ METHODS = ("xstar", "ray-tune")
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--slots", type=int, nargs="+", default=[8], help="trials at a time")
     parser.add_argument("--trials", type=int, default=800, help="short trials of xstar")
-    parser.add_argument("--tune-trials", type=int, default=64, help="short trials of Ray Tune, which runs a few per second")
+    parser.add_argument(
+        "--tune-trials", type=int, default=64, help="short trials of Ray Tune, which runs a few per second"
+    )
     parser.add_argument("--rounds", type=int, default=3, help="runs of each")
 
 

@@ -280,9 +280,7 @@ class Search:
         _check_surroundings(arguments)
         study = Study(name=arguments["study"], direction=direction, **taken(Study, arguments))
         try:
-            executor = make_executor(
-                **taken(make_executor, arguments) | {"metric": study.metric, "files": study.files}
-            )
+            executor = make_executor(**taken(make_executor, arguments) | {"metric": study.metric, "files": study.files})
         except BaseException:
             study.close()
             raise

@@ -25,7 +25,12 @@ def ray_cluster(*cpus: int) -> Iterator[Any]:
     folder = tempfile.mkdtemp(prefix="ray-")  # sockets are made in it, whose paths must be short
     cluster: Any = None
     try:
-        head = {"num_cpus": cpus[0], "object_store_memory": OBJECT_STORE, "include_dashboard": False, "temp_dir": folder}
+        head = {
+            "num_cpus": cpus[0],
+            "object_store_memory": OBJECT_STORE,
+            "include_dashboard": False,
+            "temp_dir": folder,
+        }
         cluster = Cluster(initialize_head=True, head_node_args=head)
         for number in cpus[1:]:
             add_node(cluster, number)

@@ -42,7 +42,9 @@ def cluster() -> Iterator[Any]:
 slow = pytest.mark.slow
 
 
-@pytest.mark.parametrize("checkpoints", ["shared", pytest.param("objects", marks=slow), pytest.param("file", marks=slow)])
+@pytest.mark.parametrize(
+    "checkpoints", ["shared", pytest.param("objects", marks=slow), pytest.param("file", marks=slow)]
+)
 def test_ray_conforms(cluster: Any, tmp_path: Path, checkpoints: str) -> None:
     where = f"file://{tmp_path / 'elsewhere'}" if checkpoints == "file" else checkpoints
     settings = xs.Ray(checkpoints=where, slots=2)
@@ -131,9 +133,7 @@ def test_workers_and_actors_that_die_are_replaced(cluster: Any, tmp_path: Path) 
 
 
 @slow
-def test_slots_follow_nodes_that_join_and_leave(
-    cluster: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_slots_follow_nodes_that_join_and_leave(cluster: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """What ran on a node that left is run again elsewhere from its checkpoint."""
     nodes: list[Any] = []
     left = tmp_path / "left"
@@ -171,9 +171,7 @@ def test_slots_follow_nodes_that_join_and_leave(
 
 
 @slow
-def test_what_is_wrong_with_a_cluster_is_named(
-    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_wrong_with_a_cluster_is_named(cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InvalidArgument, match=r"more than any node of the cluster has, but got nodes=.*CPU=1.*CPU=2"):
         xs.minimize(lambda trial: 1.0, SPACE, trials=1, executor=xs.Ray(cpus=7))
 
@@ -181,7 +179,9 @@ def test_what_is_wrong_with_a_cluster_is_named(
     missing.objective = lambda trial: 1.0  # type: ignore[attr-defined]
     missing.objective.__module__, missing.objective.__qualname__ = missing.__name__, "objective"
     monkeypatch.setitem(sys.modules, missing.__name__, missing)
-    with pytest.raises(ObjectiveError, match=r"(?s)cannot be loaded on node .*working_dir.*No module named 'only_on_the_driver'"):
+    with pytest.raises(
+        ObjectiveError, match=r"(?s)cannot be loaded on node .*working_dir.*No module named 'only_on_the_driver'"
+    ):
         xs.minimize(missing.objective, SPACE, trials=1, executor=xs.Ray(slots=1))
 
     class Unseen(Token):
@@ -197,7 +197,9 @@ def test_what_is_wrong_with_a_cluster_is_named(
 @slow
 def test_the_command_line_runs_on_a_cluster(cluster: Any, tmp_path: Path) -> None:
     file = tmp_path / "search.py"
-    file.write_text("import xstar as xs\nspace = xs.Space(x=xs.Float(-1, 1))\ndef train(trial):\n    return trial['x']\n")
+    file.write_text(
+        "import xstar as xs\nspace = xs.Space(x=xs.Float(-1, 1))\ndef train(trial):\n    return trial['x']\n"
+    )
     storage = str(tmp_path / "study.db")
     told = CliRunner().invoke(
         app, ["run", str(file), "--executor", "ray", "--workers", "2", "--trials", "5", "--storage", storage]

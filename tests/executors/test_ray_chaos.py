@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
@@ -91,10 +92,8 @@ def test_nothing_is_lost_whatever_dies(tmp_path: Path, method: str, monkeypatch:
 
 
 def _kill(pid: int) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def _kill_node(cluster: Any, node: Any) -> None:

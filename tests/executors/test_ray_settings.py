@@ -50,7 +50,7 @@ def test_the_options_of_a_search_say_what_a_slot_has() -> None:
     assert chosen(own, 1, None, None) is own
     with pytest.raises(InvalidArgument, match=r"workers: must be left out beside executor=xs.Ray.*xs.Ray\(slots=4\)"):
         chosen(own, 4, None, None)
-    with pytest.raises(InvalidArgument, match="executor: must be 'local', 'ray' or xs.Ray"):
+    with pytest.raises(InvalidArgument, match=r"executor: must be 'local', 'ray' or xs.Ray"):
         xs.minimize(lambda trial: 1.0, SPACE, trials=1, executor="dask")
 
 
@@ -121,7 +121,7 @@ def test_a_packed_folder_is_unpacked_as_it_was(tmp_path: Path) -> None:
     unpack(io.BytesIO(data), second)
     assert sorted(path.name for path in second.iterdir()) == ["deep", "link"]
     assert (second / "link").read_bytes() == b"\0\1"
-    with pytest.raises(Exception, match="file could not be opened|truncated|unexpected"):
+    with pytest.raises(Exception, match=r"file could not be opened|truncated|unexpected"):
         unpack(io.BytesIO(data[:700]), second)
     assert (second / "link").read_bytes() == b"\0\1", "half a checkpoint replaces none"
 

@@ -229,4 +229,3 @@ class WorkerPool(ABC, Generic[W]):
             found.append(Finished(trial, attempt) if kind == "finished" else Failure(trial, attempt, *words))
         else:
             self._hear_more(worker, kind, words)
-

@@ -62,7 +62,12 @@ def connect(address: str) -> tuple[Any, bool]:
     if ray.is_initialized():
         return ray, False
     try:
-        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, include_dashboard=False if address == "local" else None)
+        ray.init(
+            address=address,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            include_dashboard=False if address == "local" else None,
+        )
     except (ConnectionError, ValueError, RuntimeError) as error:
         remedy = "start one by `ray start --head`; address='local' starts one for this search alone"
         raise InvalidArgument("address", f"must be that of a running Ray cluster ({error})", address, remedy) from None
@@ -83,7 +88,9 @@ def check_room(nodes: list[Node], needs: Mapping[str, float]) -> None:
     if any(node.room(needs) for node in nodes):
         return
     shown = {name: need for name, need in needs.items() if need}
-    has = "; ".join(f"{node.name}: {short_config({name: node.resources.get(name, 0.0) for name in shown})}" for node in nodes)
+    has = "; ".join(
+        f"{node.name}: {short_config({name: node.resources.get(name, 0.0) for name in shown})}" for node in nodes
+    )
     rule = f"a slot needs {short_config(shown)}, more than any node of the cluster has"
     raise InvalidArgument("executor", rule, f"nodes={has or 'none'}", "ask for less, or add larger nodes")
 

@@ -76,7 +76,9 @@ class RayExecutor(WorkerPool[Slot]):
         self._next_look = 0.0
         self._asked_at = self._told_at = monotonic_clock()
         self._begun = False
-        self.store = UrlCarrier(f"{settings.checkpoints.rstrip('/')}/{folder.name}") if "://" in settings.checkpoints else None
+        self.store = (
+            UrlCarrier(f"{settings.checkpoints.rstrip('/')}/{folder.name}") if "://" in settings.checkpoints else None
+        )
         carrier = self.store or (MessageCarrier() if settings.checkpoints == OBJECTS else None)
         try:
             if settings.checkpoints == SHARED:
@@ -273,7 +275,9 @@ class RayExecutor(WorkerPool[Slot]):
     def _replace(self, worker: Slot) -> None:
         if worker.lost is None:
             with contextlib.suppress(self._ray.exceptions.RayError):
-                self._ray.get(worker.actor.end.remote(), timeout=CLOSING_SECONDS)  # dead before its trial runs elsewhere
+                self._ray.get(
+                    worker.actor.end.remote(), timeout=CLOSING_SECONDS
+                )  # dead before its trial runs elsewhere
                 self._workers.remove(worker)
                 self._start_worker(worker)
                 return

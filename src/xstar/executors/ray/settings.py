@@ -37,10 +37,14 @@ class Ray:
 
     def __post_init__(self) -> None:
         if not isinstance(self.address, str) or not self.address:
-            raise InvalidArgument("address", "must be the address of a Ray cluster", self.address, "e.g. 'auto', '10.0.0.1:6379'")
+            raise InvalidArgument(
+                "address", "must be the address of a Ray cluster", self.address, "e.g. 'auto', '10.0.0.1:6379'"
+            )
         if self.address.startswith("ray://"):
             remedy = "run the search on a node of the cluster, e.g. by `ray job submit`"
-            raise InvalidArgument("address", "must not be one of Ray Client, which cannot wait for many slots", self.address, remedy)
+            raise InvalidArgument(
+                "address", "must not be one of Ray Client, which cannot wait for many slots", self.address, remedy
+            )
         object.__setattr__(self, "cpus", _amount("cpus", self.cpus))
         object.__setattr__(self, "gpus", check_gpus(self.gpus))
         if self.resources is not None:
@@ -55,7 +59,9 @@ class Ray:
         if not any(self.needs.values()) and self.slots is None:
             remedy = "pass cpus=…, gpus=… or resources=…, or say how many slots=… there shall be"
             raise InvalidArgument("cpus", "must be above 0 if a slot needs nothing else", self.cpus, remedy)
-        if not isinstance(self.checkpoints, str) or (self.checkpoints not in (SHARED, OBJECTS) and "://" not in self.checkpoints):
+        if not isinstance(self.checkpoints, str) or (
+            self.checkpoints not in (SHARED, OBJECTS) and "://" not in self.checkpoints
+        ):
             rule = f"must be {SHARED!r}, {OBJECTS!r} or a URL"
             raise InvalidArgument("checkpoints", rule, self.checkpoints, "e.g. 's3://bucket/folder'")
 
@@ -77,13 +83,19 @@ def chosen(executor: object, workers: int, cores: int | None, gpus: float | None
     if executor is None or executor == "local":
         return None
     if executor == "ray":
-        return Ray(cpus=1 if cores is None else cores, gpus=0 if gpus is None else gpus, slots=None if workers == 1 else workers)
+        return Ray(
+            cpus=1 if cores is None else cores,
+            gpus=0 if gpus is None else gpus,
+            slots=None if workers == 1 else workers,
+        )
     if isinstance(executor, Ray):
         for name, value, default, own in (
             ("workers", workers, 1, "slots"), ("cores", cores, None, "cpus"), ("gpus", gpus, None, "gpus")
         ):  # fmt: skip
             if value != default:
                 remedy = f"executor=xs.Ray({own}={value})"
-                raise InvalidArgument(name, "must be left out beside executor=xs.Ray(…), which says it itself", value, remedy)
+                raise InvalidArgument(
+                    name, "must be left out beside executor=xs.Ray(…), which says it itself", value, remedy
+                )
         return executor
     raise InvalidArgument("executor", "must be 'local', 'ray' or xs.Ray(…)", executor)
