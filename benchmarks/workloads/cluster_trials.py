@@ -13,6 +13,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,7 @@ def measure(library: str, trials: int, slots: int, epochs: int, seconds: float) 
             if path.is_file()
         ]
     ends = sorted(end for process in runs for _, end in process)
-    gaps = [after[0] - before[1] for process in runs for before, after in zip(process[1:], process[2:], strict=False)]
+    gaps = [after[0] - before[1] for process in runs for before, after in pairwise(process[1:])]
     spans = [end - begun for process in runs for begun, end in process]
     assert len(ends) == trials
     warm = ends[min(2 * slots, trials // 2) :]

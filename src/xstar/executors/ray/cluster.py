@@ -76,10 +76,11 @@ def connect(address: str) -> tuple[Any, bool]:
 
 def living_nodes(ray: Any) -> list[Node]:
     """The nodes of the cluster now."""
-    found = []
-    for row in ray.nodes():
-        if row["Alive"]:
-            found.append(Node(row["NodeID"], f"{row['NodeManagerHostname']} ({row['NodeID'][:8]})", row["Resources"]))
+    found = [
+        Node(row["NodeID"], f"{row['NodeManagerHostname']} ({row['NodeID'][:8]})", row["Resources"])
+        for row in ray.nodes()
+        if row["Alive"]
+    ]
     return sorted(found, key=lambda node: node.id)
 
 

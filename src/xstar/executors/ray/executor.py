@@ -306,7 +306,8 @@ class RayExecutor(WorkerPool[Slot]):
         return ("job", cloudpickle.dumps(job), brought)
 
     def _hear_more(self, worker: Slot, kind: str, words: list[Any]) -> None:
-        assert worker.job is not None and worker.job.directory is not None
+        assert worker.job is not None
+        assert worker.job.directory is not None
         folder = Path(worker.job.directory)
         folder.mkdir(parents=True, exist_ok=True)
         if kind == "checkpoint":
