@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from xstar.errors import Infeasible as Infeasible
     from xstar.errors import Pruned as Pruned
     from xstar.errors import XstarError as XstarError
+    from xstar.executors.ray import Ray as Ray
     from xstar.programs import Command as Command
     from xstar.space import Bits as Bits
     from xstar.space import Bool as Bool
@@ -50,6 +51,7 @@ _MODULES = ("errors", "executors", "igo", "nets", "problems", "schedulers", "sea
 _HOMES = {
     "xstar.api": ("Result", "maximize", "minimize"),
     "xstar.errors": ("Infeasible", "Pruned", "XstarError"),
+    "xstar.executors.ray": ("Ray",),
     "xstar.programs": ("Command",),
     "xstar.space": (
         *("Bits", "Bool", "Choice", "Constant", "Domain", "Float", "Int", "Normal", "Ordinal", "Space"),

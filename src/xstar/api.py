@@ -23,7 +23,8 @@ from xstar.core.values import as_float
 from xstar.core.words import plural
 from xstar.errors import InvalidArgument
 from xstar.executors import Executor, InlineExecutor, Objective, ProcessExecutor, check_objective, check_workers
-from xstar.files import DEFAULT_CHECKPOINTS, check_kept
+from xstar.executors.ray import Ray, chosen, import_ray
+from xstar.files import DEFAULT_CHECKPOINTS, Folders, check_kept
 from xstar.loop import UNKNOWN_LENGTH, Ending, Watch, log, run
 from xstar.programs import Command
 from xstar.progress import check_progress, show_progress
@@ -132,6 +133,7 @@ def minimize(
     storage: str | os.PathLike[str] | None = None,
     directory: str | os.PathLike[str] | None = None,
     checkpoints: int | None = DEFAULT_CHECKPOINTS,
+    executor: str | Ray | None = None,
     workers: int = 1,
     timeout: float | None = None,
     cores: int | None = None,
@@ -209,6 +211,11 @@ def minimize(
         How many of the best trials keep their checkpoint when the search no longer needs it.
 
         ``None``: all of them.
+    executor
+        Where trials run: ``local``, on this machine, or ``ray``, on a Ray cluster.
+
+        ``xs.Ray(…)`` says more about the cluster. By name, it is the cluster that this machine is part of, with ``cores`` and
+        ``gpus`` for each trial, and at most ``workers`` trials at a time if that is more than one.
     workers
         Trials at a time.
 
@@ -293,7 +300,7 @@ class Search:
             arguments = {**arguments, "objective": fitted}
         study = Study(name=arguments["study"], direction=direction, **taken(Study, arguments))
         try:
-            executor = make_executor(**taken(make_executor, arguments) | {"metric": study.metric})
+            executor = make_executor(**taken(make_executor, arguments) | {"metric": study.metric, "files": study.files})
         except BaseException:
             study.close()
             raise
@@ -332,7 +339,11 @@ def yields(objective: Objective) -> bool:
 def _check_surroundings(arguments: Mapping[str, Any]) -> None:
     """Refuse what the study does not check, or checks too late."""
     check_objective(arguments["objective"])
-    check_workers(**taken(check_workers, arguments))
+    if chosen(**taken(chosen, arguments)) is None:
+        check_workers(**taken(check_workers, arguments))
+    else:
+        check_workers(1, arguments["timeout"])
+        import_ray()
     if arguments["checkpoints"] is not None:
         check_kept(arguments["checkpoints"])
     check_path("storage", arguments["storage"], "e.g. storage='xstar.db'")
@@ -357,8 +368,18 @@ def make_executor(
     timeout: float | None,
     cores: int | None = None,
     gpus: float | None = None,
+    executor: str | Ray | None = None,
+    files: Folders | None = None,
 ) -> Executor:
-    """This process for one worker with neither a time limit nor cores of its own, worker processes otherwise."""
+    """This process for one worker with neither a time limit nor cores of its own, else worker processes, or a cluster."""
+    cluster = chosen(executor, workers, cores, gpus)
+    if cluster is not None:
+        from xstar.executors.ray.executor import RayExecutor
+
+        assert files is not None
+        made = RayExecutor(objective, metric, cluster, files.folder, timeout)
+        files.elsewhere = made.store
+        return made
     if workers == 1 and timeout is None and cores is None:
         return InlineExecutor(objective, metric, *check_workers(workers, timeout, cores, gpus))
     return ProcessExecutor(objective, metric, workers, timeout, cores, gpus)

@@ -114,6 +114,7 @@ FORMS: Mapping[str, Form] = {
     "directory": Form(Path, metavar="FOLDER", default="beside the storage"),
     "checkpoints": Form(str, read=number_or("--checkpoints", "all"), metavar="NUMBER|all"),
     "max_failures": Form(str, read=number_or("--max-failures", "none"), metavar="NUMBER|none"),
+    "executor": Form(str, metavar="local|ray", default="local"),
     "retries": Form(default=str(DEFAULT_RETRIES)),
 }
 

@@ -22,17 +22,20 @@ from typing import Any
 
 import cloudpickle
 
+from xstar.executors.carrying import Carrier
 from xstar.executors.devices import Place
-from xstar.executors.objective import Objective, leave_if_forked, warn_once
+from xstar.executors.objective import Objective, describe, leave_if_forked, warn_once
 from xstar.executors.orphans import on_record
 from xstar.executors.run import Answer, run_job
 from xstar.trial import Failure, Job
 
-# to a worker     ("begin", pickle of (sys.path, pickle of (objective, metric)), Place) · ("job", pickle of a Job)
+# to a worker     ("begin", pickle of (sys.path or None, pickle of (objective, metric)), Place, Carrier or None)
+#                 ("job", pickle of a Job, its packed checkpoint or None)
 #                 ("stop", (trial, attempt), None) · ("continue", (trial, attempt), new stop): the answer at a run's stop
 # from a worker   ("ready",) · ("broken", traceback) · and, all with the (trial, attempt) they speak of:
 #                 ("report", run, budget, metrics) · ("finished", run) · ("failed", run, kind, reason)
 #                 ("note", run, attrs) · ("warning", run, key, text): for the user, who hears each key once
+#                 with a carrier also ("checkpoint", run, packed) before a report · ("output", run, {name: bytes}) at the end
 
 
 class Link:
@@ -58,9 +61,10 @@ def main(socket: int, lifeline: int, parent: int) -> None:
     threading.Thread(target=_die_with, args=(lifeline,), daemon=True).start()
     faulthandler.enable()
     try:
-        _, payload, place = link.receive()
+        _, payload, place, carrier = link.receive()
         path, rest = cloudpickle.loads(payload)
-        sys.path[:] = path
+        if path is not None:
+            sys.path[:] = path
         objective, metric = cloudpickle.loads(rest)
     except Exception:
         link.send("broken", traceback.format_exc())
@@ -72,16 +76,34 @@ def main(socket: int, lifeline: int, parent: int) -> None:
         except EOFError:
             return
         if kind == "job":
-            _run(link, objective, metric, cloudpickle.loads(rest[0]), place, parent)
+            job, brought = cloudpickle.loads(rest[0]), rest[1]
+            run = (job.trial, job.attempt)
+            try:
+                if carrier is not None:
+                    job = carrier.bring(job, brought)
+            except Exception as error:
+                link.send("failed", run, *describe(error))
+            else:
+                _run(link, objective, metric, job, place, parent, carrier)
 
 
-def _run(link: Link, objective: Objective, metric: str, job: Job, place: Place, parent: int) -> None:
+def _run(
+    link: Link, objective: Objective, metric: str, job: Job, place: Place, parent: int, carrier: Carrier | None
+) -> None:
+    channel = _LinkChannel(link, job, carrier)
+    run = (job.trial, job.attempt)
     with _output_to(job.directory), on_record(job.directory, parent):
-        outcome = run_job(objective, metric, job, _LinkChannel(link, job), place)
+        outcome = run_job(objective, metric, job, channel, place)
+        try:
+            channel.keep()
+        except Exception as error:
+            if not isinstance(outcome, Failure):
+                outcome = Failure(*run, *describe(error))
         if isinstance(outcome, Failure):
             sys.stderr.write(f"{outcome.reason}\n")  # into the trial's own file
     # Sent after the output is closed: who hears of the end may read the files.
-    run = (job.trial, job.attempt)
+    if carrier is not None:
+        link.send("output", run, carrier.output(job))
     if isinstance(outcome, Failure):
         link.send("failed", run, outcome.kind, outcome.reason)
     else:
@@ -91,11 +113,20 @@ def _run(link: Link, objective: Objective, metric: str, job: Job, place: Place, 
 class _LinkChannel:
     """What one run says over the link, and hears."""
 
-    def __init__(self, link: Link, job: Job) -> None:
+    def __init__(self, link: Link, job: Job, carrier: Carrier | None) -> None:
         self._link = link
+        self._job, self._carrier = job, carrier
         self._run = (job.trial, job.attempt)
+        self._budget = 0
+
+    def keep(self) -> None:
+        """Bring the checkpoint to safety, if it is not kept where the objective saves it."""
+        if self._carrier is not None and (data := self._carrier.keep(self._job)) is not None:
+            self._link.send("checkpoint", self._run, data)
 
     def report(self, budget: int, metrics: dict[str, float]) -> None:
+        self.keep()
+        self._budget = budget
         self._link.send("report", self._run, budget, metrics)
 
     def note(self, attrs: dict[str, Any]) -> None:
@@ -107,6 +138,9 @@ class _LinkChannel:
 
     def answer(self, *, wait: bool) -> Answer | None:
         found: Answer | None = None
+        wait = (
+            wait and self._budget != self._job.full
+        )  # there it ends in any case: no need to stand still for an answer
         while (wait and found is None) or self._link.waiting():
             kind, run, stop = self._link.receive()
             if run == self._run:  # not about an earlier job

@@ -19,6 +19,7 @@ import shutil
 import tempfile
 import weakref
 from pathlib import Path
+from typing import Protocol
 
 from xstar.errors import CorruptJournal, StorageError
 
@@ -29,6 +30,18 @@ DEFAULT_FOLDER = "xstar-files"
 """In the current folder: where the files of studies are whose database is no file."""
 
 
+class Elsewhere(Protocol):
+    """Where else checkpoints are kept: on a cluster whose nodes do not see the study's folder."""
+
+    def fetch(self, trial: int, folder: Path) -> bool:
+        """Put the trial's checkpoint there; False if there is none."""
+        ...
+
+    def drop(self, trial: int) -> None:
+        """Delete the trial's checkpoint, if there is one."""
+        ...
+
+
 class Folders:
     """The folders of one study."""
 
@@ -36,6 +49,7 @@ class Folders:
         self, study: str, directory: str | os.PathLike[str] | None, database: Path | None, temporary: bool
     ) -> None:
         self._study = check_folder(study)
+        self.elsewhere: Elsewhere | None = None
         self._root: Path | None = None
         self._temporary = temporary and directory is None
         self._finalizer: weakref.finalize[..., Folders] | None = None
@@ -61,10 +75,14 @@ class Folders:
     def checkpoint(self, trial: int) -> Path | None:
         """The folder of the trial's checkpoint, if there is one."""
         folder = self.of(trial) / "checkpoint"
+        if self.elsewhere is not None:
+            self.elsewhere.fetch(trial, folder)
         return folder if folder.is_dir() and any(folder.iterdir()) else None
 
     def drop_checkpoint(self, trial: int) -> None:
         """Delete the trial's checkpoint; its output stays."""
+        if self.elsewhere is not None:
+            self.elsewhere.drop(trial)
         shutil.rmtree(self.of(trial) / "checkpoint", ignore_errors=True)  # of a link it removes nothing
 
     def remove(self) -> None:

@@ -1,0 +1,337 @@
+"""Trials on a Ray cluster: one actor per slot, kept for many trials, and as many slots as the cluster has room for now.
+
+An actor starts the same worker program as local processes are (``relay.py``), so an objective cannot tell the difference. The
+driver looks at the cluster every few seconds: nodes that joined get slots, what ran on nodes that left has failed as if its
+worker had been killed, and the study runs it again. Actors belong to the driver, and Ray ends them when it dies.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+
+from xstar.core.processes import machine, started
+from xstar.core.words import plural
+from xstar.errors import ObjectiveError
+from xstar.executors.carrying import CHECKPOINT, MessageCarrier, UrlCarrier, packed, unpack
+from xstar.executors.clock import monotonic_clock, wall_clock
+from xstar.executors.contract import TICK
+from xstar.executors.devices import Place
+from xstar.executors.objective import Objective, check_objective
+from xstar.executors.pool import FAILED_STARTS, WorkerPool, pickled
+from xstar.executors.ray.cluster import (
+    Node,
+    Token,
+    check_clock,
+    check_room,
+    connect,
+    living_nodes,
+    refuse,
+    unfit,
+)
+from xstar.executors.ray.relay import relay_class
+from xstar.executors.ray.settings import OBJECTS, SHARED, Ray
+from xstar.executors.ray.slot import Slot, Stage
+from xstar.trial import Job
+
+log = logging.getLogger("xstar")
+
+LOOK_SECONDS = 2.0
+"""Between two looks at the cluster's nodes."""
+
+PATIENCE = 10.0
+"""Seconds that a slot may wait for room before another node is tried as well, and before the user hears of it."""
+
+CLOSING_SECONDS = 10.0
+"""How long the end of all workers is waited for before their actors are killed."""
+
+NAMESPACE = "xstar"
+
+
+class RayExecutor(WorkerPool[Slot]):
+    """Slots on a Ray cluster. ``folder`` is the study's, where checkpoints and output are kept."""
+
+    def __init__(
+        self, objective: Objective, metric: str, settings: Ray, folder: Path, timeout: float | None = None
+    ) -> None:
+        super().__init__(timeout)
+        check_objective(objective)
+        self._settings = settings
+        self._folder = folder
+        payload = pickled(objective, metric, None)
+        self._ray, self._connected = connect(settings.address)
+        self._starting: list[Slot] = []
+        self._unfit: dict[str, str] = {}
+        self._failures: dict[str, tuple[int, float]] = {}
+        """Node → how often in a row an actor did not start there, and until when it is left alone."""
+        self._token: Token | None = None
+        self._next_look = 0.0
+        self._asked_at = self._told_at = monotonic_clock()
+        self._begun = False
+        self.store = (
+            UrlCarrier(f"{settings.checkpoints.rstrip('/')}/{folder.name}") if "://" in settings.checkpoints else None
+        )
+        carrier = self.store or (MessageCarrier() if settings.checkpoints == OBJECTS else None)
+        try:
+            if settings.checkpoints == SHARED:
+                self._token = Token(folder)
+            log.info("checkpoints are kept %s", self._kept())
+            self._relay = self._ray.remote(relay_class())
+            self._begin = (payload, carrier)
+            self._end_actors_of_dead_drivers()
+            if settings.slots is None:
+                check_room(living_nodes(self._ray), settings.needs)
+            self._wait_for_a_slot()
+        except BaseException:
+            self.close()
+            raise
+
+    def _kept(self) -> str:
+        if self.store is not None:
+            return f"at {self.store.url}"
+        if self._settings.checkpoints == OBJECTS:
+            return f"in {self._folder} on this machine, and travel there through Ray's object store"
+        return f"in {self._folder}, which all nodes have to see"
+
+    # ------------------------------------------------------------ slots come and go
+
+    def _wait_for_a_slot(self) -> None:
+        while not self._workers:
+            self._wait(TICK)
+        self._begun = True
+
+    def _follow(self) -> None:
+        """Every few seconds: ask for slots where there is room, give up those whose node has left."""
+        now = monotonic_clock()
+        if now < self._next_look:
+            return
+        self._next_look = now + LOOK_SECONDS
+        nodes = {node.id: node for node in living_nodes(self._ray)}
+        for slot in [*self._workers, *self._starting]:
+            if slot.node.id not in nodes and slot.lost is None:
+                slot.lost = "the node left the cluster"
+        for slot in [slot for slot in self._starting if slot.lost is not None]:
+            self._give_up(slot)
+        fit = [node for node in nodes.values() if node.id not in self._unfit]
+        self._fill([node for node in fit if now >= self._failures.get(node.id, (0, 0.0))[1]], now)
+        if not self._workers and now - self._told_at > PATIENCE:
+            self._told_at = now
+            log.warning(
+                "no slot: %s waiting for room on %s; the search goes on when there is some",
+                plural(len(self._starting), "slot"), plural(len(nodes), "node"),
+            )  # fmt: skip
+
+    def _fill(self, nodes: list[Node], now: float) -> None:
+        """As many slots as there is room for, spread over the nodes; if they are limited, no more than that."""
+        limit = sys.maxsize if self._settings.slots is None else self._settings.slots
+        if len(self._workers) >= limit:
+            for slot in list(self._starting):  # asked for in vain elsewhere, while others were not there yet
+                self._give_up(slot)
+            return
+        waiting = sum(now - slot.since > PATIENCE for slot in self._starting)
+        has = {node.id: 0 for node in nodes}
+        for slot in [*self._workers, *self._starting]:
+            if slot.node.id in has:
+                has[slot.node.id] += 1
+        missing = limit + waiting - len(self._workers) - len(self._starting)
+        while missing > 0:
+            room = [node for node in nodes if has[node.id] < min(node.room(self._settings.needs), limit)]
+            if not room:
+                return
+            node = min(room, key=lambda node: (has[node.id], node.id))
+            self._ask_for_slot(node, now)
+            has[node.id] += 1
+            missing -= 1
+
+    def _ask_for_slot(self, node: Node, now: float) -> None:
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        used = {slot.number for slot in [*self._workers, *self._starting]}
+        number = next(number for number in range(len(used) + 1) if number not in used)
+        settings = self._settings
+        process = os.getpid()
+        actor = self._relay.options(
+            num_cpus=settings.cpus,
+            num_gpus=settings.gpus,
+            resources=dict(settings.resources or {}),
+            max_concurrency=4,  # exchange, tell and end, and one to spare
+            max_restarts=0,
+            scheduling_strategy=NodeAffinitySchedulingStrategy(node.id, soft=False),
+            namespace=NAMESPACE,
+            name="|".join([self._folder.name, machine(), str(process), started(process) or "", uuid.uuid4().hex[:12]]),
+        ).remote()
+        slot = Slot(number, node, actor, now)
+        self._starting.append(slot)
+        slot.look(None if self._token is None else str(self._token.path))
+
+    def _give_up(self, slot: Slot) -> None:
+        """Forget a slot and end its actor."""
+        for slots in (self._workers, self._starting):
+            if slot in slots:
+                slots.remove(slot)
+        slot.end()
+        with contextlib.suppress(Exception):  # it is dead already
+            self._ray.kill(slot.actor)
+
+    def _end_actors_of_dead_drivers(self) -> None:
+        """Whoever ran this study on this machine and was killed may have left actors that Ray has yet to end."""
+        for row in self._ray.util.list_named_actors(all_namespaces=True):
+            if row["namespace"] != NAMESPACE:
+                continue
+            study, where, process, start, _ = row["name"].rsplit("|", 4)
+            if study == self._folder.name and where == machine() and started(int(process)) != start:
+                with contextlib.suppress(ValueError):  # it is gone by now
+                    self._ray.kill(self._ray.get_actor(row["name"], namespace=NAMESPACE))
+
+    # ------------------------------------------------------------ what actors answer
+
+    def _wait(self, seconds: float) -> None:
+        self._follow()
+        for slot in self._workers:
+            slot.listen()
+        awaited = {slot.answer: slot for slot in [*self._workers, *self._starting] if slot.answer is not None}
+        if not awaited:
+            time.sleep(seconds)
+            return
+        answers = list(awaited)
+        ready, _ = self._ray.wait(answers, num_returns=1, timeout=seconds)
+        if ready and len(answers) > 1:
+            ready, _ = self._ray.wait(answers, num_returns=len(answers), timeout=0)
+        for answer in ready:
+            self._take(awaited[answer])
+
+    def _take(self, slot: Slot) -> None:
+        answer, slot.answer = slot.answer, None
+        try:
+            given = self._ray.get(answer)
+        except self._ray.exceptions.RayError as error:
+            self._lose(slot, error)
+            return
+        if slot.stage is Stage.LOOK:
+            self._inspect(slot, given)
+        elif slot.stage is Stage.START:
+            self._failures.pop(slot.node.id, None)
+            self._starting.remove(slot)
+            self._workers.append(slot)
+        else:
+            slot.take(given)
+
+    def _inspect(self, slot: Slot, seen: dict[str, Any]) -> None:
+        """What its node is like: fit to run trials, or not."""
+        if reason := unfit(slot.node, seen, self._folder):
+            if not self._begun:
+                raise refuse(reason)
+            if slot.node.id not in self._unfit:
+                log.error("%s; it gets no trials", reason)
+            self._unfit[slot.node.id] = reason
+            self._give_up(slot)
+            return
+        check_clock(slot.node, seen["time"] - wall_clock())
+        self._start_worker(slot)
+
+    def _start_worker(self, slot: Slot) -> None:
+        if slot not in self._starting:
+            self._starting.append(slot)
+        cores = max(1, int(self._settings.cpus))
+        payload, carrier = self._begin
+        begin = cloudpickle.dumps(("begin", payload, Place(slot.number, cores), carrier))
+        threads = Place(slot.number, cores).environment({})
+        slot.start(begin, threads, self._settings.gpus == 0, list(sys.path), os.getcwd())
+
+    def _lose(self, slot: Slot, error: Exception) -> None:
+        """The actor does not answer: it, its node, or the way there is dead."""
+        slot.lost = f"{type(error).__name__}: {str(error).strip().splitlines()[0]}"
+        self._next_look = 0.0
+        if slot not in self._starting:
+            return  # poll() sees that it is gone
+        self._give_up(slot)
+        self._avoid(slot.node, error)
+
+    def _avoid(self, node: Node, error: Exception) -> None:
+        """An actor did not start on this node: it is dead, which Ray has yet to notice, or something is wrong with it."""
+        now = monotonic_clock()
+        times, until = self._failures.get(node.id, (0, 0.0))
+        if now < until:
+            return  # asked for together with one that did not start, either
+        times += 1
+        self._failures[node.id] = (times, now + LOOK_SECONDS * 2**times)
+        if times < FAILED_STARTS:
+            return
+        text = f"actors do not start on node {node.name}: {error}"
+        if not self._begun and any(node.id == living.id for living in living_nodes(self._ray)):
+            raise ObjectiveError(text)
+        log.warning("%s; it is tried again later", text)
+
+    # ------------------------------------------------------------ what the pool asks for
+
+    def _replace(self, worker: Slot) -> None:
+        if worker.lost is None:
+            with contextlib.suppress(self._ray.exceptions.RayError):
+                self._ray.get(
+                    worker.actor.end.remote(), timeout=CLOSING_SECONDS
+                )  # dead before its trial runs elsewhere
+                self._workers.remove(worker)
+                self._start_worker(worker)
+                return
+        self._give_up(worker)
+        self._next_look = 0.0
+
+    def _restart(self, worker: Slot) -> None:
+        if worker.job is not None:
+            self._later.append(worker.job)
+        if worker.lost is None:
+            self._failed_starts += 1
+            if self._failed_starts >= FAILED_STARTS or (worker.code or 0) >= 0:
+                raise ObjectiveError(f"worker processes do not start: {worker.how_it_died()}")
+        self._replace(worker)
+
+    def _where(self, worker: Slot) -> str:
+        return (
+            f"on node {worker.node.name} (install what it imports there, or send it along: "
+            "ray.init(address='auto', runtime_env={'working_dir': '.'}) before the search)"
+        )
+
+    def _pack(self, job: Job) -> tuple[Any, ...]:
+        brought = None
+        if self._settings.checkpoints == OBJECTS and job.attempt and job.directory is not None:
+            brought = packed(Path(job.directory) / CHECKPOINT)
+        return ("job", cloudpickle.dumps(job), brought)
+
+    def _hear_more(self, worker: Slot, kind: str, words: list[Any]) -> None:
+        assert worker.job is not None
+        assert worker.job.directory is not None
+        folder = Path(worker.job.directory)
+        folder.mkdir(parents=True, exist_ok=True)
+        if kind == "checkpoint":
+            import io
+
+            unpack(io.BytesIO(words[0]), folder / CHECKPOINT)
+        elif kind == "output":
+            for name, data in words[0].items():
+                with (folder / name).open("ab") as file:
+                    file.write(data)
+        else:
+            super()._hear_more(worker, kind, words)
+
+    def close(self) -> None:
+        slots, self._workers, self._starting = [*self._workers, *self._starting], [], []
+        if self._token is not None:
+            self._token.remove()
+        if not self._ray.is_initialized():
+            return
+        ended = [slot.actor.end.remote() for slot in slots if slot.lost is None and slot.stage is Stage.SERVE]
+        if ended:
+            self._ray.wait(ended, num_returns=len(ended), timeout=CLOSING_SECONDS)
+        for slot in slots:
+            self._give_up(slot)
+        if self._connected:
+            self._connected = False
+            self._ray.shutdown()
