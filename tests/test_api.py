@@ -43,7 +43,8 @@ def test_help_shows_keywords_with_types_and_defaults(search: Any) -> None:
     head = " ".join(page.partition(" -> ")[0].split())  # from Python 3.13 on a long signature has a line per parameter
     assert re.search(rf"{search.__name__}\( ?objective: ", head)
     assert "trials: int | None = None, " in head
-    assert "checkpoints: int | None = 5, workers: int = 1, " in head
+    assert "checkpoints: int | None = 5, " in head
+    assert "workers: int = 1, " in head
     assert "**" not in head
     for name in inspect.signature(search).parameters:
         assert f"\n    {name}\n        " in page, f"the docstring does not explain {name}"
