@@ -124,7 +124,7 @@ def test_two_states_are_kept_and_none_of_a_future_that_did_not_come(tmp_path: Pa
 def test_a_save_that_fails_leaves_the_last_one(tmp_path: Path) -> None:
     saved(tmp_path, 1)
     trial = RunningTrial(job(tmp_path))
-    with pytest.raises(Exception, match="pickle|local object"):  # the second from Python 3.13 on
+    with pytest.raises(Exception, match=r"pickle|local object"):  # the second from Python 3.13 on
         trial.save({"open": lambda: None}, epoch=2)
     assert [entry.name for entry in trial.checkpoint.iterdir()] == ["state-000001-000001.pkl"]
 
