@@ -15,7 +15,7 @@ PACKAGE = ROOT / "src" / "xstar"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 # Extras, peers and the command line: loaded at use, so that `import xstar` stays quick.
-HEAVY = {"fastapi", "kaleido", "optuna", "pandas", "plotly", "psycopg", "ray", "sklearn", "sqlalchemy"}
+HEAVY = {"cmaes", "fastapi", "kaleido", "optuna", "pandas", "plotly", "psycopg", "ray", "sklearn", "sqlalchemy"}
 HEAVY |= {"IPython", "rich", "torch", "typer", "uvicorn"}
 
 CLOCKS = {

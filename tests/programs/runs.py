@@ -8,7 +8,7 @@ from typing import Any
 
 from xstar import Command, Verdict
 from xstar.executors import InlineExecutor
-from xstar.trial import Failure, Finished, Job, Outcome, Report
+from xstar.trial import Failure, Job, Outcome, Report
 
 
 def job(folder: Path, *, stop: int | None = None, start: int = 0, attempt: int = 0, **config: Any) -> Job:
@@ -18,14 +18,17 @@ def job(folder: Path, *, stop: int | None = None, start: int = 0, attempt: int =
 def run(command: Command, given: Job, metric: str = "loss", stop_at: int | None = None) -> list[Outcome]:
     """All that comes of a job; it is stopped at the report with this budget."""
     executor = InlineExecutor(command, metric)
-    executor.submit(given)
     found: list[Outcome] = []
-    while not found or not isinstance(found[-1], Finished | Failure):
-        for outcome in executor.poll():
-            found.append(outcome)
-            if isinstance(outcome, Report):
-                verdict = Verdict.STOP if outcome.budget == stop_at else Verdict.CONTINUE
-                executor.obey(outcome, verdict, given.stop)
+
+    def hear(outcome: Outcome) -> None:
+        found.append(outcome)
+        if isinstance(outcome, Report):
+            verdict = Verdict.STOP if outcome.budget == stop_at else Verdict.CONTINUE
+            executor.obey(outcome, verdict, given.stop)
+
+    executor.listener = hear
+    executor.submit(given)
+    found += executor.poll()
     executor.close()
     return found
 

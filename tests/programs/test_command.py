@@ -56,6 +56,7 @@ def test_what_a_program_is_told(tmp_path: Path) -> None:
     numbers = {name: told.get(f"XSTAR_{name}") for name in ("TRIAL", "ATTEMPT", "START", "BUDGET")}
     assert numbers == {"TRIAL": "0", "ATTEMPT": "1", "START": "2", "BUDGET": "9"}
     assert told["LR"] == "lr 0.1"
+    assert (told["XSTAR_WORKER"], "XSTAR_DEVICE" in told) == ("0", True)
     assert "XSTAR_STORAGE" not in told
     assert json.loads(Path(told["XSTAR_CONFIG"]).read_text()) == {"lr": 0.1, "name": "a b"}
     assert told["XSTAR_CHECKPOINT"] == str(tmp_path / "checkpoint")
@@ -72,7 +73,7 @@ def test_metrics_come_through_the_file_too(tmp_path: Path) -> None:
 
 def test_a_report_waits_for_its_verdict(tmp_path: Path) -> None:
     text = """for i in 1 2 3; do "$XSTAR_REPORT" loss=$i epoch=$i; echo "$? for $i" >> codes.txt; done; sleep 60"""
-    command = xs.Command(script(tmp_path, text), directory=tmp_path, stop_signal="none", grace=0.5)
+    command = xs.Command(script(tmp_path, text), directory=tmp_path, stop_signal="none", stop_grace=0.5)
     outcomes = run(command, job(tmp_path, stop=9), stop_at=2)
     assert values(outcomes) == [1.0, 2.0]
     assert isinstance(outcomes[-1], Finished)
@@ -101,7 +102,7 @@ def test_a_line_without_the_metric_is_a_line_of_the_log(tmp_path: Path) -> None:
     ],
 )
 def test_failures_say_what_happened(tmp_path: Path, text: str, kind: str, words: str, stop: int | None) -> None:
-    command = xs.Command(script(tmp_path, text), infeasible_exit=42, grace=0.2)
+    command = xs.Command(script(tmp_path, text), infeasible_exit=42, stop_grace=0.2)
     found = failure(run(command, job(tmp_path, stop=stop)))
     assert (found.kind, words in found.reason) == (kind, True), found.reason
     assert "Traceback" not in found.reason
@@ -151,7 +152,7 @@ def test_the_first_failures_that_are_alike_end_a_search(tmp_path: Path) -> None:
 
 
 def test_a_time_limit_ends_the_program(tmp_path: Path) -> None:
-    command = xs.Command(script(tmp_path, f"echo $$ >> {tmp_path}/pids; sleep 60"), grace=0)
+    command = xs.Command(script(tmp_path, f"echo $$ >> {tmp_path}/pids; sleep 60"), stop_grace=0)
     result = xs.minimize(
         command, xs.Space(x=xs.Float(0, 1)), trials=1, timeout=0.5, method="random", directory=tmp_path / "runs"
     )
@@ -169,7 +170,7 @@ def test_a_time_limit_ends_the_program(tmp_path: Path) -> None:
         {"command": ["a", 1]},
         {"command": "a 'b"},
         {"command": ["a"], "shell": True},
-        {"command": "a", "grace": -1},
+        {"command": "a", "stop_grace": -1},
         {"command": "a", "stop_signal": "KILL"},
         {"command": "a", "reports": "all"},
         {"command": "a", "infeasible_exit": 0},

@@ -35,7 +35,7 @@ def pids(folder: Path) -> list[int]:
 @pytest.mark.parametrize("end", ["exit 0", "sleep 1003", "exit 3"])
 def test_all_that_a_program_started_ends_with_it(tmp_path: Path, end: str) -> None:
     text = GRANDCHILDREN.format(folder=tmp_path) + f"""echo '{{"loss": 1}}'; {end}"""
-    outcomes = run(xs.Command(script(tmp_path, text), grace=0.3), job(tmp_path, stop=9), stop_at=1)
+    outcomes = run(xs.Command(script(tmp_path, text), stop_grace=0.3), job(tmp_path, stop=9), stop_at=1)
     assert values(outcomes) == [1.0]
     assert len(pids(tmp_path)) == 4
     assert [pid for pid in pids(tmp_path) if not gone(pid)] == []
@@ -45,34 +45,34 @@ def test_all_that_a_program_started_ends_with_it(tmp_path: Path, end: str) -> No
 def test_a_program_saves_its_checkpoint_within_the_grace(tmp_path: Path) -> None:
     text = """trap 'sleep 0.2; echo saved > $XSTAR_CHECKPOINT/state; exit 1' TERM
               echo '{"loss": 1}'; while :; do sleep 0.02; done"""
-    outcomes = run(xs.Command(script(tmp_path, text), grace=30), job(tmp_path, stop=1), stop_at=1)
+    outcomes = run(xs.Command(script(tmp_path, text), stop_grace=30), job(tmp_path, stop=1), stop_at=1)
     assert isinstance(outcomes[-1], Finished)
     assert (tmp_path / "checkpoint" / "state").read_text() == "saved\n"
 
 
 def test_a_program_that_ignores_the_signal_is_killed(tmp_path: Path) -> None:
     text = f"""trap '' TERM; echo $$ > {tmp_path}/pids; echo '{{"loss": 1}}'; while :; do sleep 0.02; done"""
-    outcomes = run(xs.Command(script(tmp_path, text), grace=0.3), job(tmp_path, stop=9), stop_at=1)
+    outcomes = run(xs.Command(script(tmp_path, text), stop_grace=0.3), job(tmp_path, stop=9), stop_at=1)
     assert isinstance(outcomes[-1], Finished)
     assert gone(pids(tmp_path)[0])
 
 
 def test_another_signal_may_be_chosen(tmp_path: Path) -> None:
     text = f"""trap 'echo usr1 > {tmp_path}/got; exit' USR1; echo '{{"loss": 1}}'; while :; do sleep 0.02; done"""
-    run(xs.Command(script(tmp_path, text), grace=30, stop_signal="USR1"), job(tmp_path, stop=9), stop_at=1)
+    run(xs.Command(script(tmp_path, text), stop_grace=30, stop_signal="USR1"), job(tmp_path, stop=9), stop_at=1)
     assert (tmp_path / "got").read_text() == "usr1\n"
 
 
 def test_a_program_that_prints_while_it_ends_is_not_stuck(tmp_path: Path) -> None:
     text = f"""trap 'head -c 400000 /dev/zero; echo yes > {tmp_path}/ended; exit' TERM
                echo '{{"loss": 1}}'; while :; do sleep 0.02; done"""
-    run(xs.Command(script(tmp_path, text), grace=30), job(tmp_path, stop=9), stop_at=1)
+    run(xs.Command(script(tmp_path, text), stop_grace=30), job(tmp_path, stop=9), stop_at=1)
     assert (tmp_path / "ended").exists()
 
 
 def test_a_program_that_goes_on_beyond_its_budget_is_ended(tmp_path: Path) -> None:
     text = """while :; do echo '{"loss": 1}'; done"""
-    outcomes = run(xs.Command(script(tmp_path, text), grace=5), job(tmp_path, stop=3))
+    outcomes = run(xs.Command(script(tmp_path, text), stop_grace=5), job(tmp_path, stop=3))
     assert [outcome.budget for outcome in outcomes if isinstance(outcome, Report)] == [1, 2, 3]
 
 
@@ -99,7 +99,7 @@ def test_asha_stops_programs_by_their_reports(tmp_path: Path) -> None:
 DRIVER = """
 import sys
 import xstar as xs
-command = xs.Command(sys.argv[1] + " {x}", grace=float(sys.argv[3]))
+command = xs.Command(sys.argv[1] + " {x}", stop_grace=float(sys.argv[3]))
 xs.minimize(command, xs.Space(x=xs.Float(0, 1)), trials=2, max_budget=4, method="random", seed=0, study="s",
             storage=sys.argv[2], workers=int(sys.argv[4]))
 """
@@ -153,7 +153,7 @@ def test_a_search_whose_driver_was_killed_goes_on_from_the_checkpoint(
 def test_ctrl_c_ends_the_program_at_once(tmp_path: Path) -> None:
     """The second Ctrl-C is raised while the program is listened to; a grace of minutes is not waited for."""
     text = f"""trap '' TERM; echo $$ > {tmp_path}/pids; kill -INT {os.getpid()}; while :; do sleep 0.02; done"""
-    executor = InlineExecutor(xs.Command(script(tmp_path, text), grace=10_000), "loss")
+    executor = InlineExecutor(xs.Command(script(tmp_path, text), stop_grace=10_000), "loss")
     executor.submit(job(tmp_path, stop=9))
     with pytest.raises(KeyboardInterrupt):
         executor.poll()
@@ -163,7 +163,7 @@ def test_ctrl_c_ends_the_program_at_once(tmp_path: Path) -> None:
 
 def test_a_killed_keeper_takes_the_program_with_it(tmp_path: Path) -> None:
     text = f"""echo $$ > {tmp_path}/pids; kill -KILL $PPID; sleep 1000"""
-    outcomes = run(xs.Command(script(tmp_path, text), grace=0.1), job(tmp_path, stop=9))
+    outcomes = run(xs.Command(script(tmp_path, text), stop_grace=0.1), job(tmp_path, stop=9))
     assert "SIGKILL" in str(outcomes[-1])
     assert gone(pids(tmp_path)[0])
 

@@ -92,8 +92,10 @@ class _File:
         allowed = [each.name for each in fields(Command) if each.name != "metric"]
         for key in given:
             if key not in allowed:
-                where = "it goes into [settings]" if key in file_keys() else nearest(key, allowed)
-                raise self._error(("program", key), f"may have {', '.join(allowed)}", f"{key} = …", where)
+                remedy = nearest(key, allowed)
+                if key in file_keys():
+                    remedy = "it goes into [settings]" + (f"; or {remedy}" if "did you mean" in remedy else "")
+                raise self._error(("program", key), f"may have {', '.join(allowed)}", f"{key} = …", remedy)
         if "command" not in given:
             raise self._error(("program",), "must have a command", sorted(given), COMMAND)
         folder = self.path.absolute().parent / given.get("directory", ".")

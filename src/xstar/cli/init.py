@@ -24,7 +24,7 @@ command = "python3 {program} --lr {{lr}} --layers {{layers}} --optimizer {{optim
 
 # The program reports by printing a line of JSON such as {{"error": 0.31, "epoch": 3}}, once per epoch.
 # reports = "last"            # it trains to $XSTAR_BUDGET epochs and only its last report counts
-# grace = 10                  # seconds between SIGTERM and SIGKILL: time to save a checkpoint
+# stop_grace = 10             # seconds between SIGTERM and SIGKILL: time to save a checkpoint
 # infeasible_exit = 42        # the exit code for "this configuration cannot be evaluated"
 # env = {{OMP_NUM_THREADS = "1"}}
 

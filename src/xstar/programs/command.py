@@ -24,7 +24,7 @@ from xstar.space import Space
 SIGNALS = {"TERM": signal.SIGTERM, "INT": signal.SIGINT, "HUP": signal.SIGHUP}
 SIGNALS |= {"USR1": signal.SIGUSR1, "USR2": signal.SIGUSR2}
 
-GRACE = 10.0
+STOP_GRACE = 10.0
 """Seconds to save a checkpoint: a few gigabytes on a local disk. Batch systems give 30 to 120 before they kill."""
 
 LOG_LIMIT = 10_000_000
@@ -61,7 +61,7 @@ class Command:
     last report counts."""
     metric: str | None = None
     """A line without this metric is no report. ``None``: the metric of the search, or any number if that names none."""
-    grace: float = GRACE
+    stop_grace: float = STOP_GRACE
     """Seconds between the signal to stop and the end of the program and all that it started."""
     stop_signal: str = "TERM"
     """``TERM``, ``INT``, ``HUP``, ``USR1``, ``USR2``; ``none``: the file named by ``XSTAR_VERDICT`` says it alone."""
@@ -83,10 +83,10 @@ class Command:
             object.__setattr__(self, "command", tuple(words))
         else:
             self._split()
-        grace = as_float(self.grace)
+        grace = as_float(self.stop_grace)
         if grace is None or not 0 <= grace < 1e6:
-            raise InvalidArgument("grace", "must be a number of seconds, 0 or more", self.grace, "e.g. 30")
-        object.__setattr__(self, "grace", grace)
+            raise InvalidArgument("stop_grace", "must be a number of seconds, 0 or more", self.stop_grace, "e.g. 30")
+        object.__setattr__(self, "stop_grace", grace)
         check_choices(self, {"reports": ("epochs", "last"), "stop_signal": (*SIGNALS, "none")})
         if (
             self.infeasible_exit is not None
@@ -140,7 +140,7 @@ class Command:
 
     def _per_epoch(self, trial: Any) -> Generator[Mapping[str, float], None, None]:
         some, epochs = trial.start > 0, Epochs(trial)
-        with self._run(trial, trial.epochs().stop - 1) as run:
+        with self._run(trial, trial.max_budget) as run:
             for report, end in run.reports():
                 some, count = True, epochs.count(report.epoch)
                 if count != 1:
@@ -180,11 +180,11 @@ class _Run:
         self._other: set[str] = set()
         self.session = Session(
             self._argv(values, config),
-            env=self._environment(values, exchange.variables(**numbers)),
+            env=self._environment(values, exchange.variables(**numbers, worker=trial.worker, device=trial.device)),
             cwd=None if command.directory is None else os.fspath(command.directory),
             folder=exchange.folder,
             log_limit=command.log_limit,
-            grace=command.grace,
+            grace=command.stop_grace,
             stop_signal=SIGNALS.get(command.stop_signal, 0),
         )
 

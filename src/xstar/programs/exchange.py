@@ -40,8 +40,8 @@ class Exchange:
         self._lines = Lines()
         self.judge("continue")
 
-    def variables(self, **numbers: int | None) -> dict[str, str]:
-        """The environment variables; a number that is ``None`` is left out."""
+    def variables(self, **others: int | str | None) -> dict[str, str]:
+        """The environment variables; what is ``None`` is left out."""
         paths = {
             "config": self.config,
             "metrics": self.metrics,
@@ -49,7 +49,7 @@ class Exchange:
             "report": self.report,
             "checkpoint": self.checkpoint,
         }
-        named = {**paths, **{name: number for name, number in numbers.items() if number is not None}}
+        named = {**paths, **{name: value for name, value in others.items() if value is not None}}
         return {f"XSTAR_{name.upper()}": str(value) for name, value in named.items()}
 
     def new_lines(self) -> Iterator[tuple[int, bytes]]:
