@@ -6,7 +6,9 @@ from xstar.api import maximize as maximize
 from xstar.api import minimize as minimize
 from xstar.core.version import VERSION
 from xstar.errors import Infeasible as Infeasible
+from xstar.errors import Pruned as Pruned
 from xstar.errors import XstarError as XstarError
+from xstar.programs import Command as Command
 from xstar.space import Bits as Bits
 from xstar.space import Bool as Bool
 from xstar.space import Choice as Choice

@@ -22,8 +22,13 @@
     │   └── CorruptJournal                              an event cannot be read
     ├── JournalConflict                                 someone appended first: read again, decide again
     ├── ObjectiveError                                  the objective itself cannot be run (not: it failed once)
+    ├── SubmitError                                     the batch system did not take a job
+    ├── ProgramFailed                                   a run of a program (``xs.Command``) failed: its trial's affair
     ├── MissingExtra               (also an ImportError) an optional dependency is not installed
     └── Infeasible                                      raised by an *objective*: this configuration cannot be evaluated
+
+    BaseException
+    └── Pruned                                          raised in an *objective* by trial.report: end here; no error
 
 ``assert`` is for our own mistakes only; a user never has to read one.
 """
@@ -123,6 +128,22 @@ class ObjectiveError(XstarError):
     """The objective cannot be run at all (it does not pickle, is not callable, …)."""
 
 
+class SubmitError(XstarError):
+    """The batch system did not take a job."""
+
+
+class ProgramFailed(XstarError):
+    """A run of a program (``xs.Command``) failed; the message says how it ended and ends with its last words."""
+
+    def __init__(self, message: str, kind: str = "exception") -> None:
+        self.kind = kind
+        """What the trial's failure is called: ``killed`` runs are tried again."""
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[ProgramFailed], tuple[str, str]]:
+        return type(self), (str(self), self.kind)
+
+
 class MissingExtra(XstarError, ImportError):
     """An optional dependency is not installed; the message gives the command that installs it."""
 
@@ -131,4 +152,12 @@ class Infeasible(XstarError):
     """Raise it in an objective when a configuration cannot be evaluated (too large, too slow, not allowed).
 
     The trial is recorded as infeasible with the message as its reason; it does not count as a crash.
+    """
+
+
+class Pruned(BaseException):
+    """``trial.report`` raises it when the trial shall go no further: a clean end, never a failure.
+
+    Like ``KeyboardInterrupt`` it is no ``Exception``, so that it passes through ``except Exception`` in the code of others,
+    which stands between a callback and the objective. Let it pass; ``finally`` and ``with`` do what they always do.
     """

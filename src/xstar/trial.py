@@ -183,6 +183,15 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
+class Noted:
+    """What an objective noted about its trial."""
+
+    trial: int
+    attempt: int
+    attrs: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """The objective returned and its worker is free."""
 
@@ -201,7 +210,7 @@ class Failure:
     reason: str
 
 
-Outcome = Report | Finished | Failure
+Outcome = Report | Noted | Finished | Failure
 
 
 # ---------------------------------------------------------------- the history's row
@@ -226,6 +235,7 @@ class Trial:
 
     __slots__ = (
         "_config",
+        "_lowest_counts",
         "_sign",
         "asked_at",
         "attempt",
@@ -246,7 +256,16 @@ class Trial:
         "times_lost",
     )
 
-    def __init__(self, number: int, config: Config, origin: Origin, seen: int, at: float, sign: float) -> None:
+    def __init__(
+        self,
+        number: int,
+        config: Config,
+        origin: Origin,
+        seen: int,
+        at: float,
+        sign: float,
+        lowest_counts: bool = False,
+    ) -> None:
         self.number = number
         self._config = config
         self.origin = origin
@@ -271,10 +290,11 @@ class Trial:
         self.reason: str | None = None
         """Why the trial failed, or why it waits to be run again."""
         self.attrs: Mapping[str, Any] = NO_ATTRS
-        """What a user noted about it (``study.annotate``)."""
+        """What a user noted about it (``study.annotate``, ``trial.note``)."""
         self.asked_at = at
         self.ended_at: float | None = None
         self._sign = sign
+        self._lowest_counts = lowest_counts
 
     def __getitem__(self, name: str) -> Any:
         return self._config[name]
@@ -286,14 +306,19 @@ class Trial:
 
     @property
     def value(self) -> float | None:
-        """The watched metric of the last report, in the user's own direction."""
-        return None if self.loss is None else self._sign * self.loss
+        """The watched metric, in the user's own direction: of the last report, or of the best one (``best="lowest"``)."""
+        return None if self.loss is None else self._sign * (self.lowest if self._lowest_counts else self.loss)
 
     @property
     def known_loss(self) -> float:
         """The loss of a trial that has reported."""
         assert self.loss is not None
         return self.loss
+
+    @property
+    def score(self) -> float:
+        """The loss by which a trial that has reported is compared with others for the best: ``value``, lower is better."""
+        return self.lowest if self._lowest_counts else self.known_loss
 
     @property
     def metrics(self) -> Metrics:

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import xstar as xs
 from tests.cli.conftest import Write
-from xstar.executors.objective import RunningTrial, drive
+from tests.executors.cases import Recorder
+from xstar.executors import run_job
 from xstar.trial import Job
 
 ROOT = Path(__file__).parents[2]
@@ -170,6 +171,8 @@ def test_the_example_resumes_where_it_stopped(tmp_path: Path) -> None:
 
     def train(folder: str, begin: int, end: int) -> list[object]:
         job = Job(0, config, 0, begin, end, end, str(tmp_path / folder))
-        return list(drive(digits.objective, RunningTrial(job), job, "error"))
+        channel = Recorder()
+        run_job(digits.objective, "error", job, channel)
+        return list(channel.reports)
 
     assert train("two", 0, 2) + train("two", 2, 4) == train("one", 0, 4)

@@ -19,7 +19,7 @@ from xstar.journal import History
 from xstar.journal.events import Created
 from xstar.storage import SqlJournal, SqlStorage
 from xstar.storage import tables as tb
-from xstar.storage.database import normalise
+from xstar.storage.address import normalise
 from xstar.study.settings import Settings
 from xstar.trial import Trial
 

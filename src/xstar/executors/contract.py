@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Protocol, runtime_checkable
 
 from xstar.trial import Job, Outcome, Report, Verdict
 
@@ -33,7 +34,7 @@ class Executor(Protocol):
     def poll(self) -> list[Outcome]:
         """What happened since the last call; blocks until something does, or a tick has passed.
 
-        Every submitted job gives any number of reports and then exactly one ``Finished`` or ``Failure``.
+        Every submitted job gives any number of reports and notes, and then exactly one ``Finished`` or ``Failure``.
         """
         ...
 
@@ -41,10 +42,22 @@ class Executor(Protocol):
         """Carry out the verdict on a report that ``poll`` gave.
 
         A run that has reached its ``stop`` waits for this: it trains on to the new ``stop``, or, if that is no higher, runs
-        its last lines and is finished. ``PAUSE`` and ``STOP`` end it at its ``yield``.
+        its last lines and is finished. ``PAUSE`` and ``STOP`` end it at its ``yield``, or by ``xs.Pruned`` in ``trial.report``.
         """
         ...
 
     def close(self) -> None:
         """End everything that still runs, at once."""
         ...
+
+
+@runtime_checkable
+class RunsInPoll(Protocol):
+    """An executor whose objectives run within ``poll`` itself, so that a report needs its answer before ``poll`` returns.
+
+    Such an executor hands reports and notes to ``listener``, which records them and calls ``obey``, and not to the caller of
+    ``poll``. The alternative, a thread for the objective, would take it from the main thread, where breakpoints, signals, plots
+    and Ctrl-C work, and could not be ended.
+    """
+
+    listener: Callable[[Outcome], None]

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Generator
+from collections.abc import Callable
+from typing import Any, NoReturn
 
+from xstar.errors import Pruned
 from xstar.executors.contract import TICK
-from xstar.executors.objective import Objective, RunningTrial, check_objective, describe, drive, leave_if_forked
+from xstar.executors.devices import HERE, Place
+from xstar.executors.objective import Objective, check_objective, warn_once
 from xstar.executors.orphans import end_orphan
-from xstar.trial import Failure, Finished, Job, Outcome, Report, Verdict
+from xstar.executors.run import Answer, run_job
+from xstar.trial import Job, Noted, Outcome, Report, Verdict
+
+
+def _nobody(outcome: Outcome) -> NoReturn:
+    raise AssertionError(
+        "an InlineExecutor needs a listener: its objective waits for the answer to a report within poll()"
+    )
 
 
 class InlineExecutor:
-    """Runs the objective between two calls of ``poll``, up to its next report."""
+    """Runs the objective within one call of ``poll``; its reports go to the ``listener`` meanwhile."""
 
-    def __init__(self, objective: Objective, metric: str) -> None:
+    def __init__(self, objective: Objective, metric: str, place: Place = HERE) -> None:
         check_objective(objective)
+        self.listener: Callable[[Outcome], None] = _nobody
         self._objective = objective
         self._metric = metric
+        self._place = place
         self._job: Job | None = None
-        self._owner = os.getpid()
-        self._trial: RunningTrial | None = None
+        self._answer: Answer | None = None
         self._error: BaseException | None = None
-        self._run: Generator[tuple[int, dict[str, float]], None, None] | None = None
 
     @property
     def uses_files(self) -> bool:
@@ -39,55 +48,51 @@ class InlineExecutor:
         assert self._job is None, "submit only while free() > 0"
         if job.attempt:
             end_orphan(job.directory)
-        self._job, self._owner = job, os.getpid()
-        self._trial = RunningTrial(job)
-        self._run = drive(self._objective, self._trial, job, self._metric)
+        self._job = job
 
     def poll(self) -> list[Outcome]:
-        job, run = self._job, self._run
+        job = self._job
         if job is None:
             time.sleep(TICK)
             return []
-        if run is None:  # ended by a verdict
-            self._job, error = None, self._error
-            if error is not None:
-                return [Failure(job.trial, job.attempt, *describe(error))]
-            return [Finished(job.trial, job.attempt)]
-        try:
-            budget, metrics = next(run)
-        except StopIteration:
-            leave_if_forked(self._owner)
-            self._job = None
-            return [Finished(job.trial, job.attempt)]
-        except (Exception, SystemExit) as error:  # sys.exit() in an objective ends the trial, not the search
-            leave_if_forked(self._owner, error)
-            self._job = None
-            return [Failure(job.trial, job.attempt, *describe(error))]
-        except BaseException:
-            leave_if_forked(self._owner)
-            raise
-        leave_if_forked(self._owner)
-        return [Report(job.trial, job.attempt, budget, metrics)]
+        self._answer = self._error = None
+        outcome = run_job(self._objective, self._metric, job, self, self._place)
+        if self._error is not None:
+            raise self._error
+        self._job = None
+        return [outcome]
 
     def obey(self, report: Report, verdict: Verdict, stop: int | None) -> None:
-        if self._trial is None:
-            return
-        if verdict is Verdict.CONTINUE:
-            self._trial.stop = stop
-        else:
-            self._end_run()
+        self._answer = Answer(verdict is not Verdict.CONTINUE, stop)
 
     def close(self) -> None:
-        self._end_run()
         self._job = None
 
-    def _end_run(self) -> None:
-        if self._run is not None:
-            run, self._run, self._error = self._run, None, None
+    # ------------------------------------------------------------ the channel of its own run
+
+    def report(self, budget: int, metrics: dict[str, float]) -> None:
+        job = self._job
+        assert job is not None
+        self._tell(Report(job.trial, job.attempt, budget, metrics))
+
+    def note(self, attrs: dict[str, Any]) -> None:
+        job = self._job
+        assert job is not None
+        self._tell(Noted(job.trial, job.attempt, attrs))
+
+    def warn(self, key: str, text: str) -> None:
+        warn_once(key, text)
+
+    def answer(self, *, wait: bool) -> Answer | None:
+        found, self._answer = self._answer, None
+        return found
+
+    def _tell(self, outcome: Outcome) -> None:
+        """An error of the listener is none of the objective's, which might even catch it: end that, then raise this."""
+        if self._error is None:
             try:
-                run.close()
-            except (
-                Exception,
-                SystemExit,
-            ) as error:  # in the objective's own cleanup: the trial's affair, not the search's
+                self.listener(outcome)
+                return
+            except BaseException as error:
                 self._error = error
+        raise Pruned("the search ends")

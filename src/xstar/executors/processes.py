@@ -19,13 +19,13 @@ from typing import IO, Any
 
 import cloudpickle
 
-from xstar.core.checks import whole_number
 from xstar.core.values import unwrap
 from xstar.errors import InvalidArgument, ObjectiveError
 from xstar.executors.clock import monotonic_clock
 from xstar.executors.contract import TICK
+from xstar.executors.devices import Place, share
 from xstar.executors.objective import Objective, check_objective, warn_once
-from xstar.trial import Failure, Finished, Job, Outcome, Report, Verdict
+from xstar.trial import Failure, Finished, Job, Noted, Outcome, Report, Verdict
 
 log = logging.getLogger("xstar")
 
@@ -44,7 +44,7 @@ ROOT = str(Path(__file__).parents[2])
 class _Worker:
     """One process and the job it has."""
 
-    def __init__(self, payload: bytes) -> None:
+    def __init__(self, payload: bytes, place: Place, environment: dict[str, str]) -> None:
         self.connection, theirs = Pipe()
         ours_life, lifeline = os.pipe()
         self._lifeline = lifeline
@@ -56,6 +56,7 @@ class _Worker:
         self.process = subprocess.Popen(
             [sys.executable, "-P", str(START), *map(str, (theirs.fileno(), ours_life, os.getpid(), ROOT))],
             pass_fds=(theirs.fileno(), ours_life),
+            env=environment,
             stdin=subprocess.DEVNULL,
             stdout=self._log,
             stderr=self._log,
@@ -63,7 +64,7 @@ class _Worker:
         )
         theirs.close()
         os.close(ours_life)
-        self.send(("begin", payload))
+        self.send(("begin", payload, place))
 
     def send(self, message: tuple[Any, ...]) -> None:
         with contextlib.suppress(OSError):  # it died; poll() finds out and says so
@@ -101,20 +102,34 @@ class _Worker:
         return self._log.read()[-TAIL:].decode(errors="replace").strip()
 
 
-def check_workers(workers: int, timeout: float | None) -> int:
-    """The number of workers, if it and the time limit are such as a :class:`ProcessExecutor` takes."""
+def check_workers(
+    workers: int, timeout: float | None, cores: int | None = None, gpus: float | None = None
+) -> list[Place]:
+    """A place for each worker, if there are such as a :class:`ProcessExecutor` takes, and the time limit is one."""
     seconds = unwrap(timeout)
     if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0):
         raise InvalidArgument("timeout", "must be a number of seconds above 0", timeout)
-    return whole_number("workers", workers, least=1)
+    return share(workers, cores, gpus)
 
 
 class ProcessExecutor:
-    """``workers`` processes, each running one trial at a time, each trial for at most ``timeout`` seconds."""
+    """``workers`` processes, each running one trial at a time, each trial for at most ``timeout`` seconds.
 
-    def __init__(self, objective: Objective, metric: str, workers: int, timeout: float | None = None) -> None:
+    Each has ``cores`` cores, by default its even share, and ``gpus`` GPUs of its own (``devices.py``).
+    """
+
+    def __init__(
+        self,
+        objective: Objective,
+        metric: str,
+        workers: int,
+        timeout: float | None = None,
+        cores: int | None = None,
+        gpus: float | None = None,
+    ) -> None:
         check_objective(objective)
-        workers = check_workers(workers, timeout)
+        self._places = check_workers(workers, timeout, cores, gpus)
+        self._overrule = cores is not None
         try:
             # sys.path goes first: the objective's modules may only be found with it.
             self._payload = cloudpickle.dumps((list(sys.path), cloudpickle.dumps((objective, metric))))
@@ -126,7 +141,10 @@ class ProcessExecutor:
         self._timeout = timeout
         self._failed_starts = 0
         self._later: list[Job] = []
-        self._workers = [_Worker(self._payload) for _ in range(workers)]
+        self._workers = [self._start(place) for place in self._places]
+
+    def _start(self, place: Place) -> _Worker:
+        return _Worker(self._payload, place, place.environment(os.environ, overrule=self._overrule))
 
     @property
     def uses_files(self) -> bool:
@@ -188,7 +206,7 @@ class ProcessExecutor:
             else:
                 continue
             worker.end()
-            self._workers[place] = _Worker(self._payload)
+            self._workers[place] = self._start(self._places[place])
         later, self._later = self._later, []
         for job in later:
             self.submit(job)
@@ -201,7 +219,7 @@ class ProcessExecutor:
         if self._failed_starts >= FAILED_STARTS or worker.process.wait() >= 0:
             raise ObjectiveError(f"worker processes do not start: {worker.how_it_died()}")
         worker.end()
-        self._workers[place] = _Worker(self._payload)
+        self._workers[place] = self._start(self._places[place])
         if worker.job is not None:
             self._assign(self._workers[place], worker.job)
 
@@ -234,6 +252,9 @@ class ProcessExecutor:
             return
         if kind == "report":
             found.append(Report(trial, attempt, *words))
+            return
+        if kind == "note":
+            found.append(Noted(trial, attempt, *words))
             return
         worker.job, worker.deadline = None, float("inf")
         found.append(Finished(trial, attempt) if kind == "finished" else Failure(trial, attempt, *words))

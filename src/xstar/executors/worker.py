@@ -22,15 +22,17 @@ from typing import Any
 
 import cloudpickle
 
-from xstar.executors.objective import Objective, RunningTrial, describe, drive, leave_if_forked, warn_once
+from xstar.executors.devices import Place
+from xstar.executors.objective import Objective, leave_if_forked, warn_once
 from xstar.executors.orphans import on_record
-from xstar.trial import Job
+from xstar.executors.run import Answer, run_job
+from xstar.trial import Failure, Job
 
-# to a worker     ("begin", pickle of (sys.path, pickle of (objective, metric))) · ("job", pickle of a Job)
+# to a worker     ("begin", pickle of (sys.path, pickle of (objective, metric)), Place) · ("job", pickle of a Job)
 #                 ("stop", (trial, attempt), None) · ("continue", (trial, attempt), new stop): the answer at a run's stop
 # from a worker   ("ready",) · ("broken", traceback) · and, all with the (trial, attempt) they speak of:
 #                 ("report", run, budget, metrics) · ("finished", run) · ("failed", run, kind, reason)
-#                 ("warning", run, key, text): for the user, who hears each key once
+#                 ("note", run, attrs) · ("warning", run, key, text): for the user, who hears each key once
 
 
 class Link:
@@ -56,7 +58,7 @@ def main(socket: int, lifeline: int, parent: int) -> None:
     threading.Thread(target=_die_with, args=(lifeline,), daemon=True).start()
     faulthandler.enable()
     try:
-        _, payload = link.receive()
+        _, payload, place = link.receive()
         path, rest = cloudpickle.loads(payload)
         sys.path[:] = path
         objective, metric = cloudpickle.loads(rest)
@@ -70,47 +72,48 @@ def main(socket: int, lifeline: int, parent: int) -> None:
         except EOFError:
             return
         if kind == "job":
-            _run(link, objective, metric, cloudpickle.loads(rest[0]), parent)
+            _run(link, objective, metric, cloudpickle.loads(rest[0]), place, parent)
 
 
-def _run(link: Link, objective: Objective, metric: str, job: Job, parent: int) -> None:
-    run, failure = (job.trial, job.attempt), None
+def _run(link: Link, objective: Objective, metric: str, job: Job, place: Place, parent: int) -> None:
     with _output_to(job.directory), on_record(job.directory, parent):
-        trial = RunningTrial(job)
-
-        def warn(key: str, text: str) -> None:
-            warn_once(key, text)  # into the trial's own stderr, and to the main program's log
-            link.send("warning", run, key, text)
-
-        steps = drive(objective, trial, job, metric, warn)
-        try:
-            for budget, metrics in steps:
-                link.send("report", run, budget, metrics)
-                if _told_to_stop(link, trial, waiting=budget == trial.stop):
-                    break
-            steps.close()
-            leave_if_forked(link.owner)
-        except (Exception, SystemExit) as error:  # sys.exit() in an objective ends the trial, not the worker
-            leave_if_forked(link.owner, error)
-            traceback.print_exc()
-            failure = describe(error)
+        outcome = run_job(objective, metric, job, _LinkChannel(link, job), place)
+        if isinstance(outcome, Failure):
+            sys.stderr.write(f"{outcome.reason}\n")  # into the trial's own file
     # Sent after the output is closed: who hears of the end may read the files.
-    if failure is None:
-        link.send("finished", run)
+    run = (job.trial, job.attempt)
+    if isinstance(outcome, Failure):
+        link.send("failed", run, outcome.kind, outcome.reason)
     else:
-        link.send("failed", run, *failure)
+        link.send("finished", run)
 
 
-def _told_to_stop(link: Link, trial: RunningTrial, *, waiting: bool) -> bool:
-    """Hear what the main program says: at the run's stop wait for it, elsewhere only look whether it said something."""
-    while waiting or link.waiting():
-        kind, run, stop = link.receive()
-        if run != (trial.number, trial.attempt):
-            continue  # about an earlier job
-        if kind == "stop":
-            return True
-        trial.stop, waiting = stop, False
-    return False
+class _LinkChannel:
+    """What one run says over the link, and hears."""
+
+    def __init__(self, link: Link, job: Job) -> None:
+        self._link = link
+        self._run = (job.trial, job.attempt)
+
+    def report(self, budget: int, metrics: dict[str, float]) -> None:
+        self._link.send("report", self._run, budget, metrics)
+
+    def note(self, attrs: dict[str, Any]) -> None:
+        self._link.send("note", self._run, attrs)
+
+    def warn(self, key: str, text: str) -> None:
+        warn_once(key, text)  # into the trial's own stderr, and to the main program's log
+        self._link.send("warning", self._run, key, text)
+
+    def answer(self, *, wait: bool) -> Answer | None:
+        found: Answer | None = None
+        while (wait and found is None) or self._link.waiting():
+            kind, run, stop = self._link.receive()
+            if run == self._run:  # not about an earlier job
+                found = Answer(kind == "stop", stop)
+                if found.end:
+                    break
+        return found
 
 
 @contextlib.contextmanager

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from xstar.errors import Infeasible
-from xstar.executors import Executor, Objective
-from xstar.trial import Failure, Finished, Job, Outcome, Report, Verdict
+from xstar.errors import Infeasible, Pruned
+from xstar.executors import Executor, Objective, RunsInPoll
+from xstar.trial import Failure, Finished, Job, Noted, Outcome, Report, Verdict
 
 PATIENCE = 200
 """Polls before a job counts as stuck."""
@@ -17,27 +19,36 @@ PATIENCE = 200
 def check_executor(make: Callable[[Objective], Executor], folder: Path) -> None:
     """``make(objective)`` gives an executor that watches the metric ``"value"``."""
 
-    def reports(job: Job, objective: Objective = _behave, verdict: Verdict = Verdict.CONTINUE) -> list[Outcome]:
-        executor = make(objective)
-        try:
-            assert executor.idle(), "a new executor runs nothing"
-            assert executor.free() >= 1, "a new executor takes a job"
-            executor.submit(job)
-            assert not executor.idle(), "a submitted job counts as running at once"
-            found: list[Outcome] = []
-            for _ in range(PATIENCE):
-                for outcome in executor.poll():
-                    found.append(outcome)
-                    if isinstance(outcome, Report):
-                        executor.obey(outcome, verdict, job.full)
-                if found and not isinstance(found[-1], Report):
-                    break
-            assert found, "nothing happened"
-            assert isinstance(found[-1], Finished | Failure), "every job ends with Finished or Failure"
-            assert executor.idle(), "a job that ended no longer runs"
-            return found
-        finally:
-            executor.close()
+    executor = make(_behave)
+    try:
+        _check(executor, folder)
+    finally:
+        executor.close()
+
+
+def _check(executor: Executor, folder: Path) -> None:
+    def reports(job: Job, *, verdict: Verdict = Verdict.CONTINUE) -> list[Outcome]:
+        assert executor.idle(), "a new executor runs nothing, nor does one whose jobs have ended"
+        assert executor.free() >= 1, "such an executor takes a job"
+        found: list[Outcome] = []
+
+        def hear(outcome: Outcome) -> None:
+            found.append(outcome)
+            if isinstance(outcome, Report):
+                executor.obey(outcome, verdict, job.full)
+
+        if isinstance(executor, RunsInPoll):
+            executor.listener = hear
+        executor.submit(job)
+        assert not executor.idle(), "a submitted job counts as running at once"
+        for _ in range(PATIENCE):
+            for outcome in executor.poll():
+                hear(outcome)
+            if found and isinstance(found[-1], Finished | Failure):
+                break
+        assert found, "nothing happened"
+        assert isinstance(found[-1], Finished | Failure), "every job ends with Finished or Failure"
+        return found
 
     def job(mode: str, start: int = 0, stop: int = 3, attempt: int = 0, full: int = 3) -> Job:
         return Job(4, {"mode": mode}, attempt, start, stop, full, str(folder / mode))
@@ -65,10 +76,14 @@ def check_executor(make: Callable[[Objective], Executor], folder: Path) -> None:
     found = reports(job("long", stop=50, full=50), verdict=Verdict.STOP)
     assert sum(isinstance(r, Report) for r in found) < 50, "a stopped run ends early"
     assert isinstance(found[-1], Finished), "a stopped run is finished, not failed"
+    _check_reporting(reports, job)
+    _check_saving(reports, job)
     failures = {
         "raise": ("exception", "on purpose"),
         "infeasible": ("infeasible", "too large"),
         "none": ("exception", "must be a number"),
+        "both": ("exception", "yields or reports, not both"),
+        "report another": ("exception", "reported last"),
     }
     for mode, (kind, word) in failures.items():
         last = reports(job(mode))[-1]
@@ -77,8 +92,63 @@ def check_executor(make: Callable[[Objective], Executor], folder: Path) -> None:
         assert word in last.reason, f"{mode}: the reason does not say {word!r}: {last.reason}"
 
 
+class _Reports(Protocol):
+    """Runs a job on a new executor, gives every report the verdict, and returns all that came of it."""
+
+    def __call__(self, job: Job, *, verdict: Verdict = Verdict.CONTINUE) -> list[Outcome]: ...
+
+
+class _MakeJob(Protocol):
+    def __call__(self, mode: str, start: int = 0, stop: int = 3, attempt: int = 0, full: int = 3) -> Job: ...
+
+
+def _check_reporting(reports: _Reports, job: _MakeJob) -> None:
+    found = reports(job("report", stop=2, full=5))
+    assert [(r.budget, r.metrics["value"]) for r in found if isinstance(r, Report)] == [
+        (epoch, float(epoch)) for epoch in range(1, 6)
+    ], "trial.report goes on at its stop as a generator does"
+    assert isinstance(found[-1], Finished), "an objective that reported and returned is finished"
+    noted = [outcome for outcome in found if isinstance(outcome, Noted)]
+    assert noted == [Noted(4, 0, {"seen": [1, 2]})], "trial.note is sent with the next report, once"
+    found = reports(job("report", stop=2, full=5), verdict=Verdict.PAUSE)
+    assert len([r for r in found if isinstance(r, Report)]) <= 2, "xs.Pruned ends a paused run at its stop"
+    assert isinstance(found[-1], Finished), "xs.Pruned is a clean end, though the objective catches exceptions"
+    found = reports(job("report long", stop=50, full=50), verdict=Verdict.STOP)
+    assert sum(isinstance(r, Report) for r in found) < 50, "a stopped run ends at one of its next reports"
+    assert isinstance(found[-1], Finished), "a run stopped by xs.Pruned is finished, not failed"
+    found = reports(job("report thread"), verdict=Verdict.STOP)
+    assert isinstance(found[-1], Finished), "a thread of the objective may report, and gets xs.Pruned"
+
+
+def _check_saving(reports: _Reports, job: _MakeJob) -> None:
+    found = reports(job("save", stop=2, full=2))
+    assert [r.metrics["value"] for r in found if isinstance(r, Report)] == [1.0, 2.0]
+    found = reports(job("save", start=2, stop=4, attempt=1, full=4))
+    told = [(r.budget, r.metrics["value"]) for r in found if isinstance(r, Report)]
+    assert told == [(3, 3.0), (4, 4.0)], (
+        "trial.load gives the state after the last report, trial.epochs goes on from there"
+    )
+    found = reports(job("save", start=3, stop=5, attempt=2, full=5))
+    told = [(r.budget, r.metrics["value"]) for r in found if isinstance(r, Report)]
+    assert told == [(4, 4.0), (5, 5.0)], "a state that is ahead of the record is not loaded"
+
+
 def _behave(trial: Any) -> Any:
     match trial["mode"]:
+        case "report":
+            trial.note("seen", [1, 2])
+            return _report(trial)
+        case "report long":
+            return _report(trial, pause=0.05)
+        case "report thread":
+            return _report_from_a_thread(trial)
+        case "report another":
+            trial.report(1.0)
+            return 2.0
+        case "both":
+            return _both(trial)
+        case "save":
+            return _save(trial)
         case "return":
             return 1.5
         case "yield":
@@ -104,3 +174,48 @@ def _slow_epochs(trial: Any) -> Iterator[float]:
     for epoch in trial.epochs():
         time.sleep(0.05)
         yield float(epoch)
+
+
+def _report(trial: Any, pause: float = 0.0) -> float:
+    import time
+
+    for epoch in trial.epochs():
+        time.sleep(pause)
+        with suppress(Exception):  # a library between the loop and the objective that holds on to errors
+            trial.report({"value": float(epoch)}, budget=epoch)
+    return float(epoch)
+
+
+def _report_from_a_thread(trial: Any) -> None:
+    caught: list[BaseException] = []
+
+    def report_all() -> None:
+        try:
+            for _ in range(100):
+                trial.report(1.0)
+        except Pruned as ended:
+            caught.append(ended)
+
+    thread = threading.Thread(target=report_all)
+    thread.start()
+    thread.join()
+    assert caught
+    assert trial.pruned
+    try:
+        trial.report(2.0)
+    except Pruned:
+        return
+    raise AssertionError("a report after xs.Pruned raises it again")
+
+
+def _both(trial: Any) -> Iterator[float]:
+    trial.report(1.0)
+    yield 1.0
+
+
+def _save(trial: Any) -> None:
+    trained = trial.load() or {"epochs": 0}
+    for _ in trial.epochs():
+        trained["epochs"] += 1
+        trial.save(trained)
+        trial.report(float(trained["epochs"]))
