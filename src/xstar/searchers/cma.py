@@ -16,8 +16,9 @@ number, so that the origins and results in the journal determine every state.
 
 Columns. The distribution is over the columns of the encoded space (``space/encode.py``). If some are discrete (Ints,
 Ordinals, grids, Bools, Bits), CMA-ES with margin keeps every value of them within reach. The columns of a Choice are
-continuous, and the largest wins: with margins they end at 29.6 instead of 28.1 on NAS-Bench-201 (CIFAR-100, 100 trials, mean of 6
-seeds). Inactive parameters are drawn and dropped. Architectures and domains of your own have no columns and are refused.
+continuous, and the largest wins: with margins they end at 29.6 instead of 28.1 on NAS-Bench-201 (CIFAR-100, 100 trials, mean
+of 6 seeds). Inactive parameters are drawn and dropped. Architectures and domains of your own have no columns and are
+refused.
 
 References: Hansen (2016), The CMA evolution strategy: a tutorial, arXiv:1604.00772; Hamano et al. (2022), CMA-ES with margin,
 GECCO; Auger & Hansen (2005), A restart CMA evolution strategy with increasing population size, CEC.
