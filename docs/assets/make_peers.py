@@ -19,7 +19,7 @@ from xstar import problems  # noqa: E402
 from xstar.plots import Series, line_chart  # noqa: E402
 
 PROBLEM, TRIALS = "hartmann6", 60
-NAMES = {"xstar-auto": "xstar", "optuna-tpe": "Optuna", "xstar-random": "random"}
+NAMES = {"xstar-auto": "xstar", "optuna-tpe": "Optuna", "smac": "SMAC3", "xstar-random": "random"}
 """Methods at their libraries' defaults."""
 
 

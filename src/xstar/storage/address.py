@@ -13,12 +13,13 @@ import re
 import stat
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote, quote_plus
 
-import sqlalchemy as sa
-from sqlalchemy import exc
-
 from xstar.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
 
 log = logging.getLogger("xstar")
 
@@ -50,7 +51,7 @@ def has_password(text: str) -> bool:
 def without_password(url: sa.URL) -> str:
     """The URL as it may be shown and used again."""
     query = {name: value for name, value in url.query.items() if name not in SECRET_OPTIONS}
-    bare = sa.URL.create(url.drivername, url.username, None, url.host, url.port, url.database, query)
+    bare = type(url).create(url.drivername, url.username, None, url.host, url.port, url.database, query)
     return bare.render_as_string(hide_password=False)
 
 
@@ -109,6 +110,9 @@ def _from_file(path: Path) -> str:
 
 def normalise(storage: str | os.PathLike[str]) -> sa.URL:
     """A path, a URL, or where to find one → the URL that SQLAlchemy gets."""
+    import sqlalchemy as sa  # at use: it takes as long to import as all commands together
+    from sqlalchemy import exc
+
     text = resolve(storage)
     if not text:
         raise InvalidArgument(
