@@ -11,7 +11,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint format docs bench bench-peers clean
+KILLS ?= 1000
+SEED ?= 0
+
+.PHONY: help demo test test-all soak lint format docs bench bench-peers clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +33,9 @@ test: lint  ## lint, then every test that is not slow
 
 test-all: lint  ## lint, then every test, the slow ones too
 	$(BIN)/python -m pytest -n auto --durations=20 -m ""
+
+soak: .venv/.installed  ## kill programs, workers and servers until KILLS=1000 kills have hit work (most of an hour)
+	$(BIN)/python -m tests.crash.soak --kills $(KILLS) --seed $(SEED)
 
 lint: .venv/.installed  ## ruff, mypy and the order of imports
 	$(BIN)/ruff check .

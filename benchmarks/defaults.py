@@ -1,297 +1,95 @@
-"""Nobody chooses anything: each library as its quickstart calls it, on fifteen problems; average rank after 30, 60, 100 trials.
+"""Nobody chooses anything: each library as its quickstart calls it, on fifteen problems; mean rank after 30, 60 and 100 trials.
 
-    python -m benchmarks.defaults --seeds 10 --records defaults.jsonl      # runs what is missing, then prints the table
+    python -m benchmarks.defaults [--methods xstar,optuna,hyperopt,smac] [--problems branin,…] [--seeds 10] [--write]
 
-=========  ====================================================================================================
-xstar      ``xs.minimize(objective, space, trials=n, seed=s)``, with ``max_budget=27`` where the objective yields
-optuna     ``create_study().optimize(objective, n_trials=n)``; reports and ``should_prune`` where there are epochs
-hyperopt   ``fmin(objective, space, algo=tpe.suggest, max_evals=n)``; conditional parameters are always drawn
-smac       ``HyperparameterOptimizationFacade(Scenario(space, deterministic=True, n_trials=n), f).optimize()``
-=========  ====================================================================================================
-
-A library that is not installed is left out, by name. A search is judged by its incumbent: the configuration with the lowest
-value *as observed* among trials at the full budget, and of that the *true* loss, without noise. A trial is 27 epochs where
-there are any: whoever ends trials early may begin more of them.
+``workloads/quickstarts.py`` has the problems and the calls. ``xstar-random`` and ``xstar-gp`` show what the choice of a method
+by xstar itself is worth; they are left out of the ranks among the libraries.
 """
 
 from __future__ import annotations
 
-import argparse
-import contextlib
-import json
-import sys
-import tempfile
-import time
-import warnings
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from importlib.util import find_spec
-from itertools import product
-from pathlib import Path
-from typing import Any
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator, Sequence
 
-import numpy as np
+from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
+from benchmarks.harness.records import Found, Task
+from benchmarks.harness.report import Results, mean_ranks, row_of_cells, table
+from benchmarks.harness.run import Libraries
+from benchmarks.workloads.quickstarts import CHECKPOINTS, SEARCHES, search
+from benchmarks.workloads.quickstarts import tasks as problems_by_name
 
-import xstar as xs
-from xstar import problems
-from xstar.core.version import VERSION
-from xstar.space import Float, Int, Ordinal
-from xstar.space.conditions import OneOf
-
-CHECKPOINTS = (30, 60, 100)
-TRIALS = max(CHECKPOINTS)
-EPOCHS = 27
-MOST_BEGUN = 10
-"""Times as many trials may begin as there are full trainings to spend; the epochs end a search before."""
+OURS = ("xstar", "xstar-random", "xstar-gp")
+PEERS = tuple(name for name in SEARCHES if name not in OURS)
+LIBRARIES = Libraries({name: name for name in PEERS})
 
 
-class Spent(BaseException):
-    """All evaluations are used up. No ``Exception``, so that no library takes it for a failed trial."""
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--methods", default=",".join(SEARCHES))
+    parser.add_argument("--problems", default=",".join(problems_by_name()))
+    parser.add_argument("--seeds", type=int, default=10)
 
 
-@dataclass(frozen=True)
-class Task:
-    """A problem: what is true, what is observed."""
-
-    space: xs.Space
-    true: Callable[[Mapping[str, Any]], float]
-    noise: float = 0.0
-    curve: Callable[[Mapping[str, Any], int], Any] | None = None
-    """The run of a configuration under a seed, with a loss for each epoch; ``None``: there are no epochs."""
+def tasks(options: Namespace) -> list[Task]:
+    methods = chosen_from(options.methods, SEARCHES, "--methods")
+    problems = chosen_from(options.problems, problems_by_name(), "--problems")
+    return [
+        Task.of(seed, problem, method) for seed in range(options.seeds) for problem in problems for method in methods
+    ]
 
 
-def _table(config: Mapping[str, Any]) -> float:
-    """360 configurations; depth and width matter together."""
-    depth = (config["layers"] - 4) ** 2 / 9
-    kind = {"relu": 0.0, "gelu": 0.1, "tanh": 0.5}[config["kind"]]
-    return kind + depth + abs(config["width"] / 64 - 1) * (1 + depth) / 3 + 0.2 * abs(config["k"] - 3)
+def run(task: Task, options: Namespace) -> Found:
+    return search(task.method, task.problem, task.seed)
 
 
-def _mixed(config: Mapping[str, Any]) -> float:
-    """The best rate and the best n depend on the kind."""
-    shift = {"a": 0.0, "b": 1.5, "c": 3.0, "d": 4.0}[config["kind"]]
-    rate = float(np.log10(config["rate"])) + 2 + 0.3 * shift
-    return rate**2 + 0.05 * (config["n"] - 12 + 2 * shift) ** 2 + (0.4 if config["flag"] else 0.0) + 0.3 * shift
+def loss_after(count: int) -> Callable[[Found], float]:
+    return lambda found: float(found["after"][str(count)])
 
 
-def _switches(config: Mapping[str, Any]) -> float:
-    """Twenty switches; every fifth only counts with its neighbour."""
-    on = np.array(list(config.values()), dtype=float)
-    return float(((1 - on) / np.arange(1, 21)).sum() + 0.2 * np.abs(on[0:19:5] - on[1:20:5]).sum())
+def rank_rows(results: Results, methods: Sequence[str]) -> Iterator[str]:
+    """Mean ranks over all problems, then problem by problem at the last checkpoint."""
+    columns, pairs = [], 0
+    for count in CHECKPOINTS:
+        means, pairs = mean_ranks(results, loss_after(count), methods)
+        columns.append(means)
+    yield f"Mean rank over {pairs} pairs of problem and seed that all of them were run on; equals share their ranks."
+    yield ""
+    if pairs:
+        rows = [(name, *(f"{column[place]:.2f}" for column in columns)) for place, name in enumerate(methods)]
+        yield from table(["library", *(f"after {count}" for count in CHECKPOINTS)], rows)
 
 
-def tasks() -> dict[str, Task]:
-    kind, width = xs.Choice(["relu", "gelu", "tanh"]), xs.Ordinal([16, 32, 64, 128])
-    rate, letter = xs.Float(1e-5, 1.0, log=True), xs.Choice(["a", "b", "c", "d"])
-    found = {
-        "finite": Task(xs.Space(kind=kind, layers=xs.Int(1, 6), width=width, k=xs.Int(1, 5)), _table),
-        "mixed": Task(xs.Space(rate=rate, n=xs.Int(1, 30), kind=letter, flag=xs.Bool()), _mixed),
-        "switches": Task(xs.Space({f"s{i}": xs.Bool() for i in range(20)}), _switches),
-    }
-    for name in ("branin", "hartmann6", "levy6", "rosenbrock4", "ackley10"):
-        found[name] = Task(problems.get(name).space, problems.get(name).loss)
-    for name, noise in (("branin", 5.0), ("hartmann6", 0.2), ("levy6", 3.0)):
-        found[f"{name}-noisy"] = Task(problems.get(name).space, problems.get(name).loss, noise)
-    for name in ("curves-mlp", "curves-optimizer"):
-        problem = problems.get(name, max_budget=EPOCHS)
-        found[name] = Task(problem.space, problem.loss, noise=0.005)
-        found[f"{name}-epochs"] = Task(problem.space, problem.loss, curve=problem.curve)
-    return found
+def loss_rows(results: Results, count: int) -> Iterator[str]:
+    value = loss_after(count)
+    rows = [
+        (
+            problem,
+            *row_of_cells(
+                [[value(r.found) for r in results.of(problem, m)] for m in results.methods], "{:.4g} ± {:.2g}"
+            ),
+        )
+        for problem in results.problems
+    ]
+    yield from table(["problem", *results.methods], rows)
 
 
-@dataclass
-class Trace:
-    """The evaluations of one search."""
-
-    task: Task
-    seed: int
-    used: int = 0
-    """Epochs, or evaluations where there are none."""
-    best: dict[int, float] = field(default_factory=dict)
-    """Checkpoint → true loss of the incumbent."""
-    incumbent: tuple[float, float] = (float("inf"), float("inf"))
-    """Its loss as observed, and its true one."""
-
-    @property
-    def unit(self) -> int:
-        return 1 if self.task.curve is None else EPOCHS
-
-    @property
-    def trials(self) -> int:
-        return TRIALS * (1 if self.task.curve is None else MOST_BEGUN)
-
-    def values(self, config: Mapping[str, Any]) -> Iterator[float]:
-        """What a training of ``config`` reports, one value after the other."""
-        number, losses = self.used, [self.task.true(config)]
-        if self.task.curve is not None:
-            losses = self.task.curve(config, 100_000 * self.seed + number).losses
-        noise = self.task.noise * np.random.default_rng([self.seed, number]).standard_normal()
-        for epoch, exact in enumerate(losses, 1):
-            if self.used >= TRIALS * self.unit:
-                raise Spent
-            self.used += 1
-            loss = exact + float(noise)
-            if epoch == len(losses) and loss < self.incumbent[0]:
-                self.incumbent = (loss, self.task.true(config))
-            if self.used % self.unit == 0 and self.used // self.unit in CHECKPOINTS:
-                self.best[self.used // self.unit] = self.incumbent[1]
-            yield loss
-
-    def configured(self, pick: Callable[[str, Any], Any]) -> dict[str, Any]:
-        """The active parameters, parents first, each with the value that ``pick`` gives it."""
-        config: dict[str, Any] = {}
-        for name in self.task.space.structure.order:
-            active = self.task.space.structure.activity.get(name)
-            if active is None or active(config):
-                config[name] = pick(name, self.task.space[name])
-        return self.task.space.parse(config)
-
-    def trained(self, given: Mapping[str, Any]) -> float:
-        """A full training of numbers and places of options: for libraries whose quickstart ends nothing early."""
-
-        def read(name: str, parameter: Any) -> Any:
-            kind = int if isinstance(parameter, Int) else float
-            return kind(given[name]) if isinstance(parameter, Float | Int) else parameter.value_at(int(given[name]))
-
-        return list(self.values(self.configured(read)))[-1]
+def report(results: Results, options: Namespace) -> Iterator[str]:
+    libraries = [name for name in results.methods if name == "xstar" or name in PEERS]
+    own = [name for name in results.methods if name in (*OURS, "optuna")]
+    yield from ("### Among the libraries", "", *rank_rows(results, libraries))
+    yield from ("", "### What xstar's own choice is worth", "", *rank_rows(results, own))
+    for count in CHECKPOINTS:
+        yield from ("", f"### True loss of the incumbent after {count} trials", "")
+        yield from ("Mean ± standard error over seeds; the lowest mean is bold.", "", *loss_rows(results, count))
 
 
-def run_xstar(trace: Trace) -> None:
-    runs: dict[int, Iterator[float]] = {}
-
-    def train(trial: Any) -> Iterator[float]:
-        (trial.checkpoint / "state").touch()  # as a training that keeps checkpoints: what was paused goes on
-        run = runs.setdefault(trial.number, trace.values(trial.config))
-        for _ in trial.epochs():
-            yield next(run)
-
-    space, trials, seed = trace.task.space, trace.trials, trace.seed
-    if trace.task.curve is None:
-        xs.minimize(lambda trial: next(trace.values(trial.config)), space, trials=trials, seed=seed)
-    else:
-        xs.minimize(train, space, trials=trials, max_budget=EPOCHS, seed=seed)
-
-
-def run_optuna(trace: Trace) -> None:
-    import optuna
-
-    def objective(trial: Any) -> float:
-        def suggest(name: str, given: Any) -> Any:
-            if isinstance(given, Float | Int):
-                ask = trial.suggest_float if isinstance(given, Float) else trial.suggest_int
-                return ask(name, given.low, given.high, log=given.log)
-            return trial.suggest_categorical(name, [given.value_at(place) for place in range(given.size)])
-
-        loss = float("inf")
-        for epoch, loss in enumerate(trace.values(trace.configured(suggest)), 1):
-            if trace.task.curve is not None:
-                trial.report(loss, epoch)
-                if trial.should_prune():
-                    raise optuna.TrialPruned
-        return loss
-
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=trace.seed))  # the default, with a seed
-    study.optimize(objective, n_trials=trace.trials)
-
-
-def run_hyperopt(trace: Trace) -> None:
-    from hyperopt import fmin, hp, tpe
-
-    def translated(name: str, given: Any) -> Any:
-        if not isinstance(given, Float | Int):
-            return hp.choice(name, list(range(given.size)))
-        low, high = (np.log(given.low), np.log(given.high)) if given.log else (given.low, given.high)
-        if isinstance(given, Int):
-            return (hp.qloguniform if given.log else hp.quniform)(name, low, high, 1)
-        return (hp.loguniform if given.log else hp.uniform)(name, low, high)
-
-    there = {name: translated(name, given) for name, given in trace.task.space.parameters.items()}
-    rng = np.random.default_rng(trace.seed)
-    fmin(trace.trained, there, tpe.suggest, TRIALS, rstate=rng, show_progressbar=False, verbose=False)
-
-
-def run_smac(trace: Trace) -> None:
-    import ConfigSpace as cs
-    from smac import HyperparameterOptimizationFacade, Scenario
-
-    space, there = trace.task.space, cs.ConfigurationSpace(seed=trace.seed)
-    for name, given in space.parameters.items():
-        if isinstance(given, Float | Int):
-            kind = cs.UniformFloatHyperparameter if isinstance(given, Float) else cs.UniformIntegerHyperparameter
-            there.add(kind(name, given.low, given.high, log=given.log))
-        else:
-            kind = cs.OrdinalHyperparameter if isinstance(given, Ordinal) else cs.CategoricalHyperparameter
-            there.add(kind(name, list(range(int(given.size)))))  # type: ignore[union-attr]
-    for name, ((parent, condition),) in ((name, when.items()) for name, when in space.structure.when.items()):
-        if isinstance(condition, OneOf):
-            places = [space[parent].options.index(value) for value in condition.values]  # type: ignore[union-attr]
-            there.add(cs.InCondition(there[name], there[parent], places))
-        else:  # at_least, of an Int
-            there.add(cs.GreaterThanCondition(there[name], there[parent], condition.low - 1))
-    with tempfile.TemporaryDirectory() as folder:
-        scenario = Scenario(there, deterministic=True, n_trials=TRIALS, seed=trace.seed, output_directory=Path(folder))
-        function = lambda config, seed: trace.trained(dict(config))  # noqa: E731
-        HyperparameterOptimizationFacade(scenario, function, overwrite=True, logging_level=False).optimize()
-
-
-LIBRARIES = {"xstar": run_xstar, "optuna": run_optuna, "hyperopt": run_hyperopt, "smac": run_smac}
-
-
-def run(library: str, name: str, seed: int) -> dict[str, Any]:
-    trace, begun = Trace(tasks()[name], seed), time.perf_counter()
-    with warnings.catch_warnings(), contextlib.suppress(Spent):
-        if library != "xstar":
-            warnings.simplefilter("ignore")
-        LIBRARIES[library](trace)
-    best = {str(point): trace.best.get(point, trace.incumbent[1]) for point in CHECKPOINTS}
-    seconds = round(time.perf_counter() - begun, 2)
-    return {"library": library, "problem": name, "seed": seed, "best": best, "seconds": seconds, "xstar": VERSION}
-
-
-def table(records: list[dict[str, Any]]) -> str:
-    """Average ranks over the searches that all libraries have made; equals share a rank."""
-    cells: dict[tuple[str, int], dict[str, dict[str, float]]] = defaultdict(dict)
-    for each in records:
-        cells[each["problem"], each["seed"]][each["library"]] = each["best"]
-    libraries = [name for name in LIBRARIES if any(name in cell for cell in cells.values())]
-    ranks: dict[str, list[list[float]]] = defaultdict(list)
-    for (problem, _), cell in sorted(cells.items()):
-        if len(cell) == len(libraries):
-            values = np.array([[cell[name][str(point)] for name in libraries] for point in CHECKPOINTS])
-            lower = (values[:, None, :] < values[:, :, None]).sum(axis=2)
-            equal = (values[:, None, :] == values[:, :, None]).sum(axis=2)
-            ranks[problem].append((lower + (equal + 1) / 2).ravel().tolist())
-    ranks["all"] = [row for rows in list(ranks.values()) for row in rows]
-    lines = [["problem", "seeds", *(f"{name} @{point}" for point in CHECKPOINTS for name in libraries)]]
-    lines.append(["---", *["---:"] * (len(lines[0]) - 1)])
-    for problem, rows in ranks.items():
-        lines.append([problem, str(len(rows)), *(f"{mean:.2f}" for mean in np.mean(rows, axis=0))])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--seeds", type=int, default=10, help="0: only print the table of the records")
-    parser.add_argument("--libraries", nargs="*", default=list(LIBRARIES), choices=list(LIBRARIES))
-    parser.add_argument("--problems", nargs="*", default=list(tasks()), choices=list(tasks()))
-    parser.add_argument("--records", type=Path, default=Path("defaults.jsonl"))
-    options = parser.parse_args()
-    lines = options.records.read_text(encoding="utf-8").splitlines() if options.records.exists() else []
-    records = [json.loads(line) for line in lines]
-    present = [name for name in options.libraries if find_spec(name) is not None]
-    if absent := [name for name in options.libraries if name not in present]:
-        print("left out, as they are not installed:", *absent, file=sys.stderr)
-    done = {(each["library"], each["problem"], each["seed"]) for each in records}
-    for seed, problem, library in product(range(options.seeds), options.problems, present):
-        search = (library, problem, seed)
-        if search not in done:
-            records.append(run(*search))
-            with options.records.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(records[-1]) + "\n")
-    print(table(records))
-
+EXPERIMENT = Experiment(
+    name="defaults",
+    title="Searches for which nobody chooses anything",
+    result="defaults.md",
+    description=__doc__,
+    parts={"search": Part("Ranks", tasks, run, report, LIBRARIES)},
+    arguments=arguments,
+)
 
 if __name__ == "__main__":
-    main()
+    main(EXPERIMENT)

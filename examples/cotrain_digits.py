@@ -1,10 +1,12 @@
 """Weights and structure at once: which of 15 layers does a network for hand-written digits need?
 
-python examples/cotrain_digits.py               # less than a minute; needs torch and scikit-learn
+python examples/cotrain_digits.py [STEPS]       # less than a minute; needs torch and scikit-learn
 
 A small form of the paper's layer selection: after the first layer come 15 more, each of them can be skipped. Two structures are
 drawn for each mini-batch, both go through the network as one batch, and both the weights and the probabilities take a step.
 """
+
+import sys
 
 import torch
 from sklearn.datasets import load_digits
@@ -15,7 +17,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from xstar.igo.cotrain import CoTraining
 
-LAYERS, UNITS, STEPS = 15, 64, 1000
+LAYERS, UNITS = 15, 64
 
 
 class Net(nn.Module):
@@ -38,7 +40,7 @@ def error(outputs, targets):
     return (outputs.argmax(1) != targets).float().mean()
 
 
-def main():
+def main(steps):
     images, labels = load_digits(return_X_y=True)  # 1797 images of 8×8 pixels; the data comes with scikit-learn
     parts = train_test_split(images / 16, labels, test_size=0.3, random_state=0, stratify=labels)
     x_train, x_test, y_train, y_test = (torch.tensor(part) for part in parts)
@@ -52,11 +54,11 @@ def main():
             lambda weights: torch.optim.SGD(weights, lr=0.02, momentum=0.9, nesterov=True, weight_decay=1e-4),
             structure=LAYERS,
             method=method,
-            schedule=lambda optimizer: torch.optim.lr_scheduler.MultiStepLR(optimizer, [STEPS // 2, STEPS * 3 // 4]),
+            schedule=lambda optimizer: torch.optim.lr_scheduler.MultiStepLR(optimizer, [steps // 2, steps * 3 // 4]),
             clip=2.0,
             seed=1,
         )
-        for progress in training.train(DataLoader(train, batch_size=64, shuffle=True), steps=STEPS, every=STEPS // 5):
+        for progress in training.train(DataLoader(train, batch_size=64, shuffle=True), steps=steps, every=steps // 5):
             wrong = 100 * training.evaluate(test, error)
             print(f"{method:12} step {progress.step:4}  loss {progress.loss:7.3f}  test error {wrong:5.2f} %")
         bits = "".join(str(int(bit)) for bit in training.structure())
@@ -65,4 +67,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1000)

@@ -7,6 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("xstar", deadline=None)  # how long an example takes says more about the machine than about us
+settings.load_profile("xstar")
 
 
 @pytest.fixture(scope="session")

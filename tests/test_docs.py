@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import importlib.util
 import os
 import re
+import resource
 import subprocess
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 import yaml
 
+import xstar as xs
 from xstar import errors
+from xstar.study.methods import METHODS, choose
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 
 SECONDS = 50
-"""A page that takes longer is an example for `examples/`, not for a page."""
+"""Of processor time. A page that takes longer is an example for `examples/`, not for a page."""
+WAIT = 280  # seconds on the wall that no page takes, whatever else the machine does
 
 FENCE = re.compile(r"^( *)(`{3,})(\S*)")
 NOT_RUN = re.compile(r"<!-- not run: \S.*-->")
+NEEDS = re.compile(r"<!-- not run: needs ([a-z]+) -->")  # run where the package is installed
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 # The page's own lines at their own numbers, as the program __main__: tracebacks point into the page, and functions are
@@ -46,6 +55,12 @@ class Block:
     skipped: bool
 
 
+def not_run(line: str) -> bool:
+    """Whether the line above a block keeps it from being run: for a reason, or for want of a package."""
+    needs = NEEDS.fullmatch(line)
+    return find_spec(needs[1]) is None if needs else NOT_RUN.fullmatch(line) is not None
+
+
 def blocks_of(page: str) -> list[Block]:
     found: list[Block] = []
     lines = page.splitlines()
@@ -54,7 +69,7 @@ def blocks_of(page: str) -> list[Block]:
         opened = FENCE.match(lines[number])
         if opened:
             indent, ticks, language = opened.groups()
-            skipped = number > 0 and NOT_RUN.fullmatch(lines[number - 1].strip()) is not None
+            skipped = number > 0 and not_run(lines[number - 1].strip())
             start = number + 1
             number = start
             while number < len(lines) and lines[number].strip() != ticks:
@@ -79,6 +94,12 @@ def without_blocks(page: str) -> str:
     for block in blocks_of(page):
         lines[block.line - 1 : block.line - 1 + len(block.text)] = [""] * len(block.text)
     return "\n".join(lines)
+
+
+def processor_time() -> float:
+    """Of all processes that this one has started and that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def relative(path: Path) -> str:
@@ -107,6 +128,12 @@ def test_a_block_is_skipped_for_a_reason_only(comment: str) -> None:
     assert "b = 2" in program_of(f"{comment}\n```python\nb = 2\n```\n")
 
 
+def test_a_block_that_needs_a_package_runs_where_it_is_installed() -> None:
+    page = "<!-- not run: needs {} -->\n```python\nb = 2\n```\n"
+    assert "b = 2" in program_of(page.format("pytest"))
+    assert "b = 2" not in program_of(page.format("nosuchpackage"))
+
+
 @pytest.mark.parametrize("page", PAGES, ids=relative)
 def test_python_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     program = program_of(page.read_text(encoding="utf-8"))
@@ -116,15 +143,17 @@ def test_python_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     source.write_text(program, encoding="utf-8")
     folder = tmp_path / "here"
     folder.mkdir()
+    before = processor_time()
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", RUNNER, str(source), str(page)],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=SECONDS,
+        timeout=WAIT,
         check=False,
     )
+    assert processor_time() - before < SECONDS
     places = re.findall(rf'File "{re.escape(str(page))}", line (\d+)', done.stdout)
     where = f"{relative(page)}:{places[-1] if places else '?'}"
     assert done.returncode == 0, f"{where} does not run:\n{done.stdout[-3000:]}"
@@ -147,7 +176,8 @@ def test_every_page_is_in_the_navigation() -> None:
 
     Loader.add_multi_constructor("tag:yaml.org,2002:python/", lambda loader, suffix, node: suffix)
     settings = yaml.load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"), Loader)
-    assert sorted(nav_files(settings["nav"])) == sorted(page.relative_to(DOCS).as_posix() for page in PAGES[1:])
+    pages = [*PAGES[1:], *DOCS.glob("*.ipynb")]
+    assert sorted(nav_files(settings["nav"])) == sorted(page.relative_to(DOCS).as_posix() for page in pages)
 
 
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
@@ -171,8 +201,33 @@ def test_the_tree_of_errors_is_that_of_the_code() -> None:
 
     told = tree((DOCS / "errors.md").read_text(encoding="utf-8"))
     assert told == tree(errors.__doc__ or "")
-    own = {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)}
+    own = {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, BaseException)}
     assert {re.sub(r"^[│├└─ ]+", "", line).split()[0] for line in told} == own
+
+
+def test_the_page_of_methods_names_all_of_them_and_no_others() -> None:
+    page = (DOCS / "which-method.md").read_text(encoding="utf-8")
+    table = page[: page.index("## Every case")]
+    named = set(re.findall(r"`([a-z-]+)`", table)) - {"method"}
+    assert named <= METHODS.keys()
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [name for name in METHODS if f"`{name}`" not in page + readme] == []
+
+
+def test_the_page_of_methods_says_what_is_chosen() -> None:
+    """The bold names of the first table are those of `choose`."""
+    page = (DOCS / "which-method.md").read_text(encoding="utf-8").partition("## Every case")[0]
+    numbers = xs.Space(x=xs.Float(0, 1))
+    spaces = {
+        "most searches": numbers,
+        "an [arch": xs.Space(net=xs.nets.MLP(inputs=4)),
+        "50 or more": xs.Space(b=xs.Bits(50)),
+    }
+    for start, space in spaces.items():
+        (row,) = (line for line in page.splitlines() if line.startswith(f"| {start}"))
+        with_epochs, without = row.split("|")[2:4]
+        for cell, budget in ((with_epochs, 9), (without, None)):
+            assert re.findall(r"\*\*\[?`([a-z-]+)`", cell) == [choose(space, budget)[0]]
 
 
 def test_the_readme_says_how_to_test() -> None:
@@ -184,10 +239,69 @@ def test_the_readme_says_how_to_test() -> None:
     assert ["$ make test"] in consoles
 
 
-def test_the_picture_of_the_parts_is_that_of_the_contract() -> None:
-    spec = importlib.util.spec_from_file_location("make_layers", DOCS / "assets" / "make_layers.py")
+def test_the_picture_of_the_peers_is_that_of_the_records() -> None:
+    module = made_by("make_peers")
+    assert (DOCS / "assets" / "peers.svg").read_text(encoding="utf-8") == module.draw()
+    claims = [f"{found:.1g}" if found < 0.01 else f"{found:.2f}" for _, found in module.medians().values()]
+    for page in (ROOT / "README.md", DOCS / "index.md"):
+        text = " ".join(page.read_text(encoding="utf-8").split())
+        assert [claim for claim in claims if claim.replace("3e-05", "0.00003") not in text] == []
+
+
+def made_by(script: str) -> Any:
+    """A script of docs/assets as a module."""
+    spec = importlib.util.spec_from_file_location(script, DOCS / "assets" / f"{script}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    return module
+
+
+def test_the_picture_of_the_parts_is_that_of_the_contract() -> None:
+    module = made_by("make_layers")
     assert (DOCS / "assets" / "layers.svg").read_text() == module.draw(module.layers())
+
+
+SHELVES = ("nets", "searchers", "schedulers", "executors", "igo", "problems", "testing")
+
+
+def public_names() -> set[str]:
+    """What the reference owes its reader: the shelf, what its modules put on theirs, and every error."""
+    names = {f"xstar.{name}" for name in xs.__all__ if not isinstance(getattr(xs, name), ModuleType)}
+    for shelf in SHELVES:
+        module = getattr(xs, shelf)
+        tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
+        aliases = (alias for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names)
+        defined = (node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name[0] != "_")
+        names |= {f"xstar.{shelf}.{alias.name}" for alias in aliases if alias.asname == alias.name}
+        names |= {f"xstar.{shelf}.{name}" for name in defined}
+    own = {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)}
+    return names | {f"xstar.errors.{name}" for name in own - set(xs.__all__)}
+
+
+def test_the_reference_has_every_public_name() -> None:
+    pages = (page.read_text(encoding="utf-8") for page in sorted((DOCS / "reference").glob("*.md")))
+    there = [name for page in pages for name in re.findall(r"^::: (\S+)$", page, re.MULTILINE)]
+    assert len(there) == len(set(there))
+    assert public_names() - set(there) == set()
+    for name in set(there) - public_names():  # more than is owed, but nothing that is not there
+        module, _, attribute = name.rpartition(".")
+        if find_spec("torch") or module != "xstar.igo.cotrain":
+            assert hasattr(importlib.import_module(module), attribute), name
+
+
+def test_every_module_on_the_shelf_has_its_page() -> None:
+    modules = {name for name in xs.__all__ if isinstance(getattr(xs, name), ModuleType)}
+    assert modules == {*SHELVES, "errors"}
+    assert {page.stem for page in (DOCS / "reference").glob("*.md")} >= modules
+
+
+def test_the_reference_is_written_in_markdown() -> None:
+    spec = importlib.util.spec_from_file_location("reference_text", ROOT / "tools" / "reference_text.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    text = "As :class:`~xstar.api.Result`.\n\n>>> 1 + 1\n2\n>>> 3\n3\n\nMore."
+    assert module.markdown(text) == "As `Result`.\n\n```pycon\n>>> 1 + 1\n2\n>>> 3\n3\n```\n\nMore."

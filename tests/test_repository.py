@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,12 +11,14 @@ from pathlib import Path
 
 import pytest
 
+import xstar
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "xstar"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 # Extras, peers and the command line: loaded at use, so that `import xstar` stays quick.
-HEAVY = {"fastapi", "kaleido", "optuna", "pandas", "plotly", "psycopg", "ray", "sklearn", "sqlalchemy"}
+HEAVY = {"cmaes", "fastapi", "kaleido", "optuna", "pandas", "plotly", "psycopg", "ray", "sklearn", "sqlalchemy"}
 HEAVY |= {"IPython", "rich", "torch", "typer", "uvicorn"}
 
 CLOCKS = {
@@ -158,7 +161,48 @@ def test_import_pulls_in_no_extra() -> None:
     )
     loaded = {name.partition(".")[0] for name in done.stdout.split()}
     assert "xstar" in loaded
-    assert loaded & HEAVY == set()
+    assert loaded & (HEAVY | {"numpy", "scipy"}) == set()
+
+
+def test_the_program_says_its_version_without_loading_the_commands() -> None:
+    code = (
+        "import sys; sys.argv = ['xstar', '--version']; from xstar.cli.entry import main; main(); print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    said, loaded = done.stdout.splitlines()
+    assert said == f"xstar {xstar.__version__}"
+    assert not {"numpy", "rich", "typer", "sqlalchemy", "xstar.api"} & set(loaded.split())
+
+
+def test_the_program_runs_the_commands() -> None:
+    code = "import sys; sys.argv = ['xstar', 'studies', '--help']; from xstar.cli.entry import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "List the studies" in done.stdout
+
+
+def test_the_commands_load_sqlalchemy_at_use() -> None:
+    code = "import sys, xstar.cli.main; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"sqlalchemy", "scipy.stats", "scipy.optimize"} & set(done.stdout.split())
+
+
+def test_the_shelf_that_is_typed_is_the_shelf_that_is_loaded() -> None:
+    """Names are loaded at use; what type checkers read beside them must be the same list."""
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If) and isinstance(node.test, ast.Name))
+    typed = {
+        alias.name: f"{node.module}.{alias.name}"
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert sorted(typed) == sorted(xstar.__all__)
+    for name, home in typed.items():
+        module, _, attribute = home.rpartition(".")
+        assert getattr(xstar, name) is getattr(importlib.import_module(module), attribute)
+    assert set(xstar.__all__) <= set(dir(xstar))
+    with pytest.raises(AttributeError, match="no attribute 'minimise'"):
+        getattr(xstar, "minimise")  # noqa: B009
 
 
 def test_ci_does_what_make_test_does_and_nothing_else() -> None:

@@ -26,7 +26,7 @@ SPACE = xs.Space(x=xs.Float(0, 1), kind=xs.Choice([EVIL, "b"]))
 
 @pytest.fixture(scope="module")
 def result() -> xs.Result:
-    return xs.minimize(objective, SPACE, trials=7, metric="error", seed=1)
+    return xs.minimize(objective, SPACE, method="random", trials=7, metric="error", seed=1)
 
 
 def test_a_result_says_what_it_found_and_why_it_ended(result: xs.Result) -> None:
@@ -49,7 +49,7 @@ def test_a_result_without_a_value() -> None:
 def test_a_study(result: xs.Result) -> None:
     study, best = result.study, result.best
     assert repr(study) == (
-        f"<Study in memory: 7 trials (6 complete, 1 failed), best error={best.value:.6g} (trial {best.number})>"
+        f"<Study in memory: random, 7 trials (6 complete, 1 failed), best error={best.value:.6g} (trial {best.number})>"
     )
     text = shown(study)
     assert "minimize error" in text
@@ -57,7 +57,7 @@ def test_a_study(result: xs.Result) -> None:
     assert f"{best.value:.6g} (trial {best.number})" in text
     assert text.count("complete") == 1 + 4  # in the counts, and of the last five trials all but the failed one
     empty = xs.Study(SPACE)
-    assert repr(empty) == "<Study in memory: 0 trials>"
+    assert repr(empty) == "<Study in memory: auto, 0 trials>"
     assert "none yet" in shown(empty)
 
 
@@ -68,7 +68,7 @@ def test_a_trial(result: xs.Result) -> None:
     for words in ("Trial 3", "complete", f"{complete.value:.6g}", "time 1.5", f"{complete['x']:.6g}", "random"):
         assert words in text
     assert "epochs" not in text
-    study = xs.Study(SPACE, max_budget=9)
+    study = xs.Study(SPACE, method="random", max_budget=9)
     trial = study.ask()
     assert trial is not None
     study.report(trial, 0.5)

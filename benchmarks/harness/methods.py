@@ -6,6 +6,7 @@ method         what it is
 optuna-gp      Optuna's ``GPSampler``, its defaults (needs torch)
 optuna-tpe     Optuna's ``TPESampler``, its defaults; from version 5 on these are multivariate
 botorch        ``SingleTaskGP`` and ``LogExpectedImprovement`` after min(10, 2d) Sobol points; its noise is fitted, too
+cmaes          the package's ``CMA`` over the encoded space from its middle, σ = 0.3, one generation after the other
 smac           SMAC3's ``HyperparameterOptimizationFacade`` (a random forest); its first quarter is a Sobol design
 smac-gp        SMAC3's ``BlackBoxFacade`` (a GP), for spaces of Floats only; ten times slower than the forest
 xstar-…        ``xs.Study(space, method="…")``; ``xstar-gp-plain`` is the GP whose suggestions never explore
@@ -28,7 +29,7 @@ from functools import partial
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import xstar as xs
-from benchmarks.harness.peers import BoTorch, Optuna, Smac, SmacGP, gp_sampler, tpe_sampler
+from benchmarks.harness.peers import BoTorch, Cmaes, Optuna, Smac, SmacGP, gp_sampler, tpe_sampler
 from benchmarks.harness.records import Found, Task, improvements, significant
 from benchmarks.harness.run import OURS, Libraries
 from xstar import problems
@@ -94,10 +95,15 @@ METHODS: dict[str, Method] = {
     "xstar-gp-plain": Method(lambda space, seed, _: Xstar(space, seed, None, GP(explore_every=0))),
     "xstar-dngo": Method(lambda space, seed, _: Xstar(space, seed, "dngo")),
     "xstar-dngo-paper": Method(lambda space, seed, _: Xstar(space, seed, None, DNGO(networks=1, samples=10))),
+    "xstar-tpe": Method(lambda space, seed, _: Xstar(space, seed, "tpe")),
+    "xstar-forest": Method(lambda space, seed, _: Xstar(space, seed, "forest")),
+    "xstar-cma": Method(lambda space, seed, _: Xstar(space, seed, "cma")),
+    "xstar-regularised-evolution": Method(lambda space, seed, _: Xstar(space, seed, "regularised-evolution")),
     "xstar-auto": Method(lambda space, seed, _: Xstar(space, seed, None, Auto())),
     "xstar-random": Method(lambda space, seed, _: Xstar(space, seed, "random")),
     "optuna-tpe": Method(lambda space, seed, _: Optuna(space, partial(tpe_sampler, seed)), "optuna"),
     "optuna-gp": Method(lambda space, seed, _: Optuna(space, partial(gp_sampler, seed)), "optuna"),
+    "cmaes": Method(lambda space, seed, _: Cmaes(space, seed), "cmaes"),
     "smac": Method(Smac, "smac"),
     "smac-gp": Method(SmacGP, "smac"),
     "botorch": Method(lambda space, seed, _: BoTorch(space, seed), "botorch"),

@@ -118,6 +118,31 @@ def optuna_distribution(parameter: Parameter) -> Any:
     return od.CategoricalDistribution([False, True])
 
 
+# ---------------------------------------------------------------- cmaes
+
+
+class Cmaes:
+    """Over the columns of the encoded space, relaxed and rounded; a generation at a time."""
+
+    def __init__(self, space: Space, seed: int) -> None:
+        unconditional(space)
+        self._encoder = Encoder(space)
+        n = max(self._encoder.width, 2)  # it is not defined in one dimension
+        bounds = np.array([[0.0, 1.0]] * n)
+        self._cma = peer("cmaes").CMA(np.full(n, 0.5), sigma=0.3, bounds=bounds, seed=seed)
+        self._told: list[tuple[np.ndarray, float]] = []
+
+    def ask(self) -> Config:
+        self._point = self._cma.ask()
+        return self._encoder.decode(self._point[: self._encoder.width])
+
+    def tell(self, config: Config, loss: float) -> None:
+        self._told.append((self._point, loss))
+        if len(self._told) == self._cma.population_size:
+            self._cma.tell(self._told)
+            self._told = []
+
+
 # ---------------------------------------------------------------- SMAC3
 
 

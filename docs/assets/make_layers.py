@@ -23,6 +23,7 @@ WORDS = {
     "storage": "SQLite, PostgreSQL",
     "files": "folders, checkpoints",
     "plots": "pictures",
+    "programs": "any command line as an objective",
     "study": "in what order? the only one that appends",
     "inspect": "audit, export, report",
     "loop": "ask, run, report, obey",

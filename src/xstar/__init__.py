@@ -1,31 +1,78 @@
-"""xstar finds x★: the hyperparameters and the architecture of a model, with as few, short and parallel runs as possible."""
+"""xstar finds x★: the hyperparameters and the architecture of a model, with as few, short and parallel runs as possible.
 
-from xstar import nets as nets
-from xstar.api import Result as Result
-from xstar.api import maximize as maximize
-from xstar.api import minimize as minimize
+A name is loaded when it is first asked for, so that ``import xstar`` costs next to nothing: programs that only define an
+objective, and every worker process, import it, too.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from xstar.core.version import VERSION
-from xstar.errors import Infeasible as Infeasible
-from xstar.errors import Pruned as Pruned
-from xstar.errors import XstarError as XstarError
-from xstar.executors.ray import Ray as Ray
-from xstar.space import Bits as Bits
-from xstar.space import Bool as Bool
-from xstar.space import Choice as Choice
-from xstar.space import Constant as Constant
-from xstar.space import Domain as Domain
-from xstar.space import Float as Float
-from xstar.space import Int as Int
-from xstar.space import Normal as Normal
-from xstar.space import Ordinal as Ordinal
-from xstar.space import Space as Space
-from xstar.space import at_least as at_least
-from xstar.space import at_most as at_most
-from xstar.space import between as between
-from xstar.study import Limits as Limits
-from xstar.study import Study as Study
-from xstar.trial import State as State
-from xstar.trial import Trial as Trial
-from xstar.trial import Verdict as Verdict
+
+if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with what follows
+    from xstar import errors as errors
+    from xstar import executors as executors
+    from xstar import igo as igo
+    from xstar import nets as nets
+    from xstar import problems as problems
+    from xstar import schedulers as schedulers
+    from xstar import searchers as searchers
+    from xstar import testing as testing
+    from xstar.api import Result as Result
+    from xstar.api import maximize as maximize
+    from xstar.api import minimize as minimize
+    from xstar.errors import Infeasible as Infeasible
+    from xstar.errors import Pruned as Pruned
+    from xstar.errors import XstarError as XstarError
+    from xstar.executors.ray import Ray as Ray
+    from xstar.programs import Command as Command
+    from xstar.space import Bits as Bits
+    from xstar.space import Bool as Bool
+    from xstar.space import Choice as Choice
+    from xstar.space import Constant as Constant
+    from xstar.space import Domain as Domain
+    from xstar.space import Float as Float
+    from xstar.space import Int as Int
+    from xstar.space import Normal as Normal
+    from xstar.space import Ordinal as Ordinal
+    from xstar.space import Space as Space
+    from xstar.space import at_least as at_least
+    from xstar.space import at_most as at_most
+    from xstar.space import between as between
+    from xstar.study import Limits as Limits
+    from xstar.study import Study as Study
+    from xstar.trial import State as State
+    from xstar.trial import Trial as Trial
+    from xstar.trial import Verdict as Verdict
 
 __version__ = VERSION
+
+_MODULES = ("errors", "executors", "igo", "nets", "problems", "schedulers", "searchers", "testing")
+_HOMES = {
+    "xstar.api": ("Result", "maximize", "minimize"),
+    "xstar.errors": ("Infeasible", "Pruned", "XstarError"),
+    "xstar.executors.ray": ("Ray",),
+    "xstar.programs": ("Command",),
+    "xstar.space": (
+        *("Bits", "Bool", "Choice", "Constant", "Domain", "Float", "Int", "Normal", "Ordinal", "Space"),
+        *("at_least", "at_most", "between"),
+    ),
+    "xstar.study": ("Limits", "Study"),
+    "xstar.trial": ("State", "Trial", "Verdict"),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [*_MODULES, *_HOME]
+
+if not TYPE_CHECKING:  # to a type checker it would mean that every name exists
+
+    def __getattr__(name: str) -> Any:
+        if name in _MODULES:
+            return import_module(f"xstar.{name}")
+        if name not in _HOME:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = globals()[name] = getattr(import_module(_HOME[name]), name)
+        return found
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

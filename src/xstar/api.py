@@ -19,12 +19,14 @@ from typing import Any, ParamSpec
 
 from xstar.core.checks import check_path, nearest
 from xstar.core.markup import escaped
+from xstar.core.values import as_float
 from xstar.core.words import plural
 from xstar.errors import InvalidArgument
 from xstar.executors import Executor, InlineExecutor, Objective, ProcessExecutor, check_objective, check_workers
 from xstar.executors.ray import Ray, chosen, import_ray
 from xstar.files import DEFAULT_CHECKPOINTS, Folders, check_kept
 from xstar.loop import UNKNOWN_LENGTH, Ending, Watch, log, run
+from xstar.programs import Command
 from xstar.progress import check_progress, show_progress
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
@@ -120,6 +122,7 @@ def minimize(
     patience: int | None = None,
     max_failures: int | None = FIRST_FAILURES,
     metric: str | None = None,
+    best: str | None = None,
     constraints: Constraints | None = None,
     method: str | None = None,
     searcher: Searcher | None = None,
@@ -136,6 +139,7 @@ def minimize(
     gpus: float | None = None,
     executor: str | Ray | None = None,
     retries: int | None = None,
+    grace: float = 0.0,
     progress: bool | None = None,
     watch: Watch | None = None,
 ) -> Result:
@@ -148,7 +152,7 @@ def minimize(
     ----------
     objective
         A function of one trial: ``trial["lr"]`` reads a parameter. It returns a number or a dictionary of metrics, or
-        yields one per epoch, or hands it to ``trial.report``.
+        yields one per epoch, or hands it to ``trial.report``. Or a program: ``xs.Command("./train.sh {lr}")``.
     space
         What may be tried.
     trials
@@ -167,6 +171,12 @@ def minimize(
         Which metric counts, if the objective gives several.
 
         The only number of a dictionary counts without being named.
+    best
+        Which report of a trial is its value when the best trial is chosen: last or lowest.
+
+        By default, the last one. ``"lowest"`` is the best one, so the highest with ``xs.maximize``. It changes ``best``,
+        ``trial.value``, ``target``, ``patience`` and whose checkpoints are kept; schedulers and searchers compare and learn
+        from the reports at each budget, whatever it says.
     constraints
         Bounds of other metrics. A trial that ends beyond one is infeasible: never the best, but learned from.
 
@@ -192,7 +202,7 @@ def minimize(
     storage
         Where studies are kept: a SQLite file, or a PostgreSQL URL.
 
-        By default, the file ``xstar.db``.
+        By default, the file ``xstar.db``. ``env:NAME`` and ``file:PATH`` say where to find a URL that has a password.
     directory
         Where trials keep checkpoints and output.
 
@@ -224,6 +234,12 @@ def minimize(
         How often a trial whose worker died is run again.
 
         By default, once.
+    grace
+        Seconds that running trials have to report once more when the program is told to terminate (SIGTERM).
+
+        A trial is handed back as soon as it has reported, with what it saved, and another program that shares the study may go
+        on with it at once. A trial that does not report in time is ended, and run again from its last checkpoint. By default,
+        and when the signal comes again, all are ended at once.
     progress
         Whether to show how the search goes.
 
@@ -264,6 +280,7 @@ class Search:
     limits: Limits
     executor: Executor
     checkpoints: int | None
+    grace: float
 
     @classmethod
     def prepare(cls, direction: str | None, arguments: Mapping[str, Any]) -> Search:
@@ -278,19 +295,23 @@ class Search:
         if settings.max_budget is None and settings.scheduler is None and yields(arguments["objective"]):
             log.info("%s", UNKNOWN_LENGTH)  # as a warning when a trial shows that it is so
         _check_surroundings(arguments)
+        if isinstance(arguments["objective"], Command):
+            fitted = arguments["objective"].fitted(arguments["space"], settings.metric)
+            arguments = {**arguments, "objective": fitted}
         study = Study(name=arguments["study"], direction=direction, **taken(Study, arguments))
         try:
             executor = make_executor(**taken(make_executor, arguments) | {"metric": study.metric, "files": study.files})
         except BaseException:
             study.close()
             raise
-        return cls(study, limits, executor, arguments["checkpoints"])
+        return cls(study, limits, executor, arguments["checkpoints"], float(arguments["grace"]))
 
     def run(self, watch: Watch | None, progress: bool | None = False) -> Ending:
         """Run it until it ends. The study stays open."""
         try:
             with show_progress(self.study, self.limits, progress) as display:
-                ending = run(self.study, self.executor, self.limits, _both(display, watch), self.checkpoints)
+                watch = _both(display, watch)
+                ending = run(self.study, self.executor, self.limits, watch, self.checkpoints, self.grace)
                 if display is not None:
                     display.finish(ending.reason)
                 return ending
@@ -328,6 +349,8 @@ def _check_surroundings(arguments: Mapping[str, Any]) -> None:
     check_path("storage", arguments["storage"], "e.g. storage='xstar.db'")
     check_path("directory", arguments["directory"], "e.g. directory='runs'")
     check_progress(arguments["progress"])
+    if (grace := as_float(arguments["grace"])) is None or grace < 0:
+        raise InvalidArgument("grace", "must be a number of seconds, 0 or more", arguments["grace"], "e.g. grace=20")
     watch = arguments["watch"]
     if watch is not None and not callable(watch):
         raise InvalidArgument("watch", "must be a function of one argument (the study)", watch)

@@ -22,11 +22,13 @@
     │   └── CorruptJournal                              an event cannot be read
     ├── JournalConflict                                 someone appended first: read again, decide again
     ├── ObjectiveError                                  the objective itself cannot be run (not: it failed once)
+    ├── SubmitError                                     the batch system did not take a job
+    ├── ProgramFailed                                   a run of a program (``xs.Command``) failed: its trial's affair
     ├── MissingExtra               (also an ImportError) an optional dependency is not installed
     └── Infeasible                                      raised by an *objective*: this configuration cannot be evaluated
 
     BaseException
-    └── Pruned                                          raised in an *objective* by ``trial.report``: end here; no error
+    └── Pruned                                          raised in an *objective* by trial.report: end here; no error
 
 ``assert`` is for our own mistakes only; a user never has to read one.
 """
@@ -124,6 +126,22 @@ class JournalConflict(XstarError):
 
 class ObjectiveError(XstarError):
     """The objective cannot be run at all (it does not pickle, is not callable, …)."""
+
+
+class SubmitError(XstarError):
+    """The batch system did not take a job."""
+
+
+class ProgramFailed(XstarError):
+    """A run of a program (``xs.Command``) failed; the message says how it ended and ends with its last words."""
+
+    def __init__(self, message: str, kind: str = "exception") -> None:
+        self.kind = kind
+        """What the trial's failure is called: ``killed`` runs are tried again."""
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[ProgramFailed], tuple[str, str]]:
+        return type(self), (str(self), self.kind)
 
 
 class MissingExtra(XstarError, ImportError):

@@ -8,11 +8,12 @@ LOOK    watch           whoever shows progress is called after every change
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from types import FrameType
 
@@ -21,7 +22,7 @@ from xstar.executors import Executor, RunsInPoll
 from xstar.files import DEFAULT_CHECKPOINTS, Checkpoints
 from xstar.schedulers import Advises
 from xstar.study import NO_LIMITS, Limits, SameFailure, Study
-from xstar.trial import Failure, Finished, Noted, Outcome, Report, State, last_line
+from xstar.trial import Failure, Finished, Noted, Outcome, Report, State, Verdict, last_line
 
 log = logging.getLogger("xstar")
 trial_log = logging.getLogger("xstar.trials")
@@ -58,6 +59,7 @@ def run(
     limits: Limits = NO_LIMITS,
     watch: Watch | None = None,
     checkpoints: int | None = DEFAULT_CHECKPOINTS,
+    grace: float = 0.0,
 ) -> Ending:
     """Run the study on the executor until a limit is met; returns how it ended.
 
@@ -66,6 +68,9 @@ def run(
     With a study shared by several programs, this returns when *all* its trials are over: if another program dies, its
     trials are run again here. The first Ctrl-C lets running trials finish, the second ends them at once; they are then
     run again when the study is resumed.
+
+    SIGTERM ends the program: a cluster takes the machine away. Running trials have ``grace`` seconds to report once more, and
+    so to save what they trained; each is handed back as soon as it has, for any other program to go on with.
     """
     kept: Checkpoints | None = None
     if executor.uses_files and checkpoints is not None:
@@ -77,7 +82,8 @@ def run(
             log.warning("%s", line)
 
     def hear(outcome: Outcome) -> None:
-        _record(study, executor, outcome, alike)
+        if not interrupt.leaving or not _hand_back(study, executor, outcome, interrupt.stopped):
+            _record(study, executor, outcome, alike)
         if kept is not None and isinstance(outcome, Finished | Failure):
             kept.clean_up(outcome.trial)
 
@@ -88,7 +94,7 @@ def run(
 
     if isinstance(executor, RunsInPoll):
         executor.listener = hear_inside
-    with _interruptible() as interrupt:
+    with _interruptible(grace) as interrupt:
         try:
             while True:
                 while executor.free() and not interrupt.pressed:
@@ -97,6 +103,8 @@ def run(
                         break
                     executor.submit(study.job(trial, with_files=executor.uses_files))
                 if not study.running_here and executor.idle():
+                    if interrupt.leaving:
+                        raise _Terminated
                     if interrupt.pressed:
                         return Ending(End.INTERRUPTED, "interrupted; running trials were allowed to finish")
                     if study.ended is not None:
@@ -146,41 +154,77 @@ def _record(study: Study, executor: Executor, outcome: Outcome, alike: SameFailu
                 )
 
 
+def _hand_back(study: Study, executor: Executor, outcome: Outcome, stopped: set[tuple[int, int]]) -> bool:
+    """End a run at its report, and give up its trial once the run is over; False if there is nothing to give up.
+
+    Not before: whoever takes the trial up would else read a checkpoint that is still being written.
+    """
+    run = (outcome.trial, outcome.attempt)
+    if isinstance(outcome, Report):
+        verdict = study.report(outcome.trial, outcome.metrics, outcome.budget, attempt=outcome.attempt)
+        if verdict is Verdict.CONTINUE:
+            stopped.add(run)
+            verdict = Verdict.PAUSE
+        executor.obey(outcome, verdict, None)
+        return True
+    if run in stopped:
+        study.release(_WHY[_Terminated], outcome.trial)
+        return True
+    return False
+
+
 @dataclass
 class _Interrupt:
-    pressed: bool = False
+    """What signals asked for."""
 
-    def __call__(self, number: int, frame: FrameType | None) -> None:
+    grace: float
+    pressed: bool = False
+    """No new trials are started."""
+    leaving: bool = False
+    """Running ones are ended at their next report."""
+    stopped: set[tuple[int, int]] = field(default_factory=set)
+    """Trials and attempts that were ended so."""
+    timer: threading.Timer | None = None
+
+    def press(self, number: int, frame: FrameType | None) -> None:
         if self.pressed:
             raise KeyboardInterrupt
         self.pressed = True
         log.warning("Ctrl-C: waiting for the running trials to finish; press it again to end them now")
+
+    def terminate(self, number: int, frame: FrameType | None) -> None:
+        if self.leaving or not self.grace:
+            raise _Terminated
+        self.pressed = self.leaving = True
+        log.warning("told to terminate: running trials have %g s to report once more", self.grace)
+        # A signal again, rather than a look at the time: an objective in this process may not come back to us.
+        self.timer = threading.Timer(self.grace, os.kill, (os.getpid(), signal.SIGTERM))
+        self.timer.daemon = True
+        self.timer.start()
 
 
 class _Terminated(BaseException):
     """SIGTERM arrived. Not a ``SystemExit``, which an objective that runs in this process might have raised itself."""
 
 
-def _terminate(number: int, frame: FrameType | None) -> None:
-    raise _Terminated
-
-
 _WHY: dict[type[BaseException], str] = {KeyboardInterrupt: "interrupted by the user", _Terminated: "told to terminate"}
 
 
 @contextmanager
-def _interruptible() -> Iterator[_Interrupt]:
+def _interruptible(grace: float) -> Iterator[_Interrupt]:
     """Count Ctrl-C instead of dying of it, and let SIGTERM give up trials before it ends us; only the main thread may."""
-    interrupt = _Interrupt()
+    interrupt = _Interrupt(grace)
     if threading.current_thread() is not threading.main_thread():
         yield interrupt
         return
     old = {
-        signal.SIGINT: signal.signal(signal.SIGINT, interrupt),
-        signal.SIGTERM: signal.signal(signal.SIGTERM, _terminate),
+        signal.SIGINT: signal.signal(signal.SIGINT, interrupt.press),
+        signal.SIGTERM: signal.signal(signal.SIGTERM, interrupt.terminate),
     }
     try:
         yield interrupt
     finally:
+        if interrupt.timer is not None:
+            interrupt.timer.cancel()
         for number, handler in old.items():
             signal.signal(number, handler)

@@ -235,6 +235,7 @@ class Trial:
 
     __slots__ = (
         "_config",
+        "_lowest_counts",
         "_sign",
         "asked_at",
         "attempt",
@@ -255,7 +256,16 @@ class Trial:
         "times_lost",
     )
 
-    def __init__(self, number: int, config: Config, origin: Origin, seen: int, at: float, sign: float) -> None:
+    def __init__(
+        self,
+        number: int,
+        config: Config,
+        origin: Origin,
+        seen: int,
+        at: float,
+        sign: float,
+        lowest_counts: bool = False,
+    ) -> None:
         self.number = number
         self._config = config
         self.origin = origin
@@ -284,6 +294,7 @@ class Trial:
         self.asked_at = at
         self.ended_at: float | None = None
         self._sign = sign
+        self._lowest_counts = lowest_counts
 
     def __getitem__(self, name: str) -> Any:
         return self._config[name]
@@ -295,14 +306,19 @@ class Trial:
 
     @property
     def value(self) -> float | None:
-        """The watched metric of the last report, in the user's own direction."""
-        return None if self.loss is None else self._sign * self.loss
+        """The watched metric, in the user's own direction: of the last report, or of the best one (``best="lowest"``)."""
+        return None if self.loss is None else self._sign * (self.lowest if self._lowest_counts else self.loss)
 
     @property
     def known_loss(self) -> float:
         """The loss of a trial that has reported."""
         assert self.loss is not None
         return self.loss
+
+    @property
+    def score(self) -> float:
+        """The loss by which a trial that has reported is compared with others for the best: ``value``, lower is better."""
+        return self.lowest if self._lowest_counts else self.known_loss
 
     @property
     def metrics(self) -> Metrics:

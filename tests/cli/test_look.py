@@ -69,8 +69,8 @@ def test_studies(cli: Cli, stored: Path) -> None:
     output = cli("studies").output
     lines = [line.split() for line in output.splitlines()]
     assert [line[:-1] for line in lines[1:]] == [
-        ["demo", "4", "0.083333", "min", "error", "random", "+", "fifo"],
-        ["empty", "0", "-", "min", "value", "random", "+", "fifo"],
+        ["demo", "4", "0.083333", "min", "error", "random"],
+        ["empty", "0", "-", "min", "value", "auto"],
     ]
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", line[-1]) for line in lines[1:])
 
@@ -95,7 +95,7 @@ def test_studies_fit_80_columns(cli: Cli, stored: Path, monkeypatch: pytest.Monk
     assert name.startswith(long), "a name that is cut cannot be given to the next command"
     assert "-1.2346e-05" in lines[place]
     assert re.search(r" \d{4}-\d\d-\d\d\s*$", lines[place])
-    assert any(line.startswith("demo ") and "random + fifo" in line for line in lines), "a usual study takes one line"
+    assert any(line.startswith("demo ") and " random " in line for line in lines), "a usual study takes one line"
 
 
 def test_a_study_that_cannot_be_read_does_not_hide_the_others(cli: Cli, stored: Path) -> None:

@@ -300,5 +300,5 @@ def test_a_password_is_not_shown(cli: Cli, write: Write, postgres: str, name: st
     assert "secret" in url
     output = cli("run", str(write(SEARCH)), "--storage", url, "--study", name).output
     assert "all 5 trials are done" in output
-    assert "postgres:***@" in output
+    assert "postgres@/postgres" in output
     assert "secret" not in output

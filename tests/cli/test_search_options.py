@@ -38,7 +38,7 @@ def test_a_new_keyword_is_an_option_with_its_help_default_and_panel(monkeypatch:
 
     def command(file: str, *, own: int = 1, **options: Any) -> None: ...
 
-    found = inspect.signature(search_options.with_search_options(command)).parameters
+    found = inspect.signature(search_options.with_search_options()(command)).parameters
     assert list(found) == ["file", "study", "cores", "quiet", "own"]
     kind, option = found["cores"].annotation.__origin__, found["cores"].annotation.__metadata__[0]
     assert kind == int | None

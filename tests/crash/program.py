@@ -1,6 +1,6 @@
-"""A program that the crash test kills: one search over a shared SQLite study, acknowledging every report in a file.
+"""A program that the crash tests kill: one search over a shared study, acknowledging every report in a file.
 
-Usage: program.py DATABASE ACKNOWLEDGED TRIALS WORKERS METHOD
+Usage: program.py STORAGE ACKNOWLEDGED TRIALS WORKERS METHOD [NAME] [SECONDS PER EPOCH]
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import xstar as xs
@@ -20,22 +21,32 @@ SPACE = xs.Space(x=xs.Float(-1, 1), n=xs.Int(1, 50))
 EPOCHS = 4
 
 
-def objective(trial: Any) -> Iterator[float]:
-    saved = trial.checkpoint / "epoch.txt"
-    done = int(saved.read_text()) if trial.resumed else 0
-    assert done >= trial.start, "what was reported was saved before"
-    for epoch in trial.epochs():
-        if epoch > done:  # saved before it is reported, so after a crash the checkpoint may be ahead
-            time.sleep(0.01)
-            new = saved.with_suffix(".new")
-            new.write_text(str(epoch))
-            new.rename(saved)  # a checkpoint is whole or absent
-        yield trial["x"] ** 2 + trial["n"] / epoch
+def make_study(storage: str, name: str, method: str) -> xs.Study:
+    """The study that all programs of a test share."""
+    folder = Path.cwd() / "files"  # a server has no folder of its own to put them beside
+    return xs.Study(SPACE, name=name, storage=storage, method=method, max_budget=EPOCHS, seed=3, directory=folder)
+
+
+def make_objective(seconds: float) -> Callable[[Any], Iterator[float]]:
+    def objective(trial: Any) -> Iterator[float]:
+        saved = trial.checkpoint / "epoch.txt"
+        done = int(saved.read_text()) if trial.resumed else 0
+        assert done >= trial.start, "what was reported was saved before"
+        for epoch in trial.epochs():
+            if epoch > done:  # saved before it is reported, so after a crash the checkpoint may be ahead
+                time.sleep(seconds)
+                new = saved.with_suffix(".new")
+                new.write_text(str(epoch))
+                new.rename(saved)  # a checkpoint is whole or absent
+            yield trial["x"] ** 2 + trial["n"] / epoch
+
+    return objective
 
 
 def main() -> None:
-    database, acknowledged, trials, workers, method = sys.argv[1:]
-    study = xs.Study(SPACE, name="crash", storage=database, method=method, max_budget=EPOCHS, seed=3)
+    storage, acknowledged, trials, workers, method, *rest = sys.argv[1:]
+    name, seconds = [*rest, *("crash", "0.01")[len(rest) :]]
+    study = make_study(storage, name, method)
     record = study.report
     log = os.open(acknowledged, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
@@ -46,7 +57,7 @@ def main() -> None:
         return verdict
 
     study.report = report  # type: ignore[method-assign]
-    executor = make_executor(objective, study.metric, int(workers), 60.0)
+    executor = make_executor(make_objective(float(seconds)), study.metric, int(workers), 60.0)
     try:
         run(study, executor, xs.Limits(trials=int(trials)))
     finally:

@@ -101,7 +101,12 @@ def test_workers_share_gpus(workers: int, gpus: float, count: int, expected: Any
 @pytest.mark.parametrize(
     ("workers", "gpus", "count", "message"),
     [
-        (2, 2, 3, r"gpus: 2 workers with 2 each need 4 GPUs, but got found=3 \(0, 1, 2\); workers=1 would fit; or workers=2 w"),
+        (
+            2,
+            2,
+            3,
+            r"gpus: 2 workers with 2 each need 4 GPUs, but got found=3 \(0, 1, 2\); workers=1 would fit; or workers=2 w",
+        ),
         (4, 1, 2, r"4 workers with 1 each need 4 GPUs, .* workers=2 would fit; or workers=4 with gpus=0.5"),
         (5, 0.5, 2, r"5 workers with 0.5 each need 3 GPUs, .* workers=4 would fit; or workers=5 with gpus=1/3"),
         (1, 8, 2, r"1 worker with 8 each need 8 GPUs, .* gpus=2 is the most for one worker"),

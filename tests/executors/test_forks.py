@@ -43,7 +43,8 @@ def leaving(trial):
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
     return trial["x"]
 form, workers = sys.argv[1], int(sys.argv[2])
-result = xs.minimize(globals()[form], xs.Space(x=xs.Float(0, 1)), trials=6, workers=workers, max_budget=3, seed=1)
+space = xs.Space(x=xs.Float(0, 1))
+result = xs.minimize(globals()[form], space, trials=6, workers=workers, method="random", max_budget=3, seed=1)
 for trial in result.study.history.trials:
     assert trial.state is xs.State.COMPLETE, trial.reason
     assert all(reading.metrics["value"] == trial["x"] for reading in trial.reports), trial.reports

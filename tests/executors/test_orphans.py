@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import xstar as xs
-from xstar.core.processes import machine, members, started
+from xstar.core.processes import machine, session_members, started
 from xstar.executors.orphans import RECORD, end_orphan
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes through /proc")
@@ -60,7 +60,7 @@ def stuck(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], int, int]]:
     finally:
         program.kill()
         program.wait()
-        if worker and members(worker):
+        if worker and session_members(worker):
             os.killpg(worker, signal.SIGKILL)
 
 
@@ -78,7 +78,7 @@ def test_a_trial_is_not_run_beside_its_orphan(
     stuck: tuple[subprocess.Popen[bytes], int, int], tmp_path: Path, workers: int
 ) -> None:
     program, worker, child = stuck
-    (guard,) = set(members(worker)) - {worker, child}
+    (guard,) = set(session_members(worker)) - {worker, child}
     os.kill(guard, signal.SIGKILL)  # now nothing can end the worker
     program.kill()
     program.wait()

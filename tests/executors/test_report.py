@@ -21,7 +21,9 @@ from xstar.trial import Failure, Finished, Job
 SPACE = xs.Space(x=xs.Float(0, 1))
 
 
-def job(start: int = 0, stop: int | None = 3, attempt: int = 0, full: int | None = 9, folder: Path | None = None) -> Job:
+def job(
+    start: int = 0, stop: int | None = 3, attempt: int = 0, full: int | None = 9, folder: Path | None = None
+) -> Job:
     return Job(0, {"x": 0.5}, attempt, start, stop, full, None if folder is None else str(folder))
 
 

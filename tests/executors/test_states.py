@@ -38,18 +38,20 @@ def test_a_promoted_trial_goes_on_in_two_lines(workers: int) -> None:
     assert max(trial.attempt for trial in study.trials) > 0
     for trial in study.trials:
         assert trial.state is not xs.State.FAILED, trial.reason
-        assert [(r.budget, r.metrics["value"]) for r in trial.reports] == [(e, float(e)) for e in range(1, trial.budget + 1)]
+        assert [(r.budget, r.metrics["value"]) for r in trial.reports] == [
+            (e, float(e)) for e in range(1, trial.budget + 1)
+        ]
 
 
 @pytest.mark.parametrize("between", ["before saving", "before reporting", "after reporting"])
 def test_a_killed_trial_trains_every_epoch_once_as_far_as_its_model_knows(between: str) -> None:
     def objective(trial: Any) -> None:
         def die(here: str) -> None:
-            if here == between and epoch == 4 and trial.attempt == 0:
+            if here == between and state["epochs"] == 4 and trial.attempt == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 
         state = trial.load() or {"epochs": 0}
-        for epoch in trial.epochs():
+        for _ in trial.epochs():
             state["epochs"] += 1
             die("before saving")
             trial.save(state)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from xstar.errors import InvalidArgument
 from xstar.igo import IGO, Bernoulli, Categorical, Gaussian, Product
@@ -281,3 +281,71 @@ def test_what_was_not_dumped_is_refused() -> None:
     ):
         with pytest.raises(InvalidArgument):
             IGO.load(wrong)
+
+
+# ---------------------------------------------------------------- other preferences
+
+
+def test_umda_is_the_average_of_the_better_half() -> None:
+    core = IGO(Bernoulli(6, margin=0.01), adapt="none", samples=10, step=1, weights="umda")
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        points = core.sample(10, rng)
+        losses = rng.random(10)
+        core.update(points, losses)
+        best = points[np.argsort(losses)[:5]]
+        assert_allclose(core.theta, np.clip(best.mean(axis=0), 0.01, 0.99), atol=1e-12)
+
+
+def test_umda_of_categories() -> None:
+    core = IGO(Categorical(3, 4, margin=0.01), adapt="none", samples=60, step=1, weights="umda")
+    rng = np.random.default_rng(0)
+    points, losses = core.sample(60, rng), rng.random(60)
+    core.update(points, losses)
+    best = points[np.argsort(losses)[:30]]
+    assert_allclose(core.theta, (best[:, :, None] == np.arange(4)).mean(axis=0), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "weights", ["truncation", "exponential", lambda f: 1.0 / (1.0 + f)], ids=["half", "exp", "own"]
+)
+def test_a_general_preference_is_lines_5_to_11(weights: Any) -> None:
+    """θ + (ε/μ_W) Σ (W − μ_W)(x − θ)/λ, point by point."""
+    core = IGO(Bernoulli(4, margin=0.01), adapt="none", samples=6, step=0.3, weights=weights)
+    rng = np.random.default_rng(1)
+    points, f = core.sample(6, rng), rng.random(6)
+    named = {"exponential": np.exp(-f), "truncation": np.where(f <= np.sort(f)[2], 2.0, 0.0)}
+    W = named[weights] if isinstance(weights, str) else weights(f)
+    theta = np.full(4, 0.5)
+    mean = sum(W) / 6
+    for preference, x in zip(W, points, strict=True):
+        theta = theta + 0.3 / mean * (preference - mean) * (x - 0.5) / 6
+    core.update(points, f)
+    assert_allclose(core.theta, np.clip(theta, 0.01, 0.99))
+
+
+def test_a_preference_times_a_factor_is_the_same() -> None:
+    """Dividing by μ_W makes the unit of W irrelevant."""
+    cores = [IGO(Bernoulli(8), weights="exponential"), IGO(Bernoulli(8), weights=lambda f: 50.0 * np.exp(-f))]
+    for core in cores:
+        steps(core, onemax, 3, 20)
+    assert_allclose(cores[0].theta, cores[1].theta, rtol=1e-9)
+
+
+def test_equal_preferences_change_nothing() -> None:
+    for weights in ("umda", "truncation", "exponential"):
+        core = IGO(Bernoulli(4), adapt="none", weights=weights)
+        core.update(np.array([[0, 1, 0, 1], [1, 1, 0, 0]]), [2.0, 2.0])
+        assert_array_equal(core.theta, 0.5)
+
+
+def test_preferences_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(InvalidArgument, match="weights: must be one of quarters"):
+        IGO(Bernoulli(5), weights="ranks")
+    core = IGO(Bernoulli(2), weights=lambda f: -f)
+    with pytest.raises(InvalidArgument, match="finite numbers that are not negative"):
+        core.update(np.array([[0, 1], [1, 1]]), [1.0, 2.0])
+    with pytest.raises(InvalidArgument, match="cannot be written as JSON"):
+        core.dump()
+    twin = IGO.load(IGO(Bernoulli(2), weights="exponential").dump())
+    assert twin.settings.weights == "exponential"

@@ -14,6 +14,8 @@ class Clock:
 
 
 def make_study(clock: Clock | None = None, **options: object) -> xs.Study:
+    if "scheduler" not in options:
+        options.setdefault("method", "random")
     return xs.Study(xs.Space(x=xs.Float(0, 1)), seed=1, clock=clock or Clock(), **options)  # type: ignore[arg-type]
 
 

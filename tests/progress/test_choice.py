@@ -31,7 +31,8 @@ def objective(trial):
         time.sleep(float(sys.argv[1]))
         yield trial["x"] / epoch
 
-result = xs.minimize(objective, xs.Space(x=xs.Float(0, 1)), trials=4, max_budget=3, seed=1, **eval(sys.argv[2]))
+space = xs.Space(x=xs.Float(0, 1))
+result = xs.minimize(objective, space, method="random", trials=4, max_budget=3, seed=1, **eval(sys.argv[2]))
 print("the end:", result.reason)
 """
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import xstar as xs
 from xstar.errors import InvalidArgument, InvalidReport
 from xstar.schedulers import ASHA, FIFO, Hyperband, MedianStop, Scheduler, StoppingASHA, geometric_rungs
+from xstar.searchers.random import Random
 from xstar.study.methods import METHODS
 from xstar.testing import check_scheduler
 from xstar.testing.schedulers import simulated
@@ -66,7 +67,7 @@ class Player:
     """Drives a study with losses written down beforehand; one worker, trial n reports ``losses[n]`` at every budget."""
 
     def __init__(self, scheduler: Scheduler, losses: list[float]) -> None:
-        self.study = xs.Study(xs.Space(x=xs.Float(0, 1)), scheduler=scheduler, seed=0)
+        self.study = xs.Study(xs.Space(x=xs.Float(0, 1)), searcher=Random(), scheduler=scheduler, seed=0)
         self.losses = losses
         self.story: list[tuple[int, int, str]] = []
 
@@ -141,7 +142,7 @@ def test_synchronous_halving_by_hand() -> None:
 
 
 def test_idle_workers_start_the_next_bracket() -> None:
-    study = xs.Study(xs.Space(x=xs.Float(0, 1)), scheduler=Hyperband(4, eta=2, brackets=1), seed=0)
+    study = xs.Study(xs.Space(x=xs.Float(0, 1)), searcher=Random(), scheduler=Hyperband(4, eta=2, brackets=1), seed=0)
     trials = [study.ask() for _ in range(6)]  # four places in the first bracket, six workers
     assert [trial.bracket for trial in trials if trial] == [0, 0, 0, 0, 1, 1]
     for trial in trials[:3]:
@@ -160,7 +161,9 @@ def test_idle_workers_start_the_next_bracket() -> None:
 
 
 def test_a_trial_that_ends_early_by_itself_does_not_hold_up_its_rung() -> None:
-    study = xs.Study(xs.Space(x=xs.Float(0, 1)), scheduler=Hyperband(4, eta=2, brackets=1, min_budget=2), seed=0)
+    study = xs.Study(
+        xs.Space(x=xs.Float(0, 1)), searcher=Random(), scheduler=Hyperband(4, eta=2, brackets=1, min_budget=2), seed=0
+    )
     first, second = study.ask(), study.ask()
     assert first is not None
     assert second is not None
@@ -186,7 +189,7 @@ def test_brackets_are_drawn_in_proportion_to_hyperbands() -> None:
 
 
 def test_the_median_rule_by_hand() -> None:
-    study = xs.Study(xs.Space(x=xs.Float(0, 1)), scheduler=MedianStop(3, grace=0), seed=0)
+    study = xs.Study(xs.Space(x=xs.Float(0, 1)), searcher=Random(), scheduler=MedianStop(3, grace=0), seed=0)
 
     def train(*losses: float) -> Trial:
         trial = study.ask()
@@ -294,7 +297,8 @@ def test_settings_that_make_no_sense_are_named(make: Any, word: str) -> None:
 
 
 TO_THE_END = {
-    "random", "sobol", "grid", "pbil", "gp", "dngo", "auto", "nasbot", "nasbot-random", "evolution"
+    "random", "sobol", "grid", "pbil", "gp", "dngo", "auto", "nasbot", "nasbot-random", "evolution",
+    "tpe", "forest", "cma", "umda", "regularised-evolution", "a-rs", "a-bo",
 }  # fmt: skip
 
 
@@ -307,7 +311,7 @@ def test_methods_that_end_trials_early_need_a_budget(method: str) -> None:
 
 @pytest.mark.parametrize("scheduler", [ASHA(9), StoppingASHA(9), Hyperband(9)], ids=lambda s: type(s).__name__)
 def test_reports_off_the_path_are_refused_and_the_journal_unharmed(scheduler: Scheduler) -> None:
-    study = xs.Study(xs.Space(x=xs.Float(0, 1)), scheduler=scheduler)
+    study = xs.Study(xs.Space(x=xs.Float(0, 1)), searcher=Random(), scheduler=scheduler)
     trial = study.ask()
     assert trial is not None
     before = len(list(study.journal.read(0)))

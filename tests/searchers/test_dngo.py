@@ -32,6 +32,7 @@ from xstar.searchers.model_based import initial
 from xstar.searchers.model_based.learner import UNFINISHED
 from xstar.searchers.model_based.observations import Observations
 from xstar.searchers.model_based.outcomes import Outcomes
+from xstar.searchers.random import Random
 from xstar.simulation import simulate
 from xstar.testing import check_searcher
 from xstar.trial import Done, New, Suggestion
@@ -83,7 +84,7 @@ def test_it_beats_random_search(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(features, "MOST_STEPS", 1000)
     for seed in (1, 2):
         best = {}
-        for name, searcher in (("random", None), ("dngo", DNGO(networks=4))):
+        for name, searcher in (("random", Random()), ("dngo", DNGO(networks=4))):
             study = xs.Study(SQUARE, searcher=searcher, seed=seed)
             run(study, 30)
             best[name] = best_value(study)

@@ -13,7 +13,7 @@ from tests.searchers.cases import SQUARE, ask, best_value, bowl, run
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.nets import synthetic
-from xstar.searchers import Evolution, NetworkRandom, Searcher
+from xstar.searchers import Evolution, NetworkRandom, RegularisedEvolution, Searcher
 from xstar.searchers.evolution import PARENTS
 from xstar.testing import check_searcher
 
@@ -21,7 +21,9 @@ NETS = xs.Space(net=xs.nets.MLP(inputs=4))
 
 
 @pytest.mark.parametrize(
-    "searcher", [Evolution(), Evolution(2, 1), NetworkRandom(), NetworkRandom(2)], ids=["ea", "ea-1", "rand", "rand-2"]
+    "searcher",
+    [Evolution(), Evolution(2, 1), RegularisedEvolution(5, 2), NetworkRandom(), NetworkRandom(2)],
+    ids=["ea", "ea-1", "regularised", "rand", "rand-2"],
 )
 def test_conforms(searcher: Searcher) -> None:
     check_searcher(searcher)
@@ -143,3 +145,45 @@ def test_parents_are_compared_at_one_budget() -> None:
 def test_bad_settings_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(InvalidArgument, match=next(iter(settings))):
         Evolution(**settings)
+
+
+# ---------------------------------------------------------------- regularised evolution
+
+
+def test_parents_are_the_best_of_some_of_the_newest() -> None:
+    study = xs.Study(SQUARE, searcher=RegularisedEvolution(8, 3), seed=0)
+    trials = run(study, 60)
+    chosen = []
+    for trial in trials[8:]:
+        found = re.fullmatch(r"regularised-evolution: mutated from trial (\d+), the best of 3", trial.origin)
+        assert found is not None, trial.origin
+        parent = int(found[1])
+        alive = sorted(range(trial.number - 8, trial.number), key=lambda number: bowl(trials[number].config))
+        assert parent in alive[:6], "two of the three drawn are at least as bad"
+        chosen.append(alive.index(parent))
+    assert np.mean(chosen) < 2.5
+    assert audit(study).findings == []
+
+
+def test_with_a_tournament_of_all_the_parent_is_the_best_that_is_alive() -> None:
+    study = xs.Study(SQUARE, searcher=RegularisedEvolution(5, 5), seed=0)
+    trials = run(study, 30)
+    for trial in trials[5:]:
+        alive = trials[trial.number - 5 : trial.number]
+        assert trial.origin.numbers["parent"] == min(alive, key=lambda each: bowl(each.config)).number
+
+
+def test_old_ones_die_however_good_they_were() -> None:
+    study = xs.Study(SQUARE, searcher=RegularisedEvolution(6, 6), seed=0)
+    run(study, 40, lambda config: -100.0 if not study.history.observed else bowl(config))
+    parents = [trial.origin.numbers["parent"] for trial in study.history.trials[6:]]
+    assert parents[0] == 0
+    assert 0 not in parents[1:]
+
+
+def test_regularised_evolution_over_networks_and_its_settings() -> None:
+    study = xs.Study(NETS, searcher=RegularisedEvolution(12, 4), seed=0)
+    trials = run(study, 20, lambda config: -synthetic.f2(config["net"]))
+    assert len({trial.config["net"] for trial in trials}) == 20
+    with pytest.raises(InvalidArgument, match="tournament: must not be above the population, 5, but got 6"):
+        RegularisedEvolution(5, 6)

@@ -45,6 +45,21 @@ def test_conforms(adapt: str) -> None:
     check_searcher(PBIL(adapt))
 
 
+def test_umda_and_other_weights_conform() -> None:
+    check_searcher(PBIL("none", "umda", 1.0, 6))
+    check_searcher(PBIL("samples", "exponential"), trials=12)
+
+
+def test_umda_by_name_finds_a_string() -> None:
+    space = xs.Space(mask=xs.Bits(20))
+    result = xs.minimize(lambda trial: -sum(trial["mask"]), space, method="umda", trials=600, seed=0)
+    assert result.best.value == -20
+    with pytest.raises(InvalidArgument, match="weights: must be one of quarters, truncation, umda, exponential"):
+        PBIL(weights="best")
+    with pytest.raises(InvalidArgument, match="step: must lie above 0"):
+        PBIL(step=2.0)
+
+
 @pytest.mark.parametrize("adapt", ["samples", "step"])
 def test_one_worker_is_algorithm_1(adapt: str) -> None:
     """The same θ, generation by generation, as the core alone with the trials' random numbers."""

@@ -19,6 +19,7 @@ import xstar as xs
 from xstar.errors import StorageError
 from xstar.inspect.audit import audit
 from xstar.journal import events as ev
+from xstar.storage.database import _passing
 
 PROGRAM = Path(__file__).parents[1] / "crash" / "program.py"
 SPACE = xs.Space(x=xs.Float(0, 1))
@@ -92,7 +93,9 @@ def test_a_restarted_server_is_waited_for(server: Any, tmp_path: Path) -> None:
 def test_an_outage_is_said_once_and_leases_outlive_it(server: Any, caplog: pytest.LogCaptureFixture) -> None:
     times = {"now": 1000.0}
     one, two = (
-        xs.Study(SPACE, name="s", storage=server.get_uri(), max_budget=3, seed=1, clock=lambda: times["now"])
+        xs.Study(
+            SPACE, name="s", storage=server.get_uri(), method="random", max_budget=3, seed=1, clock=lambda: times["now"]
+        )
         for _ in range(2)
     )
     trial = one.ask()
@@ -148,3 +151,12 @@ def test_an_outage_longer_than_its_patience_is_an_error(server: Any, monkeypatch
     study.tell(trial, 1.0)
     assert study.best.value == 1.0
     study.close()
+
+
+def test_an_outage_is_known_by_its_code_in_any_language() -> None:
+    from psycopg import errors
+
+    assert _passing(errors.AdminShutdown("terminating connection due to unexpected postmaster exit"))
+    assert _passing(errors.CannotConnectNow("das Datenbanksystem startet"))
+    assert not _passing(errors.UndefinedTable('relation "x" is not there'))
+    assert not _passing(errors.InvalidPassword("password authentication failed for user"))

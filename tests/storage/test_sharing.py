@@ -108,7 +108,10 @@ def test_programs_that_share_a_study(storage: str, name: str, search: str) -> No
 
 
 def test_a_verdict_stands_when_others_reported_meanwhile(storage: str, name: str) -> None:
-    one, two = (xs.Study(SPACE, name=name, storage=storage, scheduler=StoppingASHA(9), seed=1) for _ in range(2))
+    one, two = (
+        xs.Study(SPACE, name=name, storage=storage, searcher=Random(), scheduler=StoppingASHA(9), seed=1)
+        for _ in range(2)
+    )
     trials = [one.ask() for _ in range(4)]
     two.refresh()
     for trial in trials[1:]:
@@ -149,7 +152,7 @@ def test_a_turn_is_waited_for_but_not_for_ever(
 ) -> None:
     monkeypatch.setattr(postgresql, "LOCK_SECONDS", 1)
     monkeypatch.setattr(sqlite, "TURN_SECONDS", 0.5)
-    study = xs.Study(SPACE, name=name, storage=storage, seed=1)
+    study = xs.Study(SPACE, name=name, storage=storage, method="random", seed=1)
     held, go, done = (mp.get_context("spawn").Event() for _ in range(3))
     other = mp.get_context("spawn").Process(target=hold_turn, args=(storage, name, held, go, done))
     other.start()
@@ -190,7 +193,7 @@ class _Slow:
 
 def test_a_commit_whose_outcome_is_unknown_is_not_made_twice(storage: str, name: str) -> None:
     """The connection breaks after the commit and before the answer."""
-    study = xs.Study(SPACE, name=name, storage=storage, seed=1)
+    study = xs.Study(SPACE, name=name, storage=storage, method="random", seed=1)
     other = SqlStorage(storage).open(name)
     line = study.journal._line  # type: ignore[attr-defined]
     append, calls = line.append, []

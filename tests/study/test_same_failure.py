@@ -31,7 +31,17 @@ def careless(trial: Any) -> Iterator[float]:
 def test_the_search_ends_with_the_error(tmp_path: Path, objective: Any, workers: int) -> None:
     place = tmp_path / "s.db"
     with pytest.raises(ObjectiveError, match=r"test_same_failure\.py, line \d+, .*max_failures=None") as caught:
-        xs.minimize(objective, SPACE, trials=60, workers=workers, max_budget=3, study="s", storage=place, seed=1)
+        xs.minimize(
+            objective,
+            SPACE,
+            trials=60,
+            workers=workers,
+            method="random",
+            max_budget=3,
+            study="s",
+            storage=place,
+            seed=1,
+        )
     expected = "NameError: name 'trail' is not defined" if objective is misspelt else "another: 1"
     assert expected in str(caught.value)
     with xs.Study.open("s", place) as study:

@@ -1,4 +1,4 @@
-"""A Python file as a search: its objective, its space, its settings."""
+"""A file as a search: its objective, its space, its settings. A Python file is run; a TOML file is read (``experiment.py``)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import sys
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,6 +19,7 @@ from xstar.errors import InvalidArgument, ObjectiveError
 from xstar.executors import Objective
 from xstar.space import Space
 
+DEFAULT_SPACE = "space"
 OBJECTIVES = ("objective", "train")
 """What an objective may be called so that it need not be named."""
 
@@ -32,18 +33,33 @@ class Program:
     space: Space
     settings: Mapping[str, Any]
     """The file's ``settings = {…}``: defaults for what the command line leaves open."""
+    lines: Mapping[str, int] = field(default_factory=dict)
+    """On which line a setting stands, where that is known."""
+    names: tuple[str | None, str | None] = (None, None)
+    """What the objective and the space are called in the file, where they were chosen by name."""
+
+    def note(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """What the journal keeps, so that other programs can join: where the file is, and how it was called."""
+        objective, space = self.names
+        noted = {"file": str(self.path.absolute()), "objective": objective, "space": space, "options": dict(options)}
+        return {name: value for name, value in noted.items() if value}
 
 
 def load(target: str, space: str) -> Program:
     """Run the file of ``FILE[:objective]`` and take its parts."""
     path, name = _split(target)
+    if path.suffix == ".toml" and name is None:
+        from xstar.cli.experiment import load_experiment  # which needs this module
+
+        return load_experiment(path)
     module = _module(path)
     settings = getattr(module, "settings", {})
     if not isinstance(settings, Mapping):
         raise InvalidArgument(
             f"settings in {path}", "must be a dictionary", settings, 'e.g. settings = {"trials": 100}'
         )
-    return Program(path, _objective(module, path, name), _space(module, path, space), settings)
+    found = _objective(module, path, name), _space(module, path, space)
+    return Program(path, *found, settings, names=(name, space if space != DEFAULT_SPACE else None))
 
 
 def _split(target: str) -> tuple[Path, str | None]:
@@ -52,7 +68,7 @@ def _split(target: str) -> tuple[Path, str | None]:
         before, _, name = target.rpartition(":")
         path = Path(before)
     if not path.is_file():
-        raise InvalidArgument("FILE", "must be a Python file, or FILE:objective", target, "check the path")
+        raise InvalidArgument("FILE", "must be a Python file, FILE:objective, or a TOML file", target, "check the path")
     return path, name
 
 

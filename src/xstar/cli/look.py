@@ -11,17 +11,19 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from xstar.errors import StorageError, UnknownTrial
 from xstar.files import Folders
 from xstar.inspect.audit import Audit, audit_events
 from xstar.journal import History
 from xstar.journal.events import Created
-from xstar.storage import SqlJournal, SqlStorage
-from xstar.storage import tables as tb
-from xstar.storage.database import normalise
+from xstar.study import open_storage
 from xstar.study.settings import Settings
 from xstar.trial import Trial
+
+if TYPE_CHECKING:
+    from xstar.storage import SqlJournal, SqlStorage
 
 
 class View:
@@ -62,7 +64,7 @@ class View:
 def existing(storage: str | os.PathLike[str]) -> Iterator[SqlStorage]:
     """The storage, if it is there."""
     _check(storage)
-    place = SqlStorage(storage)
+    place = open_storage(storage)
     try:
         yield place
     finally:
@@ -81,6 +83,9 @@ def _check(storage: str | os.PathLike[str]) -> None:
 
     A PostgreSQL database has to exist before anyone can connect to it, so there is nothing to refuse.
     """
+    from xstar.storage import tables as tb  # at use: SQLAlchemy takes long to import
+    from xstar.storage.address import normalise
+
     url = normalise(storage)
     if url.get_backend_name() != "sqlite" or url.database is None or "uri" in url.query:
         return

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 from typer.core import TyperGroup
 
-from xstar.cli import manage, run, show, simulate
+from xstar.cli import init, manage, run, show, simulate, slurm, work
 from xstar.cli.text import console
 from xstar.core.version import VERSION
 from xstar.errors import XstarError
+from xstar.storage.address import has_password
 
 EXIT_ERROR = 2
 """The user can do something about it: the same code as for a wrong option."""
+
+
+VISIBLE = (
+    "every user of this machine can read the password in the command line; leave it out and set PGPASSWORD or ~/.pgpass, or "
+    "give --storage env:NAME or file:PATH"
+)
 
 
 class Group(TyperGroup):
     """All commands run through here; errors of our own tree are messages to the user, everything else is a bug of ours."""
 
     def invoke(self, ctx: Any) -> Any:
+        if any(has_password(word) for word in sys.argv[1:]):
+            console(stderr=True).print(Text(VISIBLE, "yellow"), soft_wrap=True)
         try:
             return super().invoke(ctx)
         except XstarError as error:
@@ -53,6 +63,9 @@ def main(
 
 
 app.command("run")(run.run)
+app.command("work")(work.work)
+app.command("slurm")(slurm.slurm)
+app.command("init")(init.init)
 app.command("simulate")(simulate.simulate_command)
 for function in (show.studies, show.show, show.best):
     app.command(rich_help_panel="Looking")(function)

@@ -1,7 +1,8 @@
-"""``xstar run``: a Python file in, a search with a live table and a closing summary out."""
+"""``xstar run``: a file in, a search with a live table and a closing summary out."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,29 +11,41 @@ from typing import Annotated, Any
 import typer
 
 from xstar.api import Search
-from xstar.cli.load import Program, load
+from xstar.cli.load import DEFAULT_SPACE, Program, load
 from xstar.cli.manage import write_report
-from xstar.cli.search_options import SEARCH, WHERE, file_settings, given_options, with_search_options
+from xstar.cli.search_options import FORMS, SEARCH, WHERE, file_settings, given_options, with_search_options
 from xstar.cli.summary import print_summary
 from xstar.cli.text import console, warn
 from xstar.core.words import plural
-from xstar.loop import End, Ending
+from xstar.errors import InvalidArgument
+from xstar.files import DEFAULT_FOLDER
+from xstar.loop import End, Ending, log
 from xstar.progress import Progress
 from xstar.progress.choice import messages_to, screen
 from xstar.progress.terminal import make_progress
+from xstar.storage.address import has_password
 from xstar.study import DEFAULT_STORAGE, Study
+
+STORAGE_VARIABLE = str(FORMS["storage"].envvar)
+
+SHARED = ("trials", "target", "patience", "max_failures", "checkpoints", "timeout", "grace")
+"""Options that the journal does not have from elsewhere, but that hold for every program that joins the study."""
 
 EXIT_NO_VALUE = 1
 EXIT_INTERRUPTED = 130
 
 
-@with_search_options
+@with_search_options()
 def run(
     file: Annotated[
-        str, typer.Argument(metavar="FILE[:OBJECTIVE]", help="A Python file with a space and an objective.")
+        str,
+        typer.Argument(
+            metavar="FILE[:OBJECTIVE]",
+            help="A Python file with a space and an objective, or a TOML file with a space and a command.",
+        ),
     ],
     *,
-    space: Annotated[str, typer.Option(rich_help_panel=SEARCH, help="The space's name in the file.")] = "space",
+    space: Annotated[str, typer.Option(rich_help_panel=SEARCH, help="The space's name in the file.")] = DEFAULT_SPACE,
     maximize: Annotated[
         bool | None,
         typer.Option(
@@ -45,24 +58,26 @@ def run(
     ] = None,
     **options: Any,
 ) -> None:
-    """Search the space of a Python file, or resume the search.
+    """Search the space of a Python file or of a TOML file, or resume the search.
 
     The file defines `space = xs.Space(...)` and a function `objective(trial)` or `train(trial)`. It may define
     `settings = {"trials": 100, "metric": "error", ...}`: defaults for these options. The options given here win.
 
+    A TOML file has sections `[program]` (a command line with placeholders), `[space]` and `[settings]`: any program can be
+    searched with it. `xstar init` writes one.
+
     Ctrl-C lets the running trials finish; pressed twice, it ends them at once, and they are run again when the study is
     resumed.
     """
+    forget_password()
     program = load(file, space)
     given = given_options(options)
     if maximize is not None:
         given["direction"] = "maximize" if maximize else "minimize"
-    code = _search(program, _merged(program, given), report)
-    if code:
-        raise typer.Exit(code)
+    search_with(program, merged(program, given), report)
 
 
-def _merged(program: Program, given: Mapping[str, Any]) -> dict[str, Any]:
+def merged(program: Program, given: Mapping[str, Any]) -> dict[str, Any]:
     """The file's settings, overruled by the command line."""
     settings = file_settings(program.settings, program.path)
     if "maximize" in settings:
@@ -74,17 +89,33 @@ def _merged(program: Program, given: Mapping[str, Any]) -> dict[str, Any]:
     return {**settings, **given}
 
 
+def noted_program(program: Program, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What the journal keeps of a call, for programs that join: also where the files are, which they have to see."""
+    noted = {name: options[name] for name in SHARED if options.get(name) is not None}
+    if options.get("directory") is not None or "://" in str(options.get("storage") or ""):
+        noted["directory"] = str(Path(options.get("directory") or DEFAULT_FOLDER).expanduser().absolute())
+    return program.note(noted)
+
+
+def search_with(program: Program, options: Mapping[str, Any], report: Path | None = None) -> None:
+    """Run the search; its end is the end of the command, with the exit code that it deserves."""
+    if code := _search(program, options, report):
+        raise typer.Exit(code)
+
+
 def _search(program: Program, options: Mapping[str, Any], report: Path | None) -> int:
     """Run the search; returns the exit code."""
     out, storage = console(), options.get("storage") or DEFAULT_STORAGE
     name = options.get("study") or re.sub(r"[^A-Za-z0-9._-]+", "-", program.path.stem).strip("._-") or "study"
     arguments = {"objective": program.objective, "space": program.space, **options, "study": name, "storage": storage}
     direction = arguments.pop("direction", None)
+    arguments["program"] = noted_program(program, options)
     # Beside a table messages have to go where it is drawn; otherwise where messages belong.
     messages = out if out.file.isatty() else console(stderr=True)
     with messages_to(warn(messages)):
-        search = Search.prepare(direction, arguments)
+        search = _prepared(program, direction, arguments)
         with search.study as study:
+            _check_folder(study)
             if study.history.trials:
                 so_far = plural(len(study.history.trials), "trial")
                 out.print(f"resuming study {name!r}: {so_far} so far", soft_wrap=True)
@@ -101,6 +132,30 @@ def _search(program: Program, options: Mapping[str, Any], report: Path | None) -
     return 0 if has_value else EXIT_NO_VALUE
 
 
+def _check_folder(study: Study) -> None:
+    """Say so if trials were begun elsewhere, in a folder that this machine does not see."""
+    elsewhere = any(trial.reports for trial in (*study.history.waiting.values(), *study.history.paused.values()))
+    if elsewhere and not study.files.folder.is_dir():
+        log.warning(
+            "%s is not there on this machine (%s): trials that were begun elsewhere start over here. Pass --directory with a "
+            "folder that all machines see",
+            study.files.folder,
+            os.uname().nodename,
+        )
+
+
+def _prepared(program: Program, direction: str | None, arguments: Mapping[str, Any]) -> Search:
+    """The search; what is wrong with a setting is told with its line."""
+    try:
+        return Search.prepare(direction, arguments)
+    except InvalidArgument as error:
+        name, line = error.argument, program.lines.get(error.argument)
+        if line is None or program.settings.get(name) != arguments.get(name):
+            raise
+        where = f"{program.path}, line {line}: settings.{name}"
+        raise type(error)(where, error.rule, error.found, error.remedy) from None
+
+
 def _run(search: Search, progress: Progress) -> Ending:
     try:
         with screen(), progress:
@@ -112,5 +167,11 @@ def _run(search: Search, progress: Progress) -> Ending:
 
 
 def _public(storage: str, study: Study) -> str:
-    """The storage as it may be shown: a URL without its password."""
-    return study.storage.url if "://" in storage and study.storage is not None else storage
+    """The storage as it may be shown and given to the next command: a URL without its password."""
+    return study.storage.database.address if "://" in storage and study.storage is not None else storage
+
+
+def forget_password() -> None:
+    """Take the storage out of the environment, if it has a password: what this program starts need not know it."""
+    if has_password(os.environ.get(STORAGE_VARIABLE, "")):
+        del os.environ[STORAGE_VARIABLE]

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import NoneType, UnionType
+from types import MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 import typer
@@ -108,6 +108,7 @@ FORMS: Mapping[str, Form] = {
         more="METRIC>=NUMBER is a lower bound. May be given several times.",
     ),
     "method": Form(default="what suits the space and the budget", more=f"One of {', '.join(METHODS)}."),
+    "best": Form(metavar="last|lowest", default="last"),
     "study": Form(default="the file's name"),
     "storage": Form(metavar="PATH|URL", envvar="XSTAR_STORAGE", default=DEFAULT_STORAGE),
     "directory": Form(Path, metavar="FOLDER", default="beside the storage"),
@@ -131,18 +132,28 @@ def first_paragraphs(docstring: str) -> dict[str, str]:
 HELP = first_paragraphs(minimize.__doc__ or "")
 
 
-def with_search_options(command: Command) -> Command:
-    """A decorator: the command has the options of a search in the place of its ``**options``."""
-    signature = inspect.signature(command, eval_str=True)
-    own = [parameter for parameter in signature.parameters.values() if parameter.kind is not parameter.VAR_KEYWORD]
-    arguments = [parameter for parameter in own if parameter.kind is not parameter.KEYWORD_ONLY]
-    command.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[*arguments, *_derived(), *(parameter for parameter in own if parameter not in arguments)]
-    )
-    return command
+def with_search_options(
+    *, only: Iterable[str] | None = None, defaults: Mapping[str, str] = MappingProxyType({})
+) -> Callable[[Command], Command]:
+    """A decorator: the command has the options of a search, all or ``only`` some, in the place of its ``**options``.
+
+    ``defaults`` says which ones of its own the help page shall name.
+    """
+
+    def decorate(command: Command) -> Command:
+        signature = inspect.signature(command, eval_str=True)
+        own = [parameter for parameter in signature.parameters.values() if parameter.kind is not parameter.VAR_KEYWORD]
+        arguments = [parameter for parameter in own if parameter.kind is not parameter.KEYWORD_ONLY]
+        derived = [parameter for parameter in _derived(defaults) if only is None or parameter.name in only]
+        command.__signature__ = signature.replace(  # type: ignore[attr-defined]
+            parameters=[*arguments, *derived, *(parameter for parameter in own if parameter not in arguments)]
+        )
+        return command
+
+    return decorate
 
 
-def _derived() -> list[inspect.Parameter]:
+def _derived(defaults: Mapping[str, str]) -> list[inspect.Parameter]:
     found: list[inspect.Parameter] = []
     panel = None
     for name, keyword in keywords().items():
@@ -157,7 +168,9 @@ def _derived() -> list[inspect.Parameter]:
             envvar=form.envvar,
             rich_help_panel=panel,
             help=f"{HELP.get(name, '')} {form.more}".strip(),
-            show_default=form.default or (False if keyword.default is None else str(keyword.default)),
+            show_default=defaults.get(name)
+            or form.default
+            or (False if keyword.default is None else str(keyword.default)),
         )
         # Nothing is the default of every option: what the command line leaves open is the file's to say.
         annotation = Annotated[kind | None, option]  # type: ignore[valid-type]
@@ -189,10 +202,14 @@ def given_options(options: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def file_keys() -> list[str]:
+    """What a file's settings may say."""
+    return [*(name for name in keywords() if name not in PYTHON_ONLY), *DIRECTIONS]
+
+
 def file_settings(settings: Mapping[str, Any], path: Path) -> dict[str, Any]:
     """A file's settings, checked; ``None`` is left out where it is no value, as in ``{"workers": None}``."""
-    known = {name: keyword for name, keyword in keywords().items() if name not in PYTHON_ONLY}
-    allowed = [*known, *DIRECTIONS]
+    known, allowed = keywords(), file_keys()
     if unknown := [name for name in settings if name not in allowed]:
         remedy = nearest(str(unknown[0]), allowed)
         raise InvalidArgument(f"settings in {path}", f"may have {', '.join(allowed)}", unknown, remedy)

@@ -46,7 +46,7 @@ def studies(storage: Storage = STORAGE) -> None:
                 method_of(created),
                 _date(created.at)[: len("2026-12-31")],
             )
-        out.print(table if table.row_count else f"{storage} has no studies yet")
+        out.print(table if table.row_count else f"{place.url} has no studies yet")
         for line in unreadable:
             out.print(Text(line, "red"), soft_wrap=True)
 
@@ -54,10 +54,10 @@ def studies(storage: Storage = STORAGE) -> None:
 def _studies_table() -> Table:
     """Made for 80 columns: a name is folded, never cut, because it is what the next command is given."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    table.add_column("study", overflow="fold", min_width=16)
+    table.add_column("study", overflow="fold", min_width=14)
     table.add_column("trials", justify="right", no_wrap=True)
     table.add_column("best", no_wrap=True)
-    table.add_column("goal", no_wrap=True, overflow="ellipsis", max_width=14)
+    table.add_column("goal", no_wrap=True, overflow="ellipsis", max_width=13)
     table.add_column("method", overflow="fold", min_width=9)
     table.add_column("created", no_wrap=True)
     return table
@@ -124,6 +124,8 @@ def _show_settings(out: Console, view: View, directory: Path | None) -> None:
     facts.add_row("method", described(created))
     if created.why:
         facts.add_row("why", created.why)
+    if created.best != "last":
+        facts.add_row("best by", f"{created.best} report of a trial")
     if view.history.bounds:
         facts.add_row("constraints", ", ".join(map(str, view.history.bounds)))
     facts.add_row("seed", str(created.seed))

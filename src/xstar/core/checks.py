@@ -8,7 +8,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from xstar.core.values import as_int, unwrap
+from xstar.core.values import as_float, as_int, unwrap
 from xstar.errors import InvalidArgument
 
 
@@ -55,6 +55,15 @@ def check_switches(settings: object, *names: str) -> None:
     for name in names:
         if not isinstance(value := getattr(settings, name), bool):
             raise InvalidArgument(name, "must be True or False", value, "leave it out if in doubt")
+
+
+def check_shares(settings: object, *names: str) -> None:
+    """Each of these settings is a number from 0 to 1, and kept as a float."""
+    for name in names:
+        share = as_float(getattr(settings, name))
+        if share is None or not 0.0 <= share <= 1.0:
+            raise InvalidArgument(name, "must be a number from 0 to 1", getattr(settings, name), "e.g. 0.1 for a tenth")
+        object.__setattr__(settings, name, share)
 
 
 def check_attrs(attrs: object) -> dict[str, Any]:

@@ -29,14 +29,14 @@ def started(pid: int) -> str | None:
     return ZOMBIE if fields[0] in "ZX" else fields[19]
 
 
-def members(session: int) -> list[int]:
-    """The living processes of the group that the leader of a session leads, as far as ``/proc`` tells."""
+def session_members(session: int) -> list[int]:
+    """The living processes of a session, in whatever group (``timeout`` makes one of its own), as far as ``/proc`` tells."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
-            state, _, group, of, *_ = (entry / "stat").read_text().rpartition(")")[2].split()
+            state, _, _, of, *_ = (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()
         except OSError:  # it ended meanwhile
             continue
-        if int(group) == int(of) == session and state not in "ZX":
+        if int(of) == session and state not in "ZX":
             found.append(int(entry.name))
     return found

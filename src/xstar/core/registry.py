@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, Generic, TypeVar
 
-from xstar.errors import InvalidArgument
+from xstar.errors import InvalidArgument, XstarError
 
 T = TypeVar("T")
 
@@ -89,7 +89,13 @@ class Registry(Generic[T]):
         known = {f.name for f in fields(cls) if f.init}
         if unknown := sorted(set(settings) - known):
             raise InvalidArgument(f"{self.role} {name}", f"takes {sorted(known) or 'no settings'}", unknown)
-        part: T = cls(**settings)
+        try:
+            part: T = cls(**settings)
+        except XstarError:
+            raise
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            rule = f"must have settings that make one ({type(error).__name__}: {error})"
+            raise InvalidArgument(f"{self.role} {name}", rule, settings, "was the stored study edited?") from error
         return part
 
 

@@ -108,7 +108,9 @@ def share_gpus(workers: int, gpus: float, found: Sequence[str]) -> list[tuple[st
         whole, sharing = 1, int(1 / number + 1e-9)  # 1/3 three times is one GPU, though 3 · 0.3333 is not quite
     needed = -(-workers // sharing) * whole
     if needed > len(found):
-        raise InvalidArgument("gpus", _too_few(workers, number, needed), _described(found), _remedy(workers, number, found))
+        raise InvalidArgument(
+            "gpus", _too_few(workers, number, needed), _described(found), _remedy(workers, number, found)
+        )
     return [tuple(found[worker // sharing * whole : worker // sharing * whole + whole]) for worker in range(workers)]
 
 

@@ -16,7 +16,9 @@ from xstar.trial import Job, Noted, Outcome, Report, Verdict
 
 
 def _nobody(outcome: Outcome) -> NoReturn:
-    raise AssertionError("an InlineExecutor needs a listener: its objective waits for the answer to a report within poll()")
+    raise AssertionError(
+        "an InlineExecutor needs a listener: its objective waits for the answer to a report within poll()"
+    )
 
 
 class InlineExecutor:

@@ -16,7 +16,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from xstar.errors import Infeasible, MissingMetric, ObjectiveError
+from xstar.errors import Infeasible, MissingMetric, ObjectiveError, ProgramFailed
 from xstar.trial import shortened
 
 Objective = Callable[[Any], Any]
@@ -46,6 +46,8 @@ def describe(error: BaseException) -> tuple[str, str]:
         return "infeasible", shortened(str(error)) or "infeasible"
     if isinstance(error, MissingMetric):
         return "metric", shortened(str(error))
+    if isinstance(error, ProgramFailed):  # where in our code it was noticed helps nobody
+        return error.kind, shortened(str(error))
     return "exception", shortened("".join(traceback.format_exception(error)).strip())
 
 

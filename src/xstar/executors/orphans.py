@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from xstar.core.processes import ZOMBIE, machine, members, started
+from xstar.core.processes import ZOMBIE, machine, session_members, started
 from xstar.errors import ObjectiveError
 from xstar.executors.clock import monotonic_clock
 
@@ -37,7 +37,7 @@ def on_record(directory: str | None, parent: int) -> Iterator[None]:
         return
     end_orphan(directory)
     path, own = Path(directory) / RECORD, os.getpid()
-    path.write_text(_line(own))
+    put_on_record(path, own)
     try:
         if os.getppid() != parent:
             os._exit(1)  # an orphan itself; the file is as good as any other of the dead
@@ -47,16 +47,19 @@ def on_record(directory: str | None, parent: int) -> Iterator[None]:
             path.unlink(missing_ok=True)
 
 
-@functools.cache
-def _line(pid: int) -> str:
-    return f"{machine()}|{pid}|{started(pid) or ''}\n"
+def put_on_record(path: Path, leader: int) -> None:
+    """Say which process leads the session in which a trial runs."""
+    path.write_text(f"{_here()}|{leader}|{started(leader) or ''}\n")
 
 
-def end_orphan(directory: str | None) -> None:
+_here = functools.cache(machine)
+
+
+def end_orphan(directory: str | None, record: str = RECORD) -> None:
     """Kill what still runs a trial on this machine, and wait until it is dead."""
     if directory is None:
         return
-    path = Path(directory) / RECORD
+    path = Path(directory) / record
     try:
         where, pid, start = path.read_text().strip().split("|")
         group = int(pid)
@@ -65,12 +68,13 @@ def end_orphan(directory: str | None) -> None:
         ValueError,
     ):  # no such file; or its writer was killed before the line was whole, and so before it began
         return
-    if where != machine() or group == os.getpid():
+    if where != _here() or group == os.getpid():
         return
     deadline = monotonic_clock() + PATIENCE
     while _alive(group, start):
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(group, signal.SIGKILL)
+        for member in session_members(group):
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(member, signal.SIGKILL)
         if monotonic_clock() > deadline:
             raise ObjectiveError(
                 f"an earlier run of this trial, process {group}, was killed but does not die; end it first"
@@ -80,8 +84,8 @@ def end_orphan(directory: str | None) -> None:
 
 
 def _alive(group: int, start: str) -> bool:
-    """Whether a process lives in the group whose leader, which also leads its session, has this number and start."""
+    """Whether a process lives in the session whose leader has this number and start."""
     now = started(group)
     if now is not None and now not in (ZOMBIE, start):
         return False  # the number of a group is not given to a new process while the group lives: this one is gone
-    return bool(start and members(group))  # without a start (not Linux) nobody could say whom we would kill
+    return bool(start and session_members(group))  # without a start (not Linux) nobody could say whom we would kill

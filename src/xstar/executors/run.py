@@ -60,9 +60,7 @@ class Channel(Protocol):
         ...
 
 
-def run_job(
-    objective: Objective, metric: str, job: Job, channel: Channel, place: Place = HERE
-) -> Finished | Failure:
+def run_job(objective: Objective, metric: str, job: Job, channel: Channel, place: Place = HERE) -> Finished | Failure:
     """Run one job to its end; returns how it ended. Its reports went through the channel.
 
     ``KeyboardInterrupt`` and whatever else is no ``Exception`` pass through. A process that the objective forked does not

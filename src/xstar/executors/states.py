@@ -64,10 +64,11 @@ class States:
 
     def all(self) -> list[SavedState]:
         """Those that are whole, by epoch; of one epoch, in the order in which they were saved."""
-        found = []
-        for path in self._folder.iterdir():
-            if parts := _NAME.fullmatch(path.name):
-                found.append(SavedState(int(parts[1]), int(parts[2]), path))
+        found = [
+            SavedState(int(parts[1]), int(parts[2]), path)
+            for path in self._folder.iterdir()
+            if (parts := _NAME.fullmatch(path.name))
+        ]
         return sorted(found, key=lambda state: (state.epoch, state.serial))
 
     def find(self, recorded: int, stop: int | None) -> SavedState | None:
@@ -86,7 +87,9 @@ class States:
         """Add a state; only the last one of an earlier epoch stays beside it."""
         epoch = whole_number("epoch", epoch, least=0)
         if state is None:
-            raise InvalidArgument("state", "must be something, as trial.load() gives None where nothing was saved", None)
+            raise InvalidArgument(
+                "state", "must be something, as trial.load() gives None where nothing was saved", None
+            )
         old = self.all()
         serial = max((each.serial for each in old), default=0) + 1
         suffix = "" if isinstance(state, os.PathLike) else ".pt" if _of_torch(state) else ".pkl"

@@ -100,7 +100,7 @@ def _run(
             if not isinstance(outcome, Failure):
                 outcome = Failure(*run, *describe(error))
         if isinstance(outcome, Failure):
-            print(outcome.reason, file=sys.stderr)  # into the trial's own file
+            sys.stderr.write(f"{outcome.reason}\n")  # into the trial's own file
     # Sent after the output is closed: who hears of the end may read the files.
     if carrier is not None:
         link.send("output", run, carrier.output(job))

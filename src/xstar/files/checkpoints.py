@@ -33,7 +33,7 @@ class Checkpoints:
         self._retired = retired
         self._best = check_kept(best)
         complete = (trial for trial in history.trials if trial.state is State.COMPLETE)
-        ranked = heapq.nsmallest(self._best, ((trial.known_loss, trial.number) for trial in complete))
+        ranked = heapq.nsmallest(self._best, ((trial.score, trial.number) for trial in complete))
         self._kept: SortedList[tuple[float, int]] = SortedList(ranked)
 
     def clean_up(self, number: int) -> None:
@@ -43,7 +43,7 @@ class Checkpoints:
             for retired in self._retired(self._history, trial):
                 self._folders.drop_checkpoint(retired)
         elif trial.state is State.COMPLETE:
-            place = (trial.known_loss, number)
+            place = (trial.score, number)
             if place not in self._kept:
                 self._kept.add(place)
             while len(self._kept) > self._best:

@@ -26,6 +26,10 @@ from xstar.errors import CorruptJournal, StorageError
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 
 
+DEFAULT_FOLDER = "xstar-files"
+"""In the current folder: where the files of studies are whose database is no file."""
+
+
 class Elsewhere(Protocol):
     """Where else checkpoints are kept: on a cluster whose nodes do not see the study's folder."""
 
@@ -54,7 +58,7 @@ class Folders:
         elif database is not None:
             self._root = database.absolute().with_name(f"{database.stem}-files")
         elif not temporary:
-            self._root = Path("xstar-files").absolute()
+            self._root = Path(DEFAULT_FOLDER).absolute()
 
     @property
     def folder(self) -> Path:

@@ -24,6 +24,7 @@ import numpy as np
 from xstar.core.checks import whole_number
 from xstar.errors import InvalidArgument
 from xstar.igo.family import Array
+from xstar.igo.ranking import WEIGHTS, Preference
 
 TARGET = 1.5
 """α, Algorithm 1. A larger value keeps λ larger. In the paper's Figure 4, 1.1 is slow on LeadingOnes, and every value
@@ -52,6 +53,8 @@ class Settings:
     """λ_max."""
     target: float
     """α."""
+    weights: str | Preference = "quarters"
+    """W: a name of ``ranking.WEIGHTS``, or a function of the losses."""
 
     @classmethod
     def of(
@@ -62,6 +65,7 @@ class Settings:
         samples: int | None = None,
         most: int | None = None,
         target: float = TARGET,
+        weights: str | Preference = "quarters",
     ) -> Settings:
         """Return the defaults for n ``parameters``, overridden by the given arguments."""
         if adapt not in ADAPT:
@@ -73,11 +77,17 @@ class Settings:
             raise InvalidArgument("step", "must lie above 0 and at most at 1", step, "leave it out")
         if not (1.0 <= target < math.inf):
             raise InvalidArgument("target", "must be a finite number of at least 1", target, "leave it out")
-        return cls(adapt, float(size), fewest, limit, float(target))
+        if not callable(weights) and weights not in WEIGHTS:
+            rule = f"must be one of {', '.join(WEIGHTS)}, or a function of the losses"
+            raise InvalidArgument("weights", rule, weights, "leave it out")
+        return cls(adapt, float(size), fewest, limit, float(target), weights)
 
     def to_json(self) -> dict[str, Any]:
+        if callable(self.weights):
+            raise InvalidArgument("weights", "a function cannot be written as JSON", self.weights, "use a named one")
         names = {"adapt": self.adapt, "step": self.step, "samples": self.fewest}
-        return {**names, "most": self.most, "target": self.target}
+        other = {} if self.weights == "quarters" else {"weights": self.weights}
+        return {**names, "most": self.most, "target": self.target, **other}
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ The same code with other settings is
     IGO(Bernoulli(n), adapt="step")                               PBIL-ε: two points at a time, ε adapted
     IGO(Bernoulli(n), adapt="none", step=1 / n)                   cGA
     IGO(Bernoulli(n), adapt="none", samples=20, step=0.1)         PBIL with λ = 20, ε = 0.1
+    IGO(Bernoulli(n), adapt="none", samples=50, step=1, weights="umda")    UMDA with λ = 50, μ = 25
+    IGO(Bernoulli(n), weights=lambda f: np.exp(-f))               any preference W, the step ε/μ_W (ranking.py)
 
 Line 12 takes the metric at the θ from which the points were drawn, as in equation (10); in the listing it follows line
 11. With the latter λ_r peaks near 4 instead of 7 on OneMax with n = 100, and PBIL-λ needs 896 calls instead of 647
@@ -30,7 +32,7 @@ from xstar.errors import InvalidArgument
 from xstar.igo.adaptation import TARGET, Settings, Trace
 from xstar.igo.family import Active, Array, Family, Points
 from xstar.igo.product import family_from_json
-from xstar.igo.ranking import preferences
+from xstar.igo.ranking import Preference, weighted
 
 FORMAT = 1
 """Version of the JSON format."""
@@ -57,9 +59,10 @@ class IGO:
         samples: int | None = None,
         most: int | None = None,
         target: float = TARGET,
+        weights: str | Preference = "quarters",
     ) -> None:
         self.family = family
-        self.settings = Settings.of(family.parameters, adapt, step, samples, most, target)
+        self.settings = Settings.of(family.parameters, adapt, step, samples, most, target, weights)
         self.theta = family.start()
         self._freedom = family.freedom
         whitened = family.whiten(self.theta, np.zeros(family.shape))
@@ -100,17 +103,19 @@ class IGO:
         """
         x, f = self._checked(points, losses, active)
         self.generation += 1
-        w = preferences(f)
+        w, mean = weighted(f, self.settings.weights)  # lines 4 and 5
         squares = w * w
         if not squares.any():  # σ_W² = 0
             return
         count, family = len(w), self.family
+        if active is None and self.settings.weights == "umda":
+            active = np.ones(x.shape, dtype=bool)  # weights that do not add up to 0 need the − θ of T(x) − θ
         drawn_from = self.theta if at is None else at
         gradient = family.gradient(drawn_from, x, w, active)  # line 10
         # n σ_W² / λ, with n replaced by the number of active parameters of each point.
         taking_part = family.parameters if active is None else active @ self._freedom
         noise = float((squares * taking_part).sum()) / count**2
-        self.theta = family.move(self.theta, gradient, self.step, drawn_from)  # line 11
+        self.theta = family.move(self.theta, gradient, self.step / mean, drawn_from)  # line 11
         if self.settings.adapt != "none" and noise > 0.0:
             self.trace = self.trace.after(family.whiten(drawn_from, gradient), noise, self.settings)
 

@@ -22,8 +22,7 @@ from xstar.executors.clock import wall_clock
 from xstar.files import check_folder
 from xstar.journal import SCHEMA, Event, History, Journal
 from xstar.journal import events as ev
-from xstar.storage import SqlStorage
-from xstar.study import table
+from xstar.study import open_storage, table
 from xstar.study.settings import DIRECTIONS, check_name
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ def import_events(lines: Iterable[str], name: str, storage: str | os.PathLike[st
         raise CorruptJournal("there is no event to import; write the file with `xstar export STUDY --output FILE`")
     now = wall_clock()
     events += [ev.Lost(trial.number, LOST_AT_EXPORT, now, trial.attempt) for trial in history.running.values()]
-    target = SqlStorage(storage)
+    target = open_storage(storage)
     try:
         target.create(name, events)
     finally:

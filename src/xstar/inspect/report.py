@@ -160,7 +160,7 @@ def _ranked(history: History, count: int) -> list[Trial]:
 
     def place(trial: Trial) -> tuple[bool, int, float, int]:
         complete = trial.state is State.COMPLETE
-        return not complete, 0 if complete else -trial.budget, trial.known_loss, trial.number
+        return not complete, 0 if complete else -trial.budget, trial.score, trial.number
 
     return nsmallest(count, seen, key=place)
 

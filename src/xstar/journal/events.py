@@ -35,7 +35,8 @@ SCHEMA = 3
 2   an origin with numbers is an object of ``method``, ``detail`` and ``numbers``; one without is a sentence still;
     a study knows the name of its method and why it was chosen; a constraint may be a lower bound;
     what is enqueued may be a part of a configuration; there are annotations
-3   a report says how many events its verdict had ``seen``; before, it had seen all that came before it
+3   a report says how many events its verdict had ``seen``; before, it had seen all that came before it;
+    a study may say which report of a trial counts
 """
 
 
@@ -59,6 +60,10 @@ class Created:
     """The name of the method; empty where it has none, and in journals of schema 1."""
     why: str = ""
     """Why this method, in a sentence; empty if the user chose it."""
+    best: str = "last"
+    """Which report of a trial is its value where the best is chosen: its ``last``, or the one with the ``lowest`` loss."""
+    program: dict[str, Any] | None = None
+    """Of a study that ``xstar run`` made: its file and how it was called, for those who join (``xstar work``)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -269,7 +269,7 @@ class History:
         if number != len(self.trials):
             raise CorruptJournal(f"event {self.seen} opens trial {number}, but the next number is {len(self.trials)}")
         known = self.space.load(config)
-        trial = Trial(number, known, origin, seen, at, self.sign)
+        trial = Trial(number, known, origin, seen, at, self.sign, self.created.best == "lowest")
         self.trials.append(trial)
         self._tried.setdefault(self.space.key(known), number)
         return trial

@@ -2,7 +2,8 @@
 
 Values are compared at equal budgets only. A complete trial has its full budget, so the best of the complete trials is the
 incumbent; before there is one, it is the best of those that got furthest, at the highest budget that any trial has reached.
-Without that rule the lucky first epoch of one trial would stand against the last epoch of another.
+Without that rule the lucky first epoch of one trial would stand against the last epoch of another. What a trial's value is,
+its last report or its best one up to that budget, the study says (``Created.best``).
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Incumbent:
         while self._partial:
             budget, loss, number = self._partial[0]
             trial = self._trials[number]
-            if trial.loss == loss and trial.budget == -budget and not self._fails(trial):
+            if trial.score == loss and trial.budget == -budget and not self._fails(trial):
                 return trial
             heapq.heappop(self._partial)
         return None
@@ -61,14 +62,14 @@ class Incumbent:
     def report(self, trial: Trial, at: float) -> None:
         """Take notice of a trial's new report."""
         if self._best is None:
-            heapq.heappush(self._partial, (-trial.budget, trial.known_loss, trial.number))
+            heapq.heappush(self._partial, (-trial.budget, trial.score, trial.number))
             self._note(at)
 
     def end(self, trial: Trial, at: float) -> bool:
         """Take notice of a trial's end; returns whether it is now the best of the complete trials."""
         better = trial.state is State.COMPLETE and trial.loss is not None
         if better and self._best is not None:
-            better = (trial.known_loss, trial.number) < (self._best.known_loss, self._best.number)
+            better = (trial.score, trial.number) < (self._best.score, self._best.number)
         if better:
             self._best = trial
             self._partial.clear()

@@ -54,10 +54,11 @@ class NotebookProgress:
         self._ending = reason
 
     def __enter__(self) -> NotebookProgress:
-        from IPython.display import display
+        from IPython import display
 
+        show: Any = display.display  # not annotated, where IPython is installed
         self._last = self.page()
-        self._display = display(_Page(self._last, self._words()), display_id=True)
+        self._display = show(_Page(self._last, self._words()), display_id=True)
         self._thread.start()
         return self
 

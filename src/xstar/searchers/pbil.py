@@ -43,13 +43,14 @@ import numpy as np
 
 from xstar.errors import InvalidArgument
 from xstar.igo import IGO, Layout
-from xstar.igo.adaptation import ADAPT
+from xstar.igo.adaptation import Settings
 from xstar.igo.family import Array
+from xstar.igo.ranking import WEIGHTS
 from xstar.journal import History
-from xstar.journal.events import Reported
 from xstar.searchers.base import SEARCHERS, at_random, exhausted
+from xstar.searchers.results import has_result, ranks, result
 from xstar.space import Space
-from xstar.trial import Done, New, Origin, State, Suggestion, Trial, Verdict
+from xstar.trial import Done, New, Origin, Suggestion
 
 SEGMENT = re.compile(r"generation (\d+)(?:, learned ([\d -]+))?(?:, again ([\d ]+))?")
 
@@ -65,11 +66,20 @@ class PBIL:
     """Natural-gradient search in any space."""
 
     adapt: str = "samples"
-    """``samples``: PBIL-λ, which adapts the size of a generation; ``step``: PBIL-ε, with generations of two."""
+    """``samples``: PBIL-λ, which adapts the size of a generation; ``step``: PBIL-ε, with generations of two; ``none``:
+    neither, as in cGA and UMDA."""
+    weights: str = "quarters"
+    """How much the ranks of a generation count (``igo/ranking.py``): ``quarters``, ``truncation``, ``umda`` or
+    ``exponential``, which takes ranks for losses here."""
+    step: float | None = None
+    """ε; the default is n^(−½) for n parameters of the distribution."""
+    samples: int | None = None
+    """λ, or the least λ if it is adapted; the default is 2."""
 
     def __post_init__(self) -> None:
-        if self.adapt not in ADAPT:
-            raise InvalidArgument("adapt", f"must be one of {', '.join(ADAPT)}", self.adapt, "leave it out")
+        if self.weights not in WEIGHTS:
+            raise InvalidArgument("weights", f"must be one of {', '.join(WEIGHTS)}", self.weights, "leave it out")
+        Settings.of(10, self.adapt, self.step, self.samples)  # says what is wrong with the others
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         if (done := exhausted(history)) is not None:
@@ -77,7 +87,7 @@ class PBIL:
         fold = history.memo.get(_Fold, self)
         if fold is None:
             try:
-                fold = _Fold.new(history.space, self.adapt)
+                fold = _Fold.new(history.space, self)
             except InvalidArgument as error:
                 return at_random(history, rng, f"pbil has nothing to learn about, {error.rule}")
         fold = history.memo.put(fold.caught_up(history), self)
@@ -130,9 +140,11 @@ class _Fold:
     """The last copy. It is kept so that its work is not repeated once the trial it drew is in the history."""
 
     @classmethod
-    def new(cls, space: Space, adapt: str) -> _Fold:
+    def new(cls, space: Space, settings: PBIL) -> _Fold:
         layout = Layout(space)
-        return cls(layout, IGO(layout.family, adapt=adapt))
+        step, samples, weights = settings.step, settings.samples, settings.weights
+        core = IGO(layout.family, adapt=settings.adapt, step=step, samples=samples, weights=weights)
+        return cls(layout, core)
 
     def copy(self) -> _Fold:
         # The fold replaces a core and never modifies it, and generations are frozen.
@@ -175,7 +187,7 @@ class _Fold:
         ready = tuple(
             number
             for number, generation in self.open.items()
-            if all(_has_result(history.trials[member]) for member in generation.members)
+            if all(has_result(history.trials[member]) for member in generation.members)
         )
         self.open_next(ready, history)
         self.steps.append((self.newest, list(ready), []))
@@ -189,8 +201,8 @@ class _Fold:
             generation = self.open.pop(number)
             trials = [history.trials[member] for member in generation.members]
             points, active = self.layout.points([trial.config for trial in trials])
-            ranks = _ranks([_result(trial, history) for trial in trials])
-            self.core.update(points, ranks, active=active, at=generation.theta)
+            order = ranks([result(trial, history) for trial in trials])
+            self.core.update(points, order, active=active, at=generation.theta)
         self.newest += 1
         self.open[self.newest] = _Generation(self.core.theta, self.core.samples)
 
@@ -219,29 +231,6 @@ def _steps(origin: Origin) -> Iterable[Step]:
         assert found is not None, f"not an origin of ours: {origin}"
         generation, learned, again = found.groups()
         yield int(generation), list(_read(learned or "")), [int(number) for number in (again or "").split()]
-
-
-def _has_result(trial: Trial) -> bool:
-    return trial.state.over or trial.state is State.PAUSED or any(map(_paused, trial.reports))
-
-
-def _paused(report: object) -> bool:
-    return isinstance(report, Reported) and report.verdict is Verdict.PAUSE
-
-
-def _result(trial: Trial, history: History) -> tuple[float, float]:
-    """Return (−budget, loss) at the first pause or at the end: lower is better."""
-    for report in trial.reports:
-        if _paused(report):
-            return -report.budget, history.loss_of(report.metrics)
-    if trial.loss is None or trial.state in (State.FAILED, State.INFEASIBLE):
-        return float("inf"), float("inf")
-    return -trial.budget, trial.loss
-
-
-def _ranks(results: Sequence[tuple[float, float]]) -> list[float]:
-    place = {result: float(rank) for rank, result in enumerate(sorted(set(results)))}
-    return [place[result] for result in results]
 
 
 def _written(numbers: Iterable[int]) -> str:

@@ -64,6 +64,11 @@ def register_domain(kind: str, from_json: Callable[[Json], Domain]) -> None:
     _REGISTERED[kind] = from_json
 
 
+def domain_kinds() -> list[str]:
+    """The kinds that are registered."""
+    return sorted(_REGISTERED)
+
+
 def domain_from_json(kind: str, data: Json) -> Domain:
     if kind not in _REGISTERED:
         remedy = "import the package that defines it before the space is read"

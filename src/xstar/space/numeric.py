@@ -317,8 +317,8 @@ def _encode_numbers(parameter: Float | Int, values: Sequence[Value]) -> NDArray[
     return np.array(cells, dtype=np.float64).reshape(len(values), 1)
 
 
-def _through_prior(parameter: Float | Int, prior: Normal, start: int) -> Reader:
-    """Uniform number -> position in the encoded scale under the prior -> value."""
+def prior_position(parameter: Float | Int, prior: Normal) -> float:
+    """The mean of a prior in the encoded scale."""
     if parameter.steps is not None:
         mean = parameter.steps.position(prior.mean)
     elif isinstance(parameter, Int) and not parameter.log:
@@ -326,6 +326,11 @@ def _through_prior(parameter: Float | Int, prior: Normal, start: int) -> Reader:
     else:
         origin, span = parameter.scale()
         mean = ((log(prior.mean) if parameter.log else prior.mean) - origin) / span
-    quantile = truncated_normal(min(max(mean, 0.0), 1.0), prior.std)
+    return min(max(mean, 0.0), 1.0)
+
+
+def _through_prior(parameter: Float | Int, prior: Normal, start: int) -> Reader:
+    """Uniform number -> position in the encoded scale under the prior -> value."""
+    quantile = truncated_normal(prior_position(parameter, prior), prior.std)
     read = parameter.decoder(0)
     return lambda u: read((quantile(u[start]),))

@@ -21,6 +21,7 @@ from sqlalchemy import exc
 
 from xstar.errors import InvalidArgument, MissingExtra, StorageBusy, StorageError, StorageFull, StorageReadOnly
 from xstar.storage import tables
+from xstar.storage.address import hide, masked, normalise, secrets_of, without_password
 from xstar.storage.line import Line
 from xstar.storage.postgresql import PostgresLine
 from xstar.storage.sqlite import BUSY_SECONDS, SqliteLine
@@ -47,40 +48,16 @@ CONNECTION = {
 """libpq's own limits, unless the URL says otherwise: a server whose machine is gone must not be waited for without an end."""
 
 
-def normalise(storage: str | os.PathLike[str]) -> sa.URL:
-    """A path or a URL → the URL that SQLAlchemy gets."""
-    text = os.fspath(storage)
-    if not text:
-        raise InvalidArgument(
-            "storage", "must be a path or a database URL", storage, "e.g. 'xstar.db' or 'postgresql://…'"
-        )
-    if "://" not in text:
-        return sa.URL.create("sqlite", database=str(Path(text).expanduser()))
-    try:
-        url = sa.make_url(text)
-    except exc.ArgumentError:
-        raise InvalidArgument(
-            "storage", "must be a path or a database URL", text, "e.g. 'sqlite:///xstar.db'"
-        ) from None
-    if url.get_backend_name() == "sqlite":
-        if url.database in (None, "", ":memory:"):
-            raise InvalidArgument(
-                "storage", "must name a file", text, "leave storage and study out for a study in memory"
-            )
-        return url
-    if url.get_backend_name() in ("postgresql", "postgres"):
-        return url.set(drivername="postgresql+psycopg")
-    raise InvalidArgument(
-        "storage", "must be SQLite or PostgreSQL", text, "e.g. 'sqlite:///xstar.db' or 'postgresql://…'"
-    )
-
-
 class Database:
     """Transactions against one URL."""
 
     def __init__(self, storage: str | os.PathLike[str], patience: float | None = None) -> None:
         url = normalise(storage)
-        self.url = url.render_as_string(hide_password=True)
+        self.url = masked(url.render_as_string(hide_password=False))
+        """Where it is, its password hidden."""
+        self.address = without_password(url)
+        """The same as it can be given again, to a program that finds the password itself."""
+        self._secrets = secrets_of(url)
         self.path = Path((url.database or "").removeprefix("file:")) if url.get_backend_name() == "sqlite" else None
         self.patience = _patience() if patience is None else patience
         self._sqlite = self.path is not None
@@ -171,18 +148,26 @@ class Database:
                 # What was never reached is no outage but a mistake in its name.
                 locked = "locked" in str(error).lower()
                 if not _passing(error) or waited >= self.patience or not (self._reached or locked):
-                    raise translated(error, self.url) from error
+                    raise self._translated(error) from self._cause(error)
                 self._begin_outage(error)
                 pause = PAUSES[min(attempt, len(PAUSES) - 1)]
                 waited += pause + (BUSY_SECONDS if locked else 0.0)
                 if self._closed.wait(pause):
-                    raise translated(error, self.url) from error
+                    raise self._translated(error) from self._cause(error)
             else:
                 self._reached = True
                 if self._outage is not None:
                     self._end_outage()
                 return done
         raise AssertionError("unreachable")
+
+    def _translated(self, error: Exception) -> StorageError:
+        found = translated(error, self.url)
+        return type(found)(hide(str(found), self._secrets))
+
+    def _cause(self, error: Exception) -> Exception | None:
+        """The driver's error, to be shown below ours; not one that spells out a password."""
+        return None if hide(str(error), self._secrets) != str(error) else error
 
     def _errors(self) -> tuple[type[Exception], ...]:
         if self._sqlite:
@@ -194,7 +179,7 @@ class Database:
     def _begin_outage(self, error: Exception) -> None:
         with self._guard:
             if self._outage is None:
-                self._outage = _text(error).splitlines()[0]
+                self._outage = hide(_text(error).splitlines()[0], self._secrets)
                 log.warning(
                     "%s cannot be used (%s); trying again for %g s, running trials go on meanwhile",
                     *(self.url, self._outage, self.patience),
@@ -297,11 +282,19 @@ _LOST = (
 """How SQLite, libpq and PostgreSQL say that trying again may help."""
 
 
+_LOST_STATES = ("08", "57P01", "57P02", "57P03", "40001", "40P01", "53300", "55P03")
+"""The same by PostgreSQL's codes, as they begin: its messages come in many words and languages. A broken connection, a server
+that is shut down, crashes or starts, a transaction that lost against another, too many connections, a lock not to be had."""
+
+
 def _passing(error: Exception) -> bool:
     """Whether trying again may help."""
     text = _text(error).lower()
     if "authentication failed" in text or "does not exist" in text:
         return False
+    state = getattr(error.orig if isinstance(error, exc.DBAPIError) else error, "sqlstate", None) or ""
+    if state.startswith(_LOST_STATES):
+        return True
     return getattr(error, "connection_invalidated", False) or any(words in text for words in _LOST)
 
 

@@ -68,7 +68,7 @@ class Limits:
             self.target is not None
             and best is not None
             and best.state is State.COMPLETE
-            and best.known_loss <= history.sign * self.target
+            and best.score <= history.sign * self.target
         ):
             return f"the target {self.target:g} is reached"
         if self.patience is not None and history.since_best >= self.patience:
@@ -108,10 +108,14 @@ class SameFailure:
 
 
 def raised_at(reason: str) -> tuple[str, str] | None:
-    """(place, type) of the exception that a traceback ends with; ``None`` if it is no traceback."""
+    """(place, type) of the exception that a traceback ends with; ``None`` if it is no traceback.
+
+    Of a program that wrote none: how it ended and its last line.
+    """
     places = list(_PLACE.finditer(reason))
     if not places:
-        return None
+        first = reason.partition("\n")[0]
+        return (first.partition(";")[0], last_line(reason)) if first.startswith("the program ") else None
     file, line = places[-1].groups()
     # Below the last place stand its lines of code, indented, and then the exception; its message may have several lines.
     below = reason[places[-1].end() :].splitlines()[1:]

@@ -10,22 +10,39 @@ from xstar.core.checks import nearest, whole_number
 from xstar.errors import InvalidArgument
 from xstar.schedulers import ASHA, FIFO, Hyperband, MedianStop, Scheduler, StoppingASHA
 from xstar.searchers import (
+    CMA,
     DNGO,
     GP,
     NASBOT,
     PBIL,
+    TPE,
     Auto,
     Evolution,
     Finite,
+    Forest,
     Grid,
     NetworkRandom,
     Random,
+    RegularisedEvolution,
     Searcher,
     Sobol,
     without_model,
 )
 from xstar.space import Bits, Bool, Choice, Constant, Space
 from xstar.study.limits import Limits
+
+BOHB_RANDOM = 1 / 3
+"""The share of BOHB's configurations that are random (Falkner et al. 2018, Section 3.2 and Algorithm 2: ρ = 1/3)."""
+
+
+def _bohb() -> TPE:
+    return TPE(random_share=BOHB_RANDOM)
+
+
+def _umda() -> PBIL:
+    """λ = 50 and μ = 25: the average of the better half is the next distribution."""
+    return PBIL(adapt="none", weights="umda", step=1.0, samples=50)
+
 
 METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Scheduler]]] = {
     "random": (Random, FIFO),
@@ -39,15 +56,26 @@ METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Schedule
     "hyperband": (Random, lambda budget: Hyperband(_needed(budget))),
     "median": (Random, lambda budget: MedianStop(_needed(budget))),
     "pbil": (PBIL, FIFO),
+    "umda": (_umda, FIFO),
+    "cma": (CMA, FIFO),
     "gp": (GP, FIFO),
     "dngo": (DNGO, FIFO),
+    "tpe": (TPE, FIFO),
+    "forest": (Forest, FIFO),
     "auto": (Auto, FIFO),
     "nasbot": (NASBOT, FIFO),
     "nasbot-random": (NetworkRandom, FIFO),
     "evolution": (Evolution, FIFO),
+    "regularised-evolution": (RegularisedEvolution, FIFO),
+    "bohb": (_bohb, lambda budget: ASHA(_needed(budget), brackets=None)),
     "mobster": (GP, lambda budget: ASHA(_needed(budget))),
     "mobster-stop": (GP, lambda budget: StoppingASHA(_needed(budget))),
     "mobster-hyperband": (GP, lambda budget: ASHA(_needed(budget), brackets=None)),
+    # The names of MOBSTER's tables: A- asynchronous, S- synchronous; RS random search, BO Bayesian optimisation, HB Hyperband.
+    "a-rs": (Random, FIFO),
+    "a-bo": (GP, FIFO),
+    "s-hb": (Random, lambda budget: Hyperband(_needed(budget))),
+    "s-bohb": (_bohb, lambda budget: Hyperband(_needed(budget))),
 }
 
 EPOCHS = "pass the epochs of a full training run"

@@ -27,6 +27,8 @@ Constraints = Mapping[str, float | Threshold]
 log = logging.getLogger("xstar")
 
 DIRECTIONS = ("minimize", "maximize")
+BEST = ("last", "lowest")
+"""Which report of a trial is its value where the best is chosen. The last by default: it is the model that the trial has."""
 DEFAULT_RETRIES = 1
 """A worker that dies once is bad luck (a neighbour's memory, a preempted node); one that dies twice is the trial's doing."""
 
@@ -47,6 +49,9 @@ class Settings:
     seed: int | None = None
     retries: int | None = None
     constraints: Constraints | None = None
+    best: str | None = None
+    program: Mapping[str, Any] | None = None
+    """Noted when a study is made; a later call may run it in another way."""
 
     def __post_init__(self) -> None:
         if self.space is not None and not isinstance(self.space, Space):
@@ -55,6 +60,8 @@ class Settings:
             )
         if self.direction is not None and self.direction not in DIRECTIONS:
             raise InvalidArgument("direction", f"must be one of {', '.join(DIRECTIONS)}", self.direction)
+        if self.best is not None and self.best not in BEST:
+            raise InvalidArgument("best", f"must be one of {', '.join(BEST)}", self.best)
         if self.metric is not None and (not isinstance(self.metric, str) or not self.metric):
             raise InvalidArgument("metric", "must be the name of a metric", self.metric)
         for name, member, example in (("searcher", "suggest", "GP()"), ("scheduler", "judge", "ASHA(27)")):
@@ -95,6 +102,8 @@ class Settings:
             constraints=_plain(self.constraints),
             method=method.name,
             why=method.why,
+            best=self.best or BEST[0],
+            program=None if self.program is None else dict(self.program),
         )
 
     def parts(self, created: Created) -> tuple[Searcher, Scheduler]:
@@ -109,7 +118,7 @@ class Settings:
         found: list[str] = []
         if self.space is not None:
             found += [f"space: {line}" for line in self.space.difference(Space.from_json(created.space))]
-        wanted: dict[str, Any] = {key: getattr(self, key) for key in ("metric", "direction", "seed", "retries")}
+        wanted: dict[str, Any] = {key: getattr(self, key) for key in ("metric", "direction", "seed", "retries", "best")}
         wanted["constraints"] = _plain(self.constraints)
         for key, value in wanted.items():
             if value is not None and value != getattr(created, key):

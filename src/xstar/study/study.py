@@ -74,11 +74,13 @@ class Study:
         seed: int | None = None,
         retries: int | None = None,
         constraints: Constraints | None = None,
+        best: str | None = None,
+        program: Mapping[str, Any] | None = None,
         directory: str | os.PathLike[str] | None = None,
         clock: Callable[[], float] = wall_clock,
     ) -> None:
         settings = Settings(
-            space, method, searcher, scheduler, max_budget, metric, direction, seed, retries, constraints
+            space, method, searcher, scheduler, max_budget, metric, direction, seed, retries, constraints, best, program
         )
         self.storage: SqlStorage | None = None
         journal: Journal
@@ -344,11 +346,13 @@ class Study:
                 self._ledger.catch_up()
                 self._lose([(number, reason, runs[number]) for number, reason in found])
 
-    def release(self, reason: str) -> None:
-        """Give up what this object runs: the trials will be run again from their checkpoints."""
+    def release(self, reason: str, trial: int | None = None) -> None:
+        """Give up what this object runs, or one trial of it: it will be run again from its checkpoint."""
         with self._ledger.lock:
-            self._lose([(number, shortened(reason), run) for number, run in self._mine.items()], released=True)
-            self._mine.clear()
+            given_up = {number: run for number, run in self._mine.items() if trial in (None, number)}
+            self._lose([(number, shortened(reason), run) for number, run in given_up.items()], released=True)
+            for number in given_up:
+                del self._mine[number]
 
     def _lose(self, found: Sequence[tuple[int, str, int]], *, released: bool = False) -> None:
         for number, reason, run in found:

@@ -125,7 +125,9 @@ def _check_saving(reports: _Reports, job: _MakeJob) -> None:
     assert [r.metrics["value"] for r in found if isinstance(r, Report)] == [1.0, 2.0]
     found = reports(job("save", start=2, stop=4, attempt=1, full=4))
     told = [(r.budget, r.metrics["value"]) for r in found if isinstance(r, Report)]
-    assert told == [(3, 3.0), (4, 4.0)], "trial.load gives the state after the last report, trial.epochs goes on from there"
+    assert told == [(3, 3.0), (4, 4.0)], (
+        "trial.load gives the state after the last report, trial.epochs goes on from there"
+    )
     found = reports(job("save", start=3, stop=5, attempt=2, full=5))
     told = [(r.budget, r.metrics["value"]) for r in found if isinstance(r, Report)]
     assert told == [(4, 4.0), (5, 5.0)], "a state that is ahead of the record is not loaded"

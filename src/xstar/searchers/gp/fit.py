@@ -19,6 +19,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from xstar.acquisition.criterion import LogProbability
 from xstar.acquisition.improvement import log_expected_improvement
 from xstar.acquisition.maximise import CANDIDATES, FEWER_CANDIDATES, LARGE_MODEL
 from xstar.acquisition.pending import with_pending
@@ -31,6 +32,7 @@ from xstar.models.standardise import Targets
 from xstar.models.subset import choose
 from xstar.models.surrogate import Surrogate, at_full_budget, over_budgets
 from xstar.searchers.gp.settings import GPSettings
+from xstar.searchers.model_based.beliefs import believed, has_priors
 from xstar.searchers.model_based.columns import of_cube, of_positions
 from xstar.searchers.model_based.learner import BAD, PROMISING, UNFINISHED, Known, Learned, Learner
 from xstar.searchers.model_based.outcomes import feasible_places
@@ -167,6 +169,12 @@ class GPLearner(Learner):
     def explores(self) -> bool:
         every = self.settings.explore_every
         return every > 0 and len(self.history.trials) % every == 0
+
+    def beliefs(self) -> list[LogProbability]:
+        weight, space = self.settings.prior_weight, self.history.space
+        if not weight or self.acquisition == "thompson" or not has_priors(space):
+            return []
+        return [believed(space, weight / max(self.data.count, 1))]
 
     def budget_position(self, budget: Array) -> Array:
         return budget / self.history.levels[-1]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xstar.core.checks import check_counts, check_names, check_switches
+from xstar.core.values import as_float
+from xstar.errors import InvalidArgument
 
 SURROGATES = ("matern-warped", "matern", "decay", "decay-0", "decay-1")
 SHAPES = ("matern52", "rbf")
@@ -49,6 +51,9 @@ class GPSettings:
     budget since."""
     limit: int = 500
     """Maximum number of observations that the model is fitted to."""
+    prior_weight: float = 0.0
+    """β of πBO: where parameters have a ``prior=``, the acquisition function is multiplied by its density to the power of
+    β/n after n observations; 0: the prior places the first trials only."""
 
     def __post_init__(self) -> None:
         check_names(
@@ -65,3 +70,7 @@ class GPSettings:
         least = {"initial": 1, "samples": 0, "starts": 1, "explore_every": 0, "fantasies": 1, "limit": 10}
         check_counts(self, least, optional=("initial",))
         check_switches(self, "warp", "straighten")
+        weight = as_float(self.prior_weight)
+        if weight is None or weight < 0.0:
+            raise InvalidArgument("prior_weight", "must be a number of at least 0", self.prior_weight, "e.g. 10")
+        object.__setattr__(self, "prior_weight", weight)

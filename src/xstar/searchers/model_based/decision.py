@@ -63,7 +63,7 @@ class Decision:
         constraints = learner.constraints(self.rng, feasible_known=known.incumbents is not None)
         if known.incumbents is None and not constraints:
             return _nothing_known(learner.history)
-        constraints += learner.spacing()
+        constraints += [*learner.spacing(), *learner.beliefs()]
         weight = confidence_weight(len(learner.data.cube.labels), learner.data.count)
         criterion = Criterion(
             known.models,

@@ -44,6 +44,19 @@ def suggest(
     history: History, task: New, rng: np.random.Generator, design: Design, learner: Callable[..., Learner]
 ) -> Suggestion | Done:
     """Suggest a trial of the initial design, the choice of ``learner(history, data)``, or a random one."""
+    data = before_models(history, task, rng, design)
+    if not isinstance(data, Observations):
+        return data
+    from xstar.searchers.model_based.decision import decide  # imported at use: see that module
+
+    made = decide(learner(history, data), rng)
+    return made if isinstance(made, Suggestion) else at_random(history, rng, made)
+
+
+def before_models(
+    history: History, task: New, rng: np.random.Generator, design: Design
+) -> Observations | Suggestion | Done:
+    """Suggest a trial of the initial design; the observations, if they are enough for a model."""
     if (done := exhausted(history)) is not None:
         return done
     if others := _without_networks(history.space):
@@ -54,10 +67,7 @@ def suggest(
     known = data.count + len(data.failed)
     if started < (design.initial or _initial(history, data)) or known < 2 or not data.width:
         return initial_trial(design.method, first_design(history, task, rng), started)
-    from xstar.searchers.model_based.decision import decide  # imported at use: see that module
-
-    made = decide(learner(history, data), rng)
-    return made if isinstance(made, Suggestion) else at_random(history, rng, made)
+    return data
 
 
 def _initial(history: History, data: Observations) -> int:

@@ -199,6 +199,10 @@ class Learner(ABC):
         """Return terms that keep suggestions away from running trials where fantasies do not."""
         return []
 
+    def beliefs(self) -> list[LogProbability]:
+        """Return the terms of what the user believes, ``prior=`` of parameters (``beliefs.py``)."""
+        return []
+
     # ------------------------------------------------------------ for subclasses
 
     @property

@@ -1,0 +1,155 @@
+"""The baselines of the papers, each beside its best-known implementation: quality, and the time of a suggestion.
+
+    python -m benchmarks.baselines [--part search|time] [--methods …] [--problems …] [--seeds 5] [--evaluations 60] [--write]
+
+TPE stands beside Optuna's, the random forest beside SMAC3's, CMA-ES beside the package cmaes with one worker. The methods are
+described in ``harness/methods.py``. SMAC3 is not among the usual ones: its searches take minutes each.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import xstar as xs
+from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
+from benchmarks.harness.methods import LIBRARIES, METHODS, Informed, made, run_search
+from benchmarks.harness.problems import available
+from benchmarks.harness.records import Found, Task, best_after, significant
+from benchmarks.harness.report import Results, mean_and_error, row_of_cells, table
+
+PAIRS = {"xstar-tpe": "optuna-tpe", "xstar-forest": "smac", "xstar-cma": "cmaes"}
+"""Ours, and the best-known implementation."""
+USUAL = ("xstar-tpe", "optuna-tpe", "xstar-forest", "xstar-cma", "cmaes", "xstar-regularised-evolution", "xstar-random")
+PROBLEMS = (
+    "branin",
+    "hartmann6",
+    "rosenbrock4",
+    "levy6",
+    "hpolib-svm",
+    "fcnet-naval",
+    "fcnet-protein",
+    "nb201-cifar100",
+)
+TIMED = {"10 Floats, 1,000 trials": (10, 1_000, False), "50 parameters, 10,000 trials": (50, 10_000, True)}
+"""Parameters, trials, and whether they are of all kinds."""
+SLOW = 1_000
+"""Above so many trials peers are not timed."""
+ASKED = 12
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--methods", default=",".join(USUAL))
+    parser.add_argument("--problems", default=",".join(PROBLEMS))
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--evaluations", type=int, default=60)
+
+
+# ---------------------------------------------------------------- quality
+
+
+def searches(options: Namespace) -> list[Task]:
+    methods, problems = chosen_from(options.methods, METHODS, "--methods"), available(options.problems)
+    return [
+        Task.of(seed, problem, method, evaluations=options.evaluations)
+        for seed in range(options.seeds)
+        for problem in problems
+        for method in methods
+    ]
+
+
+def best(results: Results, problem: str, method: str, count: int) -> list[float]:
+    return [best_after(record.found["best"], count) for record in results.of(problem, method)]
+
+
+def pair_table(results: Results, count: int) -> Iterator[str]:
+    rows, held, all_of_them = [], 0, 0
+    for ours, peer in PAIRS.items():
+        for problem in results.problems:
+            mine, theirs = best(results, problem, ours, count), best(results, problem, peer, count)
+            if len(mine) < 2 or len(theirs) < 2:
+                continue
+            (mean, error), (other, spread) = mean_and_error(mine), mean_and_error(theirs)
+            allowed, less = math.hypot(error, spread), mean - other
+            all_of_them += 1
+            held += less <= allowed
+            answer = "better" if less < -allowed else "yes" if less <= allowed else "**no**"
+            rows.append((ours, peer, problem, f"{less:+.3g}", f"{allowed:.2g}", answer))
+    yield from table(["ours", "peer", "problem", "ours less peer", "one standard error", "within"], rows, left=3)
+    yield ""
+    yield f"Within one standard error of the peer, or better: {held} of {all_of_them}."
+
+
+def search_report(results: Results, options: Namespace) -> Iterator[str]:
+    count = options.evaluations
+    yield f"Seeds 0 to {options.seeds - 1}, {count} evaluations each, one trial at a time, one thread."
+    yield from ("", f"## Best loss after {count} evaluations", "")
+    rows = [(p, *row_of_cells([best(results, p, m, count) for m in results.methods])) for p in results.problems]
+    yield from ("Mean ± standard error; the lowest mean is bold.", "", *table(["problem", *results.methods], rows))
+    yield from ("", "## Each beside its best-known implementation", "", *pair_table(results, count))
+
+
+# ---------------------------------------------------------------- time
+
+
+def timings(options: Namespace) -> list[Task]:
+    methods = [m for m in chosen_from(options.methods, METHODS, "--methods") if m in ("optuna-tpe", *PAIRS)]
+    return [
+        Task.of(0, name, method)
+        for name, (_, count, _) in TIMED.items()
+        for method in methods
+        if METHODS[method].ours or count <= SLOW
+    ]
+
+
+def timed_space(count: int, mixed: bool) -> xs.Space:
+    kinds: list[Any] = [xs.Float(0, 1)]
+    if mixed:
+        kinds += [xs.Float(1e-4, 1, log=True), xs.Int(1, 64), xs.Choice(["a", "b", "c", "d"]), xs.Ordinal([1, 2, 4, 8])]
+    return xs.Space({f"p{place}": kinds[place % len(kinds)] for place in range(count)})
+
+
+def run_timing(task: Task, options: Namespace) -> Found:
+    """Milliseconds of the processor for one ask and one tell, after random evaluations were added."""
+    width, count, mixed = TIMED[task.problem]
+    space, rng = timed_space(width, mixed), np.random.default_rng(0)
+    with made(task.method, space, 0, count + ASKED) as optimiser:
+        assert isinstance(optimiser, Informed), task.method
+        for _ in range(count):
+            optimiser.know(space.sample(rng), float(rng.random()))
+        spent = []
+        for _ in range(ASKED):
+            begun = time.process_time()
+            optimiser.tell(optimiser.ask(), float(rng.random()))
+            spent.append(1e3 * (time.process_time() - begun))
+    return {"median": significant(statistics.median(spent)), "first": significant(spent[0])}
+
+
+def time_report(results: Results, options: Namespace) -> Iterator[str]:
+    yield "Milliseconds of the processor for one ask and one tell, median of 12; the first one also reads all trials."
+    rows = [
+        (r.task.problem, r.task.method, f"{r.found['median']:.3g}", f"{r.found['first']:.3g}") for r in results.of()
+    ]
+    yield from ("", *table(["case", "method", "median", "first"], rows, left=2))
+
+
+EXPERIMENT = Experiment(
+    name="baselines",
+    title="The baselines of the papers, beside other implementations",
+    result="baselines.md",
+    description=__doc__,
+    parts={
+        "search": Part("Best losses", searches, run_search, search_report, LIBRARIES),
+        "time": Part("Time of a suggestion", timings, run_timing, time_report, LIBRARIES),
+    },
+    arguments=arguments,
+)
+
+if __name__ == "__main__":
+    main(EXPERIMENT)

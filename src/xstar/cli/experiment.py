@@ -1,0 +1,193 @@
+"""A TOML file as a search: ``[program]`` is what to run, ``[space]`` what may be tried, ``[settings]`` how to search.
+
+The keys of ``[program]`` are the fields of :class:`xstar.programs.Command`, those of ``[settings]`` the keywords of
+``xs.minimize``: neither is listed here. Every error names the file and the line.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from xstar.cli.experiment_space import EXAMPLE, read_parameter
+from xstar.cli.load import Program
+from xstar.cli.search_options import FORMS, file_keys
+from xstar.cli.toml_lines import key_lines
+from xstar.core.checks import nearest
+from xstar.core.registry import Registry
+from xstar.errors import InvalidArgument
+from xstar.programs import Command
+from xstar.programs.placeholders import check_names, names_in
+from xstar.schedulers import SCHEDULERS
+from xstar.searchers import SEARCHERS
+from xstar.space import Space, at_least, at_most, between
+
+SECTIONS = ("program", "space", "settings")
+PARTS: Mapping[str, Registry[Any]] = {"searcher": SEARCHERS, "scheduler": SCHEDULERS}
+COMMAND = 'e.g. command = "python train.py --lr {lr}"'
+
+
+def load_experiment(path: Path) -> Program:
+    """The search that a file describes."""
+    return _File(path).program()
+
+
+class _File:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            text = path.read_text(encoding="utf-8")
+            self.data = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise _broken(path, text, error) from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidArgument("FILE", f"must be a text file that can be read ({error})", str(path)) from None
+        self.lines = key_lines(text)
+
+    def program(self) -> Program:
+        self._check_sections()
+        with self._at("space"):
+            space = self._space()
+        command = self._command()
+        for place, texts in (("command", command.words()), ("env", list(command.env.values()))):
+            with self._at("program", place):
+                check_names(texts, list(space))
+        lines = {keys[1]: line for keys, line in self.lines.items() if keys[:1] == ("settings",) and len(keys) == 2}
+        return Program(self.path, command, space, self._settings(), lines)
+
+    # ------------------------------------------------------------ sections
+
+    def _check_sections(self) -> None:
+        for name in self.data:
+            if name not in SECTIONS:
+                remedy = nearest(name, SECTIONS)
+                rule = f"the file may have {', '.join(f'[{section}]' for section in SECTIONS)}"
+                raise self._error((name,), rule, f"{name} = …", remedy)
+        for name in SECTIONS:
+            if not isinstance(self.data.get(name, {}), dict):
+                raise self._error((name,), "must be a table", self.data[name], f"write [{name}] on a line of its own")
+        for name, remedy in (("program", COMMAND), ("space", EXAMPLE)):
+            if not self.data.get(name):
+                raise InvalidArgument(str(self.path), f"must have a section [{name}]", sorted(self.data), remedy)
+
+    def _space(self) -> Space:
+        made = {}
+        for name, given in self.data["space"].items():
+            with self._at("space", name):
+                made[name] = read_parameter(name, given)
+        try:
+            return Space(made)
+        except InvalidArgument as error:  # about one of them: a name, or a condition
+            named = [name for name in made if name == error.found or error.argument.split(".")[0] == name]
+            raise self._wrapped(error, "space", *named[:1]) from None
+
+    def _command(self) -> Command:
+        given = self.data["program"]
+        allowed = [each.name for each in fields(Command) if each.name != "metric"]
+        for key in given:
+            if key not in allowed:
+                remedy = nearest(key, allowed)
+                if key in file_keys():
+                    remedy = "it goes into [settings]" + (f"; or {remedy}" if "did you mean" in remedy else "")
+                raise self._error(("program", key), f"may have {', '.join(allowed)}", f"{key} = …", remedy)
+        if "command" not in given:
+            raise self._error(("program",), "must have a command", sorted(given), COMMAND)
+        folder = self.path.absolute().parent / given.get("directory", ".")
+        try:
+            command = Command(**{**given, "directory": str(folder)})
+        except InvalidArgument as error:
+            raise self._wrapped(error, "program", error.argument) from None
+        if not folder.is_dir():
+            raise self._error(("program", "directory"), "must be a folder", str(folder))
+        self._check_found(command, folder)
+        return command
+
+    def _check_found(self, command: Command, folder: Path) -> None:
+        """A program that is not there is noticed before the first trial."""
+        first = command.words()[0]
+        if command.shell or names_in(first) or "PATH" in command.env:
+            return
+        local = folder / first if "/" in first else None
+        if shutil.which(str(local or first)) is None:
+            rule = "must begin with a program that can be run"
+            remedy = "check the path" if local is None else f"is {local} there, and executable? (chmod +x)"
+            raise self._error(("program", "command"), rule, f"{first!r}", remedy)
+
+    def _settings(self) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        allowed = file_keys()
+        for key, value in self.data.get("settings", {}).items():
+            if key not in allowed:
+                known = [each.name for each in fields(Command)]
+                remedy = "it goes into [program]" if key in known else nearest(key, allowed)
+                raise self._error(("settings", key), f"may have {', '.join(allowed)}", f"{key} = …", remedy)
+            with self._at("settings", key):
+                made[key] = _setting(key, value)
+        return made
+
+    # ------------------------------------------------------------ errors
+
+    def _error(self, keys: tuple[str, ...], rule: str, found: object, remedy: str = "") -> InvalidArgument:
+        return InvalidArgument(located(self.path, self.lines.get(keys), ".".join(keys)), rule, found, remedy)
+
+    def _wrapped(self, error: InvalidArgument, *keys: str) -> InvalidArgument:
+        """The same error, with the place where its cause stands."""
+        line = next((self.lines[keys[:count]] for count in range(len(keys), 0, -1) if keys[:count] in self.lines), None)
+        what = error.argument if keys[-1] in error.argument.split(".") else f"{'.'.join(keys)}: {error.argument}"
+        return type(error)(located(self.path, line, what), error.rule, error.found, error.remedy)
+
+    @contextmanager
+    def _at(self, *keys: str) -> Iterator[None]:
+        try:
+            yield
+        except InvalidArgument as error:
+            if error.argument.startswith(f"{self.path}"):
+                raise
+            raise self._wrapped(error, *keys) from None
+
+
+def _broken(path: Path, text: str, error: tomllib.TOMLDecodeError) -> InvalidArgument:
+    lines = text.splitlines() or [""]
+    named = re.search(r" \(at line (\d+), .*\)$", str(error))
+    line = int(named[1]) if named else len(lines)
+    what = str(error).removesuffix(named[0]) if named else str(error)
+    return InvalidArgument(
+        located(path, line, "syntax"), f"must be TOML ({what})", lines[line - 1], "see https://toml.io"
+    )
+
+
+def located(path: Path, line: int | None, what: str) -> str:
+    """``experiment.toml, line 7: settings.trials``."""
+    return f"{path}, line {line}: {what}" if line is not None else f"{path}: {what}"
+
+
+def _setting(key: str, value: Any) -> Any:
+    """What TOML cannot write as Python does: ``None``, bounds, searchers and schedulers."""
+    if key == "constraints" and isinstance(value, Mapping):
+        return {metric: _bound(metric, bound) for metric, bound in value.items()}
+    if key in PARTS:
+        named = {"name": value} if isinstance(value, str) else value
+        if not isinstance(named, Mapping) or not isinstance(named.get("name"), str):
+            names = ", ".join(PARTS[key].names())
+            raise InvalidArgument(key, f"must be one of {names}, or a table with a name", value, 'e.g. {name = "gp"}')
+        return PARTS[key].load(dict(named))
+    form = FORMS.get(key)
+    if form is not None and form.read is not None and isinstance(value, str | list):
+        return form.read(value)
+    return value
+
+
+def _bound(metric: str, bound: Any) -> Any:
+    if not isinstance(bound, Mapping):
+        return bound
+    low, high = bound.get("at_least"), bound.get("at_most")
+    if not bound or set(bound) - {"at_least", "at_most"}:
+        rule = f"the bound of {metric!r} must be a number, or have at_least and at_most"
+        raise InvalidArgument("constraints", rule, dict(bound), "e.g. accuracy = {at_least = 0.9}")
+    return at_most(high) if low is None else at_least(low) if high is None else between(low, high)

@@ -1,0 +1,235 @@
+"""CMA-ES: a normal distribution over the unit cube that learns the shape of the loss, through the package ``cmaes``.
+
+Choose it for hundreds to thousands of cheap evaluations of a few up to a hundred numbers, above all where they interact (narrow
+valleys). For fewer evaluations ``GP()`` is the better choice, for switches ``PBIL()``.
+
+Generations. Each has λ points of one distribution. Generation g + 1 opens at the first suggestion for which λ trials of
+generation g have results (``results.py``); its first trial records which they were, and they update the distribution. Until
+then further points of generation g are drawn, so that no worker waits. With one worker this is CMA-ES as published.
+
+    cma: generation 4, σ 0.08                                drawn from the distribution of generation 4
+    cma: generation 5, σ 0.07, told 40-47                    the first of its generation: it opened after these trials
+    cma: generation 0, σ 0.3, told 96-103, restart 1         the distribution had converged: another start, λ doubled
+
+Nothing is told to an optimiser that lives on: the points of a trial follow from the state of its generation and the trial's
+number, so that the origins and results in the journal determine every state.
+
+Columns. The distribution is over the columns of the encoded space (``space/encode.py``). If some are discrete (Ints, Ordinals,
+grids, Bools, Bits, the one-hot columns of a Choice), CMA-ES with margin keeps every value of them within reach. Inactive
+parameters are drawn and dropped. Architectures and domains of your own have no columns and are refused.
+
+References: Hansen (2016), The CMA evolution strategy: a tutorial, arXiv:1604.00772; Hamano et al. (2022), CMA-ES with margin,
+GECCO; Auger & Hansen (2005), A restart CMA evolution strategy with increasing population size, CEC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xstar.core.checks import check_counts
+from xstar.core.randomness import Streams
+from xstar.core.values import as_float
+from xstar.errors import InvalidArgument, MissingExtra
+from xstar.journal import History
+from xstar.searchers.base import SEARCHERS, at_random, exhausted
+from xstar.searchers.results import has_result, ranks, result
+from xstar.space import Bits, Bool, Choice, Float, Int, Ordinal, Parameter, Space
+from xstar.space.axes import axes_of
+from xstar.space.cube import SMOOTH, cube_of
+from xstar.trial import Config, Done, New, Origin, Suggestion
+
+Array = NDArray[np.float64]
+
+DRAWS = 64
+"""Draws for one suggestion until one was not tried before."""
+
+
+@dataclass(frozen=True, slots=True)
+class CMA:
+    """Covariance matrix adaptation over the encoded space."""
+
+    population: int | None = None
+    """λ; the default is 4 + ⌊3 log n⌋ for n columns."""
+    sigma: float = 0.3
+    """The standard deviation at the beginning, in sides of the cube. The package's tutorial advises 0.3 of the range."""
+    restarts: bool = True
+    """Start again elsewhere with λ doubled once the distribution has converged (IPOP)."""
+
+    def __post_init__(self) -> None:
+        check_counts(self, {"population": 4}, optional=("population",))
+        sigma = as_float(self.sigma)
+        if sigma is None or not 0.0 < sigma <= 1.0:
+            raise InvalidArgument("sigma", "must be a number above 0 and at most 1", self.sigma, "leave it out")
+        object.__setattr__(self, "sigma", sigma)
+
+    def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
+        if (done := exhausted(history)) is not None:
+            return done
+        if others := cube_of(history.space).encoder.domains:
+            rule = "cma needs parameters with positions"
+            raise InvalidArgument("space", rule, ", ".join(others), "use method='evolution' or 'nasbot'")
+        if not cube_of(history.space).width:
+            return at_random(history, rng, "cma has nothing to learn about, all parameters are constant")
+        from xstar.models.blas import single_threaded  # imported at use: it looks for BLAS libraries
+
+        with single_threaded():
+            return self._drawn(history, rng)
+
+    def _drawn(self, history: History, rng: np.random.Generator) -> Suggestion | Done:
+        fold = history.memo.get(_Fold, self) or history.memo.put(_Fold(self, history.space, history.seed), self)
+        fold.catch_up(history)
+        draft, told = fold.next(history)
+        for config, _ in draft.draws(len(history.trials)):
+            if history.tried(config) is None:
+                return Suggestion(config, draft.origin(told))
+        return at_random(history, rng, f"cma: {DRAWS} draws of generation {draft.generation} were tried before")
+
+
+@dataclass(frozen=True)
+class _State:
+    """The distribution of one generation."""
+
+    settings: CMA
+    space: Space
+    seed: int
+    generation: int
+    restart: int
+    optimiser: Any
+    """Of ``cmaes``. Drawing from it changes nothing that counts: it is seeded for each trial."""
+
+    @classmethod
+    def start(cls, settings: CMA, space: Space, seed: int, restart: int = 0) -> _State:
+        cmaes = _cmaes()
+        low, high, steps, mean = _columns(space)
+        if restart:
+            mean = low + (high - low) * Streams(seed).generator(restart, "cma restart").random(len(low))
+        size = settings.population or 4 + int(3 * np.log(len(low)))
+        given = {"sigma": settings.sigma, "bounds": np.column_stack([low, high]), "seed": 0}
+        given["population_size"] = size * 2**restart
+        made = cmaes.CMAwM(mean, steps=steps, **given) if steps.any() else cmaes.CMA(mean, **given)
+        return cls(settings, space, seed, 0, restart, made)
+
+    def draws(self, number: int) -> Sequence[tuple[Config, Array]]:
+        """Return the draws for the trial of this number, and the points that the distribution learns from."""
+        cube, found = cube_of(self.space), []
+        self.optimiser.reseed_rng(int(Streams(self.seed).generator(number, "cma").integers(2**32)))
+        for _ in range(DRAWS if self.space.size < float("inf") else 1):
+            drawn = self.optimiser.ask()
+            shown, point = drawn if isinstance(drawn, tuple) else (drawn, drawn)
+            found.append((cube.decode(shown[: cube.width]), point))
+        return found
+
+    def point(self, history: History, number: int) -> Array | None:
+        """Return the point of a trial; None if it was not drawn from this state, as by another program at the same time."""
+        config = history.trials[number].config
+        return next((point for drawn, point in self.draws(number) if drawn == config), None)
+
+    def after(self, history: History, told: Sequence[int]) -> _State:
+        """Return the state of the next generation, updated with these trials."""
+        results = [result(history.trials[number], history) for number in told]
+        # Only the order counts for the update, but where losses compare directly, equal ones are a sign of convergence.
+        alike = len({budget for budget, _ in results}) == 1 and np.isfinite(results).all()
+        values = [loss for _, loss in results] if alike else ranks(results)
+        points = [self.point(history, number) for number in told]
+        assert all(point is not None for point in points)
+        optimiser = deepcopy(self.optimiser)
+        optimiser.tell(list(zip(points, values, strict=True)))
+        if self.settings.restarts and optimiser.should_stop():
+            return _State.start(self.settings, self.space, self.seed, self.restart + 1)
+        return _State(self.settings, self.space, self.seed, self.generation + 1, self.restart, optimiser)
+
+    def origin(self, told: Sequence[int]) -> Origin:
+        inner = getattr(self.optimiser, "_cma", self.optimiser)
+        numbers: dict[str, Any] = {"generation": self.generation, "sigma": float(inner._sigma)}
+        detail = "generation {generation}, σ {sigma:.2g}"
+        if told:
+            numbers |= {"told": list(told), "first": told[0], "last": told[-1]}
+            detail += ", told {first}-{last}"
+        if self.restart:
+            numbers["restart"] = self.restart
+            detail += ", restart {restart}"
+        return Origin("cma", detail, **numbers)
+
+
+@dataclass
+class _Fold:
+    """The newest generation and its trials, from the origins of all trials so far."""
+
+    settings: CMA
+    space: Space
+    seed: int
+    members: list[int] = field(default_factory=list)
+    state: _State = field(init=False)
+    _seen: int = 0
+    _draft: tuple[tuple[int, ...], _State] | None = None
+
+    def __post_init__(self) -> None:
+        self.state = _State.start(self.settings, self.space, self.seed)
+
+    def catch_up(self, history: History) -> None:
+        """Follow the trials since the last call: each belongs to the newest generation or opens the next one."""
+        for number in range(self._seen, len(history.trials)):
+            origin = history.trials[number].origin
+            if origin.method != "cma":
+                continue
+            told = tuple(origin.numbers.get("told", ()))
+            if told and set(told) <= set(self.members):
+                self.state, self.members = self._after(history, told), []
+            place = (origin.numbers["generation"], origin.numbers.get("restart", 0))
+            if place == (self.state.generation, self.state.restart) and self.state.point(history, number) is not None:
+                self.members.append(number)
+        self._seen = len(history.trials)
+
+    def next(self, history: History) -> tuple[_State, Sequence[int]]:
+        """Return the state of the next trial, and the trials it is told if it opens a generation."""
+        size = self.state.optimiser.population_size
+        ended = [number for number in self.members if has_result(history.trials[number])][:size]
+        if len(ended) < size:
+            return self.state, ()
+        return self._after(history, tuple(ended)), ended
+
+    def _after(self, history: History, told: tuple[int, ...]) -> _State:
+        if self._draft is None or self._draft[0] != told:
+            self._draft = told, self.state.after(history, told)
+        return self._draft[1]
+
+
+def _cmaes() -> Any:
+    try:
+        import cmaes
+    except ImportError as error:
+        raise MissingExtra("method='cma' needs cmaes: pip install 'xstar[cma]'") from error
+    return cmaes
+
+
+def _columns(space: Space) -> tuple[Array, Array, Array, Array]:
+    """Return the lowest and highest place, the step (0: none) and the start of each column.
+
+    A single column is joined by one without meaning: CMA-ES is not defined in one dimension.
+    """
+    cube, axes = cube_of(space), axes_of(space)
+    width = max(cube.width, 2)
+    low, high, steps = np.zeros(width), np.ones(width), np.zeros(width)
+    mean = np.full(width, 0.5)
+    mean[axes.columns] = axes.mean
+    for name, place in cube.encoder.places.items():
+        parameter = space[name]
+        assert isinstance(parameter, Parameter)
+        match parameter:
+            case Choice() | Bool() | Bits():
+                steps[place] = 1.0
+            case Int(log=True):
+                pass  # its values are not equally spaced, and cmaes knows no other steps: it is continuous, and rounded
+            case Float() | Int() | Ordinal() if 1 < parameter.size <= SMOOTH:
+                steps[place] = 1.0 / parameter.size
+                low[place], high[place] = 0.5 / parameter.size, 1.0 - 0.5 / parameter.size
+    return low, high, steps, np.clip(mean, low, high)
+
+
+SEARCHERS.register("cma", CMA)

@@ -1,0 +1,1 @@
+"""Bayesian optimisation with a random forest."""

@@ -1,0 +1,56 @@
+"""The short form of the soak: kill -9 whatever runs, and nothing is lost. ``make soak`` is the long one."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.crash.rounds import Round
+from tests.crash.server import Server
+from tests.crash.soak import PACKS
+
+pytestmark = [
+    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes through /proc"),
+    pytest.mark.timeout(900),
+]
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    made = Server(tmp_path / "pg")
+    yield made
+    made.close()
+
+
+def rounds_folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "round"
+    folder.mkdir()
+    return folder
+
+
+def test_programs_and_workers_of_an_sqlite_study_are_killed(tmp_path: Path) -> None:
+    kinds = ("worker", "program", "group", "worker")
+    tally = Round(rounds_folder(tmp_path), "asha", None, random.Random(1)).run(kinds)
+    assert tally.kills == {"worker": 2, "program": 1, "group": 1}
+    assert tally.cut_off >= 2
+    assert tally.audits == len(kinds) + 2
+
+
+def test_the_server_of_a_postgresql_study_is_killed(tmp_path: Path, server: Server) -> None:
+    tally = Round(rounds_folder(tmp_path), "random", server, random.Random(1)).run(("server", "connection", "worker"))
+    assert tally.hits["server"] == 1
+    assert tally.acknowledged > 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["random", "asha", "mobster"])
+@pytest.mark.parametrize("storage", ["sqlite", "postgresql"])
+def test_many_kills(tmp_path: Path, request: pytest.FixtureRequest, method: str, storage: str) -> None:
+    dice = random.Random(11)
+    server = request.getfixturevalue("server") if storage == "postgresql" else None
+    kinds = dice.sample(PACKS[storage], 10)
+    tally = Round(rounds_folder(tmp_path), method, server, dice).run(kinds)
+    assert tally.hits.total() >= 5

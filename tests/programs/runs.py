@@ -1,0 +1,71 @@
+"""Runs of commands, one job at a time."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from xstar import Command, Verdict
+from xstar.executors import InlineExecutor
+from xstar.trial import Failure, Job, Outcome, Report
+
+
+def job(folder: Path, *, stop: int | None = None, start: int = 0, attempt: int = 0, **config: Any) -> Job:
+    return Job(0, config or {"x": 1}, attempt, start, stop, None if stop is None else max(stop, 9), str(folder))
+
+
+def run(command: Command, given: Job, metric: str = "loss", stop_at: int | None = None) -> list[Outcome]:
+    """All that comes of a job; it is stopped at the report with this budget."""
+    executor = InlineExecutor(command, metric)
+    found: list[Outcome] = []
+
+    def hear(outcome: Outcome) -> None:
+        found.append(outcome)
+        if isinstance(outcome, Report):
+            verdict = Verdict.STOP if outcome.budget == stop_at else Verdict.CONTINUE
+            executor.obey(outcome, verdict, given.stop)
+
+    executor.listener = hear
+    executor.submit(given)
+    found += executor.poll()
+    executor.close()
+    return found
+
+
+def values(outcomes: list[Outcome], metric: str = "loss") -> list[float]:
+    return [outcome.metrics[metric] for outcome in outcomes if isinstance(outcome, Report)]
+
+
+def failure(outcomes: list[Outcome]) -> Failure:
+    last = outcomes[-1]
+    assert isinstance(last, Failure), outcomes
+    return last
+
+
+def script(folder: Path, text: str, name: str = "train.sh") -> str:
+    """A shell script; returns the command that runs it."""
+    (folder / name).write_text(text)
+    return f"/bin/sh {folder / name}"
+
+
+def text_of(path: Path) -> str:
+    """The file's text, as soon as it has some."""
+    for _ in range(2000):
+        if path.exists() and (text := path.read_text().strip()):
+            return text
+        time.sleep(0.01)
+    raise AssertionError(f"nobody wrote {path}")
+
+
+def gone(pid: int) -> bool:
+    """Whether a process is dead, waited for."""
+    for _ in range(2000):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return True
+        if state in "ZX":
+            return True
+        time.sleep(0.01)
+    return False

@@ -1,0 +1,177 @@
+"""How programs are ended: with grace, with all that they started, also when nobody is left to end them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import xstar as xs
+from tests.programs.runs import gone, job, run, script, text_of, values
+from xstar.core.processes import session_members
+from xstar.executors import InlineExecutor
+from xstar.inspect.audit import audit
+from xstar.trial import Finished, Report
+
+GRANDCHILDREN = """
+sleep 1000 & echo $! >> {folder}/pids
+(trap '' TERM; sleep 1001) & echo $! >> {folder}/pids
+timeout 1000 sleep 1002 & echo $! >> {folder}/pids
+echo $$ >> {folder}/pids
+"""
+
+
+def pids(folder: Path) -> list[int]:
+    return [int(word) for word in (folder / "pids").read_text().split()]
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+@pytest.mark.parametrize("end", ["exit 0", "sleep 1003", "exit 3"])
+def test_all_that_a_program_started_ends_with_it(tmp_path: Path, end: str) -> None:
+    text = GRANDCHILDREN.format(folder=tmp_path) + f"""echo '{{"loss": 1}}'; {end}"""
+    outcomes = run(xs.Command(script(tmp_path, text), stop_grace=0.3), job(tmp_path, stop=9), stop_at=1)
+    assert values(outcomes) == [1.0]
+    assert len(pids(tmp_path)) == 4
+    assert [pid for pid in pids(tmp_path) if not gone(pid)] == []
+    assert not (tmp_path / "program.txt").exists()
+
+
+def test_a_program_saves_its_checkpoint_within_the_grace(tmp_path: Path) -> None:
+    text = """trap 'sleep 0.2; echo saved > $XSTAR_CHECKPOINT/state; exit 1' TERM
+              echo '{"loss": 1}'; while :; do sleep 0.02; done"""
+    outcomes = run(xs.Command(script(tmp_path, text), stop_grace=30), job(tmp_path, stop=1), stop_at=1)
+    assert isinstance(outcomes[-1], Finished)
+    assert (tmp_path / "checkpoint" / "state").read_text() == "saved\n"
+
+
+def test_a_program_that_ignores_the_signal_is_killed(tmp_path: Path) -> None:
+    text = f"""trap '' TERM; echo $$ > {tmp_path}/pids; echo '{{"loss": 1}}'; while :; do sleep 0.02; done"""
+    outcomes = run(xs.Command(script(tmp_path, text), stop_grace=0.3), job(tmp_path, stop=9), stop_at=1)
+    assert isinstance(outcomes[-1], Finished)
+    assert gone(pids(tmp_path)[0])
+
+
+def test_another_signal_may_be_chosen(tmp_path: Path) -> None:
+    text = f"""trap 'echo usr1 > {tmp_path}/got; exit' USR1; echo '{{"loss": 1}}'; while :; do sleep 0.02; done"""
+    run(xs.Command(script(tmp_path, text), stop_grace=30, stop_signal="USR1"), job(tmp_path, stop=9), stop_at=1)
+    assert (tmp_path / "got").read_text() == "usr1\n"
+
+
+def test_a_program_that_prints_while_it_ends_is_not_stuck(tmp_path: Path) -> None:
+    text = f"""trap 'head -c 400000 /dev/zero; echo yes > {tmp_path}/ended; exit' TERM
+               echo '{{"loss": 1}}'; while :; do sleep 0.02; done"""
+    run(xs.Command(script(tmp_path, text), stop_grace=30), job(tmp_path, stop=9), stop_at=1)
+    assert (tmp_path / "ended").exists()
+
+
+def test_a_program_that_goes_on_beyond_its_budget_is_ended(tmp_path: Path) -> None:
+    text = """while :; do echo '{"loss": 1}'; done"""
+    outcomes = run(xs.Command(script(tmp_path, text), stop_grace=5), job(tmp_path, stop=3))
+    assert [outcome.budget for outcome in outcomes if isinstance(outcome, Report)] == [1, 2, 3]
+
+
+def test_asha_stops_programs_by_their_reports(tmp_path: Path) -> None:
+    text = """for i in 1 2 3 4 5 6 7 8 9; do "$XSTAR_REPORT" loss=$1 epoch=$i || exit $?; done; echo whole"""
+    space = xs.Space(x=xs.Float(0, 1))
+    result = xs.minimize(
+        *(xs.Command(script(tmp_path, text) + " {x}"), space),
+        trials=5,
+        max_budget=9,
+        method="asha-stop",
+        seed=3,
+        directory=tmp_path / "runs",
+    )
+    states = [trial.state for trial in result.study.trials]
+    assert states.count(xs.State.STOPPED) >= 1
+    assert states.count(xs.State.STOPPED) + states.count(xs.State.COMPLETE) == 5
+    for trial in result.study.trials:
+        whole = "whole" in (result.study.files.of(trial.number) / "stdout.txt").read_text()
+        assert whole == (trial.state is xs.State.COMPLETE)
+    result.study.close()
+
+
+DRIVER = """
+import sys
+import xstar as xs
+command = xs.Command(sys.argv[1] + " {x}", stop_grace=float(sys.argv[3]))
+xs.minimize(command, xs.Space(x=xs.Float(0, 1)), trials=2, max_budget=4, method="random", seed=0, study="s",
+            storage=sys.argv[2], workers=int(sys.argv[4]))
+"""
+
+SLOW = """
+[ -e {folder}/fast ] || echo $$ >> {folder}/pids
+done=$(cat $XSTAR_CHECKPOINT/epoch 2>/dev/null || echo 0)
+echo "began at $done with start $XSTAR_START in attempt $XSTAR_ATTEMPT"
+while [ $done -lt $XSTAR_BUDGET ]; do
+    done=$((done + 1))
+    echo $done > $XSTAR_CHECKPOINT/epoch.new; mv $XSTAR_CHECKPOINT/epoch.new $XSTAR_CHECKPOINT/epoch
+    echo "{{\\"loss\\": $1, \\"epoch\\": $done}}"
+    if [ $done = 2 ] && [ ! -e {folder}/fast ]; then trap '' TERM; sleep 1000; fi
+done
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+@pytest.mark.parametrize(("workers", "grace"), [(1, 1000.0), (2, 0.0)])
+def test_a_search_whose_driver_was_killed_goes_on_from_the_checkpoint(
+    tmp_path: Path, workers: int, grace: float
+) -> None:
+    """With endless grace the orphan is still there when the search goes on: it is killed first, so no two run at once."""
+    command, storage = script(tmp_path, SLOW.format(folder=tmp_path)), str(tmp_path / "s.db")
+    arguments = [sys.executable, "-c", DRIVER, command, storage, str(grace), str(workers)]
+    driver = subprocess.Popen(arguments, stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        text_of(tmp_path / "pids")
+        budgets: list[int] = []
+        while budgets != [2] * workers and driver.poll() is None:
+            time.sleep(0.02)
+            with xs.Study.open("s", storage=storage) as study:
+                budgets = [trial.budget for trial in study.trials]
+    finally:
+        driver.send_signal(signal.SIGKILL)
+        driver.wait()
+    (tmp_path / "fast").touch()
+    space = xs.Space(x=xs.Float(0, 1))
+    result = xs.minimize(
+        xs.Command(command + " {x}"), space, trials=2, max_budget=4, method="random", seed=0, study="s", storage=storage
+    )
+    assert [(trial.state, trial.budget) for trial in result.study.trials] == [(xs.State.COMPLETE, 4)] * 2
+    assert [pid for pid in pids(tmp_path) if not gone(pid)] == []
+    printed = (result.study.files.of(0) / "stdout.txt").read_text()
+    assert "began at 2 with start 2 in attempt 1" in printed
+    assert printed.count('"epoch": 2}') == 1
+    assert audit(result.study).findings == []
+    result.study.close()
+
+
+def test_ctrl_c_ends_the_program_at_once(tmp_path: Path) -> None:
+    """The second Ctrl-C is raised while the program is listened to; a grace of minutes is not waited for."""
+    text = f"""trap '' TERM; echo $$ > {tmp_path}/pids; kill -INT {os.getpid()}; while :; do sleep 0.02; done"""
+    executor = InlineExecutor(xs.Command(script(tmp_path, text), stop_grace=10_000), "loss")
+    executor.submit(job(tmp_path, stop=9))
+    with pytest.raises(KeyboardInterrupt):
+        executor.poll()
+    assert gone(pids(tmp_path)[0])
+    executor.close()
+
+
+def test_a_killed_keeper_takes_the_program_with_it(tmp_path: Path) -> None:
+    text = f"""echo $$ > {tmp_path}/pids; kill -KILL $PPID; sleep 1000"""
+    outcomes = run(xs.Command(script(tmp_path, text), stop_grace=0.1), job(tmp_path, stop=9))
+    assert "SIGKILL" in str(outcomes[-1])
+    assert gone(pids(tmp_path)[0])
+
+
+def test_the_record_names_the_session(tmp_path: Path) -> None:
+    text = f"""cp {tmp_path}/program.txt {tmp_path}/copy; echo '{{"loss": 1}}'"""
+    run(xs.Command(script(tmp_path, text)), job(tmp_path))
+    _, leader, start = (tmp_path / "copy").read_text().strip().split("|")
+    assert start
+    assert session_members(int(leader)) == []
+    assert json.loads((tmp_path / "config.json").read_text()) == {"x": 1}

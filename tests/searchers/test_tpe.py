@@ -1,0 +1,168 @@
+"""TPE: the shared suite, the split, budgets, liars, networks, and BOHB's names."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xstar as xs
+from tests.searchers.cases import SQUARE, Words, ask, awkward, best_value, bowl, run
+from xstar.errors import InvalidArgument
+from xstar.inspect.audit import audit
+from xstar.nets import synthetic
+from xstar.schedulers import ASHA, FIFO, Hyperband
+from xstar.searchers import GP, TPE, Random
+from xstar.searchers.model_based.observations import Observations
+from xstar.searchers.tpe import fit
+from xstar.searchers.tpe.fit import split, thinned
+from xstar.study.methods import METHODS
+from xstar.testing import check_searcher
+
+NETS = xs.Space(net=xs.nets.MLP(inputs=4), lr=xs.Float(1e-3, 1, log=True))
+
+
+@pytest.mark.parametrize("searcher", [TPE(), TPE(2, 0.3, 5, 4, 0.3)], ids=["default", "other settings"])
+def test_conforms(searcher: TPE) -> None:
+    check_searcher(searcher)
+
+
+def test_it_beats_chance_on_a_bowl() -> None:
+    found = [
+        [best_value(xs.minimize(lambda t: bowl(t.config), SQUARE, method=m, trials=60, seed=seed)) for seed in range(4)]
+        for m in ("tpe", "random")
+    ]
+    assert math.prod(found[0]) < 0.01 * math.prod(found[1])
+
+
+def test_the_best_tenth_is_good() -> None:
+    study = xs.Study(SQUARE, method="tpe", seed=0)
+    run(study, 35)
+    data = Observations.of(study.history, False)
+    found = split(TPE(), study.history, data)
+    assert sorted(data.loss[found.good]) == sorted(data.loss)[:4]
+    assert sorted([*found.good, *found.bad]) == list(range(35))
+    assert len(split(TPE(most_good=2), study.history, data).good) == 2
+
+
+def test_infeasible_and_failed_trials_are_bad() -> None:
+    study = xs.Study(SQUARE, method="tpe", constraints={"low": 0.0}, seed=0)
+    for _ in range(60):
+        trial = ask(study)
+        study.tell(trial, {"value": trial.config["x"], "low": 0.5 - trial.config["x"]})
+    data = Observations.of(study.history, False)
+    found = split(TPE(), study.history, data)
+    assert (data.X[found.good, 0] >= 0.5).all()
+    study = xs.Study(SQUARE, method="tpe", seed=1)
+    trials = run(study, 70, awkward)
+    late = [trial.config["x"] > 0.7 or trial.config["y"] < 0.1 for trial in trials[-30:]]
+    assert sum(late) <= 4
+    assert audit(study).findings == []
+
+
+def test_nothing_feasible_yet_is_said() -> None:
+    study = xs.Study(SQUARE, method="tpe", seed=0)
+    for _ in range(6):
+        study.fail(ask(study), "no")
+    assert ask(study).origin == "random: tpe knows no feasible trial yet"
+
+
+def test_workers_that_ask_at_once_are_sent_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A running trial is a kernel of g: where it is, the ratio is lower than without it."""
+    study = xs.Study(SQUARE, searcher=TPE(candidates=200), seed=3)
+    run(study, 30)
+    ask(study)
+    (running,) = study.history.running.values()
+    data = Observations.of(study.history, False)
+    decision = fit._Decision(TPE(), study.history, data, np.random.default_rng(0))
+    at = decision.parts.points([running.config])
+    with_it = decision.bad.log_density(at)
+    monkeypatch.setattr(study.history, "running", {})
+    without = fit._Decision(TPE(), study.history, data, np.random.default_rng(0)).bad.log_density(at)
+    assert with_it[0] > without[0] + 0.5
+
+
+def test_the_largest_budget_with_enough_observations_counts() -> None:
+    study = xs.Study(SQUARE, searcher=TPE(initial=3), scheduler=ASHA(9), seed=0)
+    seen = set()
+    for _ in range(120):
+        trial = ask(study)
+        if trial.attempt == 0 and "budget" in trial.origin:
+            counts = {level: sum(at == level for _, at, _ in study.history.observed) for level in (1, 3, 9)}
+            enough = max(level for level in (1, 3, 9) if counts[level] >= 5 or level == 1)
+            assert trial.origin.endswith(f"at budget {enough}"), trial.origin
+            seen.add(enough)
+        study.report(trial, bowl(trial.config) + 1 / trial.target, budget=trial.target)  # type: ignore[operator]
+    assert seen == {1, 3, 9}
+    assert audit(study).findings == []
+
+
+def test_networks_come_from_good_ones() -> None:
+    study = xs.Study(NETS, method="tpe", seed=0)
+    run(study, 25, lambda config: -synthetic.f2(config["net"]) + abs(math.log10(config["lr"]) + 2))
+    late = study.history.trials[12:]
+    assert all(trial.origin.startswith("tpe: log l/g") for trial in late)
+    assert len({trial.config["net"] for trial in late}) > 3
+    assert audit(study).findings == []
+
+
+def test_many_bad_ones_are_thinned() -> None:
+    places, weights = thinned(np.arange(10_000), 100)
+    assert places[-50:].tolist() == list(range(9_950, 10_000))
+    assert (places[0], places[49]) == (0, 9_949)
+    np.testing.assert_allclose(weights.sum(), 10_000)
+    assert thinned(np.arange(7), 7)[0].tolist() == list(range(7))
+
+
+def test_a_share_is_random() -> None:
+    study = xs.Study(SQUARE, searcher=TPE(initial=5, random_share=0.5), seed=0)
+    trials = run(study, 65)[5:]
+    assert 15 <= sum(trial.origin == "random: tpe: 50% of all" for trial in trials) <= 45
+
+
+def test_a_prior_is_a_kernel() -> None:
+    """With one candidate nothing is chosen: a third of the draws after the first good one come from the prior."""
+    space = xs.Space(x=xs.Float(0, 1, prior=xs.Normal(0.9, 0.02)), y=xs.Float(0, 1))
+    study = xs.Study(space, searcher=TPE(initial=2, candidates=1), seed=0)
+    trials = run(study, 80, lambda config: abs(config["x"] - 0.9))
+    assert np.median([trial.config["x"] for trial in trials[2:]]) > 0.8
+
+
+@pytest.mark.parametrize(
+    ("settings", "found"),
+    [
+        ({"good": 1.5}, "good: must be a number from 0 to 1, but got 1.5"),
+        ({"random_share": True}, "random_share: must be a number from 0 to 1"),
+        ({"candidates": 0}, "candidates: must be a whole number of at least 1"),
+    ],
+)
+def test_wrong_settings(settings: dict[str, Any], found: str) -> None:
+    with pytest.raises(InvalidArgument, match=found):
+        TPE(**settings)
+
+
+def test_domains_without_networks_are_refused() -> None:
+    study = xs.Study(xs.Space(word=Words(), x=xs.Float(0, 1)), method="tpe")
+    with pytest.raises(InvalidArgument, match="tpe needs parameters with positions"):
+        study.ask()
+
+
+def test_the_names_of_the_papers() -> None:
+    made = {name: (METHODS[name][0](), METHODS[name][1](27)) for name in ("bohb", "a-rs", "a-bo", "s-hb", "s-bohb")}
+    assert made["bohb"] == (TPE(random_share=1 / 3), ASHA(27, brackets=None))
+    assert made["s-bohb"] == (TPE(random_share=1 / 3), Hyperband(27))
+    assert made["s-hb"] == (Random(), Hyperband(27))
+    assert made["a-bo"] == (GP(), FIFO(27))
+    assert made["a-rs"] == (Random(), FIFO(27))
+
+
+@pytest.mark.parametrize("method", ["bohb", "s-bohb"])
+def test_bohb_learns_over_budgets(method: str) -> None:
+    study = xs.Study(SQUARE, method=method, max_budget=9, seed=0)
+    for _ in range(90):
+        trial = ask(study)
+        study.report(trial, bowl(trial.config) + 1 / trial.target, budget=trial.target)  # type: ignore[operator]
+    assert any("good at budget" in trial.origin for trial in study.history.trials)
+    assert audit(study).findings == []
