@@ -136,8 +136,8 @@ def seconds_trained(study: Study, problem: Paced, end: float) -> float:
 
 
 def report(results: Results, options: Namespace) -> Iterator[str]:
-    yield "Share of the workers' time in which they trained, from the start until the last trial began. The processor time is that"
-    yield "of the program for each trial, promotions and reports included. 1.00 is a cluster that never waits."
+    yield "Share of the workers' time in which they trained, from the start until the last trial began. The processor time is"
+    yield "that of the program for each trial, promotions and reports included. 1.00 is a cluster that never waits."
     epochs = sorted({record.task["epoch"] for record in results.records})
     rows = []
     for workers in sorted({record.task["workers"] for record in results.records}):
