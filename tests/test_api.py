@@ -132,7 +132,7 @@ def test_an_objective_that_cannot_be_sent_closes_the_study(tmp_path: Path, monke
 
 def test_every_option_has_someone_who_takes_it() -> None:
     """And takes it as the same type: these records are called with what the signature lets through."""
-    named = {"study", "checkpoints", "progress", "watch"}  # by Search itself
+    named = {"study", "checkpoints", "grace", "progress", "watch"}  # by Search itself
     takers: list[Callable[..., Any]] = [xs.Limits, Settings, xs.Study, api.make_executor, check_workers]
     hints = typing.get_type_hints(xs.minimize)
     for taker in takers:
