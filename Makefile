@@ -56,7 +56,7 @@ bench: .venv/.installed  ## list the benchmarks; NAME=quality ARGS="--seeds 2" r
 .venv-peers/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install -q torch==2.13.0
-	.venv-peers/bin/python -m pip install -q -c constraints.txt -e '.[benchmarks]' optuna pandas scikit-learn nevergrad botorch smac
+	.venv-peers/bin/python -m pip install -q -c constraints.txt -e '.[benchmarks]' optuna pandas scikit-learn nevergrad botorch smac "ray[tune]"
 	@touch $@
 
 bench-peers: .venv-peers/.installed  ## gp, quality and mobster beside Optuna, BoTorch and SMAC3 (hours; needs swig), or NAME=… ARGS=…

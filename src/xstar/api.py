@@ -133,11 +133,11 @@ def minimize(
     storage: str | os.PathLike[str] | None = None,
     directory: str | os.PathLike[str] | None = None,
     checkpoints: int | None = DEFAULT_CHECKPOINTS,
-    executor: str | Ray | None = None,
     workers: int = 1,
     timeout: float | None = None,
     cores: int | None = None,
     gpus: float | None = None,
+    executor: str | Ray | None = None,
     retries: int | None = None,
     grace: float = 0.0,
     progress: bool | None = None,
@@ -211,11 +211,6 @@ def minimize(
         How many of the best trials keep their checkpoint when the search no longer needs it.
 
         ``None``: all of them.
-    executor
-        Where trials run: ``local``, on this machine, or ``ray``, on a Ray cluster.
-
-        ``xs.Ray(…)`` says more about the cluster. By name, it is the cluster that this machine is part of, with ``cores`` and
-        ``gpus`` for each trial, and at most ``workers`` trials at a time if that is more than one.
     workers
         Trials at a time.
 
@@ -230,6 +225,11 @@ def minimize(
         GPUs of each worker: 1, 2, …, or a fraction, as 0.5 for two workers on one; 0 for none.
 
         Each worker process then sees only its own, and ``trial.device`` names the first. By default, every worker sees all.
+    executor
+        Where trials run: ``local``, on this machine, or ``ray``, on a Ray cluster.
+
+        ``xs.Ray(…)`` says more about the cluster. By name, it is the cluster that this machine is part of, with ``cores`` and
+        ``gpus`` for each trial, and at most ``workers`` trials at a time if that is more than one.
     retries
         How often a trial whose worker died is run again.
 

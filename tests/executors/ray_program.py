@@ -24,7 +24,7 @@ def make_objective(folder: Path) -> Any:
     def objective(trial: Any) -> Iterator[float]:
         file = os.open(folder / f"{trial.number}.txt", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         stat = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
-        mine = f"{os.getpid()}:{stat[19]}"
+        mine = f"{os.getpid()}:{stat[19]}:{trial.attempt}"
         os.write(file, f"begin {mine} {time.time()}\n".encode())
         saved = trial.checkpoint / "epoch.txt"
         done = int(saved.read_text()) if trial.resumed else 0

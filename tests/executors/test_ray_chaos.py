@@ -114,7 +114,7 @@ def _check(folder: Path, method: str) -> None:
 
 
 def assert_one_at_a_time(path: Path) -> None:
-    """Once another process has begun a trial, no earlier one speaks of it again."""
+    """Once another run of a trial has begun, no earlier one speaks of it again."""
     over: set[str] = set()
     current = ""
     for line in path.read_text().splitlines():

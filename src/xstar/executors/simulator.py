@@ -4,8 +4,8 @@ A comparison that would take weeks of training takes seconds, with the real sear
 heap ordered by (time, order of creation); ``poll`` takes the earliest one and moves the clock there. Losses and
 seconds come from the problem; nothing is trained and nothing sleeps.
 
-Runs are exactly reproducible. By default a decision takes no virtual time; with ``count_decisions`` the time it really took is
-added to the clock, as if one program made all decisions while the workers train on (this is then as noisy as the machine is).
+Runs are exactly reproducible. By default a decision takes no virtual time; with ``count_decisions`` the processor time it took
+is added to the clock, as if one program with a core of its own made all decisions while the workers train on.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Simulator:
         self._ended: deque[Outcome] = deque()
         self._count = 0
         self._count_decisions = count_decisions
-        self._decided_since = time.perf_counter()
+        self._decided_since = time.process_time()
 
     @property
     def uses_files(self) -> bool:
@@ -130,13 +130,13 @@ class Simulator:
             else:
                 run.place += 1
             found = [outcome]
-        self._decided_since = time.perf_counter()
+        self._decided_since = time.process_time()
         return found
 
     def _charge_decision(self) -> None:
         """Let the clock advance by the time that was really spent since the simulator last had the word."""
         if self._count_decisions:
-            since, self._decided_since = self._decided_since, time.perf_counter()
+            since, self._decided_since = self._decided_since, time.process_time()
             self.now += self._decided_since - since
 
     def close(self) -> None:
