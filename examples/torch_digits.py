@@ -35,25 +35,19 @@ def train(trial):
         nn.Linear(64, trial["units"]), nn.ReLU(), nn.Dropout(trial["dropout"]), nn.Linear(trial["units"], 10)
     )
     optimizer = torch.optim.Adam(model.parameters(), lr=trial["lr"])
-    saved, done = trial.checkpoint / "state.pt", 0
-    if trial.resumed:
-        state = torch.load(saved, weights_only=True)
+    if (state := trial.load()) is not None:  # paused, or interrupted, and now to go on
         model.load_state_dict(state["model"])
         optimizer.load_state_dict(state["optimizer"])
-        done = state["epoch"]
-    for epoch in trial.epochs(done):
-        if epoch > done:
-            model.train()
-            for batch in torch.randperm(len(x_train)).split(trial["batch"]):
-                optimizer.zero_grad()
-                nn.functional.cross_entropy(model(x_train[batch]), y_train[batch]).backward()
-                optimizer.step()
-            new = saved.with_suffix(".new")
-            torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": epoch}, new)
-            new.replace(saved)  # whole or absent
+    for _ in trial.epochs():
+        model.train()
+        for batch in torch.randperm(len(x_train)).split(trial["batch"]):
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(model(x_train[batch]), y_train[batch]).backward()
+            optimizer.step()
+        trial.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()})
         model.eval()
         with torch.no_grad():
-            yield (model(x_valid).argmax(1) != y_valid).float().mean().item()
+            trial.report((model(x_valid).argmax(1) != y_valid).float().mean().item())
 
 
 if __name__ == "__main__":
@@ -62,5 +56,5 @@ if __name__ == "__main__":
     result = xs.minimize(train, space, max_budget=9, trials=trials, seed=1)
     print(f"error {result.value:.4f} with {result.config}")
     print(f"{sum(trial.budget for trial in result.study.trials)} epochs instead of {9 * trials}")
-    state = torch.load(result.checkpoint / "state.pt", weights_only=True)
-    print(f"its weights after {state['epoch']} epochs are in its checkpoint")
+    weights = result.load()["model"]
+    print(f"its {sum(weight.numel() for weight in weights.values())} weights are in {result.checkpoint}")

@@ -218,3 +218,15 @@ def test_a_study_as_a_frame() -> None:
     frame = study.to_frame()
     assert list(frame["value"]) == [trial.value for trial in study.trials]
     assert {"number", "state", "x", "origin"} <= set(frame.columns)
+
+
+def test_the_state_that_the_best_trial_saved() -> None:
+    def saving(trial: Any) -> None:
+        for epoch in trial.epochs():
+            trial.save({"x": trial["x"], "epoch": epoch})
+            trial.report(trial["x"])
+
+    space = xs.Space(x=xs.Float(0, 1))
+    result = xs.minimize(saving, space, trials=5, method="random", max_budget=2, seed=1)
+    assert result.load() == {"x": result.config["x"], "epoch": 2}
+    assert xs.minimize(lambda trial: trial["x"], space, trials=2, method="random", seed=1).load() is None

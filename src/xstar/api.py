@@ -24,6 +24,7 @@ from xstar.core.words import plural
 from xstar.errors import InvalidArgument
 from xstar.executors import Executor, InlineExecutor, Objective, ProcessExecutor, check_objective, check_workers
 from xstar.executors.ray import Ray, chosen, import_ray
+from xstar.executors.states import States
 from xstar.files import DEFAULT_CHECKPOINTS, Folders, check_kept
 from xstar.loop import UNKNOWN_LENGTH, Ending, Watch, log, run
 from xstar.programs import Command
@@ -68,6 +69,12 @@ class Result:
     def checkpoint(self) -> Path | None:
         """The folder with the checkpoint of the best trial; ``None`` if it left none, or it was not kept."""
         return self.study.files.checkpoint(self.best.number)
+
+    def load(self) -> Any:
+        """What the best trial saved last with ``trial.save``; ``None`` if it saved nothing, or it was not kept."""
+        folder = self.checkpoint
+        states = [] if folder is None else States(folder).all()
+        return states[-1].load() if states else None
 
     def __repr__(self) -> str:
         history = self.study.history
