@@ -1,6 +1,7 @@
 """How many workers can one program keep busy? Methods on a simulated cluster, with the time that their decisions really take.
 
     python -m benchmarks.scaling [--methods random,asha,mobster,…] [--workers 100,1000,10000] [--epoch 1,10,60] [--write]
+    python -m benchmarks.scaling --methods mobster --workers 1000 --epoch 10 --most 1300      # slow ones need fewer trials
 
 One program makes all decisions, one after the other, while the workers train on; a worker that waits for it is idle. The clock
 of the simulation advances by the processor time that a decision takes. Training is that of ``curves-mlp``, 27 epochs at the
@@ -89,13 +90,13 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--workers", default="100,1000,10000")
     parser.add_argument("--epoch", default="1,10,60", help="seconds that an epoch takes")
-    parser.add_argument("--most", type=int, default=3000, help="trials after which a simulation ends in any case")
+    parser.add_argument("--most", type=int, default=30_000, help="trials after which a simulation ends in any case")
 
 
 def tasks(options: Namespace) -> list[Task]:
     methods = chosen_from(options.methods, METHODS, "--methods")
     return [
-        Task.of(0, "curves-mlp", method, workers=workers, epoch=float(epoch), most=options.most)
+        Task.of(0, "curves-mlp", method, workers=workers, epoch=float(epoch))
         for workers in numbers(options.workers)
         for epoch in names(options.epoch)
         for method in methods
@@ -104,7 +105,7 @@ def tasks(options: Namespace) -> list[Task]:
 
 def run(task: Task, options: Namespace) -> Found:
     problem, workers = paced(task["epoch"]), task["workers"]
-    trials = min(ROUNDS * workers, task["most"])
+    trials = min(ROUNDS * workers, options.most)
     start = time.process_time()
     study = simulate(problem, **METHODS[task.method], workers=workers, trials=trials, count_decisions=True)
     decided = time.process_time() - start
@@ -146,8 +147,15 @@ def report(results: Results, options: Namespace) -> Iterator[str]:
             if found:
                 decision = statistics.median(each["decision"] for each in found.values())
                 cells = [f"{found[epoch]['busy']:.2f}" if epoch in found else "–" for epoch in epochs]
-                rows.append((f"{workers:,}", method, f"{1e3 * decision:.3g} ms", *cells))
-    heads = ["workers", "method", "processor time a trial", *(f"busy, {epoch:g} s an epoch" for epoch in epochs)]
+                trials = "–".join(f"{count:,}" for count in sorted({each["trials"] for each in found.values()}))
+                rows.append((f"{workers:,}", method, trials, f"{1e3 * decision:.3g} ms", *cells))
+    heads = [
+        "workers",
+        "method",
+        "trials",
+        "processor time a trial",
+        *(f"busy, {epoch:g} s an epoch" for epoch in epochs),
+    ]
     yield from ("", *table(heads, rows, left=2))
 
 
