@@ -168,3 +168,10 @@ def test_variable_number_of_layers() -> None:
         assert [name for name in config if name.startswith("width_")] == [f"width_{i}" for i in range(1, layers + 1)]
     assert seen == {1, 2, 3, 4}
     assert space.size == 4 * sum(241**layers for layers in range(1, 5))
+
+
+def test_the_end_of_a_grid_is_read_back_as_it_was_written() -> None:
+    """The last value is two steps above the first, but no double is: it must not be taken for one step and a bit."""
+    space = Space(x=Float(1000000.0, 1000000.7, step=0.3333333333333333))
+    assert Space.from_json(json.loads(json.dumps(space.to_json()))) == space
+    assert space.size == 3

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
-from math import isclose
+from math import isclose, ulp
 
 from xstar.core.values import as_float, as_int
 from xstar.errors import InvalidSpace
@@ -75,7 +75,9 @@ def read_steps(kind: str, low: float, high: float, step: object, log_scale: bool
         raise InvalidSpace(f"{kind}.step", "steps are equal differences, and log=True means equal ratios", step, remedy)
     with localcontext(prec=800):  # a double has at most 767 decimals
         first, gap = Decimal(repr(low)), Decimal(repr(number))
-        count = int((Decimal(repr(high)) - first) // gap) + 1
+        # A double next to the last value means it: 1000000.6666666666 is two steps of 0.3333333333333333 above 1000000.
+        last = Decimal(repr(high)) + (0 if whole else Decimal(ulp(high)))
+        count = int((last - first) // gap) + 1
         decimals = max(-int(first.as_tuple().exponent), -int(gap.as_tuple().exponent), 0)
     if count < 2:
         remedy = f"use Constant({low!r}) for a single value, or a smaller step"
