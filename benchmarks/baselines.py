@@ -20,9 +20,10 @@ import numpy as np
 import xstar as xs
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
 from benchmarks.harness.methods import LIBRARIES, METHODS, Informed, made, run_search
-from benchmarks.harness.problems import available
-from benchmarks.harness.records import Found, Task, best_after, significant
+from benchmarks.harness.records import Found, Task, significant
 from benchmarks.harness.report import Results, mean_and_error, row_of_cells, table
+from benchmarks.quality import best
+from benchmarks.quality import tasks as searches
 
 PAIRS = {"xstar-tpe": "optuna-tpe", "xstar-forest": "smac", "xstar-cma": "cmaes"}
 """Ours, and the best-known implementation."""
@@ -52,20 +53,6 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 # ---------------------------------------------------------------- quality
-
-
-def searches(options: Namespace) -> list[Task]:
-    methods, problems = chosen_from(options.methods, METHODS, "--methods"), available(options.problems)
-    return [
-        Task.of(seed, problem, method, evaluations=options.evaluations)
-        for seed in range(options.seeds)
-        for problem in problems
-        for method in methods
-    ]
-
-
-def best(results: Results, problem: str, method: str, count: int) -> list[float]:
-    return [best_after(record.found["best"], count) for record in results.of(problem, method)]
 
 
 def pair_table(results: Results, count: int) -> Iterator[str]:

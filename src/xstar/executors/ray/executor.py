@@ -178,8 +178,10 @@ class RayExecutor(WorkerPool[Slot]):
             if slot in slots:
                 slots.remove(slot)
         slot.end()
-        with contextlib.suppress(Exception):  # it is dead already
+        try:
             self._ray.kill(slot.actor)
+        except Exception as error:  # it is dead already, or Ray is: either way it runs nothing any more
+            log.debug("the actor of slot %d was not ended: %s", slot.number, error)
 
     def _end_actors_of_dead_drivers(self) -> None:
         """Whoever ran this study on this machine and was killed may have left actors that Ray has yet to end."""
