@@ -1,0 +1,197 @@
+"""NASBOT's Table 3 and Figure 2 on CIFAR-10, with networks that are trained for real on one GPU.
+
+    python -m benchmarks.nasbot_cifar --part search [--methods …] [--seeds 3] [--evaluations 60] [--workers 4] [--minutes 9]
+    python -m benchmarks.nasbot_cifar --part winners [--epochs 40]
+                                      [--processes 4] [--studies DIR] [--records DIR] [--write]
+
+*Search.* Each search is a stored study in the folder ``--studies``; one that is not done after ``--minutes`` goes on with the next
+call, and is put on record when it has its evaluations. ``nasbot`` is ours as it is, ``nasbot-paper`` has the paper's kernel alone
+(no term over descriptive features), ``evolution`` and ``nasbot-random`` are the paper's EA and RAND. ``workloads/cifar_training.py``
+says how a network is trained. *Winners.* The network each search ended with, trained for longer; beside it ResNet-18 and VGG-19 (with
+batch normalisation) of torchvision, made for images of 32 pixels, by the same training.
+
+A machine with a GPU needs no repository: name the commit in XSTAR_COMMIT, and the folder of ``cifar10`` in XSTAR_DATA.
+"""
+
+from __future__ import annotations
+
+import statistics
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import xstar as xs
+from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
+from benchmarks.harness.records import Found, Task, best_after, improvements, significant
+from benchmarks.harness.report import Results, row_of_cells, table
+from benchmarks.harness.run import Libraries
+from benchmarks.workloads import cifar_training as cifar
+from xstar import nets
+from xstar.problems import data
+from xstar.searchers.nasbot.searcher import NASBOT
+
+METHODS = ("nasbot", "nasbot-paper", "evolution", "nasbot-random")
+PLAIN = ("resnet-18", "vgg-19")
+PAPER = {"nasbot": (0.1209, 0.0869), "evolution": (0.1411, 0.0915), "nasbot-random": (0.1342, 0.0914)}
+"""Test errors of the paper's Table 3: after 60,000 and, for the winners, 150,000 iterations of 32 images."""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--methods", default=",".join(METHODS))
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--evaluations", type=int, default=60)
+    parser.add_argument("--workers", type=int, default=4, help="of each search")
+    parser.add_argument("--minutes", type=float, default=9.0, help="after which a search begins no more networks")
+    parser.add_argument("--epochs", type=int, default=40, help="of a winner")
+    parser.add_argument("--studies", type=Path, default=Path("cifar-studies"), help="where unfinished searches are kept")
+    parser.add_argument("--device", default="cuda")
+
+
+def search_tasks(options: Namespace) -> list[Task]:
+    data.path(cifar.FILE)  # refuses where it is not here
+    methods = chosen_from(options.methods, METHODS, "--methods")
+    return [
+        Task.of(seed, "cifar10", method, evaluations=options.evaluations, workers=options.workers, **cifar.SCHEDULE)
+        for seed in range(options.seeds)
+        for method in methods
+    ]
+
+
+def search(task: Task, options: Namespace) -> Found:
+    """Bring one search to its end, or as far as the time allows."""
+    options.studies.mkdir(parents=True, exist_ok=True)
+    how: dict[str, Any] = {"method": task.method}
+    if task.method == "nasbot-paper":
+        how = {"searcher": NASBOT(describe=False)}
+    name = f"{task.method}-{task.seed}"
+    storage = options.studies / "cifar10.db"
+    result = xs.minimize(
+        partial(cifar.objective, device=options.device, epochs=task["epochs"]),
+        xs.Space(net=cifar.domain()),
+        **how,
+        metric="error",
+        trials=task["evaluations"],
+        seconds=60 * options.minutes,
+        workers=task["workers"],
+        seed=task.seed,
+        study=name,
+        storage=storage,
+        progress=False,
+    )
+    study = xs.Study.open(name, storage)
+    done = [trial for trial in study.trials if trial.state.over]
+    if len(done) < task["evaluations"]:
+        raise SystemExit(f"{name} has {len(done)} of {task['evaluations']} evaluations: call again to go on")
+    best: Any = result.best
+    return {
+        "best": improvements([1.0 if trial.value is None else trial.value for trial in done]),
+        "test": best.metrics["test"],
+        "weights": best.metrics["weights"],
+        "pick": best["net"].to_json(),
+        "failed": sum(trial.value is None for trial in done),
+        "trained": significant(statistics.median(t.metrics["trained"] for t in done if t.value is not None)),
+    }
+
+
+def search_report(results: Results, options: Namespace) -> Iterator[str]:
+    schedule = cifar.SCHEDULE
+    yield f"{options.evaluations} evaluations by {options.workers} workers; networks of at most {schedule['max_layers']} layers"
+    yield f"of {schedule['fewest_units']} to {schedule['most_units']} units, trained for {schedule['epochs']} epochs. Validation"
+    yield "errors of the best network so far, and the test error of the last of them; mean ± standard error over seeds."
+    counts = sorted({min(options.evaluations, count) for count in (10, 20, 40, options.evaluations)})
+    lines = []
+    for method in results.methods:
+        of = results.of("cifar10", method)
+        cells = [row_of_cells([[best_after(r.found["best"], n) for r in of]])[0] for n in counts]
+        test = row_of_cells([[r.found["test"] for r in of]])[0]
+        lines.append((method, str(len(of)), *cells, test, f"{PAPER[method][0]:.4f}" if method in PAPER else "–"))
+    heads = ["method", "seeds", *(f"best of {count}" for count in counts), "test", "paper's test"]
+    yield from ("", *table(heads, lines))
+
+
+# ---------------------------------------------------------------- winners
+
+
+def winner_tasks(options: Namespace) -> list[Task]:
+    methods = (*chosen_from(options.methods, METHODS, "--methods"), *PLAIN)
+    schedule = cifar.SCHEDULE | {"epochs": options.epochs}
+    settings = {name: schedule[name] for name in ("epochs", "batch", "rate", "warmup", "decay")}
+    found = [
+        Task.of(seed, "winner", method, evaluations=options.evaluations, **settings)
+        for seed in range(options.seeds)
+        for method in methods
+    ]
+    picks = picked(options)
+    return [task for task in found if task.method in PLAIN or (task.method, task.seed) in picks]
+
+
+def picked(options: Namespace) -> dict[tuple[str, int], Any]:
+    """The networks that searches on record ended with."""
+    from benchmarks.harness.records import Store
+
+    known = Store(options.records / "nasbot_cifar.jsonl").read()
+    wanted = {task: record for task, record in known.items() if task.problem == "cifar10"}
+    return {
+        (task.method, task.seed): record.found["pick"]
+        for task, record in wanted.items()
+        if task["evaluations"] == options.evaluations
+    }
+
+
+def train_winner(task: Task, options: Namespace) -> Found:
+    import torch
+
+    torch.manual_seed(1000 + task.seed)
+    if task.method in PLAIN:
+        module = plain(task.method)
+    else:
+        module = nets.Graph.from_json(picked(options)[task.method, task.seed]).to_torch(inputs=(3, 32, 32), outputs=10)
+    found = cifar.train(module, task["epochs"], 1000 + task.seed, options.device)
+    return {name: significant(value) for name, value in found.items()}
+
+
+def plain(name: str) -> Any:
+    """A network that people know, made for images of 32 pixels as is usual."""
+    import torch
+    from torchvision import models
+
+    if name == "resnet-18":
+        network = models.resnet18(num_classes=10)
+        network.conv1 = torch.nn.Conv2d(3, 64, 3, 1, 1, bias=False)
+        network.maxpool = torch.nn.Identity()
+        return network
+    network = models.vgg19_bn(num_classes=10)
+    network.avgpool = torch.nn.Identity()
+    network.classifier = torch.nn.Linear(512, 10)
+    return network
+
+
+def winner_report(results: Results, options: Namespace) -> Iterator[str]:
+    yield f"Trained for {options.epochs} epochs, from weights of their own. Mean ± standard error over seeds."
+    lines = []
+    for method in results.methods:
+        of = results.of("winner", method)
+        cells = [row_of_cells([[r.found[name] for r in of]])[0] for name in ("error", "test")]
+        weights = f"{statistics.median(r.found['weights'] for r in of) / 1e6:.2f} M" if of else "–"
+        lines.append((method, str(len(of)), *cells, weights, f"{PAPER[method][1]:.4f}" if method in PAPER else "–"))
+    yield from ("", *table(["network of", "seeds", "validation", "test", "weights", "paper's test"], lines))
+
+
+EXPERIMENT = Experiment(
+    name="nasbot_cifar",
+    title="NASBOT on CIFAR-10",
+    result="nasbot-cifar.md",
+    description=__doc__,
+    parts={
+        "search": Part("Search", search_tasks, search, search_report, Libraries(also=("torch",))),
+        "winners": Part(
+            "Winners, trained for longer", winner_tasks, train_winner, winner_report, Libraries(also=("torch",))
+        ),
+    },
+    arguments=arguments,
+)
+
+if __name__ == "__main__":
+    main(EXPERIMENT)
