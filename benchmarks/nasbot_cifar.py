@@ -16,6 +16,7 @@ A machine with a GPU needs no repository: name the commit in XSTAR_COMMIT, and t
 from __future__ import annotations
 
 import statistics
+import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from functools import partial
@@ -34,6 +35,8 @@ from xstar.searchers.nasbot.searcher import NASBOT
 
 METHODS = ("nasbot", "nasbot-paper", "evolution", "nasbot-random")
 PLAIN = ("resnet-18", "vgg-19")
+SHORTEST = 30.0
+"""Seconds below which no search is taken up."""
 PAPER = {"nasbot": (0.1209, 0.0869), "evolution": (0.1411, 0.0915), "nasbot-random": (0.1342, 0.0914)}
 """Test errors of the paper's Table 3: after 60,000 and, for the winners, 150,000 iterations of 32 images."""
 
@@ -43,7 +46,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--evaluations", type=int, default=60)
     parser.add_argument("--workers", type=int, default=4, help="of each search")
-    parser.add_argument("--minutes", type=float, default=9.0, help="after which a search begins no more networks")
+    parser.add_argument("--minutes", type=float, default=9.0, help="of this call, after which no more networks are begun")
     parser.add_argument("--epochs", type=int, default=40, help="of a winner")
     parser.add_argument("--studies", type=Path, default=Path("cifar-studies"), help="where unfinished searches are kept")
     parser.add_argument("--device", default="cuda")
@@ -51,6 +54,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def search_tasks(options: Namespace) -> list[Task]:
     data.path(cifar.FILE)  # refuses where it is not here
+    options.until = time.time() + 60 * options.minutes
     methods = chosen_from(options.methods, METHODS, "--methods")
     return [
         Task.of(seed, "cifar10", method, evaluations=options.evaluations, workers=options.workers, **cifar.SCHEDULE)
@@ -62,6 +66,9 @@ def search_tasks(options: Namespace) -> list[Task]:
 def search(task: Task, options: Namespace) -> Found:
     """Bring one search to its end, or as far as the time allows."""
     options.studies.mkdir(parents=True, exist_ok=True)
+    left = options.until - time.time()
+    if left < SHORTEST:
+        raise SystemExit("no time is left: call again")
     how: dict[str, Any] = {"method": task.method}
     if task.method == "nasbot-paper":
         how = {"searcher": NASBOT(describe=False)}
@@ -73,7 +80,7 @@ def search(task: Task, options: Namespace) -> Found:
         **how,
         metric="error",
         trials=task["evaluations"],
-        seconds=60 * options.minutes,
+        seconds=left,
         workers=task["workers"],
         seed=task.seed,
         study=name,
