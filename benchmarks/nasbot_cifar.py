@@ -4,11 +4,12 @@
     python -m benchmarks.nasbot_cifar --part winners [--epochs 40]
                                       [--processes 4] [--studies DIR] [--records DIR] [--write]
 
-*Search.* Each search is a stored study in the folder ``--studies``; one that is not done after ``--minutes`` goes on with the next
-call, and is put on record when it has its evaluations. ``nasbot`` is ours as it is, ``nasbot-paper`` has the paper's kernel alone
-(no term over descriptive features), ``evolution`` and ``nasbot-random`` are the paper's EA and RAND. ``workloads/cifar_training.py``
-says how a network is trained. *Winners.* The network each search ended with, trained for longer; beside it ResNet-18 and VGG-19 (with
-batch normalisation) of torchvision, made for images of 32 pixels, by the same training.
+*Search.* The study of each search is kept in the folder ``--studies``, as ``xstar export`` writes it; one that is not done
+after ``--minutes`` goes on with the next call, and is put on record when it has its evaluations. ``nasbot`` is ours as it is,
+``nasbot-paper`` has the paper's kernel alone (no term over descriptive features), ``evolution`` and ``nasbot-random`` are the
+paper's EA and RAND. ``workloads/cifar_training.py`` says how a network is trained. *Winners.* The network each search ended
+with, trained for longer; beside it ResNet-18 and VGG-19 (with batch normalisation) of torchvision, made for images of 32
+pixels, by the same training.
 
 A machine with a GPU needs no repository: name the commit in XSTAR_COMMIT, and the folder of ``cifar10`` in XSTAR_DATA.
 """
@@ -19,19 +20,23 @@ import statistics
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import xstar as xs
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
-from benchmarks.harness.records import Found, Task, best_after, improvements, significant
+from benchmarks.harness.records import FOLDER, Found, Store, Task, best_after, improvements, significant
 from benchmarks.harness.report import Results, row_of_cells, table
 from benchmarks.harness.run import Libraries
 from benchmarks.workloads import cifar_training as cifar
 from xstar import nets
+from xstar.inspect.exchange import export_events, import_events
 from xstar.problems import data
 from xstar.searchers.nasbot.searcher import NASBOT
+from xstar.trial import Trial
 
 METHODS = ("nasbot", "nasbot-paper", "evolution", "nasbot-random")
 PLAIN = ("resnet-18", "vgg-19")
@@ -46,9 +51,11 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--evaluations", type=int, default=60)
     parser.add_argument("--workers", type=int, default=4, help="of each search")
-    parser.add_argument("--minutes", type=float, default=9.0, help="of this call, after which no more networks are begun")
+    parser.add_argument(
+        "--minutes", type=float, default=9.0, help="of this call, after which no more networks are begun"
+    )
     parser.add_argument("--epochs", type=int, default=40, help="of a winner")
-    parser.add_argument("--studies", type=Path, default=Path("cifar-studies"), help="where unfinished searches are kept")
+    parser.add_argument("--studies", type=Path, default=FOLDER / "nasbot_cifar", help="where the studies are kept")
     parser.add_argument("--device", default="cuda")
 
 
@@ -65,33 +72,47 @@ def search_tasks(options: Namespace) -> list[Task]:
 
 def search(task: Task, options: Namespace) -> Found:
     """Bring one search to its end, or as far as the time allows."""
-    options.studies.mkdir(parents=True, exist_ok=True)
     left = options.until - time.time()
     if left < SHORTEST:
         raise SystemExit("no time is left: call again")
-    how: dict[str, Any] = {"method": task.method}
-    if task.method == "nasbot-paper":
-        how = {"searcher": NASBOT(describe=False)}
     name = f"{task.method}-{task.seed}"
-    storage = options.studies / "cifar10.db"
-    result = xs.minimize(
-        partial(cifar.objective, device=options.device, epochs=task["epochs"]),
-        xs.Space(net=cifar.domain()),
-        **how,
-        metric="error",
-        trials=task["evaluations"],
-        seconds=left,
-        workers=task["workers"],
-        seed=task.seed,
-        study=name,
-        storage=storage,
-        progress=False,
-    )
-    study = xs.Study.open(name, storage)
-    done = [trial for trial in study.trials if trial.state.over]
-    if len(done) < task["evaluations"]:
-        raise SystemExit(f"{name} has {len(done)} of {task['evaluations']} evaluations: call again to go on")
-    best: Any = result.best
+    with (
+        TemporaryDirectory() as folder,
+        kept(options.studies / f"{name}.jsonl", name, Path(folder) / "xstar.db") as storage,
+    ):
+        xs.minimize(
+            partial(cifar.objective, device=options.device, epochs=task["epochs"]),
+            xs.Space(net=cifar.domain()),
+            **({"searcher": NASBOT(describe=False)} if task.method == "nasbot-paper" else {"method": task.method}),
+            metric="error",
+            trials=task["evaluations"],
+            seconds=left,
+            workers=task["workers"],
+            seed=task.seed,
+            study=name,
+            storage=storage,
+            progress=False,
+        )
+        study = xs.Study.open(name, storage)
+        done = [trial for trial in study.trials if trial.state.over]
+        if len(done) < task["evaluations"]:
+            raise SystemExit(f"{name} has {len(done)} of {task['evaluations']} evaluations: call again to go on")
+        return outcome(done, study.best)
+
+
+@contextmanager
+def kept(file: Path, name: str, storage: Path) -> Iterator[Path]:
+    """A storage with the study as it was left in the file, which then has it as it is left now."""
+    if file.exists():
+        import_events(file.read_text(encoding="utf-8").splitlines(), name, storage)
+    try:
+        yield storage
+    finally:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("".join(f"{line}\n" for line in export_events(xs.Study.open(name, storage))), encoding="utf-8")
+
+
+def outcome(done: list[Trial], best: Trial) -> Found:
     return {
         "best": improvements([1.0 if trial.value is None else trial.value for trial in done]),
         "test": best.metrics["test"],
@@ -105,8 +126,8 @@ def search(task: Task, options: Namespace) -> Found:
 def search_report(results: Results, options: Namespace) -> Iterator[str]:
     schedule = cifar.SCHEDULE
     yield f"{options.evaluations} evaluations by {options.workers} workers; networks of at most {schedule['max_layers']} layers"
-    yield f"of {schedule['fewest_units']} to {schedule['most_units']} units, trained for {schedule['epochs']} epochs. Validation"
-    yield "errors of the best network so far, and the test error of the last of them; mean ± standard error over seeds."
+    yield f"of {schedule['fewest_units']} to {schedule['most_units']} units, trained for {schedule['epochs']} epochs."
+    yield "Validation errors of the best network so far, and the test error of the last of them; mean ± standard error over seeds."
     counts = sorted({min(options.evaluations, count) for count in (10, 20, 40, options.evaluations)})
     lines = []
     for method in results.methods:
@@ -136,8 +157,6 @@ def winner_tasks(options: Namespace) -> list[Task]:
 
 def picked(options: Namespace) -> dict[tuple[str, int], Any]:
     """The networks that searches on record ended with."""
-    from benchmarks.harness.records import Store
-
     known = Store(options.records / "nasbot_cifar.jsonl").read()
     wanted = {task: record for task, record in known.items() if task.problem == "cifar10"}
     return {
