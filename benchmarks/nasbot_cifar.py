@@ -16,6 +16,7 @@ A machine with a GPU needs no repository: name the commit in XSTAR_COMMIT, and t
 
 from __future__ import annotations
 
+import json
 import statistics
 import time
 from argparse import ArgumentParser, Namespace
@@ -127,16 +128,30 @@ def search_report(results: Results, options: Namespace) -> Iterator[str]:
     schedule = cifar.SCHEDULE
     yield f"{options.evaluations} evaluations by {options.workers} workers; networks of at most {schedule['max_layers']} layers"
     yield f"of {schedule['fewest_units']} to {schedule['most_units']} units, trained for {schedule['epochs']} epochs."
-    yield "Validation errors of the best network so far, and the test error of the last of them; mean ± standard error over seeds."
+    yield "Validation errors of the best network so far, and the test error of the last of them; mean ± standard error over"
+    yield "seeds."
     counts = sorted({min(options.evaluations, count) for count in (10, 20, 40, options.evaluations)})
-    lines = []
-    for method in results.methods:
-        of = results.of("cifar10", method)
-        cells = [row_of_cells([[best_after(r.found["best"], n) for r in of]])[0] for n in counts]
-        test = row_of_cells([[r.found["test"] for r in of]])[0]
-        lines.append((method, str(len(of)), *cells, test, f"{PAPER[method][0]:.4f}" if method in PAPER else "–"))
+    runs = {method: results.of("cifar10", method) for method in results.methods}
+    columns = [row_of_cells([[best_after(r.found["best"], n) for r in of] for of in runs.values()]) for n in counts]
+    columns.append(row_of_cells([[r.found["test"] for r in of] for of in runs.values()]))
+    lines = [
+        (method, str(len(of)), *cells, f"{PAPER[method][0]:.4f}" if method in PAPER else "–")
+        for (method, of), cells in zip(runs.items(), zip(*columns, strict=True), strict=True)
+    ]
     heads = ["method", "seeds", *(f"best of {count}" for count in counts), "test", "paper's test"]
     yield from ("", *table(heads, lines))
+    ended = {f"{method}-{record.task.seed}" for method, of in runs.items() for record in of}
+    if begun := [under_way(file) for file in sorted(options.studies.glob("*.jsonl")) if file.stem not in ended]:
+        yield from ("", "Searches that are under way:", "")
+        yield from table(["search", "evaluations", "best so far", "its test error"], begun)
+
+
+def under_way(file: Path) -> tuple[str, ...]:
+    """A study that was not brought to its end, as far as it is."""
+    events = [json.loads(line)["event"] for line in file.read_text(encoding="utf-8").splitlines()]
+    found = [event["metrics"] for event in events if "metrics" in event]
+    best = min(found, key=lambda metrics: float(metrics["error"]))
+    return file.stem, str(len(found)), f"{best['error']:.4f}", f"{best['test']:.4f}"
 
 
 # ---------------------------------------------------------------- winners
@@ -196,12 +211,13 @@ def plain(name: str) -> Any:
 
 def winner_report(results: Results, options: Namespace) -> Iterator[str]:
     yield f"Trained for {options.epochs} epochs, from weights of their own. Mean ± standard error over seeds."
-    lines = []
-    for method in results.methods:
-        of = results.of("winner", method)
-        cells = [row_of_cells([[r.found[name] for r in of]])[0] for name in ("error", "test")]
-        weights = f"{statistics.median(r.found['weights'] for r in of) / 1e6:.2f} M" if of else "–"
-        lines.append((method, str(len(of)), *cells, weights, f"{PAPER[method][1]:.4f}" if method in PAPER else "–"))
+    runs = {method: results.of("winner", method) for method in results.methods}
+    columns = [row_of_cells([[r.found[name] for r in of] for of in runs.values()]) for name in ("error", "test")]
+    columns.append([f"{statistics.median(r.found['weights'] for r in of) / 1e6:.2f} M" for of in runs.values()])
+    lines = [
+        (method, str(len(of)), *cells, f"{PAPER[method][1]:.4f}" if method in PAPER else "–")
+        for (method, of), cells in zip(runs.items(), zip(*columns, strict=True), strict=True)
+    ]
     yield from ("", *table(["network of", "seeds", "validation", "test", "weights", "paper's test"], lines))
 
 
