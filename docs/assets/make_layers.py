@@ -30,6 +30,7 @@ WORDS = {
     "progress": "the live table",
     "api": "minimize, maximize",
     "simulation": "virtual time",
+    "integrations": "scikit-learn, Optuna, boosting, …",
     "cli": "xstar …",
     "testing": "conformance suites",
 }

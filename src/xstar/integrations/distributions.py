@@ -1,0 +1,82 @@
+"""The space that ``RandomizedSearchCV`` takes — lists and SciPy distributions by name — as a :class:`~xstar.space.Space`.
+
+A list is a ``Choice``, or an ``Ordinal`` if its numbers ascend: drawn at random, both are uniform, as in scikit-learn, and a
+model can use the order. A distribution is converted where ``Float`` or ``Int`` has exactly the same one; any other is refused
+by name. Options that are no plain data (estimators, functions) go into the space by a label.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from xstar.errors import InvalidSpace
+from xstar.space import Choice, Domain, Float, Int, Ordinal, Parameter, Space
+from xstar.space.values import freeze
+
+SCALES = "uniform, loguniform and randint can be converted; write xs.Float or xs.Int, with prior=xs.Normal(…) for a normal"
+
+
+class Candidates:
+    """A space, and what its configurations mean to ``set_params``."""
+
+    def __init__(self, given: Any) -> None:
+        self._labelled: dict[str, dict[str, Any]] = {}
+        self.space = given if isinstance(given, Space) else Space(self._converted(given))
+
+    def _converted(self, given: Any) -> dict[str, Any]:
+        if not isinstance(given, Mapping):
+            remedy = "of a list of dictionaries make one, with xs.Choice for the case and when= for what depends on it"
+            raise InvalidSpace("space", "must be an xs.Space or a dictionary", type(given).__name__, remedy)
+        return {name: self._parameter(name, value) for name, value in given.items()}
+
+    def _parameter(self, name: str, value: Any) -> Any:
+        if isinstance(value, Parameter | Domain):
+            return value
+        if hasattr(value, "rvs"):
+            return from_distribution(name, value)
+        if isinstance(value, list | tuple | np.ndarray | range):
+            return self._options(name, list(value))
+        rule = "must be a parameter of xstar, a list or a SciPy distribution"
+        raise InvalidSpace(name, rule, value, f"for a constant, write [{value!r}]")
+
+    def _options(self, name: str, options: list[Any]) -> Parameter:
+        try:
+            plain = [freeze(option.item() if isinstance(option, np.generic) else option) for option in options]
+        except ValueError:
+            labels = {f"{place}: {_label(option)}": option for place, option in enumerate(options)}
+            self._labelled[name] = labels
+            return Choice(list(labels))
+        return Ordinal(plain) if _ascends(plain) else Choice(plain)
+
+    def params(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        """A configuration as an estimator takes it."""
+        return {name: self._labelled[name][value] if name in self._labelled else value for name, value in config.items()}
+
+
+def from_distribution(name: str, frozen: Any) -> Float | Int:
+    """The ``Float`` or ``Int`` with the very same distribution as a frozen one of SciPy."""
+    kind = getattr(getattr(frozen, "dist", None), "name", type(frozen).__name__)
+    if kind in ("uniform", "loguniform", "reciprocal", "randint"):
+        low, high = frozen.support()
+        if kind == "uniform":
+            return Float(float(low), float(high))
+        if kind == "randint":
+            return Int(int(low), int(high))
+        if low > 0 and math.isclose(frozen.median(), math.sqrt(low * high), rel_tol=1e-9):  # else it was shifted by loc=
+            return Float(float(low), float(high), log=True)
+    raise InvalidSpace(name, "must be a distribution that xstar has, too", f"{kind}=…", SCALES)
+
+
+def _ascends(values: list[Any]) -> bool:
+    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+    return numbers and len(values) > 2 and all(a < b for a, b in pairwise(values))
+
+
+def _label(option: Any) -> str:
+    """A name that is the same in the next run: a function's own, an estimator's with its settings."""
+    return getattr(option, "__name__", None) or " ".join(repr(option).split())

@@ -1,0 +1,361 @@
+"""``SearchCV``: a drop-in for scikit-learn's ``RandomizedSearchCV`` that learns from what it tried, and that can be resumed.
+
+scikit-learn's own ``BaseSearchCV`` does all that its searches have in common: scorers, splitters, metadata routing, parallel
+fits, refitting and prediction. What is left is which candidates to fit, and how much of each: that is asked of a study.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from xstar.core.checks import whole_number
+from xstar.errors import InvalidArgument, StudyMismatch
+from xstar.integrations import missing
+from xstar.integrations.distributions import Candidates
+from xstar.study import Limits, Study
+from xstar.trial import State, Trial, Verdict
+
+try:
+    import joblib
+    from sklearn.base import is_classifier
+    from sklearn.model_selection._search import BaseSearchCV
+    from sklearn.utils import check_random_state
+except ImportError as error:
+    raise missing("sklearn", "scikit-learn") from error
+
+Fold = dict[str, Any]
+"""What one fit gave: test_scores (a number or one per scorer), perhaps train_scores, fit_time, score_time."""
+
+KEPT = ("test_scores", "train_scores", "fit_time", "score_time")
+SAMPLES = "n_samples"
+
+
+class SearchCV(BaseSearchCV):
+    """Search the parameters of an estimator by cross-validation, as ``RandomizedSearchCV`` does.
+
+    Parameters
+    ----------
+    estimator
+        What to tune: an estimator or a pipeline.
+    space
+        An ``xs.Space``, or what ``RandomizedSearchCV`` takes: names (``clf__C``) with lists, SciPy distributions or parameters
+        of xstar.
+    n_iter
+        How many candidates to try in total, earlier runs of a named study included.
+    scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
+        As in ``RandomizedSearchCV``. Fits of one candidate run in parallel; with more jobs than folds, so do candidates.
+    random_state
+        Makes the search repeatable.
+    method
+        How to search, as in ``xs.minimize``. By default a Gaussian process; with ``resource``, MOBSTER.
+    metric
+        Which of several scores the search goes by: that of ``refit`` by default, or else the first.
+    resource
+        What a candidate may get more or less of: a parameter as ``n_estimators`` or ``clf__max_iter``, or ``"n_samples"``. Bad
+        candidates end with little of it.
+    min_resources, max_resources
+        The least and the most of it. By default 1, or a few samples of each class; and all samples, or the estimator's own value.
+    study, storage
+        A name makes the search durable: after a crash or Ctrl-C, call ``fit`` again.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        space: Any,
+        *,
+        n_iter: int = 10,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        refit: Any = True,
+        cv: Any = None,
+        verbose: int = 0,
+        pre_dispatch: Any = "2*n_jobs",
+        random_state: Any = None,
+        error_score: Any = math.nan,
+        return_train_score: bool = False,
+        method: str | None = None,
+        metric: str | None = None,
+        resource: str | None = None,
+        min_resources: int | None = None,
+        max_resources: int | None = None,
+        study: str | None = None,
+        storage: Any = None,
+    ) -> None:
+        super().__init__(
+            estimator=estimator,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+        self.space = space
+        self.n_iter = n_iter
+        self.random_state = random_state
+        self.method = method
+        self.metric = metric
+        self.resource = resource
+        self.min_resources = min_resources
+        self.max_resources = max_resources
+        self.study = study
+        self.storage = storage
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> SearchCV:
+        """Search, and refit the best on all of the data."""
+        try:
+            super().fit(X, y, **params)
+        finally:
+            self.__dict__.pop("_search", None)  # it holds the data
+        return self
+
+    # ------------------------------------------------------------ what BaseSearchCV.fit calls, in this order
+
+    def _check_input_parameters(self, X: Any, y: Any, split_params: Any) -> None:
+        whole_number("n_iter", self.n_iter, least=1)
+        candidates = Candidates(self.space)
+        folds = self._checked_cv_orig.get_n_splits(X, y, **split_params)
+        ladder = None if self.resource is None else Ladder.of(self, candidates, X, y, folds)
+        data = None if self.study is None else joblib.hash((X, y))
+        self._search = Search(candidates, ladder, data, self._seed())
+
+    def _run_search(self, evaluate_candidates: Callable[..., Any]) -> None:
+        search, at_once = self._search, math.ceil(joblib.effective_n_jobs(self.n_jobs) / self.n_splits_)
+        with self._open(search) as study:
+            search.restore(study, self.n_splits_)
+            running: list[Trial] = []
+            while True:
+                while len(running) < at_once and (trial := study.ask(Limits(trials=self.n_iter))) is not None:
+                    running.append(trial)
+                if not running:
+                    break
+                # Trials of one round may have different targets: those at the lowest go first, and are asked about again.
+                target = min(trial.target or 0 for trial in running)
+                group = [trial for trial in running if (trial.target or 0) == target]
+                self._evaluate(group, target, evaluate_candidates)
+                went_on = {trial.number for trial in group if search.tell(study, trial, target, self.metric_)}
+                running = [trial for trial in running if trial not in group or trial.number in went_on]
+            if not search.fresh:  # a finished study: BaseSearchCV reads the kind of score from a fit of its own
+                best = study.best
+                self._evaluate([best], best.budget if search.ladder else 0, evaluate_candidates)
+
+    def _evaluate(self, trials: Sequence[Trial], target: int, evaluate_candidates: Callable[..., Any]) -> None:
+        search, split = self._search, None
+        params = [search.candidates.params(trial.config) for trial in trials]
+        if search.ladder is not None:
+            amount = search.ladder.amount(target)
+            search.amounts.update({trial.number: amount for trial in trials})
+            if self.resource == SAMPLES:
+                split = search.ladder.subsampled(self._checked_cv_orig, amount)
+            else:
+                params = [{**each, self.resource: amount} for each in params]
+        search.under_way = {trial.number: each for trial, each in zip(trials, params, strict=True)}
+        evaluate_candidates(params, cv=split)
+
+    def _format_results(self, params: Any, folds: int, out: list[Fold], more: Any = None) -> dict[str, Any]:
+        """``out`` has every fit of this run; the table has one row per trial, those of earlier runs included."""
+        search = self._search
+        fresh = out[len(out) - folds * len(search.under_way) :]
+        for place, (number, each) in enumerate(search.under_way.items()):
+            kept = [{key: fold[key] for key in KEPT if key in fold} for fold in fresh[place * folds : (place + 1) * folds]]
+            search.rows[number] = (each, kept)
+        search.fresh = True
+        if not hasattr(self, "metric_"):
+            self.metric_ = self._watched(fresh[0]["test_scores"])
+        rows = [search.rows[number] for number in sorted(search.rows)]
+        more = {"trial": sorted(search.rows)}
+        if search.ladder is not None:
+            more["n_resources"] = [search.amounts[number] for number in more["trial"]]
+        every = [fold if self.return_train_score else {**fold, "train_scores": math.nan} for _, row in rows for fold in row]
+        return super()._format_results([each for each, _ in rows], folds, every, more)  # type: ignore[no-any-return]
+
+    @staticmethod
+    def _select_best_index(refit: Any, refit_metric: str, results: dict[str, Any]) -> int:
+        if callable(refit) or "n_resources" not in results:
+            return int(BaseSearchCV._select_best_index(refit, refit_metric, results))
+        # A score with few samples or trees is not comparable: the best of those that got the most.
+        most = results["n_resources"] == results["n_resources"].max()
+        return int(np.where(most, results[f"rank_test_{refit_metric}"], np.inf).argmin())
+
+    # ------------------------------------------------------------ the study
+
+    def _open(self, search: Search) -> Study:
+        self.__dict__.pop("metric_", None)
+        return Study(
+            search.candidates.space,
+            name=self.study,
+            storage=self.storage,
+            method=self.method,
+            max_budget=None if search.ladder is None else search.ladder.full,
+            metric="score",
+            direction="maximize",
+            seed=search.seed,
+        )
+
+    def _seed(self) -> int | None:
+        if self.random_state is None or isinstance(self.random_state, int):
+            return self.random_state
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _watched(self, scores: Any) -> str | None:
+        """The name of the score that counts; ``None`` where there is one only."""
+        if not isinstance(scores, dict):
+            return None
+        name = self.metric or (self.refit if isinstance(self.refit, str) else next(iter(scores)))
+        if name not in scores:
+            raise InvalidArgument("metric", f"must be one of {', '.join(scores)}", name)
+        return name
+
+
+@dataclass
+class Search:
+    """What one call of ``fit`` keeps while it runs."""
+
+    candidates: Candidates
+    ladder: Ladder | None
+    data: str | None
+    """A hash of the data; a named study remembers it."""
+    seed: int | None
+    rows: dict[int, tuple[dict[str, Any], list[Fold]]] = field(default_factory=dict)
+    """Trial → its parameters and the folds of its last evaluation."""
+    amounts: dict[int, int] = field(default_factory=dict)
+    """Trial → how much of the resource it got."""
+    under_way: dict[int, dict[str, Any]] = field(default_factory=dict)
+    fresh: bool = False
+    """Something was evaluated in this run."""
+
+    def restore(self, study: Study, n_splits: int) -> None:
+        """The rows of earlier runs, from what :meth:`tell` noted."""
+        for trial in study.refresh().trials:
+            noted = trial.attrs.get("cv")
+            if noted is None:
+                continue
+            for what, here, there in (("data", self.data, noted["data"]), ("cv", n_splits, len(noted["folds"]))):
+                if here != there:
+                    raise StudyMismatch(
+                        f"study {study.name!r} exists and was made with other {what} ({there} there, {here} here): its scores "
+                        "cannot be compared with new ones. Choose another study name, or delete the stored study first."
+                    )
+            params = self.candidates.params(trial.config)
+            if self.ladder is not None:
+                self.amounts[trial.number] = noted["amount"]
+                params |= self.ladder.as_params(noted["amount"])
+            self.rows[trial.number] = (params, [_numbers(fold) for fold in noted["folds"]])
+
+    def tell(self, study: Study, trial: Trial, target: int, metric: str | None) -> bool:
+        """Record what the folds gave; returns whether the trial goes on at once."""
+        _, folds = self.rows[trial.number]
+        noted = {"folds": [_plain(fold) for fold in folds], "data": self.data, "amount": self.amounts.get(trial.number)}
+        study.annotate(trial, {"cv": noted})
+        scores = [fold["test_scores"] if metric is None else fold["test_scores"][metric] for fold in folds]
+        value = float(np.mean(scores))
+        if not math.isfinite(value):
+            study.fail(trial, f"the scores of the folds are {scores}", "nan")
+            return False
+        if self.ladder is None:
+            study.tell(trial, value)
+            return False
+        verdict = study.report(trial, value, target)
+        return verdict is Verdict.CONTINUE and trial.state is State.RUNNING
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """A resource in units of a budget: budget ``b`` is ``b × least``, and the last one is ``most``."""
+
+    resource: str
+    least: int
+    most: int
+    order: Any = None
+    """For samples: all of them, in an order of which every beginning has its share of each class."""
+
+    @property
+    def full(self) -> int:
+        return math.ceil(self.most / self.least)
+
+    def amount(self, budget: int) -> int:
+        return min(budget * self.least, self.most)
+
+    def as_params(self, amount: int) -> dict[str, Any]:
+        return {} if self.resource == SAMPLES else {self.resource: amount}
+
+    @classmethod
+    def of(cls, search: SearchCV, candidates: Candidates, X: Any, y: Any, folds: int) -> Ladder:
+        name = search.resource
+        assert name is not None
+        known = search.estimator.get_params()
+        if name != SAMPLES and (name in candidates.space or name not in known):
+            rule = f"must be {SAMPLES!r} or a parameter of the estimator that is not searched"
+            raise InvalidArgument("resource", rule, name, f"its parameters: {', '.join(sorted(known))}")
+        order, least = None, 1
+        most = known.get(name)
+        if name == SAMPLES:
+            labels = y if y is not None and is_classifier(search.estimator) else None
+            # Two of each class in every fold, as in scikit-learn's halving search.
+            least = 2 * folds * (1 if labels is None else len(np.unique(labels)))
+            order, most = interleaved(labels, len(X) if hasattr(X, "__len__") else X.shape[0]), None
+            most = len(order)
+        least = least if search.min_resources is None else search.min_resources
+        most = most if search.max_resources is None else search.max_resources
+        least = whole_number("min_resources", least, least=1)
+        most = whole_number("max_resources", most, least=least + 1, remedy=f"how much {name} a full fit has")
+        return cls(name, least, most, order)
+
+    def subsampled(self, cv: Any, amount: int) -> Subsampled:
+        return Subsampled(cv, self.order, amount)
+
+
+@dataclass(frozen=True)
+class Subsampled:
+    """A splitter whose training sets have their share of ``amount`` samples; the test sets are whole, so scores compare."""
+
+    cv: Any
+    order: Any
+    amount: int
+
+    def split(self, X: Any, y: Any = None, **params: Any) -> Any:
+        share = min(1.0, self.amount / len(self.order))
+        place = np.empty(len(self.order), dtype=int)
+        place[self.order] = np.arange(len(self.order))
+        for train, test in self.cv.split(X, y, **params):
+            first = np.argsort(place[train], kind="stable")[: max(1, math.ceil(share * len(train)))]
+            yield np.asarray(train)[np.sort(first)], test
+
+
+def interleaved(labels: Any, count: int) -> Any:
+    """A random order of the samples; of each class, every beginning has its share. The same for the same labels."""
+    rng = np.random.default_rng(0)
+    shuffled = rng.permutation(count)
+    if labels is None or np.ndim(labels) != 1:
+        return shuffled
+    shares = np.empty(count)
+    _, classes = np.unique(np.asarray(labels)[shuffled], return_inverse=True)
+    for label in range(classes.max() + 1):
+        mine = np.flatnonzero(classes == label)
+        shares[mine] = (np.arange(len(mine)) + 0.5) / len(mine)
+    return shuffled[np.argsort(shares, kind="stable")]
+
+
+def _plain(fold: Fold) -> dict[str, Any]:
+    """As JSON, which has no NaN."""
+    scores = fold.items()
+    return {key: {k: _finite(v) for k, v in value.items()} if isinstance(value, dict) else _finite(value) for key, value in scores}
+
+
+def _finite(value: Any) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _numbers(noted: dict[str, Any]) -> Fold:
+    def number(value: Any) -> float:
+        return math.nan if value is None else value
+
+    return {k: {n: number(v) for n, v in e.items()} if isinstance(e, dict) else number(e) for k, e in noted.items()}
