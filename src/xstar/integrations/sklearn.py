@@ -7,6 +7,7 @@ fits, refitting and prediction. What is left is which candidates to fit, and how
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,12 +18,13 @@ from xstar.core.checks import whole_number
 from xstar.errors import InvalidArgument, StudyMismatch
 from xstar.integrations import missing
 from xstar.integrations.distributions import Candidates
+from xstar.integrations.resources import SAMPLES, Ladder
 from xstar.study import Limits, Study
 from xstar.trial import State, Trial, Verdict
 
 try:
     import joblib
-    from sklearn.base import is_classifier
+    from sklearn.exceptions import FitFailedWarning
     from sklearn.model_selection._search import BaseSearchCV
     from sklearn.utils import check_random_state
 except ImportError as error:
@@ -32,7 +34,6 @@ Fold = dict[str, Any]
 """What one fit gave: test_scores (a number or one per scorer), perhaps train_scores, fit_time, score_time."""
 
 KEPT = ("test_scores", "train_scores", "fit_time", "score_time")
-SAMPLES = "n_samples"
 
 
 class SearchCV(BaseSearchCV):
@@ -123,7 +124,7 @@ class SearchCV(BaseSearchCV):
         whole_number("n_iter", self.n_iter, least=1)
         candidates = Candidates(self.space)
         folds = self._checked_cv_orig.get_n_splits(X, y, **split_params)
-        ladder = None if self.resource is None else Ladder.of(self, candidates, X, y, folds)
+        ladder = None if self.resource is None else Ladder.of(self, candidates.space, X, y, folds)
         data = None if self.study is None else joblib.hash((X, y))
         self._search = Search(candidates, ladder, data, self._seed())
 
@@ -141,8 +142,10 @@ class SearchCV(BaseSearchCV):
                 target = min(trial.target or 0 for trial in running)
                 group = [trial for trial in running if (trial.target or 0) == target]
                 self._evaluate(group, target, evaluate_candidates)
-                went_on = {trial.number for trial in group if search.tell(study, trial, target, self.metric_)}
+                went_on = {trial.number for trial in group if search.tell(study, trial, target, getattr(self, "metric_", None))}
                 running = [trial for trial in running if trial not in group or trial.number in went_on]
+            if study.refresh().best is None and search.last_failure is not None:
+                raise search.last_failure
             if not search.fresh:  # a finished study: BaseSearchCV reads the kind of score from a fit of its own
                 best = study.best
                 self._evaluate([best], best.budget if search.ladder else 0, evaluate_candidates)
@@ -158,7 +161,15 @@ class SearchCV(BaseSearchCV):
             else:
                 params = [{**each, self.resource: amount} for each in params]
         search.under_way = {trial.number: each for trial, each in zip(trials, params, strict=True)}
-        evaluate_candidates(params, cv=split)
+        try:
+            evaluate_candidates(params, cv=split)
+        except ValueError as error:
+            # One call is one candidate here: that all of its fits failed is no reason to end the search.
+            if self.error_score == "raise" or "fits failed with" not in str(error):
+                raise
+            warnings.warn(str(error).strip(), FitFailedWarning, stacklevel=2)
+            search.last_failure = error
+            search.rows.update({number: (each, None) for number, each in search.under_way.items()})
 
     def _format_results(self, params: Any, folds: int, out: list[Fold], more: Any = None) -> dict[str, Any]:
         """``out`` has every fit of this run; the table has one row per trial, those of earlier runs included."""
@@ -174,8 +185,14 @@ class SearchCV(BaseSearchCV):
         more = {"trial": sorted(search.rows)}
         if search.ladder is not None:
             more["n_resources"] = [search.amounts[number] for number in more["trial"]]
-        every = [fold if self.return_train_score else {**fold, "train_scores": math.nan} for _, row in rows for fold in row]
+        every = [fold for _, row in rows for fold in (row or [self._failed(fresh[0]["test_scores"])] * folds)]
         return super()._format_results([each for each, _ in rows], folds, every, more)  # type: ignore[no-any-return]
+
+    def _failed(self, like: Any) -> Fold:
+        """A fit that failed; its scores have the names of one that did not."""
+        score = dict.fromkeys(like, self.error_score) if isinstance(like, dict) else self.error_score
+        times = {"fit_time": math.nan, "score_time": math.nan}
+        return {"test_scores": score, **({"train_scores": score} if self.return_train_score else {}), **times}
 
     @staticmethod
     def _select_best_index(refit: Any, refit_metric: str, results: dict[str, Any]) -> int:
@@ -224,13 +241,14 @@ class Search:
     data: str | None
     """A hash of the data; a named study remembers it."""
     seed: int | None
-    rows: dict[int, tuple[dict[str, Any], list[Fold]]] = field(default_factory=dict)
-    """Trial → its parameters and the folds of its last evaluation."""
+    rows: dict[int, tuple[dict[str, Any], list[Fold] | None]] = field(default_factory=dict)
+    """Trial → its parameters and the folds of its last evaluation; ``None``: all of them failed."""
     amounts: dict[int, int] = field(default_factory=dict)
     """Trial → how much of the resource it got."""
     under_way: dict[int, dict[str, Any]] = field(default_factory=dict)
     fresh: bool = False
     """Something was evaluated in this run."""
+    last_failure: ValueError | None = None
 
     def restore(self, study: Study, n_splits: int) -> None:
         """The rows of earlier runs, from what :meth:`tell` noted."""
@@ -238,8 +256,9 @@ class Search:
             noted = trial.attrs.get("cv")
             if noted is None:
                 continue
-            for what, here, there in (("data", self.data, noted["data"]), ("cv", n_splits, len(noted["folds"]))):
-                if here != there:
+            folds = noted["folds"]
+            for what, here, there in (("data", self.data, noted["data"]), ("cv", n_splits, folds and len(folds))):
+                if here != there and there is not None:
                     raise StudyMismatch(
                         f"study {study.name!r} exists and was made with other {what} ({there} there, {here} here): its scores "
                         "cannot be compared with new ones. Choose another study name, or delete the stored study first."
@@ -248,13 +267,16 @@ class Search:
             if self.ladder is not None:
                 self.amounts[trial.number] = noted["amount"]
                 params |= self.ladder.as_params(noted["amount"])
-            self.rows[trial.number] = (params, [_numbers(fold) for fold in noted["folds"]])
+            self.rows[trial.number] = (params, folds and [_numbers(fold) for fold in folds])
 
     def tell(self, study: Study, trial: Trial, target: int, metric: str | None) -> bool:
         """Record what the folds gave; returns whether the trial goes on at once."""
         _, folds = self.rows[trial.number]
-        noted = {"folds": [_plain(fold) for fold in folds], "data": self.data, "amount": self.amounts.get(trial.number)}
+        noted = {"folds": folds and [_plain(fold) for fold in folds], "data": self.data, "amount": self.amounts.get(trial.number)}
         study.annotate(trial, {"cv": noted})
+        if folds is None:
+            study.fail(trial, str(self.last_failure).strip())
+            return False
         scores = [fold["test_scores"] if metric is None else fold["test_scores"][metric] for fold in folds]
         value = float(np.mean(scores))
         if not math.isfinite(value):
@@ -265,83 +287,6 @@ class Search:
             return False
         verdict = study.report(trial, value, target)
         return verdict is Verdict.CONTINUE and trial.state is State.RUNNING
-
-
-@dataclass(frozen=True)
-class Ladder:
-    """A resource in units of a budget: budget ``b`` is ``b × least``, and the last one is ``most``."""
-
-    resource: str
-    least: int
-    most: int
-    order: Any = None
-    """For samples: all of them, in an order of which every beginning has its share of each class."""
-
-    @property
-    def full(self) -> int:
-        return math.ceil(self.most / self.least)
-
-    def amount(self, budget: int) -> int:
-        return min(budget * self.least, self.most)
-
-    def as_params(self, amount: int) -> dict[str, Any]:
-        return {} if self.resource == SAMPLES else {self.resource: amount}
-
-    @classmethod
-    def of(cls, search: SearchCV, candidates: Candidates, X: Any, y: Any, folds: int) -> Ladder:
-        name = search.resource
-        assert name is not None
-        known = search.estimator.get_params()
-        if name != SAMPLES and (name in candidates.space or name not in known):
-            rule = f"must be {SAMPLES!r} or a parameter of the estimator that is not searched"
-            raise InvalidArgument("resource", rule, name, f"its parameters: {', '.join(sorted(known))}")
-        order, least = None, 1
-        most = known.get(name)
-        if name == SAMPLES:
-            labels = y if y is not None and is_classifier(search.estimator) else None
-            # Two of each class in every fold, as in scikit-learn's halving search.
-            least = 2 * folds * (1 if labels is None else len(np.unique(labels)))
-            order, most = interleaved(labels, len(X) if hasattr(X, "__len__") else X.shape[0]), None
-            most = len(order)
-        least = least if search.min_resources is None else search.min_resources
-        most = most if search.max_resources is None else search.max_resources
-        least = whole_number("min_resources", least, least=1)
-        most = whole_number("max_resources", most, least=least + 1, remedy=f"how much {name} a full fit has")
-        return cls(name, least, most, order)
-
-    def subsampled(self, cv: Any, amount: int) -> Subsampled:
-        return Subsampled(cv, self.order, amount)
-
-
-@dataclass(frozen=True)
-class Subsampled:
-    """A splitter whose training sets have their share of ``amount`` samples; the test sets are whole, so scores compare."""
-
-    cv: Any
-    order: Any
-    amount: int
-
-    def split(self, X: Any, y: Any = None, **params: Any) -> Any:
-        share = min(1.0, self.amount / len(self.order))
-        place = np.empty(len(self.order), dtype=int)
-        place[self.order] = np.arange(len(self.order))
-        for train, test in self.cv.split(X, y, **params):
-            first = np.argsort(place[train], kind="stable")[: max(1, math.ceil(share * len(train)))]
-            yield np.asarray(train)[np.sort(first)], test
-
-
-def interleaved(labels: Any, count: int) -> Any:
-    """A random order of the samples; of each class, every beginning has its share. The same for the same labels."""
-    rng = np.random.default_rng(0)
-    shuffled = rng.permutation(count)
-    if labels is None or np.ndim(labels) != 1:
-        return shuffled
-    shares = np.empty(count)
-    _, classes = np.unique(np.asarray(labels)[shuffled], return_inverse=True)
-    for label in range(classes.max() + 1):
-        mine = np.flatnonzero(classes == label)
-        shares[mine] = (np.arange(len(mine)) + 0.5) / len(mine)
-    return shuffled[np.argsort(shares, kind="stable")]
 
 
 def _plain(fold: Fold) -> dict[str, Any]:
