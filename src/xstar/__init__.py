@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from xstar.errors import Pruned as Pruned
     from xstar.errors import XstarError as XstarError
     from xstar.executors.ray import Ray as Ray
+    from xstar.integrations.define_by_run import from_optuna as from_optuna
     from xstar.programs import Command as Command
     from xstar.space import Bits as Bits
     from xstar.space import Bool as Bool
@@ -52,6 +53,7 @@ _HOMES = {
     "xstar.api": ("Result", "maximize", "minimize"),
     "xstar.errors": ("Infeasible", "Pruned", "XstarError"),
     "xstar.executors.ray": ("Ray",),
+    "xstar.integrations.define_by_run": ("from_optuna",),
     "xstar.programs": ("Command",),
     "xstar.space": (
         *("Bits", "Bool", "Choice", "Constant", "Domain", "Float", "Int", "Normal", "Ordinal", "Space"),

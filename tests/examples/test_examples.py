@@ -21,6 +21,7 @@ SMALL = {
     "architecture": (12, r"score \d\.\d+ in trial \d+; .*drawn in architecture.svg"),
     "sklearn_pipeline": (6, r"accuracy 0\.\d+ with \{'model': .*tried: "),
     "sklearn_search": (6, r"cross-validated 0\.\d+, test 0\.\d+ with .*samples per candidate: \["),
+    "optuna_objective": (8, r"TPE of Optuna in Optuna: \d.*GP of xstar in Optuna: \d.*in xstar: \d+\.\d+ by auto"),
     "constraints": (6, r"error 0\.\d+ with \d+ of 4000 nodes: .* of 6 trials were beyond"),
     "feature_selection": (40, r"method pbil, loss 0\.\d+\nkept \d+ of 30 real features"),
     "digits": (4, r"error 0\.\d+ with \{'lr'"),

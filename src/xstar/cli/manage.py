@@ -76,13 +76,34 @@ def _writing(path: Path | None) -> Iterator[TextIO]:
 
 
 def import_(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="What `xstar export` wrote as jsonl; - for standard input.")
-    ],
     study: Annotated[str, typer.Option(metavar="NAME", help="The new study's name.", show_default=False)],
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FILE",
+            help="What `xstar export` wrote as jsonl; - for standard input. With --optuna, the name of a study there.",
+            show_default=False,
+        ),
+    ] = None,
+    optuna: Annotated[
+        str | None, typer.Option(metavar="URL", help="A storage of Optuna, as sqlite:///optuna.db.", show_default=False)
+    ] = None,
     storage: Storage = STORAGE,
 ) -> None:
-    """Make a study from an exported file: all of it, or nothing if a line is bad."""
+    """Make a study from an exported file, or from a study of Optuna: all of it, or nothing if a part is bad."""
+    if optuna is not None:
+        from xstar.integrations.optuna_import import import_optuna
+
+        import_optuna(optuna, file, study, storage)
+    elif file is None:
+        raise InvalidArgument("FILE", "is needed, or --optuna", None, "`xstar import FILE --study NAME`")
+    else:
+        _import_file(file, study, storage)
+    with look(study, storage) as view:
+        console().print(f"imported study {study!r}: {plural(len(view.history.trials), 'trial')}", soft_wrap=True)
+
+
+def _import_file(file: str, study: str, storage: str) -> None:
     try:
         if file == "-":
             import_events(sys.stdin, study, storage)
@@ -93,8 +114,6 @@ def import_(
         raise CorruptJournal(f"{file} is not UTF-8 text ({error}); was it written by `xstar export`?") from None
     except OSError as error:
         raise InvalidArgument("FILE", f"must be a file that can be read ({error.strerror})", file) from None
-    with look(study, storage) as view:
-        console().print(f"imported study {study!r}: {plural(len(view.history.trials), 'trial')}", soft_wrap=True)
 
 
 def rename(

@@ -1,0 +1,174 @@
+"""``xs.from_optuna(objective)``: an objective that asks ``trial.suggest_float(…)`` as one of ours.
+
+Its space is found by a dry run: the objective is called with values of our choosing until it reports or returns, once with the lower
+ends and the first options, once with the upper ends and the last. Where the two ask for different things the space is not static,
+and it is refused by the name of the parameter. So is, later, a trial that asks for anything else. Optuna need not be installed.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from xstar.core.checks import whole_number
+from xstar.errors import InvalidSpace, ObjectiveError, Pruned
+from xstar.space import Choice, Constant, Float, Int, Parameter, Space
+
+Objective = Callable[[Any], Any]
+REMEDY = "declare an xs.Space, with when= for what depends on another parameter"
+
+
+class FromOptuna:
+    """The objective as a search of ours calls it, and its ``space``."""
+
+    def __init__(self, objective: Objective, space: Space) -> None:
+        self._objective = objective
+        self.space = space
+        """What the objective asks for."""
+
+    def __call__(self, trial: Any) -> Any:
+        asked = Asking(self.space, trial)
+        try:
+            returned = self._objective(asked)
+        except Exception as error:
+            if _is_pruned(error):
+                raise Pruned(f"trial {trial.number} ends here") from None
+            raise
+        if left := [name for name in self.space if name not in asked.params]:
+            raise not_static(left[0], "asked for by every trial", f"trial={trial.number} without it")
+        return returned
+
+
+def from_optuna(objective: Objective, *, dry_runs: int = 2) -> FromOptuna:
+    """Take an Optuna objective as it is: ``ported = xs.from_optuna(objective)``, ``xs.minimize(ported, ported.space, …)``.
+
+    ``dry_runs`` is how often the objective is called to find its space. Each call ends at the objective's first report, or when it
+    returns; so one that does not report is evaluated.
+    """
+    whole_number("dry_runs", dry_runs, least=1)
+    found: dict[str, Parameter] | None = None
+    for place in range(dry_runs):
+        probe = Probe(place / max(1, dry_runs - 1))
+        try:
+            objective(probe)
+        except _EnoughSeen:
+            pass
+        except Exception as error:
+            if not _is_pruned(error):
+                raise ObjectiveError(f"the dry run that finds the space failed: {type(error).__name__}: {error}") from error
+        found = probe.asked if found is None else _same(found, probe.asked)
+    if not found:
+        raise InvalidSpace("objective", "must ask for a parameter before it first reports", "no trial.suggest_…=", REMEDY)
+    return FromOptuna(objective, Space(found))
+
+
+def _same(first: dict[str, Parameter], second: dict[str, Parameter]) -> dict[str, Parameter]:
+    for name in [*first, *second]:
+        if name not in first or name not in second:
+            raise not_static(name, "asked for by every trial", "1 of 2 dry runs=…")
+        if Space({"x": first[name]}) != Space({"x": second[name]}):
+            raise not_static(name, "the same in every trial", f"{first[name]!r} and={second[name]!r}")
+    return first
+
+
+def not_static(name: str, rule: str, found: str) -> InvalidSpace:
+    """What is said of an objective whose space is not the same in every trial."""
+    return InvalidSpace(name, f"must be {rule}", found, REMEDY)
+
+
+def _is_pruned(error: Exception) -> bool:
+    """Whether it is Optuna's ``TrialPruned``; whoever raises it has imported Optuna."""
+    optuna = sys.modules.get("optuna")
+    return optuna is not None and isinstance(error, optuna.TrialPruned)
+
+
+class _EnoughSeen(BaseException):
+    """Ends a dry run; no ``Exception``, so that no objective catches it by accident."""
+
+
+class _Suggests:
+    """The ``suggest_…`` of an Optuna trial."""
+
+    params: dict[str, Any]
+
+    def _value(self, name: str, parameter: Parameter) -> Any:
+        raise NotImplementedError
+
+    def suggest_float(
+        self, name: str, low: float, high: float, *, step: float | None = None, log: bool = False
+    ) -> float:
+        return float(self._value(name, Constant(low) if low == high else Float(low, high, log=log, step=step)))
+
+    def suggest_int(self, name: str, low: int, high: int, *, step: int = 1, log: bool = False) -> int:
+        step_or_none = None if step == 1 else step
+        return int(self._value(name, Constant(low) if low == high else Int(low, high, log=log, step=step_or_none)))
+
+    def suggest_categorical(self, name: str, choices: Sequence[Any]) -> Any:
+        options = list(choices)
+        return self._value(name, Choice(options) if len(options) > 1 else Constant(options[0]))
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise ObjectiveError(f"trial.{name} of Optuna has no counterpart; rewrite this line for xstar")
+
+
+class Probe(_Suggests):
+    """What an objective is handed in a dry run."""
+
+    def __init__(self, place: float) -> None:
+        self.asked: dict[str, Parameter] = {}
+        self.params = {}
+        self.number = 0
+        self.user_attrs: dict[str, Any] = {}
+        self._place = place
+
+    def _value(self, name: str, parameter: Parameter) -> Any:
+        if name not in self.params:
+            self.asked[name] = parameter
+            cells = [self._place * (1 - 1e-9)] * max(1, parameter.draws)
+            self.params[name] = parameter.drawer(0)(cells)
+        return self.params[name]
+
+    def report(self, value: float, step: int) -> NoReturn:
+        raise _EnoughSeen
+
+    def should_prune(self) -> NoReturn:
+        raise _EnoughSeen
+
+    def set_user_attr(self, key: str, value: Any) -> None:
+        self.user_attrs[key] = value
+
+
+class Asking(_Suggests):
+    """What an objective is handed in a search: one of our trials in the clothes of Optuna's."""
+
+    def __init__(self, space: Space, trial: Any) -> None:
+        self.params = {}
+        self.number = trial.number
+        self.user_attrs: dict[str, Any] = {}
+        self._space, self._trial, self._ended = space, trial, False
+
+    def _value(self, name: str, parameter: Parameter) -> Any:
+        if name not in self._space:
+            raise not_static(name, "asked for by every trial", f"trial={self.number}, but no dry run asked for it")
+        if Space({"x": parameter}) != Space({"x": self._space[name]}):
+            raise not_static(name, "the same in every trial", f"{parameter!r} in trial={self.number}")
+        self.params[name] = self._trial[name]
+        return self.params[name]
+
+    def report(self, value: float, step: int) -> None:
+        """Reports are counted: each is one unit of budget, whatever its step is called."""
+        if not self._ended:
+            try:
+                self._trial.report(value)
+            except Pruned:
+                self._ended = True  # should_prune says so, and the objective raises TrialPruned
+
+    def should_prune(self) -> bool:
+        return self._ended
+
+    def set_user_attr(self, key: str, value: Any) -> None:
+        self.user_attrs[key] = value
+        self._trial.note(key, value)

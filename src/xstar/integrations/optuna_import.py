@@ -1,0 +1,150 @@
+"""``xstar import --optuna sqlite:///…``: a study of Optuna with its distributions, values, intermediate values and states.
+
+The trials are told to a study of ours one by one, as configurations that a user wanted tried, so that the journal is like any
+other and its audit comes out clean. A parameter that only some trials have gets a condition where one categorical parameter
+explains it; a study in which none does is refused by name.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from xstar.errors import InvalidArgument, InvalidSpace, UnknownStudy
+from xstar.inspect.exchange import export_events, import_events
+from xstar.integrations import missing
+from xstar.integrations.optuna import parameter, python_names
+from xstar.space import Space
+from xstar.study import Study
+from xstar.trial import Trial
+
+try:
+    import optuna
+    from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+    from optuna.trial import FrozenTrial, TrialState
+except ImportError as error:
+    raise missing("optuna_import", "optuna") from error
+
+
+def import_optuna(url: str, source: str | None, name: str, storage: str | os.PathLike[str]) -> None:
+    """Make the study ``name`` in ``storage`` of the study ``source`` at Optuna's storage ``url``."""
+    found = _load(url, source)
+    if len(found.directions) > 1:
+        raise InvalidArgument("study", "must have one objective", f"directions={len(found.directions)}")
+    trials = found.get_trials(deepcopy=False)
+    distributions = _merged(trials)
+    names = python_names(distributions)
+    space = Space({names[each]: _conditional(each, given, trials, names) for each, given in distributions.items()})
+    now = [0.0]
+    direction = found.direction.name.lower()
+    with Study(space, direction=direction, method="auto", seed=0, clock=lambda: now[0]) as study:
+        for trial in sorted(trials, key=lambda each: each.number):
+            _tell(study, trial, names, now)
+        import_events(export_events(study), name, storage)
+
+
+def _load(url: str, source: str | None) -> optuna.Study:
+    known = optuna.get_all_study_names(url)
+    if source is None and len(known) == 1:
+        source = known[0]
+    if source is None or source not in known:
+        shown = ", ".join(known) or "none"
+        raise UnknownStudy(f"{url} has no study {source!r}; it has {shown}: name one, `xstar import NAME --optuna {url} …`")
+    return optuna.load_study(study_name=source, storage=url)
+
+
+def _tell(study: Study, trial: FrozenTrial, names: dict[str, str], now: list[float]) -> None:
+    """One of Optuna's trials, at the times at which it began and ended."""
+    if trial.datetime_start is not None:
+        now[0] = max(now[0], trial.datetime_start.timestamp())
+    fixed = trial.system_attrs.get("fixed_params", {}) if trial.state == TrialState.WAITING else trial.params
+    config = {names[each]: value for each, value in fixed.items() if each in names}
+    if trial.state == TrialState.WAITING:
+        study.enqueue(config)
+        return
+    if not study.space.is_complete(study.space.parse_partial(config)):
+        return  # it ended before it had asked for all of its parameters: there is no configuration to speak of
+    study.enqueue(config)
+    made = study.ask()
+    assert made is not None
+    _note(study, made, trial)
+    _report(study, made, trial.intermediate_values)
+    if trial.datetime_complete is not None:
+        now[0] = max(now[0], trial.datetime_complete.timestamp())
+    if trial.state == TrialState.COMPLETE:
+        if made.value is not None and made.value == trial.value:
+            study.complete(made)
+        else:
+            study.tell(made, trial.value)
+    elif trial.state == TrialState.PRUNED:
+        study.fail(made, f"pruned by Optuna after {len(trial.intermediate_values)} reports")
+    elif trial.state == TrialState.FAIL:
+        study.fail(made, f"failed in Optuna: {trial.system_attrs.get('fail_reason', 'no reason on record')}")
+
+
+def _report(study: Study, made: Trial, values: dict[int, float]) -> None:
+    first = min(values, default=1)
+    for step, value in sorted(values.items()):
+        if value == value and abs(value) != float("inf"):  # a NaN on the way would end the trial here
+            study.report(made, value, step + max(0, 1 - first))
+
+
+def _note(study: Study, made: Trial, trial: FrozenTrial) -> None:
+    attrs: dict[str, Any] = {"optuna": trial.number}
+    for key, value in trial.user_attrs.items():
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError):
+            value = repr(value)
+        attrs[key] = value
+    study.annotate(made, attrs)
+
+
+# ---------------------------------------------------------------- the space
+
+
+def _merged(trials: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
+    """The distributions by name; one whose range changed has the range of all."""
+    found: dict[str, BaseDistribution] = {}
+    for trial in trials:
+        for name, given in trial.distributions.items():
+            found[name] = _both(name, found[name], given) if name in found else given
+    if not found:
+        raise InvalidSpace("study", "must have a trial with a parameter", f"trials={len(trials)}")
+    return found
+
+
+def _both(name: str, first: BaseDistribution, second: BaseDistribution) -> BaseDistribution:
+    if first == second:
+        return first
+    for kind in (FloatDistribution, IntDistribution):
+        if isinstance(first, kind) and isinstance(second, kind) and (first.log, first.step) == (second.log, second.step):
+            on_grid = first.step is None or (first.low - second.low) % first.step == 0
+            if on_grid:
+                return kind(min(first.low, second.low), max(first.high, second.high), log=first.log, step=first.step)
+    rule, remedy = "must be the same in all trials", "the space of a study of ours does not change"
+    raise InvalidSpace(name, rule, f"{first} and then {second}", remedy)
+
+
+def _conditional(name: str, given: BaseDistribution, trials: Sequence[FrozenTrial], names: dict[str, str]) -> Any:
+    """The parameter; with a condition, if only some of the trials have it."""
+    made = parameter(name, given)
+    whole = [trial for trial in trials if trial.state in (TrialState.COMPLETE, TrialState.PRUNED)]
+    if all(name in trial.params for trial in whole):
+        return made
+    for parent in sorted({other for trial in whole for other in trial.params}):
+        kinds = {type(trial.distributions.get(parent)) for trial in whole}
+        if parent == name or kinds != {CategoricalDistribution}:
+            continue
+        on = {trial.params[parent] for trial in whole if name in trial.params}
+        off = {trial.params[parent] for trial in whole if name not in trial.params}
+        if not on & off:
+            options = list(whole[0].distributions[parent].choices)
+            when = {names[parent]: [option for option in options if option in on]}
+            return replace(made, when=when)
+    rule = "must be in all trials, or where one categorical parameter has certain values"
+    count = sum(name in trial.params for trial in whole)
+    raise InvalidSpace(name, rule, f"{count} of {len(whole)} trials=…", "the space of a study of ours is declared")

@@ -1,0 +1,241 @@
+"""Our searchers in an Optuna study, Optuna's studies in ours, and Optuna's objectives as they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import xstar as xs
+from xstar.cli.main import app
+from xstar.errors import InvalidArgument, InvalidSpace, ObjectiveError, UnknownStudy
+from xstar.inspect.audit import audit
+from xstar.searchers import GP
+
+optuna = pytest.importorskip("optuna", reason="Optuna is not installed")
+
+from xstar.integrations.optuna import Sampler, python_names  # noqa: E402
+from xstar.integrations.optuna_import import import_optuna  # noqa: E402
+
+optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+
+def quadratic(trial: Any) -> float:
+    x = trial.suggest_float("x", -5, 5)
+    width = trial.suggest_int("net/width", 1, 64, log=True)
+    kind = trial.suggest_categorical("kind", ["a", "b", None])
+    trial.suggest_float("fixed", 1.0, 1.0)
+    return float((x - 1) ** 2 + abs(width - 8) / 8 + (kind != "b"))
+
+
+def optimise(sampler: Any, objective: Any = quadratic, trials: int = 25, **options: Any) -> Any:
+    study = optuna.create_study(sampler=sampler, **options)
+    study.optimize(objective, n_trials=trials)
+    return study
+
+
+def params(study: Any) -> list[Any]:
+    return [trial.params for trial in study.trials]
+
+
+# ---------------------------------------------------------------- Sampler
+
+
+def test_a_model_finds_more_than_chance() -> None:
+    ours = optimise(Sampler("gp", seed=0))
+    chance = optimise(optuna.samplers.RandomSampler(seed=0))
+    assert ours.best_value < 0.5
+    assert ours.best_value < chance.best_value
+
+
+def test_the_same_seed_gives_the_same_trials() -> None:
+    assert params(optimise(Sampler(GP(), seed=3), trials=12)) == params(optimise(Sampler("gp", seed=3), trials=12))
+    assert params(optimise(Sampler("tpe", seed=3), trials=4)) != params(optimise(Sampler("tpe", seed=4), trials=4))
+
+
+def test_it_maximises_where_optuna_does() -> None:
+    study = optimise(Sampler("gp", seed=1), lambda trial: -((trial.suggest_float("x", -5, 5) - 2) ** 2), 20, direction="maximize")
+    assert study.best_value > -0.05
+
+
+def test_what_only_some_trials_ask_for_is_drawn_and_steps_are_kept() -> None:
+    def branching(trial: Any) -> float:
+        if trial.suggest_categorical("kind", ["a", "b"]) == "a":
+            return trial.suggest_float("depth", 0, 1, step=0.25) + 1
+        return trial.suggest_float("rate", 1e-4, 1, log=True)
+
+    study = optimise(Sampler("gp", seed=0), branching, 20)
+    assert {trial.params["depth"] for trial in study.trials if "depth" in trial.params} <= {0.0, 0.25, 0.5, 0.75, 1.0}
+    assert study.best_params["kind"] == "b"
+
+
+def test_failed_and_pruned_trials_and_an_exhausted_space() -> None:
+    def fragile(trial: Any) -> float:
+        x = trial.suggest_int("x", 0, 3)
+        if x == 0:
+            raise optuna.TrialPruned
+        return float("nan") if x == 1 else x
+
+    study = optimise(Sampler("random", seed=0), fragile, 12)
+    assert {trial.params["x"] for trial in study.trials} == {0, 1, 2, 3}
+    assert study.best_value == 2
+
+
+def test_pending_trials_are_seen() -> None:
+    study = optuna.create_study(sampler=Sampler("random", seed=0))
+    study.add_trial(optuna.create_trial(value=1.0, params={"x": 0}, distributions={"x": optuna.distributions.IntDistribution(0, 4)}))
+    asked = [study.ask({"x": optuna.distributions.IntDistribution(0, 4)}) for _ in range(4)]
+    assert sorted(trial.params["x"] for trial in asked) == [1, 2, 3, 4]  # untried, although none of them has ended
+
+
+def test_what_a_sampler_refuses() -> None:
+    with pytest.raises(InvalidArgument, match="method: must be one of .*or a searcher, but got 'magic'"):
+        Sampler("magic")
+    with pytest.raises(InvalidArgument, match="one objective, but got 2"):
+        optimise(Sampler("gp"), lambda trial: (trial.suggest_float("x", 0, 1), 0), 1, directions=["minimize", "maximize"])
+
+
+def test_names_become_identifiers() -> None:
+    assert python_names(["lr/max", "lr_max", "2d", "class", "x"]) == {
+        "lr/max": "lr_max",
+        "lr_max": "lr_max_",
+        "2d": "p_2d",
+        "class": "class_",
+        "x": "x",
+    }
+
+
+# ---------------------------------------------------------------- import
+
+
+def curve(trial: Any) -> float:
+    kind = trial.suggest_categorical("kind", ["sgd", "adam"])
+    lr = trial.suggest_float("lr", 1e-4, 1e-1, log=True)
+    momentum = trial.suggest_float("momentum", 0, 0.99) if kind == "sgd" else 0.9
+    if trial.number == 3:
+        raise RuntimeError("out of memory")
+    loss = 1.0
+    for step in range(4):
+        loss = lr + (momentum - 0.9) ** 2 + 1 / (step + 1)
+        trial.report(loss, step)
+        if trial.should_prune():
+            raise optuna.TrialPruned
+    trial.set_user_attr("note", "seen")
+    return loss
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> str:
+    url = f"sqlite:///{tmp_path / 'optuna.db'}"
+    pruner = optuna.pruners.MedianPruner(n_startup_trials=3)
+    study = optuna.create_study(
+        study_name="old", storage=url, sampler=optuna.samplers.RandomSampler(seed=0), pruner=pruner
+    )
+    study.optimize(curve, n_trials=14, catch=RuntimeError)
+    study.enqueue_trial({"kind": "adam", "lr": 0.001})
+    return url
+
+
+def test_a_study_of_optuna_comes_whole(stored: str, tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["import", "--optuna", stored, "--study", "new", "--storage", str(tmp_path / "x.db")])
+    assert done.exit_code == 0, done.output
+    assert "imported study 'new': 14 trials" in done.output
+    old = optuna.load_study(study_name="old", storage=stored)
+    with xs.Study.open("new", tmp_path / "x.db") as study:
+        momentum = xs.Float(0, 0.99, when={"kind": ["sgd"]})
+        assert study.space["momentum"].to_json() == xs.Space(kind=study.space["kind"], momentum=momentum)["momentum"].to_json()
+        for theirs, ours in zip(old.trials, study.trials, strict=False):
+            assert ours.config == theirs.params
+            assert [each.metrics["value"] for each in ours.reports] == list(theirs.intermediate_values.values())
+            if theirs.state == optuna.trial.TrialState.COMPLETE:
+                assert (ours.state, ours.value, ours.attrs["note"]) == (xs.State.COMPLETE, theirs.value, "seen")
+                assert ours.ended_at == theirs.datetime_complete.timestamp()
+            else:
+                assert ours.state is xs.State.FAILED
+        states = {trial.state for trial in old.trials}
+        assert {optuna.trial.TrialState.PRUNED, optuna.trial.TrialState.FAIL} <= states
+        assert study.best.value == old.best_value
+        assert audit(study).findings == []
+        following = study.ask()
+        assert following is not None
+        assert following.config == {"kind": "adam", "lr": 0.001}  # what waited there waits here
+
+
+def test_what_an_import_refuses(tmp_path: Path, stored: str) -> None:
+    with pytest.raises(UnknownStudy, match="has no study 'other'; it has old"):
+        import_optuna(stored, "other", "new", tmp_path / "x.db")
+    url = f"sqlite:///{tmp_path / 'more.db'}"
+    study = optuna.create_study(study_name="odd", storage=url)
+    study.optimize(lambda t: t.suggest_float("x", 0, 1) + (t.suggest_float("z", 0, 1) if t.number % 2 else 0), n_trials=4)
+    with pytest.raises(InvalidSpace, match="z: must be in all trials, or where one categorical parameter"):
+        import_optuna(url, "odd", "new", tmp_path / "x.db")
+    both = optuna.create_study(study_name="both", storage=url, directions=["minimize", "minimize"])
+    both.optimize(lambda t: (t.suggest_float("x", 0, 1), 0), n_trials=1)
+    with pytest.raises(InvalidArgument, match="one objective"):
+        import_optuna(url, "both", "new", tmp_path / "x.db")
+    done = CliRunner().invoke(app, ["import", "--study", "new", "--storage", str(tmp_path / "x.db")])
+    assert done.exit_code == 2
+    assert not (tmp_path / "x.db").exists()
+
+
+# ---------------------------------------------------------------- from_optuna
+
+
+def static(trial: Any) -> float:
+    lr = trial.suggest_float("lr", 1e-4, 1e-1, log=True)
+    layers = trial.suggest_int("layers", 1, 3)
+    kind = trial.suggest_categorical("kind", ["a", "b"])
+    trial.set_user_attr("kind", kind)
+    loss = 9.0
+    for step in range(9):
+        loss = abs(lr - 0.01) + layers + (kind == "a") + 1 / (step + 1)
+        trial.report(loss, step)
+        if trial.should_prune():
+            raise optuna.TrialPruned
+    return loss
+
+
+def test_an_objective_runs_unchanged() -> None:
+    ported = xs.from_optuna(static)
+    assert ported.space == xs.Space(
+        lr=xs.Float(1e-4, 1e-1, log=True), layers=xs.Int(1, 3), kind=xs.Choice(["a", "b"])
+    )
+    result = xs.minimize(ported, ported.space, trials=20, max_budget=9, method="mobster-stop", seed=0)
+    assert result.value < 2
+    states = {trial.state for trial in result.study.trials}
+    assert states == {xs.State.COMPLETE, xs.State.STOPPED}
+    assert result.best.attrs["kind"] == "b"
+    theirs = optimise(optuna.samplers.TPESampler(seed=0), static, 3).trials[0]
+    mine = optuna.trial.FixedTrial(result.config)
+    assert static(mine) == result.value  # the very same function of the parameters
+    assert set(theirs.params) == set(result.config)
+
+
+def test_what_is_not_static_is_refused_by_name() -> None:
+    def conditional(trial: Any) -> float:
+        return trial.suggest_float("x", 0, 1) if trial.suggest_categorical("c", [0, 1]) else 0.0
+
+    def shifting(trial: Any) -> float:
+        return trial.suggest_int("b", 1, 1 + trial.suggest_int("a", 1, 9))
+
+    def rare(trial: Any) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        return trial.suggest_float("y", 0, 1) if 0.2 < x < 0.8 else x
+
+    with pytest.raises(InvalidSpace, match="x: must be asked for by every trial, but got 1 of 2 dry runs"):
+        xs.from_optuna(conditional)
+    with pytest.raises(InvalidSpace, match=r"b: must be the same in every trial, but got Int\(1, 2\) and=Int\(1, 10\)"):
+        xs.from_optuna(shifting)
+    ported = xs.from_optuna(rare)  # neither end shows it
+    trials = xs.minimize(ported, ported.space, trials=10, seed=0, max_failures=None, method="sobol").study.trials
+    failed = [trial for trial in trials if trial.state is xs.State.FAILED]
+    assert {0.2 < trial["x"] < 0.8 for trial in failed} == {True}
+    assert "y: must be asked for by every trial, but got trial=" in (failed[0].reason or "")
+    with pytest.raises(InvalidSpace, match="must ask for a parameter before it first reports"):
+        xs.from_optuna(lambda trial: 0.0)
+    with pytest.raises(ObjectiveError, match="the dry run that finds the space failed: ZeroDivisionError"):
+        xs.from_optuna(lambda trial: 1 / 0)
+    with pytest.raises(ObjectiveError, match=r"trial.study of Optuna has no counterpart"):
+        xs.from_optuna(lambda trial: trial.study)
