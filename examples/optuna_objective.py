@@ -20,7 +20,10 @@ def objective(trial):
 if __name__ == "__main__":
     trials = int(sys.argv[1]) if len(sys.argv) > 1 else 40
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    for name, sampler in (("TPE of Optuna", optuna.samplers.TPESampler(seed=0)), ("GP of xstar", Sampler("gp", seed=0))):
+    for name, sampler in (
+        ("TPE of Optuna", optuna.samplers.TPESampler(seed=0)),
+        ("GP of xstar", Sampler("gp", seed=0)),
+    ):
         study = optuna.create_study(sampler=sampler)
         study.optimize(objective, n_trials=trials)
         print(f"{name} in Optuna: {study.best_value:.3f}")

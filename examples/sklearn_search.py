@@ -28,5 +28,7 @@ if __name__ == "__main__":
         random_state=0,
         study="svc",  # run the example again: nothing is left to do but the refit
     ).fit(X_train, y_train)
-    print(f"cross-validated {search.best_score_:.3f}, test {search.score(X_test, y_test):.3f} with {search.best_params_}")
+    print(
+        f"cross-validated {search.best_score_:.3f}, test {search.score(X_test, y_test):.3f} with {search.best_params_}"
+    )
     print("samples per candidate:", sorted(search.cv_results_["n_resources"].tolist()))

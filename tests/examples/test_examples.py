@@ -22,6 +22,7 @@ SMALL = {
     "sklearn_pipeline": (6, r"accuracy 0\.\d+ with \{'model': .*tried: "),
     "sklearn_search": (6, r"cross-validated 0\.\d+, test 0\.\d+ with .*samples per candidate: \["),
     "optuna_objective": (8, r"TPE of Optuna in Optuna: \d.*GP of xstar in Optuna: \d.*in xstar: \d+\.\d+ by auto"),
+    "lightgbm_rounds": (6, r"log loss 0\.\d+ with .*\n\d+ rounds instead of 540"),
     "constraints": (6, r"error 0\.\d+ with \d+ of 4000 nodes: .* of 6 trials were beyond"),
     "feature_selection": (40, r"method pbil, loss 0\.\d+\nkept \d+ of 30 real features"),
     "digits": (4, r"error 0\.\d+ with \{'lr'"),
@@ -30,12 +31,14 @@ SMALL = {
     "cotrain_digits": (20, r"pbil-epsilon layers [01]{15}, "),
 }
 WITH_TORCH = ("torch_digits", "digits_cnn", "cotrain_digits")
+NEEDS = {"lightgbm_rounds": "lightgbm", "optuna_objective": "optuna"}
 WAIT = 250  # seconds that none of them takes, whatever else the machine does
 
 
 def run(name: str, folder: Path, *words: str) -> str:
-    if name in WITH_TORCH and find_spec("torch") is None:
-        pytest.skip("torch is not installed")
+    needs = "torch" if name in WITH_TORCH else NEEDS.get(name)
+    if needs is not None and find_spec(needs) is None:
+        pytest.skip(f"{needs} is not installed")
     done = subprocess.run(
         [sys.executable, "-W", "error", str(EXAMPLES / f"{name}.py"), *words],
         cwd=folder,

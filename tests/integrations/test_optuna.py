@@ -56,7 +56,9 @@ def test_the_same_seed_gives_the_same_trials() -> None:
 
 
 def test_it_maximises_where_optuna_does() -> None:
-    study = optimise(Sampler("gp", seed=1), lambda trial: -((trial.suggest_float("x", -5, 5) - 2) ** 2), 20, direction="maximize")
+    study = optimise(
+        Sampler("gp", seed=1), lambda trial: -((trial.suggest_float("x", -5, 5) - 2) ** 2), 20, direction="maximize"
+    )
     assert study.best_value > -0.05
 
 
@@ -85,16 +87,20 @@ def test_failed_and_pruned_trials_and_an_exhausted_space() -> None:
 
 def test_pending_trials_are_seen() -> None:
     study = optuna.create_study(sampler=Sampler("random", seed=0))
-    study.add_trial(optuna.create_trial(value=1.0, params={"x": 0}, distributions={"x": optuna.distributions.IntDistribution(0, 4)}))
+    study.add_trial(
+        optuna.create_trial(value=1.0, params={"x": 0}, distributions={"x": optuna.distributions.IntDistribution(0, 4)})
+    )
     asked = [study.ask({"x": optuna.distributions.IntDistribution(0, 4)}) for _ in range(4)]
     assert sorted(trial.params["x"] for trial in asked) == [1, 2, 3, 4]  # untried, although none of them has ended
 
 
 def test_what_a_sampler_refuses() -> None:
-    with pytest.raises(InvalidArgument, match="method: must be one of .*or a searcher, but got 'magic'"):
+    with pytest.raises(InvalidArgument, match=r"method: must be one of .*or a searcher, but got 'magic'"):
         Sampler("magic")
     with pytest.raises(InvalidArgument, match="one objective, but got 2"):
-        optimise(Sampler("gp"), lambda trial: (trial.suggest_float("x", 0, 1), 0), 1, directions=["minimize", "maximize"])
+        optimise(
+            Sampler("gp"), lambda trial: (trial.suggest_float("x", 0, 1), 0), 1, directions=["minimize", "maximize"]
+        )
 
 
 def test_names_become_identifiers() -> None:
@@ -139,13 +145,18 @@ def stored(tmp_path: Path) -> str:
 
 
 def test_a_study_of_optuna_comes_whole(stored: str, tmp_path: Path) -> None:
-    done = CliRunner().invoke(app, ["import", "--optuna", stored, "--study", "new", "--storage", str(tmp_path / "x.db")])
+    done = CliRunner().invoke(
+        app, ["import", "--optuna", stored, "--study", "new", "--storage", str(tmp_path / "x.db")]
+    )
     assert done.exit_code == 0, done.output
     assert "imported study 'new': 14 trials" in done.output
     old = optuna.load_study(study_name="old", storage=stored)
     with xs.Study.open("new", tmp_path / "x.db") as study:
         momentum = xs.Float(0, 0.99, when={"kind": ["sgd"]})
-        assert study.space["momentum"].to_json() == xs.Space(kind=study.space["kind"], momentum=momentum)["momentum"].to_json()
+        assert (
+            study.space["momentum"].to_json()
+            == xs.Space(kind=study.space["kind"], momentum=momentum)["momentum"].to_json()
+        )
         for theirs, ours in zip(old.trials, study.trials, strict=False):
             assert ours.config == theirs.params
             assert [each.metrics["value"] for each in ours.reports] == list(theirs.intermediate_values.values())
@@ -168,7 +179,9 @@ def test_what_an_import_refuses(tmp_path: Path, stored: str) -> None:
         import_optuna(stored, "other", "new", tmp_path / "x.db")
     url = f"sqlite:///{tmp_path / 'more.db'}"
     study = optuna.create_study(study_name="odd", storage=url)
-    study.optimize(lambda t: t.suggest_float("x", 0, 1) + (t.suggest_float("z", 0, 1) if t.number % 2 else 0), n_trials=4)
+    study.optimize(
+        lambda t: t.suggest_float("x", 0, 1) + (t.suggest_float("z", 0, 1) if t.number % 2 else 0), n_trials=4
+    )
     with pytest.raises(InvalidSpace, match="z: must be in all trials, or where one categorical parameter"):
         import_optuna(url, "odd", "new", tmp_path / "x.db")
     both = optuna.create_study(study_name="both", storage=url, directions=["minimize", "minimize"])
@@ -199,9 +212,7 @@ def static(trial: Any) -> float:
 
 def test_an_objective_runs_unchanged() -> None:
     ported = xs.from_optuna(static)
-    assert ported.space == xs.Space(
-        lr=xs.Float(1e-4, 1e-1, log=True), layers=xs.Int(1, 3), kind=xs.Choice(["a", "b"])
-    )
+    assert ported.space == xs.Space(lr=xs.Float(1e-4, 1e-1, log=True), layers=xs.Int(1, 3), kind=xs.Choice(["a", "b"]))
     result = xs.minimize(ported, ported.space, trials=20, max_budget=9, method="mobster-stop", seed=0)
     assert result.value < 2
     states = {trial.state for trial in result.study.trials}

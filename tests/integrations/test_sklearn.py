@@ -101,7 +101,9 @@ def test_a_pipeline_with_nested_names_conditions_and_steps_to_choose() -> None:
     tried = {type(params["clf"]) for params in search.cv_results_["params"]}
     assert tried == {LogisticRegression, DecisionTreeClassifier}
     assert isinstance(search.best_estimator_["clf"], type(search.best_params_["clf"]))
-    conditional = xs.Space(splitter=xs.Choice(["best", "random"]), max_features=xs.Int(1, 4, when={"splitter": "random"}))
+    conditional = xs.Space(
+        splitter=xs.Choice(["best", "random"]), max_features=xs.Int(1, 4, when={"splitter": "random"})
+    )
     table = SearchCV(tree(), conditional, n_iter=8, cv=2, random_state=1).fit(X, y).cv_results_
     assert list(table["param_max_features"].mask) == [params["splitter"] == "best" for params in table["params"]]
 
@@ -211,7 +213,9 @@ def test_ctrl_c_loses_nothing(tmp_path: Path) -> None:
 
 
 def test_bad_candidates_get_little_of_the_resource() -> None:
-    search = SearchCV(Fragile(), {"a": xs.Float(0, 1)}, resource="amount", max_resources=9, n_iter=15, cv=2, random_state=0)
+    search = SearchCV(
+        Fragile(), {"a": xs.Float(0, 1)}, resource="amount", max_resources=9, n_iter=15, cv=2, random_state=0
+    )
     search.fit(X, y)
     given = search.cv_results_["n_resources"]
     assert set(given) == {1, 3, 9}

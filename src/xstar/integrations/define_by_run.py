@@ -1,8 +1,9 @@
 """``xs.from_optuna(objective)``: an objective that asks ``trial.suggest_float(…)`` as one of ours.
 
-Its space is found by a dry run: the objective is called with values of our choosing until it reports or returns, once with the lower
-ends and the first options, once with the upper ends and the last. Where the two ask for different things the space is not static,
-and it is refused by the name of the parameter. So is, later, a trial that asks for anything else. Optuna need not be installed.
+Its space is found by a dry run: the objective is called with values of our choosing until it reports or returns, once with the
+lower ends and the first options, once with the upper ends and the last. Where the two ask for different things the space is not
+static, and it is refused by the name of the parameter. So is, later, a trial that asks for anything else. Optuna need not be
+installed.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ class FromOptuna:
 def from_optuna(objective: Objective, *, dry_runs: int = 2) -> FromOptuna:
     """Take an Optuna objective as it is: ``ported = xs.from_optuna(objective)``, ``xs.minimize(ported, ported.space, …)``.
 
-    ``dry_runs`` is how often the objective is called to find its space. Each call ends at the objective's first report, or when it
-    returns; so one that does not report is evaluated.
+    ``dry_runs`` is how often the objective is called to find its space. Each call ends at the objective's first report, or when
+    it returns; so one that does not report is evaluated.
     """
     whole_number("dry_runs", dry_runs, least=1)
     found: dict[str, Parameter] | None = None
@@ -56,10 +57,14 @@ def from_optuna(objective: Objective, *, dry_runs: int = 2) -> FromOptuna:
             pass
         except Exception as error:
             if not _is_pruned(error):
-                raise ObjectiveError(f"the dry run that finds the space failed: {type(error).__name__}: {error}") from error
+                raise ObjectiveError(
+                    f"the dry run that finds the space failed: {type(error).__name__}: {error}"
+                ) from error
         found = probe.asked if found is None else _same(found, probe.asked)
     if not found:
-        raise InvalidSpace("objective", "must ask for a parameter before it first reports", "no trial.suggest_…=", REMEDY)
+        raise InvalidSpace(
+            "objective", "must ask for a parameter before it first reports", "no trial.suggest_…=", REMEDY
+        )
     return FromOptuna(objective, Space(found))
 
 

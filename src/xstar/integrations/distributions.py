@@ -18,7 +18,9 @@ from xstar.errors import InvalidSpace
 from xstar.space import Choice, Domain, Float, Int, Ordinal, Parameter, Space
 from xstar.space.values import freeze
 
-SCALES = "uniform, loguniform and randint can be converted; write xs.Float or xs.Int, with prior=xs.Normal(…) for a normal"
+SCALES = (
+    "uniform, loguniform and randint can be converted; write xs.Float or xs.Int, with prior=xs.Normal(…) for a normal"
+)
 
 
 class Candidates:
@@ -55,7 +57,9 @@ class Candidates:
 
     def params(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """A configuration as an estimator takes it."""
-        return {name: self._labelled[name][value] if name in self._labelled else value for name, value in config.items()}
+        return {
+            name: self._labelled[name][value] if name in self._labelled else value for name, value in config.items()
+        }
 
 
 def from_distribution(name: str, frozen: Any) -> Float | Int:
@@ -67,7 +71,9 @@ def from_distribution(name: str, frozen: Any) -> Float | Int:
             return Float(float(low), float(high))
         if kind == "randint":
             return Int(int(low), int(high))
-        if low > 0 and math.isclose(frozen.median(), math.sqrt(low * high), rel_tol=1e-9):  # else it was shifted by loc=
+        if low > 0 and math.isclose(
+            frozen.median(), math.sqrt(low * high), rel_tol=1e-9
+        ):  # else it was shifted by loc=
             return Float(float(low), float(high), log=True)
     raise InvalidSpace(name, "must be a distribution that xstar has, too", f"{kind}=…", SCALES)
 

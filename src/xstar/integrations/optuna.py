@@ -1,6 +1,6 @@
 """``Sampler``: our searchers inside an Optuna study, define-by-run; and what Optuna's distributions are called here.
 
-Optuna asks for all parameters that every trial so far had at once (the relative search space), and for any other one by one. The
+Optuna asks at once for all parameters that every trial so far had (the relative search space), and one by one for others. The
 former are handed to the searcher, with a history of the trials over that space; the latter are drawn at random.
 """
 
@@ -77,7 +77,9 @@ class Sampler(BaseSampler):
         self, study: OptunaStudy, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
         """A parameter that not every trial had, at random."""
-        drawn = Space(x=parameter(param_name, param_distribution)).sample(self._streams.generator(trial.number, param_name))
+        drawn = Space(x=parameter(param_name, param_distribution)).sample(
+            self._streams.generator(trial.number, param_name)
+        )
         return drawn["x"]
 
     def _mirror(self, study: OptunaStudy, search_space: dict[str, BaseDistribution]) -> Mirror:
@@ -85,7 +87,9 @@ class Sampler(BaseSampler):
         key = (study.study_name, repr(search_space))
         if key not in self._mirrors:
             maximise = study.direction == StudyDirection.MAXIMIZE
-            settings = Settings(space, searcher=self._searcher, direction="maximize" if maximise else "minimize", seed=0)
+            settings = Settings(
+                space, searcher=self._searcher, direction="maximize" if maximise else "minimize", seed=0
+            )
             history = History()
             history.extend([settings.create(None, 0.0, VERSION)])
             self._mirrors[key] = Mirror(history, names)

@@ -52,7 +52,9 @@ def _load(url: str, source: str | None) -> optuna.Study:
         source = known[0]
     if source is None or source not in known:
         shown = ", ".join(known) or "none"
-        raise UnknownStudy(f"{url} has no study {source!r}; it has {shown}: name one, `xstar import NAME --optuna {url} …`")
+        raise UnknownStudy(
+            f"{url} has no study {source!r}; it has {shown}: name one, `xstar import NAME --optuna {url} …`"
+        )
     return optuna.load_study(study_name=source, storage=url)
 
 
@@ -121,7 +123,11 @@ def _both(name: str, first: BaseDistribution, second: BaseDistribution) -> BaseD
     if first == second:
         return first
     for kind in (FloatDistribution, IntDistribution):
-        if isinstance(first, kind) and isinstance(second, kind) and (first.log, first.step) == (second.log, second.step):
+        if (
+            isinstance(first, kind)
+            and isinstance(second, kind)
+            and (first.log, first.step) == (second.log, second.step)
+        ):
             on_grid = first.step is None or (first.low - second.low) % first.step == 0
             if on_grid:
                 return kind(min(first.low, second.low), max(first.high, second.high), log=first.log, step=first.step)

@@ -60,7 +60,7 @@ class SearchCV(BaseSearchCV):
         What a candidate may get more or less of: a parameter as ``n_estimators`` or ``clf__max_iter``, or ``"n_samples"``. Bad
         candidates end with little of it.
     min_resources, max_resources
-        The least and the most of it. By default 1, or a few samples of each class; and all samples, or the estimator's own value.
+        The least and the most of it. By default 1, or a few samples of each class; all samples, or the estimator's own value.
     study, storage
         A name makes the search durable: after a crash or Ctrl-C, call ``fit`` again.
     """
@@ -142,7 +142,9 @@ class SearchCV(BaseSearchCV):
                 target = min(trial.target or 0 for trial in running)
                 group = [trial for trial in running if (trial.target or 0) == target]
                 self._evaluate(group, target, evaluate_candidates)
-                went_on = {trial.number for trial in group if search.tell(study, trial, target, getattr(self, "metric_", None))}
+                went_on = {
+                    trial.number for trial in group if search.tell(study, trial, target, getattr(self, "metric_", None))
+                }
                 running = [trial for trial in running if trial not in group or trial.number in went_on]
             if study.refresh().best is None and search.last_failure is not None:
                 raise search.last_failure
@@ -176,7 +178,9 @@ class SearchCV(BaseSearchCV):
         search = self._search
         fresh = out[len(out) - folds * len(search.under_way) :]
         for place, (number, each) in enumerate(search.under_way.items()):
-            kept = [{key: fold[key] for key in KEPT if key in fold} for fold in fresh[place * folds : (place + 1) * folds]]
+            kept = [
+                {key: fold[key] for key in KEPT if key in fold} for fold in fresh[place * folds : (place + 1) * folds]
+            ]
             search.rows[number] = (each, kept)
         search.fresh = True
         if not hasattr(self, "metric_"):
@@ -272,7 +276,11 @@ class Search:
     def tell(self, study: Study, trial: Trial, target: int, metric: str | None) -> bool:
         """Record what the folds gave; returns whether the trial goes on at once."""
         _, folds = self.rows[trial.number]
-        noted = {"folds": folds and [_plain(fold) for fold in folds], "data": self.data, "amount": self.amounts.get(trial.number)}
+        noted = {
+            "folds": folds and [_plain(fold) for fold in folds],
+            "data": self.data,
+            "amount": self.amounts.get(trial.number),
+        }
         study.annotate(trial, {"cv": noted})
         if folds is None:
             study.fail(trial, str(self.last_failure).strip())
@@ -292,7 +300,10 @@ class Search:
 def _plain(fold: Fold) -> dict[str, Any]:
     """As JSON, which has no NaN."""
     scores = fold.items()
-    return {key: {k: _finite(v) for k, v in value.items()} if isinstance(value, dict) else _finite(value) for key, value in scores}
+    return {
+        key: {k: _finite(v) for k, v in value.items()} if isinstance(value, dict) else _finite(value)
+        for key, value in scores
+    }
 
 
 def _finite(value: Any) -> float | None:

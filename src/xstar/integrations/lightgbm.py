@@ -1,0 +1,53 @@
+"""LightGBM: ``Report``, a callback that reports each round, ends bad trials, and goes on from the booster of a paused one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xstar.errors import InvalidArgument
+from xstar.integrations import missing
+from xstar.integrations.rounds import Rounds
+
+try:
+    import lightgbm
+    from lightgbm.callback import CallbackEnv
+except ImportError as error:
+    raise missing("lightgbm", "lightgbm") from error
+
+
+class Report:
+    """Reports the metrics of all validation sets, as ``valid_0-l2``, after every ``every`` rounds.
+
+    ::
+
+        def objective(trial):
+            report = Report(trial)
+            lightgbm.train({**trial.config, "objective": "l2"}, train, num_boost_round=report.rounds,
+                           init_model=report.model, valid_sets=[valid], callbacks=[report])
+
+    The objective returns nothing: its last report counts. The data set needs ``free_raw_data=False`` if it is used again.
+    """
+
+    order = 100
+    """Late among callbacks: after those that change parameters or record."""
+    before_iteration = False
+
+    def __init__(self, trial: Any, *, every: int = 1) -> None:
+        self._rounds = Rounds(trial, every)
+
+    @property
+    def rounds(self) -> int:
+        """The rounds to train: ``max_budget × every``, less those that the saved booster has."""
+        return self._rounds.left
+
+    @property
+    def model(self) -> lightgbm.Booster | None:
+        """The booster of an earlier run, for ``init_model``; ``None``: there is none."""
+        saved = self._rounds.saved
+        return None if saved is None else lightgbm.Booster(model_str=saved)
+
+    def __call__(self, env: CallbackEnv) -> None:
+        metrics = {f"{result[0]}-{result[1]}": float(result[2]) for result in env.evaluation_result_list or ()}
+        if not metrics:
+            raise InvalidArgument("valid_sets", "must name a data set to report on", None, "valid_sets=[valid]")
+        self._rounds.completed(env.iteration + 1, metrics, lambda: env.model.model_to_string(num_iteration=-1))

@@ -1,0 +1,61 @@
+"""XGBoost: ``Report``, a callback that reports each round, ends bad trials, and goes on from the booster of a paused one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xstar.errors import InvalidArgument
+from xstar.integrations import missing
+from xstar.integrations.rounds import Rounds
+
+try:
+    import xgboost
+    from xgboost.callback import TrainingCallback
+except ImportError as error:
+    raise missing("xgboost", "xgboost") from error
+
+
+class Report(TrainingCallback):
+    """Reports the metrics of all evaluation sets, as ``valid-rmse``, after every ``every`` rounds.
+
+    ::
+
+        def objective(trial):
+            report = Report(trial)
+            xgboost.train(trial.config, train, num_boost_round=report.rounds, xgb_model=report.model,
+                          evals=[(valid, "valid")], verbose_eval=False, callbacks=[report])
+
+    The objective returns nothing: its last report counts.
+    """
+
+    def __init__(self, trial: Any, *, every: int = 1) -> None:
+        super().__init__()
+        self._rounds = Rounds(trial, every)
+
+    @property
+    def rounds(self) -> int:
+        """The rounds to train: ``max_budget × every``, less those that the saved booster has."""
+        return self._rounds.left
+
+    @property
+    def model(self) -> xgboost.Booster | None:
+        """The booster of an earlier run, for ``xgb_model``; ``None``: there is none."""
+        saved = self._rounds.saved
+        if saved is None:
+            return None
+        booster = xgboost.Booster()
+        booster.load_model(bytearray(saved))
+        return booster
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: dict[str, dict[str, list[Any]]]) -> bool:
+        """One round is done; returns whether to end, which is left to ``xs.Pruned``."""
+        metrics = {
+            f"{data}-{name}": float(values[-1][0] if isinstance(values[-1], tuple) else values[-1])
+            for data, log in evals_log.items()
+            for name, values in log.items()
+        }
+        if not metrics:
+            raise InvalidArgument("evals", "must name a data set to report on", None, 'evals=[(valid, "valid")]')
+        # The booster knows how many rounds it has; `epoch` counts from 0 when training goes on.
+        self._rounds.completed(model.num_boosted_rounds(), metrics, lambda: bytes(model.save_raw("ubj")))
+        return False
