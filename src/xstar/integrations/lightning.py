@@ -1,0 +1,67 @@
+"""PyTorch Lightning: ``Report``, a callback that reports each epoch, ends bad trials, and goes on from Lightning's checkpoint."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from xstar.errors import InvalidArgument, MissingMetric
+from xstar.integrations import missing
+
+try:
+    from lightning.pytorch import Callback
+except ImportError:
+    try:
+        from pytorch_lightning import Callback
+    except ImportError as error:
+        raise missing("lightning", "lightning") from error
+
+FILE = "lightning.ckpt"
+
+
+class Report(Callback):
+    """Reports what was logged in each epoch, and keeps Lightning's own checkpoint of it.
+
+    ::
+
+        def objective(trial):
+            report = Report(trial, monitor="val_loss")
+            trainer = Trainer(max_epochs=report.max_epochs, callbacks=[report], enable_checkpointing=False)
+            trainer.fit(Model(**trial.config), train, valid, ckpt_path=report.ckpt_path)
+
+    The objective returns nothing: its last report counts. With several processes, each of which makes a ``Report`` of its copy of
+    the trial, that of rank 0 counts and all end alike.
+    """
+
+    def __init__(self, trial: Any, monitor: str = "val_loss") -> None:
+        self._trial = trial
+        self._monitor = monitor
+        self._folder = trial.load()
+        if self._folder is not None and not isinstance(self._folder, Path):
+            raise InvalidArgument("trial", "must have a checkpoint that a Report saved", type(self._folder).__name__)
+
+    @property
+    def ckpt_path(self) -> str | None:
+        """Lightning's checkpoint of an earlier run, for ``trainer.fit(ckpt_path=…)``; ``None``: there is none."""
+        return None if self._folder is None else str(self._folder / FILE)
+
+    @property
+    def max_epochs(self) -> int:
+        """The epochs of a full training, those of earlier runs included, as Lightning counts them."""
+        if self._trial.max_budget is None:
+            raise InvalidArgument("max_budget", "is needed to know how many epochs there are", None, "pass max_budget=…")
+        return int(self._trial.max_budget)
+
+    def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:
+        """After the validation of the epoch: save, then report."""
+        logged = trainer.callback_metrics
+        if self._monitor not in logged:
+            remedy = f"self.log({self._monitor!r}, …) in validation_step, or monitor=…"
+            raise MissingMetric("monitor", f"must be logged in every epoch; there is {sorted(logged)}", self._monitor, remedy)
+        metrics = {name: float(value) for name, value in logged.items() if value.numel() == 1}
+        epoch = trainer.current_epoch + 1
+        with tempfile.TemporaryDirectory() as folder:
+            trainer.save_checkpoint(Path(folder) / FILE)  # on every rank: some strategies gather first
+            self._trial.save(Path(folder), epoch=epoch)
+        self._trial.report(metrics, epoch)
