@@ -1,0 +1,197 @@
+"""Experiment trackers as watchers of a study: ``xs.minimize(…, watch=TensorBoard("runs"))``.
+
+A tracker reads the history and writes what it has not written yet. So it may be attached late, or again after a crash, and
+writes what it missed; a tracker that fails is named once in the log and let go of, and the search goes on without it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any
+
+from xstar.integrations import missing
+from xstar.study import Study
+from xstar.trial import Reading, State, Trial
+
+log = logging.getLogger("xstar")
+
+
+class Tracker(ABC):
+    """Calls ``begin``, ``report`` and ``end`` once for each trial and report that is new since the last look."""
+
+    def __init__(self) -> None:
+        self.broken: str | None = None
+        """Why nothing is written any more; ``None``: all is well."""
+        self._reported: dict[int, int] = {}  # trial → how many of its reports were written
+        self._ended: set[int] = set()
+
+    def __call__(self, study: Study) -> None:
+        """Write what is new: what ``watch=`` calls."""
+        if self.broken is not None:
+            return
+        try:
+            for trial in study.history.trials:
+                if trial.number not in self._ended:
+                    self._follow(study, trial)
+        except Exception as error:  # whatever a tracker does, a search must not end of it
+            self.broken = f"{type(error).__name__}: {error}"
+            log.warning("%s failed and is let go of; the search goes on: %s", type(self).__name__, self.broken)
+
+    def replay(self, study: Study) -> None:
+        """Write all of a study that it has not written yet, whoever ran it; then ``close``."""
+        study.refresh()
+        self(study)
+        self.close()
+
+    def _follow(self, study: Study, trial: Trial) -> None:
+        done = self._reported.get(trial.number)
+        if done is None:
+            self.begin(study, trial)
+            done = self._reported[trial.number] = 0
+        for reading in trial.reports[done:]:
+            self.report(study, trial, reading)
+            self._reported[trial.number] += 1
+        if trial.state.over:
+            self.end(study, trial)
+            self._ended.add(trial.number)
+
+    @abstractmethod
+    def begin(self, study: Study, trial: Trial) -> None:
+        """A trial is seen for the first time."""
+
+    @abstractmethod
+    def report(self, study: Study, trial: Trial, reading: Reading) -> None:
+        """A report of a trial."""
+
+    @abstractmethod
+    def end(self, study: Study, trial: Trial) -> None:
+        """A trial is over."""
+
+    def close(self) -> None:
+        """Nothing more will come."""
+        return
+
+
+class TensorBoard(Tracker):
+    """One run per trial below ``folder``: its metrics over budgets, and its configuration as text and as hyperparameters."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        super().__init__()
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError:
+            try:
+                from tensorboardX import SummaryWriter
+            except ImportError as error:
+                raise missing("trackers", "tensorboardX") from error
+        self._make: Any = SummaryWriter
+        self._folder = Path(folder)
+        self._writers: dict[int, Any] = {}
+
+    def begin(self, study: Study, trial: Trial) -> None:
+        writer = self._make(str(self._folder / f"trial-{trial.number:04d}"))
+        self._writers[trial.number] = writer
+        writer.add_text("config", json.dumps(study.space.dump(trial.config), indent=1))
+        writer.add_text("origin", str(trial.origin))
+
+    def report(self, study: Study, trial: Trial, reading: Reading) -> None:
+        for name, value in reading.metrics.items():
+            self._writers[trial.number].add_scalar(name, value, reading.budget, walltime=reading.at)
+
+    def end(self, study: Study, trial: Trial) -> None:
+        writer = self._writers.pop(trial.number)
+        if trial.reason:
+            writer.add_text("reason", trial.reason)
+        writer.close()
+
+    def close(self) -> None:
+        for writer in self._writers.values():
+            writer.close()
+        self._writers.clear()
+
+
+class MLflow(Tracker):
+    """One run per trial, in the experiment ``experiment`` (by default, the study's name) at ``uri``.
+
+    A run is found again by its tags, so a tracker attached later goes on with the runs that are there.
+    """
+
+    ENDS = {State.COMPLETE: "FINISHED", State.STOPPED: "FINISHED"}  # noqa: RUF012  (read only)
+
+    def __init__(self, uri: str | None = None, experiment: str | None = None) -> None:
+        super().__init__()
+        try:
+            from mlflow import MlflowClient
+        except ImportError as error:
+            raise missing("trackers", "mlflow-skinny") from error
+        self._client: Any = MlflowClient(uri)
+        self._experiment = experiment
+        self._runs: dict[int, str] = {}
+
+    def begin(self, study: Study, trial: Trial) -> None:
+        client, name = self._client, self._experiment or study.name or "xstar"
+        known = client.get_experiment_by_name(name)
+        where = known.experiment_id if known is not None else client.create_experiment(name)
+        key = f"{study.history.created.files}/{trial.number}"
+        there = client.search_runs([where], f"tags.`xstar.trial` = '{key}'")
+        if there:
+            self._runs[trial.number] = there[0].info.run_id
+            self._reported[trial.number] = int(there[0].data.tags.get("xstar.reported", 0))
+            return
+        run = client.create_run(where, int(trial.asked_at * 1000), {"xstar.trial": key}, f"trial-{trial.number}")
+        self._runs[trial.number] = run.info.run_id
+        for each, value in study.space.dump(trial.config).items():
+            client.log_param(run.info.run_id, each, value)
+
+    def report(self, study: Study, trial: Trial, reading: Reading) -> None:
+        run = self._runs[trial.number]
+        for name, value in reading.metrics.items():
+            self._client.log_metric(run, name, value, int(reading.at * 1000), reading.budget)
+
+    def end(self, study: Study, trial: Trial) -> None:
+        status = self.ENDS.get(trial.state, "FAILED")
+        self._client.set_terminated(self._runs[trial.number], status, int((trial.ended_at or 0) * 1000))
+
+
+class WandB(Tracker):
+    """One run per trial in ``project`` (by default, the study's name); ``mode="offline"`` writes to ``folder`` alone.
+
+    Runs of several trials are open at once where several run at once.
+    """
+
+    def __init__(self, project: str | None = None, *, mode: str = "online", folder: str | None = None) -> None:
+        super().__init__()
+        try:
+            import wandb
+        except ImportError as error:
+            raise missing("trackers", "wandb") from error
+        self._wandb: Any = wandb
+        self._project, self._mode, self._folder = project, mode, folder
+        self._runs: dict[int, Any] = {}
+
+    def begin(self, study: Study, trial: Trial) -> None:
+        self._runs[trial.number] = self._wandb.init(
+            project=self._project or study.name or "xstar",
+            id=f"{study.history.created.files}-{trial.number}",
+            name=f"trial-{trial.number}",
+            config=study.space.dump(trial.config),
+            mode=self._mode,
+            dir=self._folder,
+            resume="allow",
+            reinit="create_new",
+        )
+
+    def report(self, study: Study, trial: Trial, reading: Reading) -> None:
+        self._runs[trial.number].log(dict(reading.metrics), step=reading.budget)
+
+    def end(self, study: Study, trial: Trial) -> None:
+        self._runs.pop(trial.number).finish(0 if trial.state in (State.COMPLETE, State.STOPPED) else 1)
+
+    def close(self) -> None:
+        for run in self._runs.values():
+            run.finish()
+        self._runs.clear()
