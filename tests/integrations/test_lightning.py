@@ -52,7 +52,12 @@ def loader() -> Any:
 
 def fit(trial: Any, **options: Any) -> None:
     report = Report(trial, monitor="val_loss")
-    quiet = {"logger": False, "enable_checkpointing": False, "enable_progress_bar": False, "enable_model_summary": False}
+    quiet = {
+        "logger": False,
+        "enable_checkpointing": False,
+        "enable_progress_bar": False,
+        "enable_model_summary": False,
+    }
     trainer = pl.Trainer(max_epochs=report.max_epochs, callbacks=[report], accelerator="cpu", **quiet, **options)
     trainer.fit(Line(trial["lr"]), loader(), loader(), ckpt_path=report.ckpt_path)
 
@@ -77,13 +82,21 @@ def test_a_metric_that_nobody_logs_is_named() -> None:
         trainer = pl.Trainer(max_epochs=1, callbacks=[Report(trial, "val_acc")], accelerator="cpu", logger=False)
         trainer.fit(Line(0.1), loader(), loader())
 
-    with pytest.raises(ObjectiveError, match=r"must be logged in every epoch; there is \['val_loss'\], but got 'val_acc'"):
+    with pytest.raises(
+        ObjectiveError, match=r"must be logged in every epoch; there is \['val_loss'\], but got 'val_acc'"
+    ):
         xs.minimize(wrong, SPACE, metric="val_loss", max_budget=1, trials=1, max_failures=1)
 
 
 def _as_rank(rank: int, port: int) -> None:
     """The variables that torchrun sets: Lightning then starts no processes of its own."""
-    os.environ |= {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "GROUP_RANK": "0"}
+    os.environ |= {
+        "RANK": str(rank),
+        "LOCAL_RANK": str(rank),
+        "WORLD_SIZE": "2",
+        "LOCAL_WORLD_SIZE": "2",
+        "GROUP_RANK": "0",
+    }
     os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "TORCHELASTIC_RUN_ID": "test"}
 
 
@@ -105,13 +118,14 @@ def _free_port() -> int:
 def test_two_processes_train_one_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ends: list[int | None] = []
     for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT"):
-        monkeypatch.setenv(name, "")  # restored afterwards
-    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "")
+        monkeypatch.setenv(name, "0")  # restored afterwards
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "test")
 
     def parallel(trial: Any) -> None:
         port = _free_port()
         context = torch.multiprocessing.get_context("spawn")
-        other = context.Process(target=_second, args=(trial, port))
+        other = context.Process(target=_second, args=(trial, port), daemon=True)
+        _as_rank(1, port)  # Lightning reads its rank when it is imported
         other.start()
         _as_rank(0, port)
         try:
@@ -123,7 +137,14 @@ def test_two_processes_train_one_trial(tmp_path: Path, monkeypatch: pytest.Monke
             ends.append(other.exitcode)
 
     result = xs.minimize(
-        parallel, SPACE, metric="val_loss", method="successive-halving", max_budget=3, trials=3, seed=0, directory=tmp_path
+        parallel,
+        SPACE,
+        metric="val_loss",
+        method="successive-halving",
+        max_budget=3,
+        trials=3,
+        seed=0,
+        directory=tmp_path,
     )
     assert sorted(trial.budget for trial in result.study.trials) == [1, 1, 3]
     assert not [trial.reason for trial in result.study.trials if trial.state is xs.State.FAILED]

@@ -1,4 +1,4 @@
-"""Hugging Face Trainer: ``Report``, a callback that reports each evaluation, ends bad trials, and resumes from its checkpoint."""
+"""Hugging Face Trainer: ``Report``, a callback that reports each evaluation, ends bad trials, and resumes its checkpoint."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Report(TrainerCallback):
 
         def objective(trial):
             report = Report(trial)
-            args = TrainingArguments(folder, num_train_epochs=report.epochs, eval_strategy="epoch", save_total_limit=1, **trial.config)
+            args = TrainingArguments(folder, num_train_epochs=report.epochs, eval_strategy="epoch", **trial.config)
             trainer = Trainer(model, args, train_dataset=train, eval_dataset=valid, callbacks=[report])
             trainer.train(resume_from_checkpoint=report.checkpoint)
 
@@ -43,7 +43,9 @@ class Report(TrainerCallback):
     def epochs(self) -> int:
         """The epochs of a full training, where there is one evaluation per epoch."""
         if self._trial.max_budget is None:
-            raise InvalidArgument("max_budget", "is needed to know how many epochs there are", None, "pass max_budget=…")
+            raise InvalidArgument(
+                "max_budget", "is needed to know how many epochs there are", None, "pass max_budget=…"
+            )
         return int(self._trial.max_budget)
 
     def on_evaluate(self, args: Any, state: Any, control: Any, metrics: Any = None, **rest: Any) -> Any:

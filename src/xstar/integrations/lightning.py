@@ -1,4 +1,4 @@
-"""PyTorch Lightning: ``Report``, a callback that reports each epoch, ends bad trials, and goes on from Lightning's checkpoint."""
+"""PyTorch Lightning: ``Report``, a callback that reports each epoch, ends bad trials, and resumes Lightning's checkpoint."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Report(Callback):
             trainer = Trainer(max_epochs=report.max_epochs, callbacks=[report], enable_checkpointing=False)
             trainer.fit(Model(**trial.config), train, valid, ckpt_path=report.ckpt_path)
 
-    The objective returns nothing: its last report counts. With several processes, each of which makes a ``Report`` of its copy of
-    the trial, that of rank 0 counts and all end alike.
+    The objective returns nothing: its last report counts. With several processes, each of which makes a ``Report`` of its copy
+    of the trial, that of rank 0 counts and all end alike.
     """
 
     def __init__(self, trial: Any, monitor: str = "val_loss") -> None:
@@ -50,7 +50,9 @@ class Report(Callback):
     def max_epochs(self) -> int:
         """The epochs of a full training, those of earlier runs included, as Lightning counts them."""
         if self._trial.max_budget is None:
-            raise InvalidArgument("max_budget", "is needed to know how many epochs there are", None, "pass max_budget=…")
+            raise InvalidArgument(
+                "max_budget", "is needed to know how many epochs there are", None, "pass max_budget=…"
+            )
         return int(self._trial.max_budget)
 
     def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:
@@ -58,7 +60,9 @@ class Report(Callback):
         logged = trainer.callback_metrics
         if self._monitor not in logged:
             remedy = f"self.log({self._monitor!r}, …) in validation_step, or monitor=…"
-            raise MissingMetric("monitor", f"must be logged in every epoch; there is {sorted(logged)}", self._monitor, remedy)
+            raise MissingMetric(
+                "monitor", f"must be logged in every epoch; there is {sorted(logged)}", self._monitor, remedy
+            )
         metrics = {name: float(value) for name, value in logged.items() if value.numel() == 1}
         epoch = trainer.current_epoch + 1
         with tempfile.TemporaryDirectory() as folder:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import secrets
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,8 @@ class Tracker(ABC):
     def __init__(self) -> None:
         self.broken: str | None = None
         """Why nothing is written any more; ``None``: all is well."""
-        self._reported: dict[int, int] = {}  # trial → how many of its reports were written
+        self._reported: dict[int, int] = {}
+        """Trial → how many of its reports were written; ``begin`` may set it to what an earlier tracker left."""
         self._ended: set[int] = set()
 
     def __call__(self, study: Study) -> None:
@@ -51,7 +53,7 @@ class Tracker(ABC):
         done = self._reported.get(trial.number)
         if done is None:
             self.begin(study, trial)
-            done = self._reported[trial.number] = 0
+            done = self._reported.setdefault(trial.number, 0)
         for reading in trial.reports[done:]:
             self.report(study, trial, reading)
             self._reported[trial.number] += 1
@@ -77,7 +79,7 @@ class Tracker(ABC):
 
 
 class TensorBoard(Tracker):
-    """One run per trial below ``folder``: its metrics over budgets, and its configuration as text and as hyperparameters."""
+    """One run per trial below ``folder``: its metrics over budgets, its configuration and its origin as text."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         super().__init__()
@@ -93,25 +95,44 @@ class TensorBoard(Tracker):
         self._writers: dict[int, Any] = {}
 
     def begin(self, study: Study, trial: Trial) -> None:
-        writer = self._make(str(self._folder / f"trial-{trial.number:04d}"))
-        self._writers[trial.number] = writer
+        if self._count(trial).exists():
+            self._reported[trial.number] = int(self._count(trial).read_text())
+            return
+        writer = self._writer(trial)
         writer.add_text("config", json.dumps(study.space.dump(trial.config), indent=1))
         writer.add_text("origin", str(trial.origin))
 
     def report(self, study: Study, trial: Trial, reading: Reading) -> None:
+        writer = self._writer(trial)
         for name, value in reading.metrics.items():
-            self._writers[trial.number].add_scalar(name, value, reading.budget, walltime=reading.at)
+            writer.add_scalar(name, value, reading.budget, walltime=reading.at)
+        writer.flush()
+        self._count(trial).write_text(str(self._reported[trial.number] + 1))
 
     def end(self, study: Study, trial: Trial) -> None:
-        writer = self._writers.pop(trial.number)
-        if trial.reason:
-            writer.add_text("reason", trial.reason)
-        writer.close()
+        if trial.number in self._writers:
+            writer = self._writers.pop(trial.number)
+            if trial.reason:
+                writer.add_text("reason", trial.reason)
+            writer.close()
 
     def close(self) -> None:
         for writer in self._writers.values():
             writer.close()
         self._writers.clear()
+
+    def _run(self, trial: Trial) -> Path:
+        return self._folder / f"trial-{trial.number:04d}"
+
+    def _count(self, trial: Trial) -> Path:
+        """A file that says how many reports were written."""
+        return self._run(trial) / "xstar-reports-written"
+
+    def _writer(self, trial: Trial) -> Any:
+        if trial.number not in self._writers:
+            # Without a suffix, a file of the same second would be written over.
+            self._writers[trial.number] = self._make(str(self._run(trial)), filename_suffix=f".{secrets.token_hex(4)}")
+        return self._writers[trial.number]
 
 
 class MLflow(Tracker):
@@ -151,6 +172,7 @@ class MLflow(Tracker):
         run = self._runs[trial.number]
         for name, value in reading.metrics.items():
             self._client.log_metric(run, name, value, int(reading.at * 1000), reading.budget)
+        self._client.set_tag(run, "xstar.reported", self._reported[trial.number] + 1)
 
     def end(self, study: Study, trial: Trial) -> None:
         status = self.ENDS.get(trial.state, "FAILED")

@@ -1,0 +1,130 @@
+"""Trackers write what they have not written, whenever they are attached, and never end a search."""
+
+from __future__ import annotations
+
+import logging
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import xstar as xs
+from xstar.integrations.trackers import MLflow, TensorBoard, Tracker, WandB
+
+SPACE = xs.Space(x=xs.Float(0, 1))
+
+
+def curve(trial: Any) -> Any:
+    for epoch in trial.epochs():
+        yield {"loss": trial["x"] + 1 / epoch, "epoch": epoch}
+
+
+def search(watch: Any = None, trials: int = 3, **options: Any) -> xs.Result:
+    return xs.minimize(
+        curve, SPACE, metric="loss", method="median", max_budget=3, trials=trials, seed=0, watch=watch, **options
+    )
+
+
+class Recorder(Tracker):
+    """Keeps what it is told."""
+
+    def __init__(self, dies_at: int = -1) -> None:
+        super().__init__()
+        self.seen: list[tuple[Any, ...]] = []
+        self.dies_at = dies_at
+
+    def begin(self, study: xs.Study, trial: xs.Trial) -> None:
+        self.seen.append(("begin", trial.number))
+
+    def report(self, study: xs.Study, trial: xs.Trial, reading: Any) -> None:
+        if trial.number == self.dies_at:
+            raise ConnectionError("the server is gone")
+        self.seen.append((trial.number, reading.budget, reading.metrics["loss"]))
+
+    def end(self, study: xs.Study, trial: xs.Trial) -> None:
+        self.seen.append(("end", trial.number))
+
+
+def test_each_thing_is_told_once_and_in_order() -> None:
+    live, late = Recorder(), Recorder()
+    study = search(live).study
+    late.replay(study)
+    assert live.seen == late.seen
+    assert live.seen[:2] == [("begin", 0), (0, 1, study.trials[0]["x"] + 1)]
+    assert len(live.seen) == 3 * 2 + sum(len(trial.reports) for trial in study.trials)
+
+
+def test_one_that_is_attached_later_writes_what_it_missed(tmp_path: Path) -> None:
+    search(study="s", storage=tmp_path / "s.db").study.close()
+    late = Recorder()
+    study = search(late, trials=5, study="s", storage=tmp_path / "s.db").study
+    assert [each[1] for each in late.seen if each[0] == "end"] == [0, 1, 2, 3, 4]
+    study.close()
+
+
+def test_a_dead_tracker_never_hurts_a_study(caplog: pytest.LogCaptureFixture) -> None:
+    dying = Recorder(dies_at=1)
+    with caplog.at_level(logging.WARNING, "xstar"):
+        result = search(dying)
+    assert [trial.state for trial in result.study.trials] == [trial.state for trial in search().study.trials]
+    assert dying.broken == "ConnectionError: the server is gone"
+    assert sum("Recorder failed and is let go of" in record.message for record in caplog.records) == 1
+    assert not [each for each in dying.seen if each[0] == 2]
+
+
+def scalars(folder: Path) -> list[tuple[str, int, float]]:
+    """What is in the event files of a folder, read as the format says: length, checksum, data, checksum."""
+    event_pb2 = pytest.importorskip("tensorboardX.proto.event_pb2", reason="tensorboardX is not installed")
+    found = []
+    for file in sorted(folder.glob("events*")):
+        data = file.read_bytes()
+        while data:
+            (length,) = struct.unpack("<Q", data[:8])
+            event = event_pb2.Event.FromString(data[12 : 12 + length])
+            data = data[16 + length :]
+            found += [
+                (each.tag, event.step, each.simple_value)
+                for each in event.summary.value
+                if each.HasField("simple_value")
+            ]
+    return found
+
+
+def test_tensorboard(tmp_path: Path) -> None:
+    pytest.importorskip("tensorboardX", reason="tensorboardX is not installed")
+    tracker = TensorBoard(tmp_path)
+    study = search(tracker).study
+    assert tracker.broken is None
+    TensorBoard(tmp_path).replay(study)  # nothing is missing, so nothing is written twice
+    for trial in study.trials:
+        wrote = [each for each in scalars(tmp_path / f"trial-{trial.number:04d}") if each[0] == "loss"]
+        assert [(step, pytest.approx(value)) for _, step, value in wrote] == [
+            (each.budget, each.metrics["loss"]) for each in trial.reports
+        ]
+
+
+def test_mlflow(tmp_path: Path) -> None:
+    mlflow = pytest.importorskip("mlflow", reason="MLflow is not installed")
+    uri = (tmp_path / "runs").as_uri()
+    tracker = MLflow(uri, "curves")
+    study = search(tracker).study
+    assert tracker.broken is None
+    MLflow(uri, "curves").replay(study)
+    client = mlflow.MlflowClient(uri)
+    runs = client.search_runs([client.get_experiment_by_name("curves").experiment_id])
+    assert sorted(run.info.run_name for run in runs) == ["trial-0", "trial-1", "trial-2"]
+    for run in runs:
+        trial = study.trials[int(run.info.run_name.removeprefix("trial-"))]
+        wrote = [(each.step, each.value) for each in client.get_metric_history(run.info.run_id, "loss")]
+        assert wrote == [(each.budget, each.metrics["loss"]) for each in trial.reports]
+        assert run.data.params == {"x": str(trial["x"])}
+        assert run.info.status == "FINISHED"
+
+
+def test_wandb_offline(tmp_path: Path) -> None:
+    pytest.importorskip("wandb", reason="wandb is not installed")
+    tracker = WandB("curves", mode="offline", folder=str(tmp_path))
+    search(tracker)
+    assert tracker.broken is None
+    assert len(list((tmp_path / "wandb").glob("offline-run-*/run-*.wandb"))) == 3
