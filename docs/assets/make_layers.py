@@ -31,6 +31,7 @@ WORDS = {
     "api": "minimize, maximize",
     "simulation": "virtual time",
     "integrations": "scikit-learn, Optuna, boosting, …",
+    "registry": "what other packages add",
     "cli": "xstar …",
     "testing": "conformance suites",
 }

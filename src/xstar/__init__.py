@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from xstar import igo as igo
     from xstar import nets as nets
     from xstar import problems as problems
+    from xstar import registry as registry
     from xstar import schedulers as schedulers
     from xstar import searchers as searchers
     from xstar import testing as testing
@@ -48,7 +49,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
 
 __version__ = VERSION
 
-_MODULES = ("errors", "executors", "igo", "nets", "problems", "schedulers", "searchers", "testing")
+_MODULES = ("errors", "executors", "igo", "nets", "problems", "registry", "schedulers", "searchers", "testing")
 _HOMES = {
     "xstar.api": ("Result", "maximize", "minimize"),
     "xstar.errors": ("Infeasible", "Pruned", "XstarError"),

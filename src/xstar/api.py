@@ -17,13 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ParamSpec
 
+from xstar.core import entry_points
 from xstar.core.checks import check_path, nearest
 from xstar.core.markup import escaped
 from xstar.core.values import as_float
 from xstar.core.words import plural
 from xstar.errors import InvalidArgument
 from xstar.executors import Executor, InlineExecutor, Objective, ProcessExecutor, check_objective, check_workers
-from xstar.executors.ray import Ray, chosen, import_ray
+from xstar.executors.ray import EXECUTORS, Ray, chosen, import_ray
 from xstar.executors.states import States
 from xstar.files import DEFAULT_CHECKPOINTS, Folders, check_kept
 from xstar.loop import UNKNOWN_LENGTH, Ending, Watch, log, run
@@ -380,6 +381,9 @@ def make_executor(
 ) -> Executor:
     """This process for one worker with neither a time limit nor cores of its own, else worker processes, or a cluster."""
     cluster = chosen(executor, workers, cores, gpus)
+    if isinstance(executor, str) and (offered := entry_points.load(EXECUTORS, executor)) is not None:
+        made_elsewhere: Executor = offered(objective, metric, workers)
+        return made_elsewhere
     if cluster is not None:
         from xstar.executors.ray.executor import RayExecutor
 

@@ -115,6 +115,7 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+@pytest.mark.slow
 def test_two_processes_train_one_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ends: list[int | None] = []
     for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT"):
@@ -137,15 +138,9 @@ def test_two_processes_train_one_trial(tmp_path: Path, monkeypatch: pytest.Monke
             ends.append(other.exitcode)
 
     result = xs.minimize(
-        parallel,
-        SPACE,
-        metric="val_loss",
-        method="successive-halving",
-        max_budget=3,
-        trials=3,
-        seed=0,
-        directory=tmp_path,
+        parallel, SPACE, metric="val_loss", method="random", max_budget=2, trials=1, seed=0, directory=tmp_path
     )
-    assert sorted(trial.budget for trial in result.study.trials) == [1, 1, 3]
+    assert [trial.budget for trial in result.study.trials] == [2]
     assert not [trial.reason for trial in result.study.trials if trial.state is xs.State.FAILED]
-    assert sorted(end for end in ends if end is not None) == [0, 3, 3, 3]
+    assert ends == [0]
+    assert (result.load() / "lightning.ckpt").exists()

@@ -104,9 +104,10 @@ def test_tensorboard(tmp_path: Path) -> None:
         ]
 
 
+@pytest.mark.filterwarnings("ignore")  # of what MLflow does with SQLAlchemy
 def test_mlflow(tmp_path: Path) -> None:
     mlflow = pytest.importorskip("mlflow", reason="MLflow is not installed")
-    uri = (tmp_path / "runs").as_uri()
+    uri = f"sqlite:///{tmp_path / 'runs.db'}"
     tracker = MLflow(uri, "curves")
     study = search(tracker).study
     assert tracker.broken is None

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, Generic, TypeVar
 
+from xstar.core import entry_points
 from xstar.errors import InvalidArgument, XstarError
 
 T = TypeVar("T")
@@ -25,6 +26,8 @@ class Registry(Generic[T]):
 
     def __init__(self, role: str) -> None:
         self.role = role
+        self.group = f"xstar.{role}s"
+        """The entry points of packages that offer such parts."""
         self._classes: dict[str, Any] = {}
         self._readings: dict[str, Readings] = {}
 
@@ -42,10 +45,19 @@ class Registry(Generic[T]):
             self._readings[name] = readings
 
     def names(self) -> list[str]:
-        return sorted(self._classes)
+        """The names that are known, those of installed packages included."""
+        return sorted({*self._classes, *(point.name for point in entry_points.offered(self.group))})
+
+    def known(self, name: str) -> Any | None:
+        """The class of this name: registered, or offered by an installed package; ``None`` if there is none."""
+        if name not in self._classes and (found := entry_points.load(self.group, name)) is not None:
+            self.register(name, found)
+        return self._classes.get(name)
 
     def dump(self, part: T) -> dict[str, Any]:
         """The data form: ``{"name": …, field: value, …}``; of an unregistered class only that it is one."""
+        if type(part) not in self._classes.values() and (offered := entry_points.name_of(self.group, type(part))):
+            self.register(offered, type(part))
         for name, cls in self._classes.items():
             if cls is type(part):  # not isinstance: a subclass has settings of its own
                 return {
@@ -61,7 +73,7 @@ class Registry(Generic[T]):
 
     def _completed(self, data: Data) -> dict[str, Any]:
         """With the defaults of settings that were not there yet when it was written."""
-        cls = self._classes.get(str(data.get("name")))
+        cls = self.known(str(data.get("name")))
         known = fields(cls) if cls is not None else ()
         return {**{f.name: _plain(f.default) for f in known if f.init and f.default is not MISSING}, **data}
 
@@ -81,7 +93,7 @@ class Registry(Generic[T]):
                 data.get("class"),
                 f"pass {self.role}=… again, or register the class with xstar.{self.role}s.{self.role.upper()}S.register",
             )
-        cls = self._classes.get(str(name))
+        cls = self.known(str(name))
         if cls is None:
             raise InvalidArgument(
                 self.role, f"must be one of {', '.join(self.names())}", name, "or register its class first"

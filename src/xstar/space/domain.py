@@ -11,6 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from xstar.core import entry_points
 from xstar.errors import InvalidSpace
 from xstar.space.values import Json
 
@@ -70,6 +71,8 @@ def domain_kinds() -> list[str]:
 
 
 def domain_from_json(kind: str, data: Json) -> Domain:
+    if kind not in _REGISTERED and (found := entry_points.load("xstar.domains", kind)) is not None:
+        register_domain(kind, found)
     if kind not in _REGISTERED:
         remedy = "import the package that defines it before the space is read"
         raise InvalidSpace("kind", f"must be a known kind (domains: {sorted(_REGISTERED)})", kind, remedy)

@@ -10,6 +10,7 @@ from xstar.core.checks import nearest, whole_number
 from xstar.errors import InvalidArgument
 from xstar.schedulers import ASHA, FIFO, Hyperband, MedianStop, Scheduler, StoppingASHA
 from xstar.searchers import (
+    SEARCHERS,
     CMA,
     DNGO,
     GP,
@@ -153,12 +154,13 @@ def resolve(
             "max_budget", "belongs to the scheduler when one is given", max_budget, "pass it to the scheduler instead"
         )
     name, why = (method, "") if method is not None else choose(space, max_budget)
-    if not isinstance(name, str) or name not in METHODS:
+    offered = SEARCHERS.known(name) if isinstance(name, str) and name not in METHODS else None
+    if not isinstance(name, str) or (name not in METHODS and offered is None):
         raise InvalidArgument("method", f"must be one of {', '.join(METHODS)}", name, nearest(str(name), METHODS))
     if method is None and (searcher is not None or scheduler is not None):
         # Who names one part has thought about how to search: what was left out of it is plain, trials that run to their end.
         name, why = "auto", ""
-    make_searcher, make_scheduler = METHODS[name]
+    make_searcher, make_scheduler = METHODS[name] if offered is None else (offered, FIFO)
     own = searcher is not None or scheduler is not None
     return Method(
         "" if own else name, "" if own else why, searcher or make_searcher(), scheduler or make_scheduler(max_budget)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from xstar.core import entry_points
 from xstar.core.checks import whole_number
 from xstar.core.values import unwrap
 from xstar.errors import InvalidArgument
 from xstar.executors.devices import check_gpus
 
 SHARED, OBJECTS = "shared", "objects"
+EXECUTORS = "xstar.executors"
+"""The entry points of packages that offer executors: functions of the objective, the metric and the number of workers."""
 
 
 @dataclass(frozen=True)
@@ -98,4 +101,7 @@ def chosen(executor: object, workers: int, cores: int | None, gpus: float | None
                     name, "must be left out beside executor=xs.Ray(…), which says it itself", value, remedy
                 )
         return executor
-    raise InvalidArgument("executor", "must be 'local', 'ray' or xs.Ray(…)", executor)
+    if isinstance(executor, str) and executor in (point.name for point in entry_points.offered(EXECUTORS)):
+        return None
+    rule = "must be 'local', 'ray' or xs.Ray(…), or one that an installed package offers"
+    raise InvalidArgument("executor", rule, executor)
