@@ -1,7 +1,7 @@
 """What other packages add to xstar, and how a class is made known by name.
 
-``xs.registry.offered()`` lists what is installed; searchers and schedulers so offered can be named where ours can, and a study that
-was stored with them is opened wherever their package is installed.
+``xs.registry.offered()`` lists what is installed. Searchers so offered can be named where ours can (``method=…``), and a study
+that was stored with them is opened wherever their package is installed.
 """
 
 from __future__ import annotations

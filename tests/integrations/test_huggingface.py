@@ -20,7 +20,10 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 SPACE = xs.Space(learning_rate=xs.Float(1e-4, 1.0, log=True))
 
 
-class Tiny(torch.nn.Module):
+Module: Any = torch.nn.Module
+
+
+class Tiny(Module):
     """What a Trainer needs of a model: a loss in its output."""
 
     def __init__(self) -> None:

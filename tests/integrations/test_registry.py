@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,8 @@ if sys.argv[1] == "search":
     from xstar_template import BetterHalf, Counting, Permutation
     space = xs.Space(x=xs.Float(0, 1), order=Permutation(4))
     scheduler = BetterHalf(max_budget=4, look=2)
-    result = xs.minimize(curve, space, method="one-change", scheduler=scheduler, executor="counting", trials=15, seed=0, study="t")
+    names = {"method": "one-change", "executor": "counting", "study": "t"}
+    result = xs.minimize(curve, space, scheduler=scheduler, trials=15, seed=0, **names)
     assert Counting.jobs == 15
     assert {trial.origin.method for trial in result.study.trials} == {"one-change"}
     assert xs.State.STOPPED in {trial.state for trial in result.study.trials}
@@ -82,9 +84,9 @@ def test_the_template_package_installed(tmp_path: Path) -> None:
 
 
 def test_a_package_that_cannot_be_imported_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = entry_points.EntryPoint("broken", "no_such_package:Thing", "xstar.searchers")
+    broken = EntryPoint("broken", "no_such_package:Thing", "xstar.searchers")
     monkeypatch.setattr(entry_points, "offered", lambda group: [broken] if group == "xstar.searchers" else [])
     with pytest.raises(
-        InvalidArgument, match="broken: the entry point of a package in xstar.searchers must lead to something"
+        InvalidArgument, match=r"broken: the entry point of a package in xstar.searchers must lead to something"
     ):
         xs.Study(xs.Space(x=xs.Float(0, 1)), method="broken")

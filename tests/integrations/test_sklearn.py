@@ -43,10 +43,11 @@ def tree() -> Any:
     return DecisionTreeClassifier(random_state=0)
 
 
+checked: Any = parametrize_with_checks
 KNOWN = {"check_supervised_y_2d": "no DataConversionWarning: scikit-learn lists it for its own searches, too"}
 
 
-@parametrize_with_checks(
+@checked(
     [SearchCV(LogisticRegression(), {"C": stats.loguniform(0.1, 10)}, n_iter=2, cv=2, random_state=0)],
     expected_failed_checks=lambda estimator: KNOWN,
 )
@@ -57,7 +58,7 @@ def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
 
 
 @pytest.mark.slow
-@parametrize_with_checks(
+@checked(
     [SearchCV(Ridge(), {"alpha": [0.1, 1.0, 10.0]}, n_iter=2, cv=2, random_state=0)],
     expected_failed_checks=lambda estimator: KNOWN,
 )
@@ -69,7 +70,12 @@ def test_scikit_learns_own_checks_of_a_regressor(estimator: Any, check: Any) -> 
 
 def test_the_same_candidates_get_the_same_scores() -> None:
     """The table of results has the columns of scikit-learn's, and for the same parameters the same numbers."""
-    options = {"cv": 3, "return_train_score": True, "scoring": ["accuracy", "f1_macro"], "refit": "accuracy"}
+    options: dict[str, Any] = {
+        "cv": 3,
+        "return_train_score": True,
+        "scoring": ["accuracy", "f1_macro"],
+        "refit": "accuracy",
+    }
     space = {"max_depth": [1, 2, 3], "criterion": ["gini", "entropy"]}
     ours = SearchCV(tree(), space, n_iter=6, random_state=0, **options).fit(X, y).cv_results_
     theirs = RandomizedSearchCV(tree(), space, n_iter=6, random_state=0, **options).fit(X, y).cv_results_

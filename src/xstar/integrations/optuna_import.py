@@ -119,10 +119,11 @@ def _merged(trials: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
     return found
 
 
-def _both(name: str, first: BaseDistribution, second: BaseDistribution) -> BaseDistribution:
+def _both(name: str, first: Any, second: Any) -> BaseDistribution:
     if first == second:
         return first
-    for kind in (FloatDistribution, IntDistribution):
+    kinds: tuple[Any, ...] = (FloatDistribution, IntDistribution)
+    for kind in kinds:
         if (
             isinstance(first, kind)
             and isinstance(second, kind)
@@ -137,7 +138,7 @@ def _both(name: str, first: BaseDistribution, second: BaseDistribution) -> BaseD
 
 def _conditional(name: str, given: BaseDistribution, trials: Sequence[FrozenTrial], names: dict[str, str]) -> Any:
     """The parameter; with a condition, if only some of the trials have it."""
-    made = parameter(name, given)
+    made: Any = parameter(name, given)
     whole = [trial for trial in trials if trial.state in (TrialState.COMPLETE, TrialState.PRUNED)]
     if all(name in trial.params for trial in whole):
         return made
@@ -148,7 +149,8 @@ def _conditional(name: str, given: BaseDistribution, trials: Sequence[FrozenTria
         on = {trial.params[parent] for trial in whole if name in trial.params}
         off = {trial.params[parent] for trial in whole if name not in trial.params}
         if not on & off:
-            options = list(whole[0].distributions[parent].choices)
+            parents: Any = whole[0].distributions[parent]
+            options = list(parents.choices)
             when = {names[parent]: [option for option in options if option in on]}
             return replace(made, when=when)
     rule = "must be in all trials, or where one categorical parameter has certain values"

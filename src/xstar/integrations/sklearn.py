@@ -161,7 +161,7 @@ class SearchCV(BaseSearchCV):
             if self.resource == SAMPLES:
                 split = search.ladder.subsampled(self._checked_cv_orig, amount)
             else:
-                params = [{**each, self.resource: amount} for each in params]
+                params = [{**each, **search.ladder.as_params(amount)} for each in params]
         search.under_way = {trial.number: each for trial, each in zip(trials, params, strict=True)}
         try:
             evaluate_candidates(params, cv=split)

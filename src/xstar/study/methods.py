@@ -10,12 +10,12 @@ from xstar.core.checks import nearest, whole_number
 from xstar.errors import InvalidArgument
 from xstar.schedulers import ASHA, FIFO, Hyperband, MedianStop, Scheduler, StoppingASHA
 from xstar.searchers import (
-    SEARCHERS,
     CMA,
     DNGO,
     GP,
     NASBOT,
     PBIL,
+    SEARCHERS,
     TPE,
     Auto,
     Evolution,

@@ -1,4 +1,4 @@
-"""A searcher, a scheduler, an executor and a domain: what a package may add to xstar. The entry points are in pyproject.toml."""
+"""A searcher, a scheduler, an executor and a domain: what a package may add to xstar. Entry points: pyproject.toml."""
 
 from __future__ import annotations
 
