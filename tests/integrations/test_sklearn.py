@@ -43,11 +43,10 @@ def tree() -> Any:
     return DecisionTreeClassifier(random_state=0)
 
 
-checked: Any = parametrize_with_checks
 KNOWN = {"check_supervised_y_2d": "no DataConversionWarning: scikit-learn lists it for its own searches, too"}
 
 
-@checked(
+@parametrize_with_checks(
     [SearchCV(LogisticRegression(), {"C": stats.loguniform(0.1, 10)}, n_iter=2, cv=2, random_state=0)],
     expected_failed_checks=lambda estimator: KNOWN,
 )
@@ -58,7 +57,7 @@ def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
 
 
 @pytest.mark.slow
-@checked(
+@parametrize_with_checks(
     [SearchCV(Ridge(), {"alpha": [0.1, 1.0, 10.0]}, n_iter=2, cv=2, random_state=0)],
     expected_failed_checks=lambda estimator: KNOWN,
 )

@@ -119,7 +119,7 @@ def _merged(trials: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
     return found
 
 
-def _both(name: str, first: Any, second: Any) -> BaseDistribution:
+def _both(name: str, first: Any, second: Any) -> Any:
     if first == second:
         return first
     kinds: tuple[Any, ...] = (FloatDistribution, IntDistribution)
