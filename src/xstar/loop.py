@@ -18,7 +18,7 @@ from enum import Enum
 from types import FrameType
 
 from xstar.errors import ObjectiveError
-from xstar.executors import Executor, RunsInPoll
+from xstar.executors import Executor, RunsInPoll, VirtualTime
 from xstar.files import DEFAULT_CHECKPOINTS, Checkpoints
 from xstar.schedulers import Advises
 from xstar.study import NO_LIMITS, Limits, SameFailure, Study
@@ -60,6 +60,7 @@ def run(
     watch: Watch | None = None,
     checkpoints: int | None = DEFAULT_CHECKPOINTS,
     grace: float = 0.0,
+    ahead: bool = True,
 ) -> Ending:
     """Run the study on the executor until a limit is met; returns how it ended.
 
@@ -71,6 +72,8 @@ def run(
 
     SIGTERM ends the program: a cluster takes the machine away. Running trials have ``grace`` seconds to report once more, and
     so to save what they trained; each is handed back as soon as it has, for any other program to go on with.
+
+    While all slots are busy, the next suggestion is made ``ahead`` where that is worthwhile (``study/ahead.py``).
     """
     kept: Checkpoints | None = None
     if executor.uses_files and checkpoints is not None:
@@ -94,6 +97,8 @@ def run(
 
     if isinstance(executor, RunsInPoll):
         executor.listener = hear_inside
+    if isinstance(executor, VirtualTime):
+        ahead = ahead and executor.counts_decisions
     with _interruptible(grace) as interrupt:
         try:
             while True:
@@ -109,6 +114,8 @@ def run(
                         return Ending(End.INTERRUPTED, "interrupted; running trials were allowed to finish")
                     if study.ended is not None:
                         return Ending(End.DONE, study.ended)
+                if ahead and not interrupt.pressed and not executor.free():
+                    study.prepare(limits)
                 for outcome in executor.poll():
                     hear(outcome)
                 if watch is not None:

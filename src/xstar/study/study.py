@@ -26,6 +26,7 @@ from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space
 from xstar.storage.heartbeat import Heartbeat
+from xstar.study.ahead import LEAST_WORKERS, Ahead
 from xstar.study.ledger import Ledger
 from xstar.study.limits import NO_LIMITS, Limits
 from xstar.study.missing import no_value, unknown_trial
@@ -143,6 +144,7 @@ class Study:
         self.history.extend([created])
         self._ledger = Ledger(journal, self.history, events)
         self._policy = Policy(self.scheduler, self.searcher, Streams(created.seed))
+        self._ahead = Ahead(self._policy)
         self.space = self.history.space
         self.metric = created.metric
         self.direction = created.direction
@@ -179,18 +181,30 @@ class Study:
             return trial
 
     def _next(self, limits: Limits) -> Start | None:
-        history, now, full = self.history, self.clock(), None
+        history, now, moment, full = self.history, self.clock(), self.stopwatch(), None
         if limits is not NO_LIMITS:
-            self.ended = limits.over(history, self.stopwatch() - self._begun_at)
+            self.ended = limits.over(history, moment - self._begun_at)
             if self.ended is not None:
                 return None
             full = limits.full(history)
-        start = self._policy.start(history, now, full)
+        start = self._ahead.start(history, now, moment, full)
         if isinstance(start, STARTS):
             return start
         waits = "the scheduler waits, but nothing runs that it could wait for"
         self.ended = None if history.running else start.reason if isinstance(start, Done) else waits
         return None
+
+    def prepare(self, limits: Limits = NO_LIMITS) -> None:
+        """Decide now what the next ``ask`` gives, if that is worthwhile (``ahead.py``); for moments when all workers are busy."""
+        if len(self._mine) < LEAST_WORKERS:
+            return
+        with self._ledger.lock:
+            history, moment = self.history, self.stopwatch()
+            if not self._ahead.wanted(history, moment):
+                return
+            self._ledger.catch_up()
+            if limits.over(history, moment - self._begun_at) is None and limits.full(history) is None:
+                self._ahead.prepare(history, self.clock(), moment)
 
     def job(self, trial: Trial, *, with_files: bool = True) -> Job:
         """What an executor needs to run a trial that was just asked for."""
