@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, replace
+from statistics import median
 
 from xstar.executors.clock import processor_clock
 from xstar.journal import History
@@ -125,6 +126,11 @@ class Ahead:
             start = self._decide(history, due, now, moment)
             if isinstance(start, ev.Asked):
                 self._prepared = Prepared.of(start, due, history)
+
+    @property
+    def seconds(self) -> float | None:
+        """The median of the processor time that the latest decisions on new trials took; ``None`` before the first."""
+        return median(seconds for _, seconds in self._decisions) if self._decisions else None
 
     def _decide(self, history: History, task: New, now: float, moment: float) -> Start | Done:
         begun = processor_clock()

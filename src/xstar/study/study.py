@@ -346,6 +346,11 @@ class Study:
         """The trials that this object runs, with the number of the attempt."""
         return self._mine
 
+    @property
+    def decision_seconds(self) -> float | None:
+        """Processor time of a decision on a new trial, the median of the latest that this object made; ``None`` before one."""
+        return self._ahead.seconds
+
     # ------------------------------------------------------------ lost programs
 
     def reclaim(self) -> None:
