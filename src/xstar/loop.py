@@ -34,6 +34,12 @@ UNKNOWN_LENGTH = (
 )
 """Said once, when the first trial reports a second time."""
 
+RECORDED_AS = {"metric": "exception", "disk": "killed"}
+"""A full disk is like a worker that died: the trial is tried again, and no model learns from it."""
+
+SYSTEMATIC = ("exception", "disk")
+"""Failures that, if the first trials all have them, every trial will have."""
+
 Watch = Callable[[Study], None]
 
 
@@ -132,7 +138,7 @@ def run(
 
 def _record(study: Study, executor: Executor, outcome: Outcome, alike: SameFailure) -> None:
     """Into the journal first, then act on it."""
-    if not isinstance(outcome, Noted) and (not isinstance(outcome, Failure) or outcome.kind != "exception"):
+    if not isinstance(outcome, Noted) and (not isinstance(outcome, Failure) or outcome.kind not in SYSTEMATIC):
         alike.seen_other()
     match outcome:
         case Noted(trial, _, attrs):
@@ -150,11 +156,11 @@ def _record(study: Study, executor: Executor, outcome: Outcome, alike: SameFailu
             trial_log.info("%r", study.history.trials[trial])
         case Failure(trial, attempt, kind, reason):
             last = last_line(reason)
-            study.fail(trial, reason, "exception" if kind == "metric" else kind, attempt=attempt)
+            study.fail(trial, reason, RECORDED_AS.get(kind, kind), attempt=attempt)
             if kind == "metric" and study.history.best is None:
                 raise ObjectiveError(last)  # no trial of this search can ever have a value
             trial_log.warning("trial %d: %s: %s", trial, kind, last)
-            if kind == "exception" and (same := alike.again(reason)) and study.history.best is None:
+            if kind in SYSTEMATIC and (same := alike.again(reason)) and study.history.best is None:
                 raise ObjectiveError(
                     f"the first trials all failed in the same place: {same}. Mend it, or raise xs.Infeasible where a "
                     "configuration cannot be evaluated; max_failures=None lets such a search go on"
