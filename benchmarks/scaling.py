@@ -224,8 +224,8 @@ def run_ahead(task: Task, options: Namespace) -> Found:
 
 
 def report_ahead(results: Results, options: Namespace) -> Iterator[str]:
-    yield "Share of the workers' time in which they trained, with the next decision made when a worker asks for it, and while all"
-    yield "of them train. Mean over seeds ± standard error."
+    yield "Share of the workers' time in which they trained, with the next decision made when a worker asks for it, and while"
+    yield "all of them train. Mean over seeds ± standard error."
     rows = []
     for workers, epoch in CASES:
         for method in MODELS:

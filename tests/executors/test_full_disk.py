@@ -31,13 +31,9 @@ def test_the_folder_that_the_error_names(tmp_path: Path) -> None:
 
 def test_an_error_without_a_name_and_one_that_was_wrapped(tmp_path: Path) -> None:
     assert " MB are left in /" in str(full_disk(no_room(), str(tmp_path)))
-    try:
-        try:
-            raise no_room(str(tmp_path))
-        except OSError as error:
-            raise RuntimeError("writing failed") from error
-    except RuntimeError as error:
-        assert f"left in {tmp_path}" in str(full_disk(error, None))
+    wrapped = RuntimeError("writing failed")
+    wrapped.__cause__ = no_room(str(tmp_path))
+    assert f"left in {tmp_path}" in str(full_disk(wrapped, None))
     assert full_disk(RuntimeError("anything else"), str(tmp_path)) is None
     assert full_disk(OSError(errno.EACCES, "permission denied"), str(tmp_path)) is None
 

@@ -1,9 +1,9 @@
 """A suggestion made ahead: what the next free worker will be given is decided while all of them train.
 
 A model may take tenths of a second to suggest a configuration, and the worker that asked waits for it. If the program has
-nothing else to do while all workers are busy, it makes the next decision then. The event says what it had seen (``Asked.seen``),
-as any other does, so an audit makes it again from the same events; until a worker takes it, it is nowhere but here, and
-whoever dies with it has lost nothing.
+nothing else to do while all workers are busy, it makes the next decision then. The event says what it had seen
+(``Asked.seen``), as any other does, so an audit makes it again from the same events; until a worker takes it, it is nowhere but
+here, and whoever dies with it has lost nothing.
 
 It is used only if the decision would be due all the same, and if little has happened since:
 

@@ -195,7 +195,7 @@ class Study:
         return None
 
     def prepare(self, limits: Limits = NO_LIMITS) -> None:
-        """Decide now what the next ``ask`` gives, if that is worthwhile (``ahead.py``); for moments when all workers are busy."""
+        """Decide now what the next ``ask`` gives, if that is worthwhile (``ahead.py``): while all workers are busy."""
         if len(self._mine) < LEAST_WORKERS:
             return
         with self._ledger.lock:
