@@ -63,11 +63,13 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""
 
-    def _answer(self, status: int, body: bytes = b"", length: int | None = None, **headers: str) -> None:
+    def _answer(self, status: int, body: bytes = b"", of: bytes | None = None) -> None:
+        """``of`` is the object that the answer is about."""
         self.send_response(status)
-        self.send_header("Content-Length", str(len(body) if length is None else length))
-        for name, value in headers.items():
-            self.send_header(name.replace("_", "-"), value)
+        self.send_header("Content-Length", str(len(body if of is None else of)))
+        if of is not None:
+            self.send_header("ETag", f'"{md5(of).hexdigest()}"')
+            self.send_header("Last-Modified", formatdate(usegmt=True))
         self.end_headers()
         self.wfile.write(body)
 
@@ -75,14 +77,14 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.objects[self.key] = body
         self.server.puts += 1
-        self._answer(200, ETag=f'"{md5(body).hexdigest()}"')
+        self._answer(200)
 
     def do_HEAD(self) -> None:
         found = self.server.objects.get(self.key)
         if found is None:
             self._answer(404)
         else:
-            self._answer(200, length=len(found), **self._about(found))
+            self._answer(200, of=found)
 
     def do_GET(self) -> None:
         if "/" not in self.key:
@@ -92,14 +94,11 @@ class _Handler(BaseHTTPRequestHandler):
         if found is None:
             self._answer(404, b"<Error><Code>NoSuchKey</Code><Message>none</Message></Error>")
         else:
-            self._answer(200, found, **self._about(found))
+            self._answer(200, found, of=found)
 
     def do_DELETE(self) -> None:
         self.server.objects.pop(self.key, None)
         self._answer(204)
-
-    def _about(self, body: bytes) -> dict[str, str]:
-        return {"ETag": f'"{md5(body).hexdigest()}"', "Last_Modified": formatdate(usegmt=True)}
 
     def _list(self) -> None:
         asked = parse_qs(urlsplit(self.path).query)
@@ -111,4 +110,4 @@ class _Handler(BaseHTTPRequestHandler):
             if name.startswith(f"{self.key}/{prefix}")
         )
         text = f"<ListBucketResult><IsTruncated>false</IsTruncated>{rows}</ListBucketResult>"
-        self._answer(200, text.encode(), Content_Type="application/xml")
+        self._answer(200, text.encode())
