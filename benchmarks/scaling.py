@@ -140,7 +140,7 @@ def measure(problem: Paced, method: str, workers: int, trials: int, ahead: bool 
         {
             "busy": trained / (workers * last) if last else 1.0,
             "decision": decided / len(begun),
-            "latest": study.decision_seconds,
+            "latest": study.ahead.seconds,
             "filled": begun[min(workers, len(begun)) - 1],
             "trials": len(begun),
         }

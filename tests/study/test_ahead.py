@@ -180,7 +180,7 @@ def test_one_that_is_lost_is_made_again(tmp_path: Path) -> None:
             study.tell(trial, (trial["x"] - 0.3) ** 2)
         running = [ask(study) for _ in range(2)]
         study.prepare()
-        lost = study._ahead._prepared
+        lost = study.ahead._prepared
         assert lost is not None
         events = len(list(study.journal.read(0)))
         with xs.Study(SPACE, **options) as another:  # as if this program had died: a second one goes on

@@ -28,6 +28,8 @@ from statistics import median
 from xstar.executors.clock import processor_clock
 from xstar.journal import History
 from xstar.journal import events as ev
+from xstar.study.ledger import Ledger
+from xstar.study.limits import Limits
 from xstar.study.policy import Policy, Start
 from xstar.trial import Done, New, State, Wait
 
@@ -107,7 +109,7 @@ class Ahead:
         self._rest = max(0, self._rest - 1)
         return self._decide(history, due, now, moment)
 
-    def wanted(self, history: History, moment: float) -> bool:
+    def _wanted(self, history: History, moment: float) -> bool:
         """Whether one is to be made now."""
         if self._prepared is not None:
             if self._prepared.holds(history):
@@ -119,8 +121,14 @@ class Ahead:
         since = moment - self._decisions[0][0]
         return sum(seconds for _, seconds in self._decisions) >= BUSY * since
 
-    def prepare(self, history: History, now: float, moment: float) -> None:
-        """Make the next decision, if it is one for the searcher."""
+    def prepare(self, ledger: Ledger, limits: Limits, now: float, moment: float, begun: float) -> None:
+        """Make the next decision, if that is worthwhile, and if it is one for the searcher."""
+        history = ledger.history
+        if not self._wanted(history, moment):
+            return
+        ledger.catch_up()
+        if limits.over(history, moment - begun) is not None or limits.full(history) is not None:
+            return
         due = self._policy.due(history, now)
         if isinstance(due, New) and not history.queue:
             start = self._decide(history, due, now, moment)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from xstar.core.checks import check_attrs
@@ -144,7 +144,7 @@ class Study:
         self.history.extend([created])
         self._ledger = Ledger(journal, self.history, events)
         self._policy = Policy(self.scheduler, self.searcher, Streams(created.seed))
-        self._ahead = Ahead(self._policy)
+        self.ahead = Ahead(self._policy)
         self.space = self.history.space
         self.metric = created.metric
         self.direction = created.direction
@@ -187,7 +187,7 @@ class Study:
             if self.ended is not None:
                 return None
             full = limits.full(history)
-        start = self._ahead.start(history, now, moment, full)
+        start = self.ahead.start(history, now, moment, full)
         if isinstance(start, STARTS):
             return start
         waits = "the scheduler waits, but nothing runs that it could wait for"
@@ -196,15 +196,9 @@ class Study:
 
     def prepare(self, limits: Limits = NO_LIMITS) -> None:
         """Decide now what the next ``ask`` gives, if that is worthwhile (``ahead.py``): while all workers are busy."""
-        if len(self._mine) < LEAST_WORKERS:
-            return
         with self._ledger.lock:
-            history, moment = self.history, self.stopwatch()
-            if not self._ahead.wanted(history, moment):
-                return
-            self._ledger.catch_up()
-            if limits.over(history, moment - self._begun_at) is None and limits.full(history) is None:
-                self._ahead.prepare(history, self.clock(), moment)
+            if len(self._mine) >= LEAST_WORKERS:
+                self.ahead.prepare(self._ledger, limits, self.clock(), self.stopwatch(), self._begun_at)
 
     def job(self, trial: Trial, *, with_files: bool = True) -> Job:
         """What an executor needs to run a trial that was just asked for."""
@@ -346,11 +340,6 @@ class Study:
         """The trials that this object runs, with the number of the attempt."""
         return self._mine
 
-    @property
-    def decision_seconds(self) -> float | None:
-        """Processor time of a decision on a new trial, the median of the latest that this object made; ``None`` before one."""
-        return self._ahead.seconds
-
     # ------------------------------------------------------------ lost programs
 
     def reclaim(self) -> None:
@@ -363,21 +352,18 @@ class Study:
                 found = self.journal.abandoned(self.clock(), runs)
                 # A lease comes and goes with its run: a run without one has ended since, or is nobody's.
                 self._ledger.catch_up()
-                self._lose([(number, reason, runs[number]) for number, reason in found])
+                for number, reason in found:
+                    self._lose(self.history.trials[number], reason, runs[number])
 
     def release(self, reason: str, trial: int | None = None) -> None:
         """Give up what this object runs, or one trial of it: it will be run again from its checkpoint."""
         with self._ledger.lock:
             given_up = {number: run for number, run in self._mine.items() if trial in (None, number)}
-            self._lose([(number, shortened(reason), run) for number, run in given_up.items()], released=True)
-            for number in given_up:
+            for number, run in given_up.items():
+                self._lose(self.history.trials[number], shortened(reason), run, released=True)
                 del self._mine[number]
 
-    def _lose(self, found: Sequence[tuple[int, str, int]], *, released: bool = False) -> None:
-        for number, reason, run in found:
-            self._lose_one(self.history.trials[number], reason, run, released)
-
-    def _lose_one(self, trial: Trial, reason: str, run: int, released: bool) -> None:
+    def _lose(self, trial: Trial, reason: str, run: int, *, released: bool = False) -> None:
         self._ledger.settle(
             lambda: (
                 ev.Lost(trial.number, reason, self.clock(), run, released)

@@ -41,8 +41,9 @@ from xstar.searchers.nasbot.kernel import Architectures, network_kernels
 
 MOST_PENDING = 256
 """Of more running trials than this only those that were started last are fantasised. They stand where the model last wanted to
-look, and would be suggested again without it. Each is a row of the Cholesky factor, in every decision: a thousand of them
-take 0.25 s, ten thousand a minute and gigabytes."""
+look, and would be suggested again without it. Each is a row of the Cholesky factor, in every decision: with a thousand of them
+one took 0.25 s, with ten thousand five did not end within two minutes. On 500 workers (``curves-mlp``, 1,200 trials, two seeds)
+the regret with this limit was 0.016 and 0.005, and 0.019 and 0.010 without it."""
 
 # ---------------------------------------------------------------- the fit
 
