@@ -189,7 +189,7 @@ def report(results: Results, options: Namespace) -> Iterator[str]:
 
 
 def figures(results: Results, options: Namespace) -> dict[Path, str]:
-    """Busy workers over their number; a point for each simulation that was made, and nothing in between or beyond."""
+    """Busy workers over their number; a line joins the simulations of a method, and ends at the last that was made."""
     series = []
     for method in results.methods:
         found = {r.task["workers"]: r.found["busy"] for r in results.of(method=method, epoch=PICTURED)}
