@@ -82,7 +82,8 @@ def report(results: Results, options: Namespace) -> Iterator[str]:
 
 
 def driver_tasks(options: Namespace) -> list[Task]:
-    samplers = [each for each in SAMPLERS if each != "GPSampler" or importlib.util.find_spec("torch") is not None]
+    torch = options.table_only or importlib.util.find_spec("torch") is not None
+    samplers = [each for each in SAMPLERS if each != "GPSampler" or torch]
     return [
         Task.of(
             round_,
