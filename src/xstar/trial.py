@@ -206,7 +206,8 @@ class Failure:
     trial: int
     attempt: int
     kind: str
-    """``exception``, ``metric`` (the watched one is missing), ``timeout``, ``killed`` or ``infeasible``."""
+    """``exception``, ``metric`` (the watched one is missing), ``disk`` (it is full, which is not the configuration's fault),
+    ``timeout``, ``killed`` or ``infeasible``."""
     reason: str
 
 

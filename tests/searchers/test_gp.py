@@ -322,3 +322,27 @@ def test_the_schedule_of_refits() -> None:
         due.append(due[-1] + max(1, min(due[-1] // 10, 100)))
     for count in range(2, 5000):
         assert last_refit(count) == max(at for at in due if at <= count)
+
+
+@pytest.mark.parametrize(("most", "alike"), [(2, True), (256, False)])
+def test_of_many_running_trials_the_last_ones_are_fantasised(
+    monkeypatch: pytest.MonkeyPatch, most: int, alike: bool
+) -> None:
+    from xstar.searchers.gp import fit
+
+    monkeypatch.setattr(fit, "MOST_PENDING", most)
+    made = []
+    for first in (0.28, 0.9):  # a trial that runs since before the last two: near the optimum, or far from it
+        study = xs.Study(xs.Space(x=xs.Float(0, 1)), searcher=GP(), seed=3)
+        for place in range(8):
+            study.enqueue({"x": place / 7})
+            trial = study.ask()
+            assert trial is not None
+            study.tell(trial, (trial["x"] - 0.3) ** 2)
+        for x in (first, 0.5, 0.6):
+            study.enqueue({"x": x})
+            study.ask()
+        trial = study.ask()
+        assert trial is not None
+        made.append(trial["x"])
+    assert (made[0] == made[1]) is alike

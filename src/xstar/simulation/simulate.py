@@ -38,11 +38,13 @@ def simulate(
     stragglers: float = 0.0,
     failures: float = 0.0,
     count_decisions: bool = False,
+    ahead: bool = True,
 ) -> Study:
     """The study that ``method`` would have made of ``problem`` on ``workers`` workers.
 
     It ends when ``seconds`` of simulated time have passed, whatever still runs then, or when ``trials`` trials are over. The
-    same arguments give the same study, unless ``count_decisions`` adds the real time that decisions take.
+    same arguments give the same study, unless ``count_decisions`` adds the real time that decisions take. Only then may they be
+    made ``ahead``, as in a real search.
 
     >>> from xstar import problems
     >>> study = simulate(problems.get("curves-mlp", max_budget=9), "asha", workers=4, trials=30)
@@ -63,7 +65,7 @@ def simulate(
     study = Study(
         problem.space, searcher=found, scheduler=ladder, metric=METRIC, seed=seed, clock=lambda: simulator.now
     )
-    ending = loop.run(study, _Until(simulator, study, math.inf if seconds is None else seconds), limits)
+    ending = loop.run(study, _Until(simulator, study, math.inf if seconds is None else seconds), limits, ahead=ahead)
     if ending.end is loop.End.INTERRUPTED:
         raise KeyboardInterrupt
     return study
@@ -104,6 +106,10 @@ class _Until:
     @property
     def uses_files(self) -> bool:
         return False
+
+    @property
+    def counts_decisions(self) -> bool:
+        return self._simulator.counts_decisions
 
     def free(self) -> int:
         return self._simulator.free()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from xstar.core.checks import check_attrs
@@ -26,6 +26,7 @@ from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space
 from xstar.storage.heartbeat import Heartbeat
+from xstar.study.ahead import LEAST_WORKERS, Ahead
 from xstar.study.ledger import Ledger
 from xstar.study.limits import NO_LIMITS, Limits
 from xstar.study.missing import no_value, unknown_trial
@@ -143,6 +144,7 @@ class Study:
         self.history.extend([created])
         self._ledger = Ledger(journal, self.history, events)
         self._policy = Policy(self.scheduler, self.searcher, Streams(created.seed))
+        self.ahead = Ahead(self._policy)
         self.space = self.history.space
         self.metric = created.metric
         self.direction = created.direction
@@ -179,18 +181,24 @@ class Study:
             return trial
 
     def _next(self, limits: Limits) -> Start | None:
-        history, now, full = self.history, self.clock(), None
+        history, now, moment, full = self.history, self.clock(), self.stopwatch(), None
         if limits is not NO_LIMITS:
-            self.ended = limits.over(history, self.stopwatch() - self._begun_at)
+            self.ended = limits.over(history, moment - self._begun_at)
             if self.ended is not None:
                 return None
             full = limits.full(history)
-        start = self._policy.start(history, now, full)
+        start = self.ahead.start(history, now, moment, full)
         if isinstance(start, STARTS):
             return start
         waits = "the scheduler waits, but nothing runs that it could wait for"
         self.ended = None if history.running else start.reason if isinstance(start, Done) else waits
         return None
+
+    def prepare(self, limits: Limits = NO_LIMITS) -> None:
+        """Decide now what the next ``ask`` gives, if that is worthwhile (``ahead.py``): while all workers are busy."""
+        with self._ledger.lock:
+            if len(self._mine) >= LEAST_WORKERS:
+                self.ahead.prepare(self._ledger, limits, self.clock(), self.stopwatch(), self._begun_at)
 
     def job(self, trial: Trial, *, with_files: bool = True) -> Job:
         """What an executor needs to run a trial that was just asked for."""
@@ -344,21 +352,18 @@ class Study:
                 found = self.journal.abandoned(self.clock(), runs)
                 # A lease comes and goes with its run: a run without one has ended since, or is nobody's.
                 self._ledger.catch_up()
-                self._lose([(number, reason, runs[number]) for number, reason in found])
+                for number, reason in found:
+                    self._lose(self.history.trials[number], reason, runs[number])
 
     def release(self, reason: str, trial: int | None = None) -> None:
         """Give up what this object runs, or one trial of it: it will be run again from its checkpoint."""
         with self._ledger.lock:
             given_up = {number: run for number, run in self._mine.items() if trial in (None, number)}
-            self._lose([(number, shortened(reason), run) for number, run in given_up.items()], released=True)
-            for number in given_up:
+            for number, run in given_up.items():
+                self._lose(self.history.trials[number], shortened(reason), run, released=True)
                 del self._mine[number]
 
-    def _lose(self, found: Sequence[tuple[int, str, int]], *, released: bool = False) -> None:
-        for number, reason, run in found:
-            self._lose_one(self.history.trials[number], reason, run, released)
-
-    def _lose_one(self, trial: Trial, reason: str, run: int, released: bool) -> None:
+    def _lose(self, trial: Trial, reason: str, run: int, *, released: bool = False) -> None:
         self._ledger.settle(
             lambda: (
                 ev.Lost(trial.number, reason, self.clock(), run, released)
