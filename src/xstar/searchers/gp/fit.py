@@ -39,12 +39,6 @@ from xstar.searchers.model_based.outcomes import feasible_places
 from xstar.searchers.model_based.schedule import last_full_refit, last_refit
 from xstar.searchers.nasbot.kernel import Architectures, network_kernels
 
-MOST_PENDING = 256
-"""Of more running trials than this only those that were started last are fantasised. They stand where the model last wanted to
-look, and would be suggested again without it. Each is a row of the Cholesky factor, in every decision: with a thousand of them
-one took 0.25 s, with ten thousand five did not end within two minutes. On 500 workers (``curves-mlp``, 1,200 trials, two seeds)
-the regret with this limit was 0.016 and 0.005, and 0.019 and 0.010 without it."""
-
 # ---------------------------------------------------------------- the fit
 
 
@@ -237,11 +231,12 @@ class GPLearner(Learner):
 
     def known(self, tried: Array, rng: np.random.Generator) -> Known:
         how, draws = self.pending
-        pending = self.inputs_of(self.pending_trials[-MOST_PENDING:])
+        most = self.settings.most_pending or 0  # [-0:] is all of them
+        pending = self.inputs_of(self.pending_trials[-most:])
         models = [with_pending(model, pending, how, draws, rng) for model in self._with_new()]
         if not len(tried):
             return self._known(models)
-        places = np.vstack([tried, self.data.rows(list(self.history.running.values())[-MOST_PENDING:])])
+        places = np.vstack([tried, self.data.rows(list(self.history.running.values())[-most:])])
         means = [model.means(self.lift(places)) for model in models]
         if self.over_budgets:
             models = [self._with_unfinished(*pair, places, rng) for pair in zip(models, means, strict=True)]
