@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from xstar.storage import SqlStorage
+    from xstar.study.warm_start import WarmStart
 
 FAILURES = ("exception", "nan", "timeout", "killed", "infeasible")
 
@@ -76,11 +77,12 @@ class Study:
         constraints: Constraints | None = None,
         best: str | None = None,
         program: Mapping[str, Any] | None = None,
+        warm_start: WarmStart | None = None,
         directory: str | os.PathLike[str] | None = None,
         clock: Callable[[], float] = wall_clock,
     ) -> None:
         settings = Settings(
-            space, method, searcher, scheduler, max_budget, metric, direction, seed, retries, constraints, best, program
+            space, method, searcher, scheduler, max_budget, metric, direction, seed, retries, constraints, best, program, warm_start
         )
         self.storage: SqlStorage | None = None
         journal: Journal
@@ -89,13 +91,13 @@ class Study:
                 raise InvalidArgument(
                     "name", "a stored study needs a name", None, "pass name='…', or leave out storage"
                 )
-            journal = MemoryJournal([settings.create(None, clock(), VERSION)])
+            journal = MemoryJournal(settings.begin(None, None, clock(), VERSION))
         else:
             check_name(name)
             self.storage = open_storage(storage)
             if not self.storage.exists(name):
                 with contextlib.suppress(StudyExists):  # another process came first: then it is theirs that we resume
-                    self.storage.create(name, [settings.create(name, clock(), VERSION)])
+                    self.storage.create(name, settings.begin(name, storage, clock(), VERSION))
             journal = self.storage.open(name)
         self._setup(journal, settings, name, directory, clock)
 
@@ -137,11 +139,11 @@ class Study:
         events = iter(journal.read(0))
         created = next(events)
         assert isinstance(created, ev.Created)
-        settings.check(created, name or "")
         self.searcher, self.scheduler = settings.parts(created)
         self.history = History(self.scheduler.rungs)
         self.history.extend([created])
         self._ledger = Ledger(journal, self.history, events)
+        settings.check(self.history, name or "")
         self._policy = Policy(self.scheduler, self.searcher, Streams(created.seed))
         self.space = self.history.space
         self.metric = created.metric
