@@ -80,10 +80,10 @@ def fitted(
     places = choose(data.spread(X) if last > settings.limit else X, y, data.budget[:last], settings.limit)
     targets = Targets.of(y[places], straighten=settings.straighten)
     inputs, outputs = X[places], targets(y[places])
+    rng = Streams(history.seed).generator(last, "gp fit")
     shift = None if data.sources is None else data.sources.shift(inputs, outputs)
     if shift is not None:
         outputs = outputs - shift(inputs)
-    rng = Streams(history.seed).generator(last, "gp fit")
     if settings.samples:
         thetas = sample_fits(surrogate, inputs, outputs, rng, settings.samples)
     else:

@@ -16,8 +16,8 @@ scale of a source's losses do not matter, and where a source says nothing, nothi
 
     ‖t − mean(t) − Σ_s b_s (m_s(X) − mean(m_s(X)))‖² + κ Σ_s (b_s − 1/S)²,        b ≥ 0
 
-least squares with κ pseudo-observations of "the sources are right". A source that is not, has lost its weight after a few
-trials: it cannot predict them. Cf. the stack of Gaussian processes in Golovin et al. (2017, Google Vizier, Section 3.3), which
+least squares with κ pseudo-observations of "the sources are right". A source that is not has lost its weight after a few
+trials, because it cannot predict them; one that is loses it as 1/n, because the study then knows better. Cf. the stack of Gaussian processes in Golovin et al. (2017, Google Vizier, Section 3.3), which
 has b = 1, and the weights by agreement in Feurer et al. (2018, RGPE).
 """
 
@@ -45,6 +45,11 @@ from xstar.searchers.nasbot.kernel import Architectures, network_kernels
 
 PSEUDO = 2.0
 """κ. With more, a misleading source keeps its weight for longer; with none, a handful of noisy trials decides."""
+FADING = 10
+"""From so many observations n on, the weights fade as 1/n: near the optimum, a source that is a little beside it has a shape of
+its own, which the residuals would have to undo. After 30 trials (geometric mean of 4 seeds, a source shifted by 0.05), the
+regret with fading and without: Branin 0.014 and 0.040, Hartmann6 0.040 and 0.053, Rosenbrock4 3.04 and 2.98, Levy4 0.084 and
+0.148."""
 LIMIT = 200
 """Observations of one source that its model is fitted to: 0.2 s, once in a program that runs the study."""
 
@@ -98,7 +103,7 @@ class SourceMeans:
         kappa = np.sqrt(PSEUDO)
         A = np.vstack([M - M.mean(axis=0), kappa * np.eye(count)])
         weights, _ = nnls(A, np.append(t - t.mean(), np.full(count, kappa / count)))
-        return Shift(self, weights)
+        return Shift(self, weights * min(1.0, FADING / len(t)))
 
 
 @dataclass(frozen=True)
