@@ -304,6 +304,10 @@ class Trial:
         """The configuration, as a dictionary of your own: change it as you like, the trial keeps what was tried."""
         return self._config.copy()  # its values are immutable (``space.Domain`` asks it of those of other kinds, too)
 
+    def widen(self, config: Config) -> None:
+        """The study's space has become wider, and this is the configuration there."""
+        self._config = config
+
     @property
     def value(self) -> float | None:
         """The watched metric, in the user's own direction: of the last report, or of the best one (``best="lowest"``)."""

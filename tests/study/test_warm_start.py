@@ -83,7 +83,9 @@ def test_a_list_of_sources() -> None:
 def test_another_space() -> None:
     other = xs.Space(x=xs.Float(0.0, 2.0), depth=xs.Int(1, 5), kind=xs.Choice(["a", "b"]))
     known = source()
-    study = xs.minimize(lambda t: t["x"] ** 2 + t["depth"], other, trials=6, method="gp", seed=1, warm_start=known).study
+    study = xs.minimize(
+        lambda t: t["x"] ** 2 + t["depth"], other, trials=6, method="gp", seed=1, warm_start=known
+    ).study
     inside = [trial.config["x"] for trial in known.trials if trial.config["x"] >= 0.0]
     brought = study.history.brought[0].configs
     assert [config["x"] for config in brought] == inside

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from xstar.errors import CorruptJournal
 from xstar.journal.events import Brought
+from xstar.space import Space
+from xstar.space.widening import in_wider
 from xstar.trial import Config
 
 
@@ -33,6 +35,10 @@ class Source:
                 last[place] = (budget, loss)
         order = sorted(last, key=lambda place: (-last[place][0], last[place][1], place))
         return [self.configs[place] for place in order]
+
+    def in_wider(self, space: Space, fill: Config) -> Source:
+        """The same observations in a wider space."""
+        return replace(self, configs=tuple(in_wider(config, space, fill) for config in self.configs))
 
 
 def read_source(event: Brought, load: Callable[[dict[str, Any]], Config], where: str) -> Source:

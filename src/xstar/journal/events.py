@@ -15,6 +15,7 @@ default are left out of the JSON form, so journals stay small and old events sta
     added       an observation made elsewhere
     annotated   a user noted something about a trial, which no decision looks at
     brought     a new study begins with what another one observed: no trials of its own, but searchers may learn from it
+    widened     the space has become larger: the trials so far stay, decisions from here on are made in the new one
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ SCHEMA = 4
     what is enqueued may be a part of a configuration; there are annotations
 3   a report says how many events its verdict had ``seen``; before, it had seen all that came before it;
     a study may say which report of a trial counts
-4   a study may begin with the observations of others
+4   a study may begin with the observations of others; its space may become wider
 """
 
 
@@ -172,10 +173,22 @@ class Brought:
     too many of them."""
 
 
-Event = Created | Enqueued | Asked | Started | Reported | Completed | Failed | Lost | Added | Annotated | Brought
+@dataclass(frozen=True, slots=True)
+class Widened:
+    space: dict[str, Any]
+    """The space from here on: all that it was, and more."""
+    fill: dict[str, Any]
+    """What new parameters were in the trials so far, which did not know them."""
+    at: float
 
-CLAIMS = (Asked, Started, Added)
-"""Events that two programs must not both append: they take a trial's number, or start a run of a trial."""
+
+Event = (
+    Created | Enqueued | Asked | Started | Reported | Completed | Failed | Lost | Added | Annotated | Brought | Widened
+)
+
+CLAIMS = (Asked, Started, Added, Widened)
+"""Events that two programs must not both append: they take a trial's number, start a run of a trial, or change the space, in
+which a trial that is asked for at the same time would have to be decided again."""
 
 KINDS: dict[str, type[Any]] = {cls.__name__.lower(): cls for cls in get_args(Event)}
 _NAMES: dict[type[Any], str] = {cls: name for name, cls in KINDS.items()}

@@ -27,13 +27,14 @@ from typing import Any
 
 from sortedcontainers import SortedList
 
-from xstar.errors import CorruptJournal
+from xstar.errors import CorruptJournal, InvalidConfig
 from xstar.journal import events as ev
 from xstar.journal.bounds import BothSides, read_bounds
 from xstar.journal.brought import Source, read_source
 from xstar.journal.incumbent import Incumbent, Step
 from xstar.journal.memo import Memo
 from xstar.space import Space
+from xstar.space.widening import in_wider
 from xstar.trial import LIVE, Config, Metrics, Origin, State, Trial, Verdict
 
 MOST_TIMES_LOST = 5
@@ -115,6 +116,7 @@ class History:
             ev.Added: self._add,
             ev.Annotated: self._annotate,
             ev.Brought: self._bring,
+            ev.Widened: self._widen,
         }
 
     # ------------------------------------------------------------ questions
@@ -279,6 +281,21 @@ class History:
         if self.trials:
             raise CorruptJournal(f"event {self.seen}: what others observed is brought along before the first trial")
         self.brought.append(read_source(event, self.space.load, f"event {self.seen}"))
+
+    def _widen(self, event: ev.Widened) -> None:
+        self.claims += 1
+        self.space = space = Space.from_json(event.space)
+        fill = space.load(event.fill)
+        try:
+            for trial in self.trials:
+                trial.widen(in_wider(trial.config, space, fill))
+            self.brought = [each.in_wider(space, fill) for each in self.brought]
+        except InvalidConfig as error:
+            raise CorruptJournal(f"event {self.seen} (widened): {error}") from error
+        self._tried = {}
+        for trial in self.trials:
+            self._tried.setdefault(space.key(trial.config), trial.number)
+        self.memo.clear()  # all of it was computed in the old space
 
     # ------------------------------------------------------------ helpers of the fold
 

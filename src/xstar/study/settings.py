@@ -22,6 +22,7 @@ from xstar.space.conditions import Threshold
 from xstar.study.methods import Method, resolve
 from xstar.study.naming import differences
 from xstar.study.warm_start import brought, listed, names
+from xstar.study.widening import is_wider
 
 if TYPE_CHECKING:
     from xstar.study.warm_start import WarmStart
@@ -117,9 +118,7 @@ class Settings:
         """The first events of a new study: its creation, and what it begins with of others (``warm_start``)."""
         created = self.create(name, at, version)
         assert self.space is not None
-        return [
-            created, *brought(self.warm_start, self.space, self.chosen().searcher, created.seed, storage, at)
-        ]
+        return [created, *brought(self.warm_start, self.space, self.chosen().searcher, created.seed, storage, at)]
 
     def parts(self, created: Created) -> tuple[Searcher, Scheduler]:
         """Searcher and scheduler of a stored study; those handed over in this call stand in for what cannot be stored."""
@@ -146,7 +145,14 @@ class Settings:
             raise StudyMismatch(
                 f"study {name!r} exists and differs from this call:\n  - " + "\n  - ".join(found) + "\n"
                 "Leave out what should stay as stored, choose another study name, or delete the stored study first."
+                + self._may_widen(history, name)
             )
+
+    def _may_widen(self, history: History, name: str) -> str:
+        if self.space is None or not is_wider(history.space, self.space):
+            return ""
+        opened = f"xs.Study.open({name!r}).widen(space)"
+        return f"\nThe space here holds the stored one: {opened}, or `xstar widen {name} FILE`, lets the study go on in it."
 
     def _other_method(self, created: Created) -> list[str]:
         """How the method that was asked for differs from the stored one; what was left out cannot differ."""

@@ -8,7 +8,6 @@ takes a trial's number or starts a run appends under a condition: that nobody el
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -26,6 +25,7 @@ from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space
 from xstar.storage.heartbeat import Heartbeat
+from xstar.study.elsewhere import added, enqueued
 from xstar.study.ledger import Ledger
 from xstar.study.limits import NO_LIMITS, Limits
 from xstar.study.missing import no_value, unknown_trial
@@ -34,6 +34,7 @@ from xstar.study.policy import STARTS, Policy, Start, is_late
 from xstar.study.settings import Constraints, Settings, check_name
 from xstar.study.shown import as_html, in_words
 from xstar.study.table import to_frame
+from xstar.study.widening import widened
 from xstar.trial import Done, Job, State, Trial, Verdict, shortened
 
 if TYPE_CHECKING:
@@ -82,7 +83,19 @@ class Study:
         clock: Callable[[], float] = wall_clock,
     ) -> None:
         settings = Settings(
-            space, method, searcher, scheduler, max_budget, metric, direction, seed, retries, constraints, best, program, warm_start
+            space,
+            method,
+            searcher,
+            scheduler,
+            max_budget,
+            metric,
+            direction,
+            seed,
+            retries,
+            constraints,
+            best,
+            program,
+            warm_start,
         )
         self.storage: SqlStorage | None = None
         journal: Journal
@@ -145,7 +158,6 @@ class Study:
         self._ledger = Ledger(journal, self.history, events)
         settings.check(self.history, name or "")
         self._policy = Policy(self.scheduler, self.searcher, Streams(created.seed))
-        self.space = self.history.space
         self.metric = created.metric
         self.direction = created.direction
         self.seed = created.seed
@@ -282,19 +294,20 @@ class Study:
 
         It counts as a complete trial, but neither towards ``trials=`` nor at the rungs of a scheduler.
         """
-        parsed, known = parse_metrics(value, self.metric), self.space.parse(config)
-        if not math.isfinite(parsed[self.metric]):
-            raise InvalidReport("value", "must be finite", parsed[self.metric], "leave failed observations out")
-        data, at = self.space.dump(known), budget or self.scheduler.max_budget or 1
+        at = budget or self.scheduler.max_budget or 1
         with self._ledger.lock:
-            event = self._ledger.claim(lambda: ev.Added(len(self.history.trials), data, parsed, self.clock(), at))
+            event = self._ledger.claim(lambda: added(self.history, config, value, at, self.clock()))
             return self.history.trials[event.trial]
 
     def enqueue(self, config: Mapping[str, Any]) -> None:
         """Have a configuration tried before the searcher is asked again; the searcher completes what it leaves open."""
-        data = self.space.dump(self.space.parse_partial(config))
         with self._ledger.lock:
-            self._ledger.settle(lambda: ev.Enqueued(data, self.clock()))
+            self._ledger.settle(lambda: enqueued(self.history, config, self.clock()))
+
+    def widen(self, space: Space, fill: Mapping[str, Any] | None = None) -> None:
+        """Search a wider space from now on; ``fill`` says what new parameters were in the trials so far."""
+        with self._ledger.lock:
+            self._ledger.claim(lambda: widened(self.history, space, fill, self.clock()))
 
     def annotate(self, trial: Trial | int, attrs: Mapping[str, Any]) -> None:
         """Note something about a trial: names and values of any JSON, beside its metrics. It changes no decision."""
@@ -304,6 +317,11 @@ class Study:
             self._ledger.settle(lambda: ev.Annotated(number, noted, self.clock()))
 
     # ------------------------------------------------------------ look
+
+    @property
+    def space(self) -> Space:
+        """What may be tried."""
+        return self.history.space
 
     @property
     def best(self) -> Trial:
@@ -358,16 +376,12 @@ class Study:
 
     def _lose(self, found: Sequence[tuple[int, str, int]], *, released: bool = False) -> None:
         for number, reason, run in found:
-            self._lose_one(self.history.trials[number], reason, run, released)
+            self._ledger.settle(self._lost, self.history.trials[number], reason, run, released)
 
-    def _lose_one(self, trial: Trial, reason: str, run: int, released: bool) -> None:
-        self._ledger.settle(
-            lambda: (
-                ev.Lost(trial.number, reason, self.clock(), run, released)
-                if trial.state is State.RUNNING and trial.attempt == run
-                else None
-            )
-        )
+    def _lost(self, trial: Trial, reason: str, run: int, released: bool) -> ev.Lost | None:
+        if trial.state is not State.RUNNING or trial.attempt != run:
+            return None
+        return ev.Lost(trial.number, reason, self.clock(), run, released)
 
     def close(self) -> None:
         """Stop the heartbeat, give up what still runs here, let go of the database."""

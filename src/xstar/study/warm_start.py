@@ -41,7 +41,9 @@ def brought(
     sources = listed(wanted)
     if sources and isinstance(searcher, WITHOUT):
         rule = f"is of no use to {type(searcher).__name__}, which does not learn from observations made before"
-        raise InvalidArgument("warm_start", rule, [_name(each) for each in sources], 'e.g. method="gp", or leave it out')
+        raise InvalidArgument(
+            "warm_start", rule, [_name(each) for each in sources], 'e.g. method="gp", or leave it out'
+        )
     made = []
     for number, source in enumerate(sources):
         history = _stored(source, storage) if isinstance(source, str) else source.refresh()
@@ -55,7 +57,9 @@ def listed(wanted: Any) -> list[Any]:
     for each in several:
         if not isinstance(each, str) and not callable(getattr(each, "refresh", None)):
             remedy = 'e.g. warm_start="digits", or warm_start=[study, "digits"]'
-            raise InvalidArgument("warm_start", "must be the name of a study, a study, or a list of these", each, remedy)
+            raise InvalidArgument(
+                "warm_start", "must be the name of a study, a study, or a list of these", each, remedy
+            )
     return several
 
 

@@ -150,7 +150,9 @@ def heads(
     history: History, purpose: str, model: Trained, X: Array, y: Array, block: int, bad: Bad | None = None
 ) -> list[Head]:
     """Return the posterior for each draw of theta, given all observations and ``bad`` inputs."""
-    new = _up_to_date(history, purpose, model, model.last, X, block, lambda part: model.residuals(X[part], model.targets(y[part])))
+    new = _up_to_date(
+        history, purpose, model, model.last, X, block, lambda part: model.residuals(X[part], model.targets(y[part]))
+    )
     sums = [member.statistics.joined(more) for member, more in zip(model.members, new, strict=True)]
     if bad is not None:
         lasting = _up_to_date(
