@@ -2,9 +2,9 @@
 
     python -m benchmarks.warm_start [--seeds 10] [--problems branin,…] [--methods gp] [--trials 30] [--write]
 
-A source is 40 trials of GP search: of the same function ``shifted`` by a twentieth of each side, times 100, plus 1,000; of its
-negation (``opposite``), so that the best there is the worst here; or of a bowl around a random place (``unrelated``). ``cold`` is
-without a source. Cells are regrets after 5, 10, 20 and 30 trials, geometric means over the seeds.
+A source is 40 trials of GP search: of the same function ``shifted`` by a twentieth of each side, times 100, plus 1,000; of
+its negation (``opposite``), so that the best there is the worst here; or of a bowl around a random place (``unrelated``).
+``cold`` is without a source. Cells are regrets after 5, 10, 20 and 30 trials, geometric means over the seeds.
 """
 
 from __future__ import annotations

@@ -58,10 +58,11 @@ def test_a_warm_start_in_the_settings_of_an_experiment(cli: Cli, write: Write) -
     cli("run", "next.py", "--study", "n")
     with xs.Study.open("n") as study:
         assert study.history.sources == ["a"]
+    write('echo "{\\"value\\": $1}"\n', "train.sh")
     write(
         """
         [program]
-        command = "echo value={x}"
+        command = "sh train.sh {x}"
 
         [space]
         x = {float = [-1.0, 1.0]}

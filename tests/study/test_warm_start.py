@@ -133,7 +133,7 @@ def test_the_direction_is_turned() -> None:
     known = xs.maximize(lambda t: -bowl(t), SPACE, trials=6, method="random", seed=3).study
     study = xs.Study(SPACE, method="gp", seed=1, warm_start=known)
     losses = [loss for _, _, loss in study.history.brought[0].observed]
-    assert_allclose(losses, [bowl(trial) for trial in known.trials])  # type: ignore[arg-type]
+    assert_allclose(losses, [bowl(trial) for trial in known.trials])
 
 
 def test_infeasible_and_failed_trials_stay_behind() -> None:

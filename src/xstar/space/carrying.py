@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -40,7 +40,7 @@ def middle(given: Parameter | Domain, rng: np.random.Generator) -> Value:
     """The median of a parameter's prior; the first network of a domain's pool, or one at random if it has none."""
     if isinstance(given, Parameter):
         return given.quantile([0.5] * given.draws)
-    pool = getattr(given, "pool", ())
+    pool: Sequence[Value] = getattr(given, "pool", ())
     return pool[0] if len(pool) else given.sample(rng)
 
 

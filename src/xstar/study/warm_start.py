@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from xstar.trial import State
 if TYPE_CHECKING:
     from xstar.study.study import Study
 
-    WarmStart = str | Study | Sequence[str | Study]
+    WarmStart: TypeAlias = str | Study | Sequence[str | Study]
 
 MOST = 1_000
 """Trials of one source that are copied: the best half, and evenly spaced ones of the others. A model is fitted to fewer."""

@@ -17,8 +17,9 @@ scale of a source's losses do not matter, and where a source says nothing, nothi
     ‖t − mean(t) − Σ_s b_s (m_s(X) − mean(m_s(X)))‖² + κ Σ_s (b_s − 1/S)²,        b ≥ 0
 
 least squares with κ pseudo-observations of "the sources are right". A source that is not has lost its weight after a few
-trials, because it cannot predict them; one that is loses it as 1/n, because the study then knows better. Cf. the stack of Gaussian processes in Golovin et al. (2017, Google Vizier, Section 3.3), which
-has b = 1, and the weights by agreement in Feurer et al. (2018, RGPE).
+trials, because it cannot predict them; one that is loses it as 1/n, because the study then knows better. Cf. the stack of
+Gaussian processes in Golovin et al. (2017, Google Vizier, Section 3.3), which has b = 1, and the weights by agreement in Feurer
+et al. (2018, RGPE).
 """
 
 from __future__ import annotations
@@ -185,7 +186,7 @@ def _mean_of(history: History, data: Observations, number: int, source: Source) 
 def _surrogate(data: Observations, several: bool) -> Surrogate:
     inputs: Inputs
     if data.in_numbers:
-        # Networks by their descriptive features alone: distances to those of another study are costly, and few of them are near.
+        # Networks by their descriptive features alone: distances to those of another study are costly, and few are near.
         inputs = replace(of_cube(data), networks=network_kernels(data, Architectures(distances="none"), "matern52"))
     else:
         inputs = of_positions(data)
