@@ -59,7 +59,7 @@ class MLP(Networks):
     def _candidates(self) -> list[Graph]:
         name = self.labels[0] if self.labels is not None else labels("mlp")[0]
         smallest = chain([Layer(name, self.units[0])], self.decision, self.inputs, self.outputs)
-        return [*mlp_pool(self.inputs, self.outputs, self.decision, self.units, self.labels), smallest]
+        return [*mlp_pool(self.inputs, self.outputs, self.decision, self.units, self.labels, self.max_layers), smallest]
 
 
 register_domain(MLP.kind, MLP.from_json)

@@ -46,13 +46,19 @@ def _umda() -> PBIL:
 
 
 def _ts() -> GP:
-    """Thompson sampling in parallel (Kandasamy et al. 2018): a draw from the posterior of what is known, whatever still runs."""
+    """Thompson sampling in parallel (Kandasamy et al. 2018): a draw from the posterior, whatever still runs."""
     return GP(acquisition="thompson", pending="ignored", explore_every=0)
 
 
 def _dngo_paper() -> DNGO:
     """DNGO as Snoek et al. (2015) have it: one network, ten draws of θ, fantasies of all that runs, losses as they are."""
     return DNGO(networks=1, samples=10, straighten=False, explore_every=0, pending="fantasies")
+
+
+def _nasbot_paper() -> NASBOT:
+    """NASBOT as Kandasamy et al. (2018) have it (B.1): kernel (7) with p̄ = 2, sampled hyperparameters, hallucinated trials."""
+    paper = {"describe": False, "powers": (1.0, 2.0), "samples": 4, "project": True, "straighten": False}
+    return NASBOT(**paper, explore_every=0, pending="hallucination")  # type: ignore[arg-type]
 
 
 METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Scheduler]]] = {
@@ -77,6 +83,7 @@ METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Schedule
     "forest": (Forest, FIFO),
     "auto": (Auto, FIFO),
     "nasbot": (NASBOT, FIFO),
+    "nasbot-paper": (_nasbot_paper, FIFO),
     "nasbot-random": (NetworkRandom, FIFO),
     "evolution": (Evolution, FIFO),
     "regularised-evolution": (RegularisedEvolution, FIFO),

@@ -17,8 +17,8 @@ from xstar.space import Config
 MOST_BUDGETS = 200
 """Budgets to choose from: all of them up to so many, then so many in equal ratios."""
 LEAST_WEIGHT = 1.5
-"""β^(1/2) is at least this. With two parameters and ten observations the weight is 1.1, and a budget would have to be nearly as far
-from the full one as any."""
+"""β^(1/2) is at least this. With two parameters and ten observations the weight is 1.1, and a budget would have to be nearly
+as far from the full one as any."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class BOCALearner(GPLearner):
 
 
 def cheapest(std: Array, variance: Array, gap: Array, share: Array, count: int, weight: float) -> int:
-    """Return the place of the cheapest budget that satisfies both conditions of equation (4); the last one, if there is none."""
+    """Return the place of the cheapest budget that satisfies both conditions of equation (4), or of the full one."""
     threshold = np.sqrt(variance) * gap * share ** (1.0 / (count + 3.0))
     fine = (std > threshold) & (gap > gap.max() / weight) & (share < 1.0)
     return int(np.flatnonzero(fine)[0]) if fine.any() else len(share) - 1

@@ -13,14 +13,14 @@ Notation (Section 3 of the paper; budgets are its fidelities, r_max is z•)
     ξ(z)        gap         information gap √(1 − φ(z)²), where φ is the prior correlation with the full budget
     q           power       1 / (p + d + 2), for p = 1 budget and d parameters
 
-One suggestion: x maximises the upper confidence bound at the full budget (here, of losses, minimises the lower one). Then z is the
-cheapest budget from which there is still something to learn at x, and which says enough about the full one (equation 4):
+One suggestion: x maximises the upper confidence bound at the full budget (here, of losses, minimises the lower one). Then
+z is the cheapest budget from which there is still something to learn at x, and which is far from the full one (equation 4):
 
     τ(z, x) > √κ₀ ξ(z) λ(z)^q        and        ξ(z) > max ξ / β^(1/2)
 
-or the full budget, if there is none. Two readings of ours: the kernel is that of ``GP`` over (x, r), so φ is its prior correlation
-at x; and β^(1/2) is the weight of the confidence bound, but at least ``LEAST_WEIGHT``, as nothing would satisfy the second condition
-with one below 1.
+or the full budget, if there is none. Two readings of ours: the kernel is that of ``GP`` over (x, r), so φ is its prior
+correlation at x; and β^(1/2) is the weight of the confidence bound, but at least ``LEAST_WEIGHT`` (``fit.py``), as nothing
+would satisfy the second condition with one below 1.
 """
 
 from __future__ import annotations

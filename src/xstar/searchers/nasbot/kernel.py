@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from xstar.models.kernels import Kernel, Sum
 from xstar.models.otmann_kernel import SCALE, SMALL_SCALE, Described, Transported
+from xstar.models.projection import Projected
 from xstar.models.surrogate import Prior, over_configurations
 from xstar.searchers.model_based.columns import of_description
 from xstar.searchers.model_based.observations import Observations
@@ -19,6 +20,7 @@ class Architectures:
     describe: bool = True
     powers: tuple[float, float] = (1.0, 1.0)
     modifiers: str = "all"
+    project: bool = False
 
 
 def network_kernels(
@@ -34,7 +36,7 @@ def network_kernels(
             kernel = Transported(
                 catalogue.between, column, name, catalogue.structure, settings.distances, settings.powers, scale
             )
-            terms.append((kernel, kernel.priors))
+            terms.append((Projected(kernel) if settings.project else kernel, kernel.priors))
         if settings.describe:
             own, priors = over_configurations(of_description(name, catalogue), shape=shape)
             terms.append((Described(own, catalogue.described, column), priors))
