@@ -19,3 +19,4 @@ from xstar.searchers.pbil import PBIL as PBIL
 from xstar.searchers.random import Random as Random
 from xstar.searchers.sobol import Sobol as Sobol
 from xstar.searchers.tpe.searcher import TPE as TPE
+from xstar.searchers.treebo.searcher import TreeBO as TreeBO

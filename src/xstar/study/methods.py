@@ -27,6 +27,7 @@ from xstar.searchers import (
     RegularisedEvolution,
     Searcher,
     Sobol,
+    TreeBO,
     without_model,
 )
 from xstar.space import Bits, Bool, Choice, Constant, Space
@@ -57,8 +58,14 @@ def _dngo_paper() -> DNGO:
 
 def _nasbot_paper() -> NASBOT:
     """NASBOT as Kandasamy et al. (2018) have it (B.1): kernel (7) with p̄ = 2, sampled hyperparameters, hallucinated trials."""
-    paper = {"describe": False, "powers": (1.0, 2.0), "samples": 4, "project": True, "straighten": False}
-    return NASBOT(**paper, explore_every=0, pending="hallucination")  # type: ignore[arg-type]
+    return NASBOT(
+        describe=False,
+        powers=(1.0, 2.0),
+        samples=4,
+        straighten=False,
+        explore_every=0,
+        pending="hallucination",
+    )
 
 
 METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Scheduler]]] = {
@@ -84,6 +91,7 @@ METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Schedule
     "auto": (Auto, FIFO),
     "nasbot": (NASBOT, FIFO),
     "nasbot-paper": (_nasbot_paper, FIFO),
+    "treebo": (TreeBO, FIFO),
     "nasbot-random": (NetworkRandom, FIFO),
     "evolution": (Evolution, FIFO),
     "regularised-evolution": (RegularisedEvolution, FIFO),
