@@ -16,9 +16,9 @@ symbol      meaning                                                             
 ``theta``   log α, log ℓ, log ω, log α₀, log ℓ₀                                             (5,)
 ==========  ==============================================================================  ==========
 
-It is positive semi-definite: "both have a v-th layer" is a product of two indicators. The functions of all vertices have the same
-hyperparameters, because hardly any data would be left for each of 60. The last term, a function of the depth, is the one that the
-paper's tree has at its leaves.
+It is positive semi-definite: "both have a v-th layer" is a product of two indicators. The functions of all vertices have
+the same hyperparameters, because hardly any data would be left for each of 60. The last term, a function of the depth, is the
+one that the paper's tree has at its leaves.
 """
 
 from __future__ import annotations

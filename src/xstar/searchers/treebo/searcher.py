@@ -1,8 +1,8 @@
 """TreeBO: Bayesian optimisation of feed-forward networks (Jenatton et al. 2017), a baseline of NASBOT (C.1).
 
-Choose it to compare with: it never tries a skip connection or a branch. As the authors of NASBOT have it, the covariance matrix
-is built as a whole and inference is that of any Gaussian process; depth and layers are limited as for the other methods; neither
-a penalty nor a step size is tuned beside the network (unless they are parameters of the space).
+Choose it to compare with: it never tries a skip connection or a branch. As the authors of NASBOT have it, the covariance
+matrix is built as a whole and inference is that of any Gaussian process; depth and layers are limited as for the other
+methods; neither a penalty nor a step size is tuned beside the network (unless they are parameters of the space).
 
     kernel        the tree-structured one over layers (``models/tree_kernel.py``), times a Matérn kernel over other parameters
     candidates    evolution by those modifiers that keep a network feed-forward: units, types, one layer more or less
