@@ -67,8 +67,8 @@ class New:
     """Train up to this budget; ``None``: as long as the objective likes."""
     bracket: int = 0
     """The bracket of a multi-bracket scheduler that the trial belongs to."""
-    at_most: bool = False
-    """Whether the searcher may choose a smaller budget (BOCA)."""
+    choices: tuple[int, ...] = ()
+    """Budgets among which the searcher may choose (BOCA), ascending; empty: ``budget`` is not for it to choose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class Suggestion:
     """Method and reason, e.g. ``"random"``, ``"sobol: point 12"``, ``"random: gp failed, Cholesky at n=412"``; best an
     :class:`Origin`, which has its parts beside the sentence."""
     budget: int | None = None
-    """How far to train, where the task leaves that to the searcher (``New.at_most``); ``None``: as the task says."""
+    """How far to train, where the task leaves that to the searcher (``New.choices``); ``None``: as the task says."""
 
 
 # ---------------------------------------------------------------- to and from an executor: where?

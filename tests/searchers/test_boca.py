@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 
 import xstar as xs
+from xstar import problems
 from xstar.inspect.audit import audit
 from xstar.schedulers import FIFO, Chosen
+from xstar.schedulers.chosen import MOST_BUDGETS, budgets_between
 from xstar.searchers import BOCA, DNGO, GP, Random
-from xstar.searchers.boca.fit import MOST_BUDGETS, cheapest, choices
+from xstar.searchers.boca.fit import cheapest
+from xstar.simulation import simulate
 from xstar.study.methods import METHODS
 from xstar.testing import check_scheduler, check_searcher
 from xstar.trial import New, Suggestion
@@ -102,12 +105,14 @@ def test_the_cheapest_budget_from_which_there_is_something_to_learn() -> None:
 
 
 def test_the_budgets_to_choose_from() -> None:
-    assert choices(1, 9).tolist() == list(range(1, 10))
-    many = choices(3, 10_000)
-    assert many[0] == 3
-    assert many[-1] == 10_000
+    assert budgets_between(1, 9) == tuple(range(1, 10))
+    many = budgets_between(3, 10_000)
+    assert (many[0], many[-1]) == (3, 10_000)
     assert len(many) <= MOST_BUDGETS
-    assert (np.diff(many) > 0).all()
+    assert list(many) == sorted(set(many))
+    assert Chosen(200, levels=[12, 200]).choices == (12, 200)
+    study = simulate(problems.get("curves-mlp", max_budget=9), "boca", workers=3, trials=12)
+    assert {trial.budget for trial in study.trials} <= set(range(1, 10))
 
 
 def test_wrong_settings() -> None:

@@ -54,7 +54,7 @@ class Policy:
             if isinstance(choice, Done):
                 return choice
         config, budget = history.space.dump(choice.config), task.budget
-        if task.at_most and choice.budget is not None:
+        if choice.budget in task.choices:
             budget = choice.budget
         return ev.Asked(number, config, Origin.of(choice.origin), history.seen, now, budget, task.bracket, queued)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from xstar.acquisition.confidence import confidence_weight
 from xstar.acquisition.pending import with_pending
@@ -14,8 +14,6 @@ from xstar.models.kernels import Array
 from xstar.searchers.gp.fit import GPLearner
 from xstar.space import Config
 
-MOST_BUDGETS = 200
-"""Budgets to choose from: all of them up to so many, then so many in equal ratios."""
 LEAST_WEIGHT = 1.5
 """β^(1/2) is at least this. With two parameters and ten observations the weight is 1.1, and a budget would have to be nearly
 as far from the full one as any."""
@@ -31,17 +29,16 @@ class BOCALearner(GPLearner):
     def method(self) -> str:
         return "boca"
 
-    def budget_for(self, config: Config) -> int:
+    def budget_for(self, config: Config, choices: Sequence[int]) -> int:
         """Return the cheapest budget from which there is something to learn at ``config``, or the full one."""
-        budgets = choices(self.history.levels[0], self.history.levels[-1])
-        share = budgets / budgets[-1]
+        share = np.array(choices) / choices[-1]
         rows = self.data.encoded([config])
         at = np.hstack([np.repeat(rows, len(share), axis=0), share[:, None]])
         std, variance, correlation = self._spread_at(at)
         gap = np.sqrt(np.maximum(1.0 - correlation**2, 0.0))
         count = len(self.data.cube.labels) + len(self.data.networks)
         weight = max(confidence_weight(count, self.data.count), LEAST_WEIGHT)
-        return int(budgets[cheapest(std, variance, gap, share, count, weight)])
+        return choices[cheapest(std, variance, gap, share, count, weight)]
 
     def _spread_at(self, at: Array) -> tuple[Array, Array, Array]:
         """Return τ, κ₀ and φ at each row; the last row is at the full budget."""
@@ -62,10 +59,3 @@ def cheapest(std: Array, variance: Array, gap: Array, share: Array, count: int, 
     threshold = np.sqrt(variance) * gap * share ** (1.0 / (count + 3.0))
     fine = (std > threshold) & (gap > gap.max() / weight) & (share < 1.0)
     return int(np.flatnonzero(fine)[0]) if fine.any() else len(share) - 1
-
-
-def choices(least: int, most: int) -> NDArray[np.int64]:
-    """Return the budgets to choose from, ascending."""
-    if most - least < MOST_BUDGETS:
-        return np.arange(least, most + 1)
-    return np.unique(np.geomspace(least, most, MOST_BUDGETS).round().astype(np.int64))

@@ -62,9 +62,9 @@ class BOCA(GPSettings):
         made = decide(learner, rng)
         if isinstance(made, str):
             return at_random(history, rng, made)
-        if not task.at_most:
+        if not task.choices:
             return made
-        budget = learner.budget_for(made.config)
+        budget = learner.budget_for(made.config, task.choices)
         origin = Origin.of(made.origin)
         chosen = Origin(origin.method, origin.detail + ", to budget {chosen}", **origin.numbers, chosen=budget)
         return Suggestion(made.config, chosen, budget)
@@ -76,7 +76,7 @@ class BOCA(GPSettings):
 
     def _initial(self, history: History, task: New, drawn: Suggestion) -> Suggestion:
         """The initial trials go through the rungs in turn, from the lowest: the model has to learn what a budget says."""
-        if not task.at_most:
+        if not task.choices:
             return drawn
         return replace(drawn, budget=history.levels[len(history.trials) % len(history.levels)])
 
