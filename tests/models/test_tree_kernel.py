@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tests.models.test_otmann_kernel import inputs, slopes
+from tests.models.differences import slopes
+from tests.models.test_otmann_kernel import inputs
 from xstar.models.kernels import Array
 from xstar.models.tree_kernel import Numbers, Tree
 

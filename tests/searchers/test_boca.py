@@ -83,7 +83,7 @@ def test_only_a_task_that_allows_it_leaves_the_budget_to_the_searcher() -> None:
             return Suggestion(SPACE.sample(rng), "short", 2)
 
     for scheduler, budget in ((Chosen(9), 2), (FIFO(9), 9)):
-        study = xs.Study(SPACE, searcher=Short(), scheduler=scheduler, seed=1)  # type: ignore[arg-type]
+        study = xs.Study(SPACE, searcher=Short(), scheduler=scheduler, seed=1)
         trial = study.ask()
         assert trial is not None
         assert trial.target == budget
