@@ -82,21 +82,8 @@ class Study:
         directory: str | os.PathLike[str] | None = None,
         clock: Callable[[], float] = wall_clock,
     ) -> None:
-        settings = Settings(
-            space,
-            method,
-            searcher,
-            scheduler,
-            max_budget,
-            metric,
-            direction,
-            seed,
-            retries,
-            constraints,
-            best,
-            program,
-            warm_start,
-        )
+        how = (method, searcher, scheduler, max_budget)
+        settings = Settings(space, *how, metric, direction, seed, retries, constraints, best, program, warm_start)
         self.storage: SqlStorage | None = None
         journal: Journal
         if name is None:
