@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,6 +39,28 @@ def test_decisions_of_a_warm_start_can_be_made_again(method: str) -> None:
     assert audit(study).findings == []
     if method in ("gp", "auto", "dngo"):
         assert "sources weigh" in str(study.trials[-1].origin)
+
+
+@pytest.mark.parametrize("method", ["gp", "tpe", "nasbot"])
+def test_what_is_cached_does_not_matter(method: str) -> None:
+    net = {"net": xs.nets.Cell()} if method == "nasbot" else {}
+    space = xs.Space(x=xs.Float(0.0, 1.0), y=xs.Float(0.0, 1.0), **net)
+
+    def loss(config: dict[str, Any]) -> float:
+        return float(config["x"] ** 2 + config["y"] + len(set(getattr(config.get("net"), "operations", ()))))
+
+    found = []
+    known = xs.minimize(lambda t: loss(t.config), space, trials=12, method="random", seed=3).study
+    for forgetful in (False, True):
+        study = xs.Study(space, method=method, seed=1, warm_start=known)
+        for _ in range(9):
+            if forgetful:
+                study.history.memo.clear()
+            trial = study.ask()
+            assert trial is not None
+            study.tell(trial, loss(trial.config))
+        found.append([trial.config for trial in study.trials])
+    assert found[0] == found[1]
 
 
 def test_what_is_brought_along_is_no_trial_and_never_the_best() -> None:
