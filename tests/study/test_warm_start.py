@@ -76,6 +76,11 @@ def test_what_is_brought_along_is_no_trial_and_never_the_best() -> None:
     assert study.best.value == 1e6
 
 
+def test_a_notebook_shows_what_a_study_began_with() -> None:
+    study = xs.Study(SPACE, method="gp", seed=1, warm_start=source(5))
+    assert "5 configurations of a study in memory" in study._repr_html_()
+
+
 def test_the_first_trial_is_the_best_of_the_source() -> None:
     known = source()
     study = xs.Study(SPACE, method="gp", seed=1, warm_start=known)

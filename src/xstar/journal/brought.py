@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from xstar.core.words import plural
 from xstar.errors import CorruptJournal
 from xstar.journal.events import Brought
 from xstar.space import Space
@@ -35,6 +36,13 @@ class Source:
                 last[place] = (budget, loss)
         order = sorted(last, key=lambda place: (-last[place][0], last[place][1], place))
         return [self.configs[place] for place in order]
+
+    @property
+    def in_words(self) -> str:
+        """``30 configurations of 'last-month'``."""
+        return (
+            f"{plural(len(self.configs), 'configuration')} of {repr(self.name) if self.name else 'a study in memory'}"
+        )
 
     def in_wider(self, space: Space, fill: Config) -> Source:
         """The same observations in a wider space."""
