@@ -14,7 +14,7 @@ from xstar import loop
 from xstar.errors import InvalidArgument
 from xstar.executors.simulator import METRIC, Simulator
 from xstar.problems import Problem
-from xstar.schedulers import Scheduler
+from xstar.schedulers import Chosen, Scheduler
 from xstar.schedulers.ladder import OnLadder
 from xstar.searchers import Searcher
 from xstar.study.limits import Limits
@@ -138,7 +138,7 @@ class _Until:
 
 def _fitted(scheduler: Scheduler, budgets: Sequence[int]) -> Scheduler:
     """The scheduler of a method, with rungs at budgets that the problem has."""
-    if isinstance(scheduler, OnLadder) and not set(scheduler.rungs) <= set(budgets):
+    if isinstance(scheduler, OnLadder | Chosen) and not set(scheduler.rungs) <= set(budgets):
         return dataclasses.replace(scheduler, levels=rungs_of(budgets, scheduler.eta))
     return scheduler
 

@@ -10,7 +10,7 @@ It is used only if the decision would be due all the same, and if little has hap
 * the next trial has the number that it was made for, so it has seen the configurations of all trials before it;
 * nothing goes before it (a trial to run again, a promotion, a configuration that a user wants tried), and the scheduler
   wants the same budget and bracket;
-* there is no new best, and no further trial has failed;
+* there is no new best, no further trial has failed, and the space has not been widened;
 * the observations have grown by a tenth at most.
 
 Otherwise it is dropped, and made again.
@@ -28,6 +28,7 @@ from statistics import median
 from xstar.executors.clock import processor_clock
 from xstar.journal import History
 from xstar.journal import events as ev
+from xstar.space import Space
 from xstar.study.ledger import Ledger
 from xstar.study.limits import Limits
 from xstar.study.policy import Policy, Start
@@ -65,16 +66,18 @@ class Prepared:
     best: tuple[int, float | None] | None
     failed: int
     observed: int
+    space: Space
 
     @classmethod
     def of(cls, start: ev.Asked, task: New, history: History) -> Prepared:
-        return cls(start, task, _best(history), _failed(history), len(history.observed))
+        return cls(start, task, _best(history), _failed(history), len(history.observed), history.space)
 
     def holds(self, history: History) -> bool:
         """Whether nothing has happened since that matters."""
         return (
             self.start.trial == len(history.trials)
             and not history.queue
+            and self.space is history.space
             and self.best == _best(history)
             and self.failed == _failed(history)
             and (len(history.observed) - self.observed) * GROWTH <= self.observed

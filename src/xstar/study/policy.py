@@ -60,8 +60,10 @@ class Policy:
             choice = self.searcher.suggest(history, task, self.streams.generator(number, "suggest"))
             if isinstance(choice, Done):
                 return choice
-        config = history.space.dump(choice.config)
-        return ev.Asked(number, config, Origin.of(choice.origin), history.seen, now, task.budget, task.bracket, queued)
+        config, budget = history.space.dump(choice.config), task.budget
+        if choice.budget in task.choices:
+            budget = choice.budget
+        return ev.Asked(number, config, Origin.of(choice.origin), history.seen, now, budget, task.bracket, queued)
 
     def _enqueued(self, history: History, task: New, queued: int, given: Config) -> Suggestion:
         """A configuration that a user wants tried; what it leaves open is as the searcher would have it."""

@@ -8,7 +8,6 @@ takes a trial's number or starts a run appends under a condition: that nobody el
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -27,6 +26,7 @@ from xstar.searchers import Searcher
 from xstar.space import Space
 from xstar.storage.heartbeat import Heartbeat
 from xstar.study.ahead import LEAST_WORKERS, Ahead
+from xstar.study.elsewhere import added, enqueued
 from xstar.study.ledger import Ledger
 from xstar.study.limits import NO_LIMITS, Limits
 from xstar.study.missing import no_value, unknown_trial
@@ -35,12 +35,14 @@ from xstar.study.policy import STARTS, Policy, Start, is_late
 from xstar.study.settings import Constraints, Settings, check_name
 from xstar.study.shown import as_html, in_words
 from xstar.study.table import to_frame
+from xstar.study.widening import widened
 from xstar.trial import Done, Job, State, Trial, Verdict, shortened
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from xstar.storage import SqlStorage
+    from xstar.study.warm_start import WarmStart
 
 FAILURES = ("exception", "nan", "timeout", "killed", "infeasible")
 
@@ -77,12 +79,12 @@ class Study:
         constraints: Constraints | None = None,
         best: str | None = None,
         program: Mapping[str, Any] | None = None,
+        warm_start: WarmStart | None = None,
         directory: str | os.PathLike[str] | None = None,
         clock: Callable[[], float] = wall_clock,
     ) -> None:
-        settings = Settings(
-            space, method, searcher, scheduler, max_budget, metric, direction, seed, retries, constraints, best, program
-        )
+        how = (method, searcher, scheduler, max_budget)
+        settings = Settings(space, *how, metric, direction, seed, retries, constraints, best, program, warm_start)
         self.storage: SqlStorage | None = None
         journal: Journal
         if name is None:
@@ -90,13 +92,13 @@ class Study:
                 raise InvalidArgument(
                     "name", "a stored study needs a name", None, "pass name='…', or leave out storage"
                 )
-            journal = MemoryJournal([settings.create(None, clock(), VERSION)])
+            journal = MemoryJournal(settings.begin(None, None, clock(), VERSION))
         else:
             check_name(name)
             self.storage = open_storage(storage)
             if not self.storage.exists(name):
                 with contextlib.suppress(StudyExists):  # another process came first: then it is theirs that we resume
-                    self.storage.create(name, [settings.create(name, clock(), VERSION)])
+                    self.storage.create(name, settings.begin(name, storage, clock(), VERSION))
             journal = self.storage.open(name)
         self._setup(journal, settings, name, directory, clock)
 
@@ -138,14 +140,13 @@ class Study:
         events = iter(journal.read(0))
         created = next(events)
         assert isinstance(created, ev.Created)
-        settings.check(created, name or "")
         self.searcher, self.scheduler = settings.parts(created)
         self.history = History(self.scheduler.rungs)
         self.history.extend([created])
         self._ledger = Ledger(journal, self.history, events)
+        settings.check(self.history, name or "")
         self._policy = Policy(self.scheduler, self.searcher, Streams(created.seed))
         self.ahead = Ahead(self._policy)
-        self.space = self.history.space
         self.metric = created.metric
         self.direction = created.direction
         self.seed = created.seed
@@ -288,19 +289,20 @@ class Study:
 
         It counts as a complete trial, but neither towards ``trials=`` nor at the rungs of a scheduler.
         """
-        parsed, known = parse_metrics(value, self.metric), self.space.parse(config)
-        if not math.isfinite(parsed[self.metric]):
-            raise InvalidReport("value", "must be finite", parsed[self.metric], "leave failed observations out")
-        data, at = self.space.dump(known), budget or self.scheduler.max_budget or 1
+        at = budget or self.scheduler.max_budget or 1
         with self._ledger.lock:
-            event = self._ledger.claim(lambda: ev.Added(len(self.history.trials), data, parsed, self.clock(), at))
+            event = self._ledger.claim(lambda: added(self.history, config, value, at, self.clock()))
             return self.history.trials[event.trial]
 
     def enqueue(self, config: Mapping[str, Any]) -> None:
         """Have a configuration tried before the searcher is asked again; the searcher completes what it leaves open."""
-        data = self.space.dump(self.space.parse_partial(config))
         with self._ledger.lock:
-            self._ledger.settle(lambda: ev.Enqueued(data, self.clock()))
+            self._ledger.settle(lambda: enqueued(self.history, config, self.clock()))
+
+    def widen(self, space: Space, fill: Mapping[str, Any] | None = None) -> None:
+        """Search a wider space from now on; ``fill`` says what new parameters were in the trials so far."""
+        with self._ledger.lock:
+            self._ledger.claim(lambda: widened(self.history, space, fill, self.clock()))
 
     def annotate(self, trial: Trial | int, attrs: Mapping[str, Any]) -> None:
         """Note something about a trial: names and values of any JSON, beside its metrics. It changes no decision."""
@@ -310,6 +312,11 @@ class Study:
             self._ledger.settle(lambda: ev.Annotated(number, noted, self.clock()))
 
     # ------------------------------------------------------------ look
+
+    @property
+    def space(self) -> Space:
+        """What may be tried."""
+        return self.history.space
 
     @property
     def best(self) -> Trial:
