@@ -13,12 +13,12 @@ from typing import Annotated, TextIO
 import typer
 from rich.text import Text
 
-from xstar.cli.look import existing, look
 from xstar.cli.options import STORAGE, Directory, Storage, StudyName
 from xstar.cli.text import console
 from xstar.core.words import plural
 from xstar.errors import CorruptJournal, InvalidArgument
 from xstar.inspect.exchange import export_csv, export_events, import_events
+from xstar.inspect.look import existing, look
 from xstar.inspect.report import report as make_report
 from xstar.journal import History
 from xstar.programs import report_client

@@ -1,4 +1,4 @@
-"""A study in a line, and as a small table for notebooks."""
+"""A study in a line, as a small table for notebooks, and as plots."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from xstar.study.naming import described, method_of
 from xstar.trial import State
 
 if TYPE_CHECKING:
+    from xstar.plots.accessor import Plots
     from xstar.study.study import Study
 
 LATEST = 5
@@ -61,3 +62,11 @@ def as_html(study: Study) -> str:
 def _counts(study: Study) -> str:
     history = study.history
     return ", ".join(f"{history.count(state)} {state.value}" for state in State if history.count(state))
+
+
+def plots(study: Study) -> Plots:
+    """Plots of the study: ``study.plot.history()``, ``study.plot.importance()``, …; needs ``pip install 'xstar[plots]'``."""
+    from xstar.plots.accessor import Plots  # at use: models and their SciPy
+
+    study.refresh()
+    return Plots(study)

@@ -32,7 +32,7 @@ from xstar.study.missing import no_value, unknown_trial
 from xstar.study.opening import open_storage
 from xstar.study.policy import STARTS, Policy, Start, is_late
 from xstar.study.settings import Constraints, Settings, check_name
-from xstar.study.shown import as_html, in_words
+from xstar.study.shown import as_html, in_words, plots
 from xstar.study.table import to_frame
 from xstar.trial import Done, Job, State, Trial, Verdict, shortened
 
@@ -320,6 +320,8 @@ class Study:
     def to_frame(self) -> pd.DataFrame:
         """One row per trial, as a pandas ``DataFrame``."""
         return to_frame(self.refresh())
+
+    plot = property(plots)
 
     def refresh(self) -> History:
         """The history with everything that others appended."""
