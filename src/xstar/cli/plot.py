@@ -46,8 +46,8 @@ def plot(
     out = console()
     if kind is None:
         for name, each in kinds.KINDS.items():
-            options = ", ".join(each.options)
-            out.print(f"{name:12} {each.about}" + (f" (options: {options})" if options else ""), soft_wrap=True)
+            has = ", ".join(each.options)
+            out.print(f"{name:12} {each.about}" + (f" (options: {has})" if has else ""), soft_wrap=True)
         return
     found = kinds.kind(kind)
     options = found.read(_pairs(option or []))
