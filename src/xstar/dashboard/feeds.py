@@ -1,7 +1,7 @@
 """Studies as the dashboard follows them: one fold per study, however many pages look at it.
 
 A page never makes the database work: one thread reads what is new, once a second, of the studies that someone looks at. A long
-journal is folded in portions, and pages are answered from what is folded so far, with a note of how far that is. Nothing is ever
+journal is folded in portions, and pages are answered from what is folded so far, with a note of how far that is. Nothing is
 written here, no lease is looked at, and no lock of the database is held between two reads.
 """
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from xstar.errors import InvalidArgument, UnknownStudy
+from xstar.errors import InvalidArgument, UnknownStudy, XstarError
 from xstar.executors.clock import wall_clock
 from xstar.inspect.look import rungs_of
 from xstar.journal import Event, History
@@ -26,8 +26,8 @@ from xstar.storage import tables
 if TYPE_CHECKING:
     from xstar.storage import SqlJournal, SqlStorage
 
-PORTION = 4000
-"""Events folded at a time (about 40 ms): so long a page may have to wait for the fold."""
+PORTION = 5000
+"""Events folded at a time, as many as the journal reads at once (about 50 ms): so long a page may have to wait for the fold."""
 FIRST = 20_000
 """Events folded before the first page of a study is answered: small studies are whole at once."""
 MOST_FEEDS = 4
@@ -135,6 +135,8 @@ class Feeds:
         self.storage = storage
         self._feeds: OrderedDict[str, Feed] = OrderedDict()
         self._lock = threading.Lock()
+        self.trouble = ""
+        """Why the storage could not be read at the last look; empty: it could."""
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -142,7 +144,7 @@ class Feeds:
         """How many events each study has."""
         query = sa.select(tables.studies.c.name, tables.studies.c.events).order_by(tables.studies.c.name)
         rows: Iterable[Any] = self.storage.database.read(lambda connection: connection.execute(query).all())
-        return {name: events for name, events in rows}
+        return {str(name): int(events) for name, events in rows}
 
     def get(self, name: str) -> Feed:
         """The feed of a study, which is followed from now on."""
@@ -180,11 +182,13 @@ class Feeds:
         while not self._stop.wait(LOOK_SECONDS):
             try:
                 counts = self.counts()
-            except Exception:  # the database is away: pages say how old what they show is; try again
+            except XstarError as error:  # the database is away: the pages say so, and it is tried again
+                self.trouble = str(error)
                 continue
+            self.trouble = ""
             for name, feed in list(self._feeds.items()):
-                if name not in counts:
-                    self._feeds.pop(name, None)  # deleted
+                if counts.get(name, 0) < feed.history.seen:
+                    self._feeds.pop(name, None)  # deleted, and perhaps another one made by that name
                 elif wall_clock() - feed.asked_at < KEEP_SECONDS:
                     feed.total = counts[name]
                     self._catch_up(feed)
@@ -196,5 +200,5 @@ class Feeds:
                 self._stop.wait(0.002)  # pages first
         except UnknownStudy:
             self._feeds.pop(feed.name, None)
-        except Exception:
-            return  # tried again at the next look
+        except XstarError as error:
+            self.trouble = str(error)

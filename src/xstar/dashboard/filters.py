@@ -1,8 +1,8 @@
 """Which trials a table shows, and in which order: words of a search box become conditions.
 
-    lr<0.01 optimizer=sgd value<=0.3     all of these
-    state=failed,infeasible              one of these
-    out of memory                        words found in the reason, the origin or the configuration
+lr<0.01 optimizer=sgd value<=0.3     all of these
+state=failed,infeasible              one of these
+out of memory                        words found in the reason, the origin or the configuration
 """
 
 from __future__ import annotations
@@ -133,7 +133,9 @@ def _number(word: str) -> float | None:
 
 
 def _words(trial: Trial) -> str:
-    return f"{trial.number} {trial.state.value} {trial.origin} {short_config(trial.config)} {trial.reason or ''}".lower()
+    return (
+        f"{trial.number} {trial.state.value} {trial.origin} {short_config(trial.config)} {trial.reason or ''}".lower()
+    )
 
 
 def _state(name: str) -> State:

@@ -1,7 +1,7 @@
 """What a trial printed, read without leaving its folder.
 
-An objective owns its folder and may put anything there: a link to a password file, a device, a pipe. So the file is opened without
-following links, has to be a regular one, and its folder has to lie where the study's files belong.
+An objective owns its folder and may put anything there: a link to a password file, a device, a pipe. So the file is opened
+without following links, has to be a regular one, and its folder has to lie where the study's files belong.
 """
 
 from __future__ import annotations
