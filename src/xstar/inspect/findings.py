@@ -19,7 +19,7 @@ from xstar.journal import History
 from xstar.models.gp import NotPositiveDefinite
 from xstar.plots import failures, importance
 from xstar.plots.models import Learned
-from xstar.plots.source import Source, comparable, value_of
+from xstar.plots.source import Source, valued
 from xstar.study.naming import described
 from xstar.trial import State, Trial
 
@@ -47,7 +47,7 @@ class Certainty:
 def certainty(history: History) -> Certainty | None:
     """How sure the winner is; ``None`` where there is no second configuration to compare with."""
     best = history.best
-    trials, _ = comparable(history)
+    trials = [trial for trial in valued(history) if best is not None and _equal(trial, best)]
     if best is None or best not in trials:
         return None
     others = [trial for trial in trials if history.space.key(trial.config) != history.space.key(best.config)]
@@ -58,6 +58,13 @@ def certainty(history: History) -> Certainty | None:
     if found is None:
         return None
     return Certainty(second, second.score - best.score, *found)
+
+
+def _equal(trial: Trial, best: Trial) -> bool:
+    """Whether a trial's value may be compared with the best one's: both are complete, or both stand at the same budget."""
+    if best.state is State.COMPLETE:
+        return trial.state is State.COMPLETE
+    return trial.budget == best.budget
 
 
 def _repeated(history: History, trials: list[Trial]) -> tuple[float, str] | None:
@@ -122,14 +129,10 @@ def found(history: History) -> str:
     metric = history.created.metric
     stand = "" if best.state is State.COMPLETE else f", {best.state.value} at epoch {best.budget}: none is complete yet"
     text = f"The best {metric} is {number(best.value, 8)}, of trial {best.number}{stand}, suggested by {best.origin}."
-    trials, which = comparable(history)
-    values = [value_of(trial) for trial in trials]
+    values = [trial.value for trial in valued(history) if _equal(trial, best) and trial.value is not None]
     if len(values) > 4:
-        first = value_of(trials[0])
-        text += (
-            f" The median of the {len(values):,} {which} is {number(float(np.median(values)), 6)}; the first of them had "
-            f"{number(first, 6)}."
-        )
+        middle, first = number(float(np.median(values)), 6), number(values[0], 6)
+        text += f" The median of the {len(values):,} trials of that budget is {middle}; the first of them had {first}."
     steps = [step for step in history.best_over_time if step.complete]
     if len(steps) > 1:
         since = len(history.trials) - steps[-1].begun

@@ -23,6 +23,7 @@ from xstar.journal import Event, History
 from xstar.journal import events as ev
 from xstar.models.standardise import Targets
 from xstar.plots.figure import plain
+from xstar.plots.network_data import graph_of
 from xstar.schedulers import Scheduler
 from xstar.searchers.model_based.decision import NAMES, Witness
 from xstar.study.policy import Policy
@@ -234,7 +235,17 @@ def _candidates(history: History, witness: Witness, chosen: Config) -> list[Cand
     made = []
     for place, (config, value, interval) in enumerate(zip(configs, values, intervals, strict=True)):
         mean_, low, high = interval or (None, None, None)
-        made.append(Candidate(history.space.dump(config), value, mean_, low, high, place == 0))
+        made.append(Candidate(_written(history, config), value, mean_, low, high, place == 0))
+    return made
+
+
+def _written(history: History, config: Config) -> dict[str, Any]:
+    """A configuration for reading: an architecture by its size."""
+    made: dict[str, Any] = dict(history.space.dump(config))
+    for name, value in config.items():
+        graph = graph_of(value)
+        if graph is not None:
+            made[name] = f"{len(graph.layers)} layers, mass {graph.mass:,.4g}"
     return made
 
 

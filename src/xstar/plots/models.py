@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.models.forest import Forest, Growth
 from xstar.models.gp import Posterior, backward, fit, forward, sample_fits
@@ -59,8 +59,9 @@ class Learned:
     @classmethod
     def of(cls, history: History) -> Learned:
         """Encode them."""
-        found, which = comparable(history)
-        trials = found if len(found) <= MOST_FOREST else _spread(found)
+        found = comparable(history)
+        kept = _spread(found.losses)
+        trials, which, loss = [found.trials[place] for place in kept], found.which, found.losses[kept]
         cube = cube_of(history.space)
         names = [name for name in cube.encoder.domains if is_of_networks(history.space[name])]
         catalogues = tuple(Catalogue(history.space[name]) for name in names)
@@ -73,7 +74,6 @@ class Learned:
                 if len(configs)
                 else np.empty((0, X.shape[1] + len(catalogue.names)))
             )
-        loss = np.array([trial.score for trial in trials])
         unit = float(np.abs(loss).max(initial=0.0)) or 1.0  # squares of losses near 1e300 are not finite
         centre = float((loss / unit).mean()) * unit if len(loss) else 0.0
         scale = float((loss / unit).std()) * unit if len(loss) else 1.0
@@ -114,9 +114,9 @@ class Learned:
     # ------------------------------------------------------------ the Gaussian process
 
     @cached_property
-    def gp_rows(self) -> Array:
+    def gp_rows(self) -> NDArray[np.intp]:
         """The places of the observations that the Gaussian process has."""
-        return np.asarray(choose(self.X, self.loss, np.ones(len(self.loss)), MOST_GP))
+        return choose(self.X, self.loss, np.ones(len(self.loss)), MOST_GP)
 
     @cached_property
     def inputs(self) -> Inputs:
@@ -150,18 +150,11 @@ class Learned:
         return mean, variance, y
 
 
-def _spread(trials: list[Trial]) -> list[Trial]:
-    """The best third of what a model may have, and an even choice of the others."""
-    order = sorted(range(len(trials)), key=lambda place: trials[place].score)
-    best = set(order[: MOST_FOREST // 3])
-    rest = [place for place in range(len(trials)) if place not in best]
-    even = {rest[int(at)] for at in np.linspace(0, len(rest) - 1, MOST_FOREST - len(best))}
-    return [trials[place] for place in sorted(best | even)]
-
-
-def parameter_named(learned: Learned, name: str, argument: str) -> str:
-    """The name, if it is one of the parameters."""
-    names = [each for each, _ in learned.parameters]
-    if name not in names:
-        raise InvalidArgument(argument, f"must be one of {', '.join(names) or 'none'}", name)
-    return name
+def _spread(losses: Array) -> NDArray[np.intp]:
+    """All places; where there are too many, the best third of what a model may have and an even choice of the others."""
+    if len(losses) <= MOST_FOREST:
+        return np.arange(len(losses))
+    order = np.argsort(losses, kind="stable")
+    best, rest = order[: MOST_FOREST // 3], np.sort(order[MOST_FOREST // 3 :])
+    even = rest[np.linspace(0, len(rest) - 1, MOST_FOREST - len(best)).astype(np.intp)]
+    return np.unique(np.concatenate([best, even]))

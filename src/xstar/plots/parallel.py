@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xstar.plots.figure import RAMP, Figure, Trace, axis, empty, figure, line, number, text
-from xstar.plots.source import Array, Dimension, Source, comparable, dimensions, joined, shown_of, thinned, value_of
+from xstar.plots.source import Array, Dimension, Source, comparable, dimensions, joined, shown_of, thinned
 
 MOST_LINES = 600
 BEST_LINES = 60
@@ -40,22 +40,21 @@ class Parallel:
 def compute(source: Source, *, most: int = MOST_LINES) -> Parallel:
     """Comparable trials, the best ones among them where there are many."""
     history = source.history
-    trials, which = comparable(history)
+    found = comparable(history)
     axes = dimensions(history)[:MOST_AXES]
-    losses = np.array([trial.score for trial in trials])
-    kept = thinned(len(trials), most, np.argsort(losses, kind="stable")[:BEST_LINES].tolist())
-    some = [trials[place] for place in kept]
+    kept = thinned(len(found.trials), most, np.argsort(found.losses, kind="stable")[:BEST_LINES].tolist())
+    some = [found.trials[place] for place in kept]
     columns = [each.share(each.places(some)) for each in axes]
     return Parallel(
         history.created.metric,
         axes,
         len(history.space.parameters) - len(axes),
         np.column_stack(columns) if columns and some else np.empty((len(some), len(axes))),
-        np.array([value_of(trial) for trial in some]),
-        losses[kept],
+        history.sign * found.losses[kept],
+        found.losses[kept],
         [trial.number for trial in some],
-        len(trials),
-        which,
+        len(found.trials),
+        found.which,
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from xstar.errors import InvalidArgument
 from xstar.plots.figure import Figure, Trace, axis, dots, empty, figure, grid, numbered, text
-from xstar.plots.source import Array, Dimension, Source, comparable, dimensions, joined, shown_of, thinned, value_of
+from xstar.plots.source import Array, Dimension, Source, comparable, dimensions, joined, shown_of, thinned
 
 MOST_PANELS = 12
 MOST_DOTS = 1500
@@ -38,17 +38,17 @@ def compute(source: Source, *, parameters: Sequence[str] | str | None = None, mo
     known = {each.name: each for each in dimensions(history)}
     asked = [parameters] if isinstance(parameters, str) else parameters
     names = list(known)[:MOST_PANELS] if asked is None else [_known(name, known) for name in asked]
-    trials, which = comparable(history)
-    order = np.argsort([trial.score for trial in trials], kind="stable")[:20].tolist() if trials else []
-    some = [trials[place] for place in thinned(len(trials), most, order)]
+    found = comparable(history)
+    kept = thinned(len(found.trials), most, np.argsort(found.losses, kind="stable")[:20].tolist())
+    some = [found.trials[place] for place in kept]
     return Slices(
         history.created.metric,
         [(known[name], known[name].places(some)) for name in names],
-        np.array([value_of(trial) for trial in some]),
+        history.sign * found.losses[kept],
         [trial.number for trial in some],
-        len(trials),
+        len(found.trials),
         len(known),
-        which,
+        found.which,
         None if history.best is None else history.best.number,
     )
 

@@ -74,30 +74,46 @@ def valued(history: History, *states: State) -> list[Trial]:
     ]
 
 
-def comparable(history: History) -> tuple[list[Trial], str]:
-    """Trials whose values may be compared, and what they have in common.
+@dataclass(frozen=True, eq=False)
+class Comparable:
+    """Trials whose values may be compared, because they are of the same budget."""
 
-    The complete ones; where fewer than three are, those that got furthest: a value after one epoch and one after all of them
-    say different things.
-    """
+    trials: list[Trial]
+    losses: Array
+    which: str
+    """What they have in common, in words."""
+
+
+ENOUGH = 15
+"""Complete trials that are enough to see what matters. Where successive halving leaves fewer, more can be seen at a lower rung:
+the highest one that so many trials have reached."""
+
+
+def comparable(history: History, enough: int = ENOUGH) -> Comparable:
+    """The complete trials; where these are too few, the trials that reached a rung, with their values there."""
     complete = valued(history, State.COMPLETE)
-    if len(complete) >= 3:
-        return complete, "complete trials"
-    trials = valued(history)
-    by_budget: dict[int, list[Trial]] = {}
-    for trial in trials:
-        by_budget.setdefault(trial.budget, []).append(trial)
-    enough = [budget for budget, some in by_budget.items() if len(some) >= 3]
-    if not enough:
-        return complete, "complete trials"
-    budget = max(enough)
-    return by_budget[budget], f"trials that reached epoch {budget}"
+    best = Comparable(complete, np.array([trial.score for trial in complete]), "complete trials")
+    if len(complete) >= enough or len(history.levels) < 2:
+        return best
+    for level in reversed(history.levels):
+        found = [(trial, loss) for trial in valued(history) if (loss := loss_at(history, trial, level)) is not None]
+        if len(found) > len(best.trials):
+            losses = np.array([loss for _, loss in found])
+            best = Comparable([trial for trial, _ in found], losses, f"trials at epoch {level}, too few being complete")
+            if len(found) >= enough:
+                break
+    return best
 
 
-def value_of(trial: Trial) -> float:
-    """The value of a trial that has one."""
-    assert trial.value is not None
-    return trial.value
+def loss_at(history: History, trial: Trial, budget: int) -> float | None:
+    """The loss that a trial reported at a budget."""
+    if trial.budget < budget:
+        return None
+    for reading in reversed(trial.reports):
+        if reading.budget == budget:
+            loss = history.loss_of(reading.metrics)
+            return loss if math.isfinite(loss) else None
+    return None
 
 
 # ---------------------------------------------------------------- one parameter as an axis

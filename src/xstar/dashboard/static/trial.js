@@ -15,9 +15,9 @@ export async function showTrial(main, name, number_) {
   const log = h("section", { "aria-label": "Output" });
   const show = async () => {
     fill(head, ...glance(name, trial));
-    if (trial.reports.length) await draw(plot, learning(trial));
+    if (trial.reports.length > 1) await draw(plot, learning(trial));
   };
-  fill(main, head, h("section", { "aria-label": "Configuration" }, h("h2", {}, "Configuration"), table(["parameter", "value"], Object.entries(trial.config).map(([key, value]) => [key, typeof value === "object" ? h("code", {}, JSON.stringify(value).slice(0, 2000)) : String(value)]), "Configuration")), trial.reports.length ? h("section", {}, h("h2", {}, "Learning curve"), plot) : null, drawings(base, trial), why(base), log, files(trial), about.write ? notes(base) : null);
+  fill(main, head, h("section", { "aria-label": "Configuration" }, h("h2", {}, "Configuration"), table(["parameter", "value"], Object.entries(trial.config).map(([key, value]) => [key, typeof value === "object" ? h("code", {}, JSON.stringify(value).slice(0, 2000)) : String(value)]), "Configuration")), trial.reports.length > 1 ? h("section", {}, h("h2", {}, "Learning curve"), plot) : null, drawings(base, trial), why(base), log, files(trial), about.write ? notes(base) : null);
   await show();
   output(log, base);
   const timer = setInterval(async () => {
