@@ -71,7 +71,8 @@ def serve(
     javascript_file()  # says what is missing now, not in the browser
     app = make_app(place, Settings(permitted, storage, write, directory))
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as listening:
+    # With the protocol named: asyncio then sends small packets at once, not 40 ms later.
+    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((host, port))

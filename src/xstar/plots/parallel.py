@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xstar.plots.figure import RAMP, Figure, Trace, axis, empty, figure, line, number, text
+from xstar.plots.figure import Figure, Trace, axis, empty, figure, line, number, text
 from xstar.plots.source import Array, Dimension, Source, comparable, dimensions, joined, shown_of, thinned
 
 MOST_LINES = 600
@@ -15,6 +15,8 @@ BEST_LINES = 60
 MOST_AXES = 12
 SHADES = 8
 """Groups of values with a colour each: one trace per group is quick to draw, one per trial is not."""
+TONES = ("#d9660d", "#5b8fc9", "#9fb0c0")
+"""From the best to the worst, to be seen on light and on dark."""
 OFF = -0.12
 """Where a line passes an axis whose parameter is not active: below it."""
 
@@ -110,10 +112,10 @@ def _lines(data: Parallel) -> list[Trace]:
 
 
 def colour_of(share: float) -> str:
-    """The colour of the ramp at a share from 0 (best) to 1."""
-    at = share * (len(RAMP) - 1)
-    low = min(int(at), len(RAMP) - 2)
-    one, two = (tuple(int(str(RAMP[place][1])[i : i + 2], 16) for i in (1, 3, 5)) for place in (low, low + 1))
+    """The tone at a share from 0 (best) to 1."""
+    at = share * (len(TONES) - 1)
+    low = min(int(at), len(TONES) - 2)
+    one, two = (tuple(int(TONES[place][i : i + 2], 16) for i in (1, 3, 5)) for place in (low, low + 1))
     mixed = (round(a + (b - a) * (at - low)) for a, b in zip(one, two, strict=True))
     return "#" + "".join(f"{part:02x}" for part in mixed)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -86,7 +87,7 @@ def draw(data: Slices) -> Figure:
         data.which,
         shown_of(len(data.values), data.trials),
         shown_of(len(data.panels), data.parameters, "parameters"),
-        "darker: later",
+        "colours from early to late",
     )
     return figure(traces, title, facts, showlegend=False, height=120 + 250 * rows, **layout)
 
@@ -128,4 +129,10 @@ def across(each: Dimension, **more: Any) -> dict[str, Any]:
         names = [text(option, 14) for option in each.options]
         places = {"tickvals": list(range(len(names))), "ticktext": names, "range": [-0.5, len(names) - 0.5]}
         return axis(text(each.name, 30), **places, **more)
-    return axis(text(each.name, 30), type="log" if each.log else "linear", **more)
+    if not each.log:
+        pad = 0.03 * (each.high - each.low)
+        return axis(text(each.name, 30), range=[each.low - pad, each.high + pad], **more)
+    low, high = math.log10(each.low), math.log10(each.high)
+    pad = 0.03 * (high - low)
+    every = {"dtick": 1} if high - low >= 2 else {}  # only powers of ten, where there are some
+    return axis(text(each.name, 30), type="log", range=[low - pad, high + pad], **every, **more)
