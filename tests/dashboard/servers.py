@@ -60,6 +60,7 @@ class Server:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self.app.closing.set()
         self._server.should_exit = True
         self._thread.join(timeout=10)
         self._socket.close()

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 from xstar.core.version import VERSION
 from xstar.dashboard import reading, writing
 from xstar.dashboard.feeds import Feeds
-from xstar.dashboard.security import Access, App, Guard
+from xstar.dashboard.security import Access, Guard
 from xstar.errors import InvalidArgument, StorageError, UnknownStudy, UnknownTrial, XstarError
 from xstar.plots.output import javascript_file
 
@@ -48,7 +48,7 @@ class Login(BaseModel):
     token: str = Field(max_length=500)
 
 
-def make_app(storage: SqlStorage, settings: Settings) -> App:
+def make_app(storage: SqlStorage, settings: Settings) -> Guard:
     """The whole server as an ASGI application."""
     feeds = Feeds(storage)
     readers = reading.Reading(feeds, settings.directory)
@@ -66,7 +66,7 @@ def make_app(storage: SqlStorage, settings: Settings) -> App:
     app.include_router(reading.router(readers))
     if settings.write:
         app.include_router(writing.router(writers))
-    return Guard(app, settings.access)
+    return Guard(app, settings.access, readers.closing)
 
 
 def _pages(app: FastAPI, settings: Settings) -> None:

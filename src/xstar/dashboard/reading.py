@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
@@ -44,6 +45,8 @@ class Reading:
     def __init__(self, feeds: Feeds, directory: Path | None) -> None:
         self.feeds = feeds
         self.directory = directory
+        self.closing = threading.Event()
+        """Set when the server is about to end: streams, which have no end of their own, end then."""
         self.streams = 0
         self._cards: dict[str, tuple[int, dict[str, Any]]] = {}
         self._compared: OrderedDict[str, Feed] = OrderedDict()
@@ -118,7 +121,7 @@ async def new(reading: Reading, name: str, since: int, request: Request) -> Asyn
     quiet = 0.0
     try:
         yield "retry: 2000\n\n"
-        while not await request.is_disconnected():
+        while not reading.closing.is_set() and not await request.is_disconnected():
             feed = await asyncio.to_thread(feeds.get, name)
             if feed.history.seen > since or feeds.trouble:
                 quiet = 0.0

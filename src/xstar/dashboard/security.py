@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import threading
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
@@ -123,8 +124,10 @@ class Bucket:
 class Guard:
     """The layer."""
 
-    def __init__(self, app: App, access: Access) -> None:
+    def __init__(self, app: App, access: Access, closing: threading.Event) -> None:
         self._app = app
+        self.closing = closing
+        """To be set before the server ends."""
         self._access = access
         self._now = stopwatch(wall_clock)
         self._clients: OrderedDict[str, Bucket] = OrderedDict()

@@ -15,6 +15,8 @@ from xstar.dashboard.security import LOOPBACK, Access
 from xstar.errors import InvalidArgument, MissingExtra
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from xstar.storage import SqlStorage
 
 SHORTEST_TOKEN = 16
@@ -97,4 +99,10 @@ def serve(
             limit_concurrency=400,
             ws="none",
         )
-        uvicorn.Server(config).run(sockets=[listening])
+
+        class Server(uvicorn.Server):
+            def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+                app.closing.set()
+                super().handle_exit(sig, frame)
+
+        Server(config).run(sockets=[listening])

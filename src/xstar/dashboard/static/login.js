@@ -16,8 +16,12 @@ document.getElementById("login").addEventListener("submit", (event) => {
   login(document.getElementById("token").value.trim());
 });
 
-const given = decodeURIComponent(location.hash.slice(1));
-if (given) {
+function given() {
+  const token = decodeURIComponent(location.hash.slice(1));
+  if (!token) return;
   history.replaceState(null, "", "/login");
-  login(given);
+  login(token);
 }
+
+addEventListener("hashchange", given);
+given();
