@@ -41,7 +41,7 @@ export class Plot {
     this.heading = h("b", {});
     this.subtitle = h("span", {});
     this.place = h("div", { class: "plot" });
-    this.element = h("figure", { "aria-busy": "true" }, h("figcaption", {}, h("div", { class: "row" }, this.heading, controls), this.subtitle), this.place);
+    this.element = h("figure", { "aria-busy": "true" }, h("figcaption", {}, h("div", { class: "row" }, this.heading, h("span", {}, controls)), this.subtitle), this.place);
     this.stale = true;
     this.visible = false;
     new IntersectionObserver((seen) => {
