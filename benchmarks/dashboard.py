@@ -2,11 +2,11 @@
 
     python -m benchmarks.dashboard [--trials 100000] [--reports 10] [--rounds 3] [--write]
 
-Processor time of the server, its start left out, until it has given the answers that the page of a study is first painted from:
+Processor time of the server, its start left out, until it has given the answers that a study's page is first painted from:
 the page, its scripts, the study at a glance, the best so far and the first trials; of optuna-dashboard the page, its script and
 the study with its trials, which its page waits for. xstar's page shows the study as far as its journal was read by then;
-``whole`` is the processor time until all of it was read and drawn again. Both storages are SQLite files with the same trials and
-reports. The browser's own time is not in these figures.
+``whole`` is the processor time until all of it was read and drawn again. Both storages are SQLite files with the same trials
+and reports. The browser's own time is not in these figures.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ SPACE = xs.Space(x=xs.Float(0, 1), lr=xs.Float(1e-4, 1, log=True), kind=xs.Choic
 def stored(path: Path, name: str = "s", trials: int = 12, **settings: Any) -> Path:
     """A storage with a study: every fourth trial fails with words that would be a script."""
     storage = path / "x.db"
-    given = {"method": "random", "seed": 1, "metric": "loss", "max_budget": 3} | settings
+    given: dict[str, Any] = {"method": "random", "seed": 1, "metric": "loss", "max_budget": 3} | settings
     with xs.Study(SPACE, name=name, storage=storage, **given) as study:
         for _ in range(trials):
             trial = study.ask()

@@ -42,7 +42,7 @@ def page(browser: Any) -> Iterator[Any]:
     wrong: list[str] = []
     made.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
     made.on("pageerror", lambda error: wrong.append(str(error)))
-    made.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
+    made.on("dialog", lambda dialog: wrong.append(f"dialog {dialog.message}"))
     made.wrong = wrong
     yield made
     context.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from xstar.journal import events as ev
 SPACE = xs.Space(x=xs.Float(0, 1))
 
 
-def an_old_one(storage: Path, method: str = "random", **settings: int) -> list[ev.Event]:
+def an_old_one(storage: Path, method: str = "random", **settings: Any) -> list[ev.Event]:
     with xs.Study(SPACE, name="old", storage=storage, method=method, seed=1, **settings) as study:
         for _ in range(8):
             trial = study.ask()
