@@ -28,7 +28,7 @@ from benchmarks.harness.machine import ROOT
 from benchmarks.harness.records import Found, Task, significant
 from benchmarks.harness.report import Results, table
 from benchmarks.harness.run import Libraries
-from benchmarks.workloads.large_study import make_optuna, make_xstar, most_memory, processor_time
+from benchmarks.workloads.large_study import PROGRAM, make_optuna, make_xstar, most_memory, processor_time
 
 OURS, PEER = "xstar", "optuna-dashboard"
 SERVERS = {
@@ -41,11 +41,13 @@ FIRST = {
     PEER: ["/dashboard/studies/1", "/static/bundle.js", "/api/meta", "/api/studies/1?after=0"],
 }  # fmt: skip
 PATIENCE = 1800
+PAGES = (0, 50)
 
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--trials", type=int, default=100_000)
     parser.add_argument("--reports", type=int, default=10, help="of each trial")
+    parser.add_argument("--busy", type=int, default=300, help="trials of the search beside open pages")
     parser.add_argument("--rounds", type=int, default=3, help="rounds; each measures both")
 
 
@@ -60,9 +62,7 @@ def run(task: Task, options: Namespace) -> Found:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "large.db"
         (make_xstar if task.method == OURS else make_optuna)(path, task["trials"], task["reports"])
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        port = _free_port()
         words = ["dashboard", "--storage", str(path)] if task.method == OURS else [f"sqlite:///{path}"]
         command = [sys.executable, "-c", SERVERS[task.method], *words, "--port", str(port)]
         environment = {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1", "PATH": "/usr/bin:/bin"}
@@ -128,12 +128,85 @@ def report(results: Results, options: Namespace) -> Iterator[str]:
         )
 
 
+# ---------------------------------------------------------------- open pages beside a search
+
+
+def beside_tasks(options: Namespace) -> list[Task]:
+    sizes = {"trials": options.busy}
+    return [Task.of(round_, "beside", f"{pages} pages", **sizes) for round_ in range(options.rounds) for pages in PAGES]
+
+
+def run_beside(task: Task, options: Namespace) -> Found:
+    """The processor time of a search while so many pages of it are open, each with its stream of news."""
+    pages = int(task.method.split()[0])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "busy.db"
+        environment = {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1", "PATH": "/usr/bin:/bin"}
+        subprocess.run(
+            [sys.executable, "-c", PROGRAM, str(path), "1"], env=environment, check=True, stdout=subprocess.DEVNULL
+        )
+        port = _free_port()
+        command = [sys.executable, "-c", SERVERS[OURS], "dashboard", "--storage", str(path), "--port", str(port)]
+        with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+            streams: list[socket.socket] = []
+            try:
+                _wait_for(f"http://127.0.0.1:{port}", server)
+                streams = [_stream(port) for _ in range(pages)]
+                search = [sys.executable, "-c", PROGRAM, str(path), str(task["trials"])]
+                made = subprocess.run(search, env=environment, check=True, capture_output=True, text=True)
+                news = sum(_read(stream).count(b"data: ") for stream in streams)
+            finally:
+                for stream in streams:
+                    stream.close()
+                server.kill()
+    return {"seconds": significant(float(made.stdout.split()[-1])), "news": news}
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _stream(port: int) -> socket.socket:
+    made = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+    made.sendall(b"GET /api/studies/busy/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    return made
+
+
+def _read(stream: socket.socket) -> bytes:
+    stream.setblocking(False)
+    parts = []
+    try:
+        while part := stream.recv(1 << 16):
+            parts.append(part)
+    except BlockingIOError:
+        pass
+    return b"".join(parts)
+
+
+def report_beside(results: Results, options: Namespace) -> Iterator[str]:
+    rows = []
+    for pages in PAGES:
+        found = [record.found for record in results.of("beside", f"{pages} pages")]
+        if found:
+            seconds = [each["seconds"] for each in found]
+            spread = f"{min(seconds):.2f} to {max(seconds):.2f} s"
+            rows.append((str(pages), f"{statistics.median(seconds):.2f} s", spread, f"{found[0]['news']:,}"))
+    yield f"Processor time of a search with {options.busy} trials of up to 27 epochs, its workers included."
+    yield ""
+    yield from table(["open pages", "median", "all rounds", "messages they got"], rows)
+
+
 EXPERIMENT = Experiment(
     name="dashboard",
     title="What it costs to look at a large study",
     result="dashboard.md",
     description=__doc__,
-    parts={"paint": Part("First paint", tasks, run, report, Libraries({PEER: PEER}))},
+    parts={
+        "paint": Part("First paint", tasks, run, report, Libraries({PEER: PEER})),
+        "beside": Part("A search of four workers beside open pages", beside_tasks, run_beside, report_beside),
+    },
     arguments=arguments,
 )
 

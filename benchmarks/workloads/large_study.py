@@ -83,3 +83,20 @@ def most_memory(process: int) -> int:
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * 1024
     return 0
+
+
+PROGRAM = """
+import resource, sys
+import xstar as xs
+
+def train(trial):
+    for epoch in trial.epochs():
+        yield {"loss": trial["lr"] + 1 / epoch}
+
+space = xs.Space(lr=xs.Float(0, 1), momentum=xs.Float(0, 1))
+xs.minimize(train, space, metric="loss", method="asha", max_budget=27, trials=int(sys.argv[2]), workers=4,
+            study="busy", storage=sys.argv[1], seed=1, progress=False)
+own, workers = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+print(own.ru_utime + own.ru_stime + workers.ru_utime + workers.ru_stime)
+"""
+"""A search of four workers that prints the processor time it took, workers included."""
