@@ -175,7 +175,7 @@ def test_a_hundred_thousand_trials_filter_and_page(page: Any, tmp_path: Path) ->
     place.close()
     with Server(tmp_path / "x.db") as server:
         page.goto(f"{server.address}/study/many")
-        page.wait_for_selector("text=of 100,000 trials", timeout=60_000)
+        page.wait_for_selector("text=of 100,000 trials", timeout=150_000)
         drawn(page, "history")
         page.fill("#filter", "x<0.001")
         page.wait_for_selector("text=/page 1 of [1-9] · /")

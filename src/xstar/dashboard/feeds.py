@@ -197,7 +197,7 @@ class Feeds:
         try:
             while not self._stop.is_set() and not feed.caught_up and feed.advance():
                 feed.asked_at = max(feed.asked_at, wall_clock() - KEEP_SECONDS / 2)
-                self._stop.wait(0.002)  # pages first
+                self._stop.wait(0.01)  # pages first
         except UnknownStudy:
             self._feeds.pop(feed.name, None)
         except XstarError as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 
 from xstar.journal import Event
 from xstar.journal import events as ev
@@ -19,6 +20,9 @@ from xstar.trial import Verdict
 
 MOST_RUNS = 1500
 """Runs in one picture, the last ones: a browser draws so many bars in a tenth of a second."""
+
+MOST_EVENTS = 40_000
+"""Events that are read for it, the last ones; of a run that began before them nothing is drawn."""
 
 SHADES = ("#9ec5e8", "#5b8fc9", "#3d4db3", "#7a3ea8", "#a3195b", "#b4540a", "#6b6b00")
 ENDS = {"failed": "#c8452f", "lost": "#e0a100"}
@@ -56,15 +60,18 @@ class Timeline:
 
 def compute(source: Source, *, most: int = MOST_RUNS) -> Timeline:
     """The runs of a study, from its events."""
-    runs, until = _runs(source.journal.read(0))
+    history = source.history
+    since = max(0, history.seen - MOST_EVENTS)
+    runs, until = _runs(islice(iter(source.journal.read(since)), history.seen - since))
     kept = runs[-most:]
+    total = max(len(runs), history.claims - history.added)
     begun = min((run.start for run in kept), default=0.0)
     lines = 1 + max((run.line for run in kept), default=-1)
     whole = lines * (until - begun)
     trained = sum(run.end - run.start for run in kept)
     wasted = sum(run.end - run.start for run in kept if run.ending in ENDS)
     shares = (trained / whole, wasted / whole) if whole > 0 else (0.0, 0.0)
-    return Timeline(kept, len(runs), lines, begun, until, *shares)
+    return Timeline(kept, total, lines, begun, until, *shares)
 
 
 def _runs(events: Iterable[Event]) -> tuple[list[Run], float]:

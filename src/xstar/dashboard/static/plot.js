@@ -59,6 +59,7 @@ export class Plot {
     if (this.busy) return;
     this.busy = true;
     this.stale = false;
+    const begun = performance.now();
     try {
       this.figure = await get(...this.source());
       this.heading.textContent = plain(this.figure.layout.title.text);
@@ -71,6 +72,7 @@ export class Plot {
       fill(this.place, problem(error));
     } finally {
       this.busy = false;
+      this.took = performance.now() - begun;
       this.element.setAttribute("aria-busy", "false");
       if (this.stale && this.visible) this.load();
     }

@@ -3,7 +3,9 @@ import { address, ago, badge, connection, crumbs, debounced, facts, fill, get, h
 import { Plot } from "/static/plot.js";
 import { Trials } from "/static/trials.js";
 
-const REDRAW = 3000; // milliseconds between two drawings of a plot while the study runs
+// Milliseconds between two drawings while the study runs; ten times as long as the slowest took, where that is more, so that
+// looking at a large study costs it no more than a tenth of a core.
+const REDRAW = 3000;
 const ALL = ["history", "curves", "rungs", "importance", "slice", "contour", "parallel", "timeline", "calibration", "failures", "networks"];
 const LADDER = ["rungs"]; // only where the scheduler has rungs
 
@@ -40,6 +42,7 @@ class StudyPage {
   close() {
     this.source?.close();
     clearTimeout(this.again);
+    clearTimeout(this.later);
     clearInterval(this.playing);
     removeEventListener("theme", this.theme);
   }
@@ -64,18 +67,22 @@ class StudyPage {
     else connection("live", "on");
     if (this.moment !== null) return this.label();
     const before = this.summary.best?.value;
+    const reading = this.summary.seen < this.summary.total;
     this.summary = { ...news.summary, plots: this.summary.plots };
     if (this.summary.best && this.summary.best.value !== before) say(`new best ${number(this.summary.best.value)} in trial ${this.summary.best.number}`);
     this.range.value = this.now;
     this.show();
     this.trials.take(news.trials);
-    if (Date.now() - (this.drawn ?? 0) > REDRAW) {
+    if (reading && this.summary.seen >= this.summary.total) {
+      this.trials.load(); // the journal was long, and now it is read
+      this.drawn = 0;
+    }
+    const wait = Math.min(30000, Math.max(REDRAW, 10 * Math.max(...this.plots.map((plot) => plot.took ?? 0))));
+    clearTimeout(this.later);
+    this.later = setTimeout(() => {
       this.drawn = Date.now();
       this.redraw();
-    } else {
-      clearTimeout(this.later);
-      this.later = setTimeout(this.redraw, REDRAW);
-    }
+    }, Math.max(0, (this.drawn ?? 0) + wait - Date.now()));
   }
 
   // ---------------------------------------------------------------- the slider

@@ -31,7 +31,7 @@ export class Trials {
       this.pager,
       this.compared,
     );
-    this.soon = debounced(() => this.load(), 1500);
+    this.next = 0;
   }
 
   ask(changes) {
@@ -47,16 +47,19 @@ export class Trials {
       const row = this.body.querySelector(`tr[data-trial="${trial.number}"]`);
       if (row) row.replaceWith(this.row(trial));
     }
-    this.soon();
+    clearTimeout(this.soon);
+    this.soon = setTimeout(() => this.load(), Math.max(0, this.next - Date.now()));
   }
 
   async load() {
+    const begun = Date.now();
     try {
       this.found = await get(`${study(this.name)}/trials`, { ...this.query, at: this.moment() });
     } catch (error) {
       fill(this.body, problem(error));
       return;
     }
+    this.next = Date.now() + Math.min(10000, Math.max(1500, 10 * (Date.now() - begun)));
     this.show();
   }
 
