@@ -24,7 +24,8 @@ from xstar.journal import events as ev
 from xstar.models.standardise import Targets
 from xstar.plots.figure import plain
 from xstar.plots.network_data import graph_of
-from xstar.schedulers import Scheduler
+from xstar.schedulers import Hyperband, Scheduler
+from xstar.schedulers.asha import Asynchronous
 from xstar.searchers.model_based.decision import NAMES, Witness
 from xstar.study.policy import Policy
 from xstar.study.settings import Settings
@@ -277,10 +278,16 @@ def _standing(history: History, trial: Trial, loss: float, budget: int, schedule
     others = [record for record in records if record[1] != trial.number]
     rank, count = bisect_left(others, (loss, trial.number)) + 1, len(others) + 1
     text = f"its {history.created.metric} of {number(history.sign * loss, 5)} was number {rank} of {count} at epoch {budget}"
-    eta = getattr(scheduler, "eta", None)
-    if eta is not None:
-        text += f", where the best {count // eta} of them go on"
-    return text
+    return text + _quota(scheduler, count, budget)
+
+
+def _quota(scheduler: Scheduler, count: int, budget: int) -> str:
+    """How many of a rung's records go on, in words; nothing for schedulers that we do not know."""
+    if isinstance(scheduler, Asynchronous) and budget in scheduler.rungs[:-1]:
+        return f", where the best {scheduler.kept(count, scheduler.rungs.index(budget))} of them go on"
+    if isinstance(scheduler, Hyperband):
+        return f", where one in {scheduler.eta} goes on once the rung is full"
+    return ""
 
 
 def _started(history: History, scheduler: Scheduler, event: ev.Started, place: int) -> Turn:

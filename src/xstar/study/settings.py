@@ -7,10 +7,11 @@ import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from xstar.core.checks import check_counts
 from xstar.core.metrics import DEFAULT_METRIC
+from xstar.core.registry import Registry
 from xstar.core.values import as_float
 from xstar.errors import InvalidArgument, StudyMismatch
 from xstar.journal.events import Created
@@ -20,6 +21,8 @@ from xstar.space import Space
 from xstar.space.conditions import Threshold
 from xstar.study.methods import Method, resolve
 from xstar.study.naming import differences
+
+T = TypeVar("T")
 
 Constraints = Mapping[str, float | Threshold]
 """Bounds of metrics: a number is the largest allowed value; or ``at_least``, ``at_most``, ``between``."""
@@ -109,8 +112,8 @@ class Settings:
     def parts(self, created: Created) -> tuple[Searcher, Scheduler]:
         """Searcher and scheduler of a stored study; those handed over in this call stand in for what cannot be stored."""
         return (
-            self.searcher or SEARCHERS.load(created.searcher),
-            self.scheduler or SCHEDULERS.load(created.scheduler),
+            _part(SEARCHERS, self.searcher, created.searcher),
+            _part(SCHEDULERS, self.scheduler, created.scheduler),
         )
 
     def check(self, created: Created, name: str) -> None:
@@ -139,6 +142,13 @@ class Settings:
         if self.max_budget is not None and "scheduler" not in roles and self.max_budget != stored:
             found.append(f"max_budget: {self.max_budget} here, {stored} in the stored study")
         return found
+
+
+def _part(registry: Registry[T], given: T | None, stored: Mapping[str, Any]) -> T:
+    """The part that was given, if it is what was stored to the letter; else what an earlier release meant by it."""
+    if given is not None and registry.dump(given) == registry.read(stored)[0]:
+        return given
+    return registry.load(stored)
 
 
 def _plain(constraints: Constraints | None) -> dict[str, Any] | None:

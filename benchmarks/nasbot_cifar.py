@@ -1,0 +1,239 @@
+"""NASBOT's Table 3 and Figure 2 on CIFAR-10, with networks that are trained for real on one GPU.
+
+    python -m benchmarks.nasbot_cifar --part search [--methods …] [--seeds 3] [--evaluations 60] [--workers 4] [--minutes 9]
+    python -m benchmarks.nasbot_cifar --part winners [--epochs 40]
+                                      [--processes 4] [--studies DIR] [--records DIR] [--write]
+
+*Search.* The study of each search is kept in the folder ``--studies``, as ``xstar export`` writes it; one that is not done
+after ``--minutes`` goes on with the next call, and is put on record when it has its evaluations. ``nasbot`` is ours as it is,
+``nasbot-paper`` has the paper's kernel alone (no term over descriptive features), ``evolution`` and ``nasbot-random`` are the
+paper's EA and RAND. ``workloads/cifar_training.py`` says how a network is trained. *Winners.* The network each search ended
+with, trained for longer; beside it ResNet-18 and VGG-19 (with batch normalisation) of torchvision, made for images of 32
+pixels, by the same training.
+
+A machine with a GPU needs no repository: name the commit in XSTAR_COMMIT, and the folder of ``cifar10`` in XSTAR_DATA.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import xstar as xs
+from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
+from benchmarks.harness.records import FOLDER, Found, Store, Task, best_after, improvements, significant
+from benchmarks.harness.report import Results, row_of_cells, table
+from benchmarks.harness.run import Libraries
+from benchmarks.workloads import cifar_training as cifar
+from xstar import nets
+from xstar.inspect.exchange import export_events, import_events
+from xstar.problems import data
+from xstar.searchers.nasbot.searcher import NASBOT
+from xstar.trial import Trial
+
+METHODS = ("nasbot", "nasbot-paper", "evolution", "nasbot-random")
+PLAIN = ("resnet-18", "vgg-19")
+SHORTEST = 30.0
+"""Seconds below which no search is taken up."""
+PAPER = {"nasbot": (0.1209, 0.0869), "evolution": (0.1411, 0.0915), "nasbot-random": (0.1342, 0.0914)}
+"""Test errors of the paper's Table 3: after 60,000 and, for the winners, 150,000 iterations of 32 images."""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--methods", default=",".join(METHODS))
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--evaluations", type=int, default=60)
+    parser.add_argument("--workers", type=int, default=4, help="of each search")
+    parser.add_argument(
+        "--minutes", type=float, default=9.0, help="of this call, after which no more networks are begun"
+    )
+    parser.add_argument("--epochs", type=int, default=40, help="of a winner")
+    parser.add_argument("--studies", type=Path, default=FOLDER / "nasbot_cifar", help="where the studies are kept")
+    parser.add_argument("--device", default="cuda")
+
+
+def search_tasks(options: Namespace) -> list[Task]:
+    data.path(cifar.FILE)  # refuses where it is not here
+    options.until = time.time() + 60 * options.minutes
+    methods = chosen_from(options.methods, METHODS, "--methods")
+    return [
+        Task.of(seed, "cifar10", method, evaluations=options.evaluations, workers=options.workers, **cifar.SCHEDULE)
+        for seed in range(options.seeds)
+        for method in methods
+    ]
+
+
+def search(task: Task, options: Namespace) -> Found:
+    """Bring one search to its end, or as far as the time allows."""
+    left = options.until - time.time()
+    if left < SHORTEST:
+        raise SystemExit("no time is left: call again")
+    name = f"{task.method}-{task.seed}"
+    with (
+        TemporaryDirectory() as folder,
+        kept(options.studies / f"{name}.jsonl", name, Path(folder) / "xstar.db") as storage,
+    ):
+        xs.minimize(
+            partial(cifar.objective, device=options.device, epochs=task["epochs"]),
+            xs.Space(net=cifar.domain()),
+            **({"searcher": NASBOT(describe=False)} if task.method == "nasbot-paper" else {"method": task.method}),
+            metric="error",
+            trials=task["evaluations"],
+            seconds=left,
+            workers=task["workers"],
+            seed=task.seed,
+            study=name,
+            storage=storage,
+            progress=False,
+        )
+        study = xs.Study.open(name, storage)
+        done = [trial for trial in study.trials if trial.state.over]
+        if len(done) < task["evaluations"]:
+            raise SystemExit(f"{name} has {len(done)} of {task['evaluations']} evaluations: call again to go on")
+        return outcome(done, study.best)
+
+
+@contextmanager
+def kept(file: Path, name: str, storage: Path) -> Iterator[Path]:
+    """A storage with the study as it was left in the file, which then has it as it is left now."""
+    if file.exists():
+        import_events(file.read_text(encoding="utf-8").splitlines(), name, storage)
+    try:
+        yield storage
+    finally:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("".join(f"{line}\n" for line in export_events(xs.Study.open(name, storage))), encoding="utf-8")
+
+
+def outcome(done: list[Trial], best: Trial) -> Found:
+    return {
+        "best": improvements([1.0 if trial.value is None else trial.value for trial in done]),
+        "test": best.metrics["test"],
+        "weights": best.metrics["weights"],
+        "pick": best["net"].to_json(),
+        "failed": sum(trial.value is None for trial in done),
+        "trained": significant(statistics.median(t.metrics["trained"] for t in done if t.value is not None)),
+    }
+
+
+def search_report(results: Results, options: Namespace) -> Iterator[str]:
+    schedule = cifar.SCHEDULE
+    yield f"{options.evaluations} evaluations by {options.workers} workers; networks of at most {schedule['max_layers']} layers"
+    yield f"of {schedule['fewest_units']} to {schedule['most_units']} units, trained for {schedule['epochs']} epochs."
+    yield "Validation errors of the best network so far, and the test error of the last of them; mean ± standard error over"
+    yield "seeds."
+    counts = sorted({min(options.evaluations, count) for count in (10, 20, 40, options.evaluations)})
+    runs = {method: results.of("cifar10", method) for method in results.methods}
+    columns = [row_of_cells([[best_after(r.found["best"], n) for r in of] for of in runs.values()]) for n in counts]
+    columns.append(row_of_cells([[r.found["test"] for r in of] for of in runs.values()]))
+    lines = [
+        (method, str(len(of)), *cells, f"{PAPER[method][0]:.4f}" if method in PAPER else "–")
+        for (method, of), cells in zip(runs.items(), zip(*columns, strict=True), strict=True)
+    ]
+    heads = ["method", "seeds", *(f"best of {count}" for count in counts), "test", "paper's test"]
+    yield from ("", *table(heads, lines))
+    ended = {f"{method}-{record.task.seed}" for method, of in runs.items() for record in of}
+    if begun := [under_way(file) for file in sorted(options.studies.glob("*.jsonl")) if file.stem not in ended]:
+        yield from ("", "Searches that are under way:", "")
+        yield from table(["search", "evaluations", "best so far", "its test error"], begun)
+
+
+def under_way(file: Path) -> tuple[str, ...]:
+    """A study that was not brought to its end, as far as it is."""
+    events = [json.loads(line)["event"] for line in file.read_text(encoding="utf-8").splitlines()]
+    found = [event["metrics"] for event in events if "metrics" in event]
+    best = min(found, key=lambda metrics: float(metrics["error"]))
+    return file.stem, str(len(found)), f"{best['error']:.4f}", f"{best['test']:.4f}"
+
+
+# ---------------------------------------------------------------- winners
+
+
+def winner_tasks(options: Namespace) -> list[Task]:
+    methods = (*chosen_from(options.methods, METHODS, "--methods"), *PLAIN)
+    schedule = cifar.SCHEDULE | {"epochs": options.epochs}
+    settings = {name: schedule[name] for name in ("epochs", "batch", "rate", "warmup", "decay")}
+    found = [
+        Task.of(seed, "winner", method, evaluations=options.evaluations, **settings)
+        for seed in range(options.seeds)
+        for method in methods
+    ]
+    picks = picked(options)
+    return [task for task in found if task.method in PLAIN or (task.method, task.seed) in picks]
+
+
+def picked(options: Namespace) -> dict[tuple[str, int], Any]:
+    """The networks that searches on record ended with."""
+    known = Store(options.records / "nasbot_cifar.jsonl").read()
+    wanted = {task: record for task, record in known.items() if task.problem == "cifar10"}
+    return {
+        (task.method, task.seed): record.found["pick"]
+        for task, record in wanted.items()
+        if task["evaluations"] == options.evaluations
+    }
+
+
+def train_winner(task: Task, options: Namespace) -> Found:
+    import torch
+
+    torch.manual_seed(1000 + task.seed)
+    if task.method in PLAIN:
+        module = plain(task.method)
+    else:
+        module = nets.Graph.from_json(picked(options)[task.method, task.seed]).to_torch(inputs=(3, 32, 32), outputs=10)
+    found = cifar.train(module, task["epochs"], 1000 + task.seed, options.device)
+    return {name: significant(value) for name, value in found.items()}
+
+
+def plain(name: str) -> Any:
+    """A network that people know, made for images of 32 pixels as is usual."""
+    import torch
+    from torchvision import models
+
+    if name == "resnet-18":
+        network = models.resnet18(num_classes=10)
+        network.conv1 = torch.nn.Conv2d(3, 64, 3, 1, 1, bias=False)
+        network.maxpool = torch.nn.Identity()
+        return network
+    network = models.vgg19_bn(num_classes=10)
+    network.avgpool = torch.nn.Identity()
+    network.classifier = torch.nn.Linear(512, 10)
+    return network
+
+
+def winner_report(results: Results, options: Namespace) -> Iterator[str]:
+    yield f"Trained for {options.epochs} epochs, from weights of their own. Mean ± standard error over seeds."
+    runs = {method: results.of("winner", method) for method in results.methods}
+    columns = [row_of_cells([[r.found[name] for r in of] for of in runs.values()]) for name in ("error", "test")]
+    columns.append([f"{statistics.median(r.found['weights'] for r in of) / 1e6:.2f} M" for of in runs.values()])
+    lines = [
+        (method, str(len(of)), *cells, f"{PAPER[method][1]:.4f}" if method in PAPER else "–")
+        for (method, of), cells in zip(runs.items(), zip(*columns, strict=True), strict=True)
+    ]
+    yield from ("", *table(["network of", "seeds", "validation", "test", "weights", "paper's test"], lines))
+
+
+EXPERIMENT = Experiment(
+    name="nasbot_cifar",
+    title="NASBOT on CIFAR-10",
+    result="nasbot-cifar.md",
+    description=__doc__,
+    parts={
+        "search": Part("Search", search_tasks, search, search_report, Libraries(also=("torch",))),
+        "winners": Part(
+            "Winners, trained for longer", winner_tasks, train_winner, winner_report, Libraries(also=("torch",))
+        ),
+    },
+    arguments=arguments,
+)
+
+if __name__ == "__main__":
+    main(EXPERIMENT)
