@@ -112,6 +112,8 @@ def test_an_architecture_is_drawn(page: Any, server: Server) -> None:
     page.goto(f"{server.address}/study/nets")
     page.locator("#plot-networks").scroll_into_view_if_needed()
     drawn(page, "networks")
+    page.locator("#plot-networks .plot .points path").first.hover(force=True)
+    page.wait_for_selector("#plot-networks .pointed")
 
 
 def test_the_slider_goes_back_in_time(page: Any, server: Server) -> None:

@@ -212,3 +212,14 @@ def test_what_is_pasted_is_what_was_found() -> None:
     space = "\n".join(line for line in again.splitlines() if not line.startswith(("xs.m", "#")))
     exec(space, names)
     assert names["space"] == study.space
+
+
+def test_the_space_of_networks_can_be_pasted_too() -> None:
+    study = xs.Study(
+        xs.Space(net=nets.MLP(inputs=8), n=xs.Int(1, 5), m=xs.Float(0, 1, when={"n": xs.at_least(3)}), k=3), seed=1
+    )
+    page = report(study)
+    again = html.unescape(page[page.index("# xstar ") : page.index("</pre>", page.index("# xstar "))])
+    names: dict[str, Any] = {}
+    exec("\n".join(line for line in again.splitlines() if not line.startswith(("xs.m", "#"))), names)
+    assert names["space"] == study.space

@@ -181,7 +181,8 @@ def failed(source: Source) -> str:
     if not total:
         return "No trial failed."
     reason, count, trial = data.reasons[0]
-    kinds = f"{data.failed:,} failed, {data.infeasible:,} were infeasible"
+    counts = ((data.failed, "failed"), (data.infeasible, "were infeasible"))
+    kinds = ", ".join(f"{count:,} {words}" for count, words in counts if count)
     text = f"{total:,} of {data.trials:,} trials that are over have no value: {kinds}."
     text += f" Most often ({count} times, last in trial {trial}): {reason}"
     if data.panels and data.panels[0][3] > 0.5 and total > 2:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from heapq import nsmallest
 from typing import Any
 
+from xstar import nets, space
 from xstar.core.markup import escaped, table
 from xstar.core.markup import value as shown
 from xstar.errors import MissingExtra
@@ -168,12 +169,12 @@ def _size(graph: Graph) -> str:
 
 
 def _code(history: History, best: Trial) -> str:
-    nets = [name for name in network_data.net_parameters(history) if name in best.config]
-    plain = {name: value for name, value in history.space.dump(best.config).items() if name not in nets}
+    networks = [name for name in network_data.net_parameters(history) if name in best.config]
+    plain = {name: value for name, value in history.space.dump(best.config).items() if name not in networks}
     text = f"best = {pprint.pformat(plain, sort_dicts=False, width=100)}"
-    if nets:
-        text += f"\n# and the architecture{'s' if len(nets) > 1 else ''}, from the storage:\n"
-        text += "\n".join(f'best["{name}"] = study.trials[{best.number}]["{name}"]' for name in nets)
+    if networks:
+        text += f"\n# and the architecture{'s' if len(networks) > 1 else ''}, from the storage:\n"
+        text += "\n".join(f'best["{name}"] = study.trials[{best.number}]["{name}"]' for name in networks)
     return text
 
 
@@ -188,7 +189,7 @@ def _again(history: History, name: str) -> str:
     lines = [
         f"# xstar {created.version}; the same trials with one worker, or any number in the same order of reports",
         "import xstar as xs",
-        f"from xstar import {', '.join(_names(history))}",
+        *_imports(history),
         "",
         f"space = {history.space!r}",
         f"xs.{call}(objective, space, {', '.join(settings)}, trials={len(history.trials) - history.added})",
@@ -200,8 +201,17 @@ def _again(history: History, name: str) -> str:
     return "\n".join(lines)
 
 
-def _names(history: History) -> list[str]:
-    return sorted({"Space", *(type(given).__name__ for given in history.space.parameters.values())})
+def _imports(history: History) -> list[str]:
+    """The lines that make the space's own text run; a class of the user's own is theirs to import."""
+    names = {"Space", *(type(given).__name__ for given in history.space.parameters.values())}
+    names |= {name for name in ("at_least", "at_most", "between", "Normal") if f"{name}(" in repr(history.space)}
+    homes = {"xstar": space, "xstar.nets": nets}
+    lines = []
+    for home, module in homes.items():
+        own = sorted(name for name in names if hasattr(module, name))
+        names -= set(own)
+        lines += [f"from {home} import {', '.join(own)}"] if own else []
+    return lines + [f"# and {name}, which is not xstar's" for name in sorted(names)]
 
 
 # ---------------------------------------------------------------- tables

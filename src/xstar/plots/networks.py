@@ -140,4 +140,5 @@ def draw(data: Map) -> Figure:
         xaxis=axis("", showticklabels=False),
         yaxis=axis("", showticklabels=False, **square),
         showlegend=False,
+        meta={"parameter": data.parameter},
     )

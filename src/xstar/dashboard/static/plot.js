@@ -36,8 +36,10 @@ export async function draw(place, figure) {
 }
 
 export class Plot {
-  constructor(source, controls = []) {
+  // ``chosen`` and ``pointed`` are told the number of the trial that is clicked or pointed at, and the figure.
+  constructor(source, controls = [], { chosen = null, pointed = null } = {}) {
     this.source = source; // () => [address, parameters]
+    this.heard = { plotly_click: chosen, plotly_hover: pointed };
     this.heading = h("b", {});
     this.subtitle = h("span", {});
     this.place = h("div", { class: "plot" });
@@ -89,5 +91,14 @@ export class Plot {
     }
     if (this.place.querySelector("p")) fill(this.place);
     await draw(this.place, this.figure);
+    for (const [event, told] of Object.entries(this.heard)) {
+      this.place.removeAllListeners(event);
+      if (told) this.place.on(event, ({ points }) => this.tell(told, points[0]));
+    }
+  }
+
+  tell(told, point) {
+    const trial = [point?.customdata].flat()[0];
+    if (Number.isInteger(trial)) told(trial, this.figure);
   }
 }

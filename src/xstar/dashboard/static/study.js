@@ -7,6 +7,7 @@ import { Trials } from "/static/trials.js";
 // looking at a large study costs it no more than a tenth of a core.
 const REDRAW = 3000;
 const ALL = ["history", "curves", "rungs", "importance", "slice", "contour", "parallel", "timeline", "calibration", "failures", "networks"];
+const WITH_TRIALS = ["history", "curves", "slice", "contour", "parallel", "timeline", "calibration", "networks"]; // whose points are trials
 const LADDER = ["rungs"]; // only where the scheduler has rungs
 
 export async function showStudy(main, name) {
@@ -186,7 +187,16 @@ class StudyPage {
     if (name === "history") choice("over", ["trials", "time", "budget"], "Over");
     if (name === "importance") choice("method", ["forest", "gp"], "Model");
     if (name === "contour") ["x", "y"].forEach((key) => choice(key, ["", ...Object.keys(this.summary.parameters)], `Parameter ${key}`));
-    const made = new Plot(() => [`${at(this.name)}/plots/${name}`, { at: this.moment, ...options }], controls);
+    const drawing = h("img", { alt: "", class: "pointed", hidden: true });
+    const chosen = (trial) => import("/static/app.js").then((app) => app.go(page(this.name, trial)));
+    const pointed = (trial, figure) => {
+      drawing.src = `${at(this.name)}/trials/${trial}/networks/${encodeURIComponent(figure.layout.meta.parameter)}`;
+      drawing.alt = `The network of trial ${trial}`;
+      drawing.hidden = false;
+    };
+    const heard = { chosen: WITH_TRIALS.includes(name) ? chosen : null, pointed: name === "networks" ? pointed : null };
+    const made = new Plot(() => [`${at(this.name)}/plots/${name}`, { at: this.moment, ...options }], controls, heard);
+    if (name === "networks") made.element.append(drawing);
     made.element.id = `plot-${name}`;
     return made;
   }
