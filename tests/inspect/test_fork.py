@@ -68,3 +68,15 @@ def test_a_ladder_without_the_rungs_that_trials_stand_on_is_refused(tmp_path: Pa
     for at in (0, len(events) + 1):
         with pytest.raises(InvalidArgument, match="at"):
             fork(events, at, "newer", storage)
+
+
+def test_a_study_forks_itself(tmp_path: Path) -> None:
+    an_old_one(tmp_path / "x.db")
+    with xs.Study.open("old", tmp_path / "x.db") as old, old.fork(5, method="sobol") as new:
+        assert new.name == "old-fork-5"
+        assert [trial.config for trial in new.trials] == [trial.config for trial in old.trials[:2]]
+    memory = xs.Study(SPACE, method="random", seed=1)
+    memory.add({"x": 0.5}, 1.0)
+    assert len(memory.fork(seed=3).trials) == 1
+    with pytest.raises(InvalidArgument, match="into memory"):
+        memory.fork(name="new")

@@ -111,3 +111,9 @@ def test_what_nobody_chose_here() -> None:
     assert "enqueued" in why(study.journal, 2).choice
     with pytest.raises(UnknownTrial, match="no trial 7"):
         why(study.journal, 7)
+
+
+def test_a_study_explains_its_trials() -> None:
+    study = a_study("gp", 8)
+    assert "the decision is the same" in str(study.why(7))
+    assert study.why(study.trials[7]).trial == 7

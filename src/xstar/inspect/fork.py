@@ -17,11 +17,11 @@ from xstar.core.checks import whole_number
 from xstar.core.version import VERSION
 from xstar.errors import InvalidArgument
 from xstar.executors.clock import wall_clock
-from xstar.journal import Event, History
+from xstar.journal import Event, History, MemoryJournal
 from xstar.journal import events as ev
 from xstar.schedulers import SCHEDULERS
 from xstar.searchers import SEARCHERS
-from xstar.study import open_storage
+from xstar.study import Study, open_storage
 from xstar.study.methods import resolve
 from xstar.study.settings import Settings, check_name
 
@@ -108,3 +108,18 @@ def fork(
     finally:
         place.close()
     return sum(isinstance(event, ev.Asked | ev.Added) for event in made)
+
+
+def forked(study: Study, at: int | None, name: str | None, **changed: Any) -> Study:
+    """``study.fork``: the new study, opened."""
+    events = list(study.journal.read(0))
+    moment = len(events) if at is None else at
+    if study.storage is None:
+        if name is not None:
+            rule = "a study in memory is forked into memory, without a name"
+            raise InvalidArgument("name", rule, name, "leave it out, or fork a stored study")
+        return Study.over(MemoryJournal(fork_events(events, moment, "study", **changed)))
+    target = name or f"{study.name}-fork-{moment}"
+    check_name(target)
+    study.storage.create(target, fork_events(events, moment, target, **changed))
+    return Study.open(target, study.storage.database.address)

@@ -89,6 +89,9 @@ class Why:
         made: dict[str, Any] = plain(asdict(self))
         return made
 
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
     def lines(self) -> list[str]:
         """For a terminal."""
         made = [f"trial {self.trial}: {self.origin}", "", self.known, *([self.choice] if self.choice else [])]

@@ -32,7 +32,7 @@ from xstar.study.missing import no_value, unknown_trial
 from xstar.study.opening import open_storage
 from xstar.study.policy import STARTS, Policy, Start, is_late
 from xstar.study.settings import Constraints, Settings, check_name
-from xstar.study.shown import as_html, in_words, plots
+from xstar.study.shown import as_html, fork, in_words, plots, why
 from xstar.study.table import to_frame
 from xstar.trial import Done, Job, State, Trial, Verdict, shortened
 
@@ -322,6 +322,8 @@ class Study:
         return to_frame(self.refresh())
 
     plot = property(plots)
+    why = why
+    fork = fork
 
     def refresh(self) -> History:
         """The history with everything that others appended."""
