@@ -24,7 +24,8 @@ class StudyPage {
     this.head = h("section", { "aria-label": "At a glance" });
     this.best = h("section", { "aria-label": "Best configuration" });
     this.trials = new Trials(name, () => this.moment);
-    this.redraw = debounced(() => this.plots.forEach((plot) => plot.renew()), 100);
+    this.redraw = debounced(() => document.hidden || this.plots.forEach((plot) => plot.renew()), 100);
+    this.seen = () => document.hidden || (this.redraw(), this.trials.load());
     this.theme = () => this.plots.forEach((plot) => plot.show());
   }
 
@@ -37,6 +38,7 @@ class StudyPage {
     this.show();
     await this.trials.load();
     addEventListener("theme", this.theme);
+    document.addEventListener("visibilitychange", this.seen);
     this.listen(this.summary.seen);
   }
 
@@ -46,6 +48,7 @@ class StudyPage {
     clearTimeout(this.later);
     clearInterval(this.playing);
     removeEventListener("theme", this.theme);
+    document.removeEventListener("visibilitychange", this.seen);
   }
 
   // ---------------------------------------------------------------- what is new

@@ -48,7 +48,7 @@ export class Trials {
       if (row) row.replaceWith(this.row(trial));
     }
     clearTimeout(this.soon);
-    this.soon = setTimeout(() => this.load(), Math.max(0, this.next - Date.now()));
+    this.soon = setTimeout(() => document.hidden || this.load(), Math.max(0, this.next - Date.now()));
   }
 
   async load() {
