@@ -33,8 +33,8 @@ MOST_BODY = 1_000_000
 """Bytes of a request's body: a configuration with an architecture has a few thousand."""
 MOST_ADDRESS = 8_000
 RATE, BURST = 100.0, 600.0
-"""Requests per second and at once, by client: a page with twelve plots asks for some twenty things when it opens, and then for as
-many every three seconds at most while it is in sight. All pages of one machine are one client."""
+"""Requests per second and at once, by client: a page with twelve plots asks for some twenty things when it opens, and then for
+as many every three seconds at most while it is in sight. All pages of one machine are one client."""
 LOGINS, LOGIN_RATE = 10.0, 0.2
 """Attempts at the token: ten at once, then one every five seconds, for all clients together."""
 MOST_CLIENTS = 1000
