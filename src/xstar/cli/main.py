@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 from typer.core import TyperGroup
 
-from xstar.cli import dashboard, explain, init, manage, plot, run, show, simulate, slurm, work
+from xstar.cli import dashboard, explain, init, manage, plot, run, show, simulate, slurm, widen, work
 from xstar.cli.text import console
 from xstar.core.version import VERSION
 from xstar.errors import XstarError
@@ -78,5 +78,6 @@ app.command("report", rich_help_panel="Looking")(manage.report)
 app.command("export", rich_help_panel="Keeping")(manage.export)
 app.command("import", rich_help_panel="Keeping")(manage.import_)
 app.command("fork", rich_help_panel="Keeping")(explain.fork)
+app.command("widen", rich_help_panel="Keeping")(widen.widen)
 app.command("rename", rich_help_panel="Keeping")(manage.rename)
 app.command("delete", rich_help_panel="Keeping")(manage.delete)

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any
 from xstar.core.markup import escaped, table, value
 from xstar.core.words import number, plural, seconds
 from xstar.study.naming import described, method_of
+from xstar.study.table import to_frame
 from xstar.trial import State, Trial
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from xstar.plots.accessor import Plots
     from xstar.study.study import Study
 
@@ -43,6 +46,8 @@ def as_html(study: Study) -> str:
         ("stored", study.storage.url if study.storage else "in memory"),
         ("trials", _counts(study) or "none yet"),
     ]
+    if history.brought:
+        facts.append(("began with", "; ".join(source.in_words for source in history.brought)))
     if history.best is not None:
         config = ", ".join(f"{name}={value(given)}" for name, given in history.best.config.items())
         facts.append(("best", f"{number(history.best.value, 6)} (trial {history.best.number}): {config}"))
@@ -99,3 +104,19 @@ def fork(
     given = {"method": method, "max_budget": max_budget, "seed": seed}
     made: Study = import_module("xstar.inspect.fork").forked(study, at, name, **given)
     return made
+
+
+def frame(study: Study) -> pd.DataFrame:
+    """One row per trial, as a pandas ``DataFrame``."""
+    return to_frame(study.refresh())
+
+
+class Shown:
+    """The part of a study that is looked at."""
+
+    plot = property(plots)
+    why = why
+    fork = fork
+    to_frame = frame
+    __repr__ = in_words
+    _repr_html_ = as_html
