@@ -26,6 +26,10 @@ PAPERS = {
     "hyperband": "L. Li, K. Jamieson, G. DeSalvo, A. Rostamizadeh, A. Talwalkar. Hyperband: a novel bandit-based approach to "
     "hyperparameter optimization. JMLR 18, 2018.",
     "median": "D. Golovin et al. Google Vizier: a service for black-box optimization. KDD 2017.",
+    "treebo": "R. Jenatton, C. Archambeau, J. González, M. Seeger. Bayesian optimization with tree-structured dependencies. "
+    "ICML 2017.",
+    "boca": "K. Kandasamy, G. Dasarathy, J. Schneider, B. Póczos. Multi-fidelity Bayesian optimisation with continuous "
+    "approximations. ICML 2017.",
     "anova": "F. Hutter, H. Hoos, K. Leyton-Brown. An efficient approach for assessing hyperparameter importance. ICML 2014.",
 }
 
@@ -42,6 +46,8 @@ SEARCHERS = {
     "evolution": ("nasbot",),
     "regularised-evolution": ("evolution",),
     "random": ("random",),
+    "treebo": ("treebo",),
+    "boca": ("boca",),
 }
 SCHEDULERS = {"asha": ("asha",), "asha-stop": ("asha",), "hyperband": ("hyperband",), "median": ("median",)}
 
