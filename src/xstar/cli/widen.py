@@ -9,10 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from xstar.cli.load import DEFAULT_SPACE, load
-from xstar.cli.look import look
 from xstar.cli.options import STORAGE, Storage, StudyName
 from xstar.cli.text import console
 from xstar.errors import InvalidArgument
+from xstar.inspect.look import look
 from xstar.study import Study
 
 

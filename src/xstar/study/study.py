@@ -33,21 +33,18 @@ from xstar.study.missing import no_value, unknown_trial
 from xstar.study.opening import open_storage
 from xstar.study.policy import STARTS, Policy, Start, is_late
 from xstar.study.settings import Constraints, Settings, check_name
-from xstar.study.shown import as_html, in_words
-from xstar.study.table import to_frame
+from xstar.study.shown import Shown
 from xstar.study.widening import widened
 from xstar.trial import Done, Job, State, Trial, Verdict, shortened
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from xstar.storage import SqlStorage
     from xstar.study.warm_start import WarmStart
 
 FAILURES = ("exception", "nan", "timeout", "killed", "infeasible")
 
 
-class Study:
+class Study(Shown):
     """A search: ask for a trial, report on it, tell its value.
 
     Without ``name`` it lives in memory. With a name it is durable: created in ``storage`` (a path or URL, default
@@ -332,10 +329,6 @@ class Study:
         """All trials so far, in the order of their numbers."""
         return list(self.refresh().trials)
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per trial, as a pandas ``DataFrame``."""
-        return to_frame(self.refresh())
-
     def refresh(self) -> History:
         """The history with everything that others appended."""
         with self._ledger.lock:
@@ -396,9 +389,6 @@ class Study:
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-    __repr__ = in_words
-    _repr_html_ = as_html
 
     def _known(self, trial: Trial | int) -> Trial:
         number = trial.number if isinstance(trial, Trial) else trial
