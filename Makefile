@@ -27,6 +27,7 @@ help:  ## list the targets
 demo: .venv/.installed  ## search on scikit-learn's digits, about a minute; a second time resumes it
 	@mkdir -p build/demo
 	$(BIN)/xstar run examples/digits.py --workers 2 --storage build/demo/digits.db --report build/demo/digits.html
+	@echo "look at it:   $(BIN)/xstar dashboard --storage build/demo/digits.db"
 
 test: lint  ## lint, then every test that is not slow
 	$(BIN)/python -m pytest -n auto --durations=10

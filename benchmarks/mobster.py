@@ -1,6 +1,7 @@
 """MOBSTER against ASHA in simulated time: how much sooner it reaches the regret that ASHA ends with.
 
-    python -m benchmarks.mobster [--problems …] [--workers 2,4,8,16] [--seeds 5] [--trainings 6] [--kernels] [--large] [--write]
+    python -m benchmarks.mobster [--part time|figure5] [--problems …] [--workers 2,4,8,16] [--seeds 5] [--trainings 6]
+                                 [--kernels] [--large] [--write]
 
 On the surrogates of all LCBench tasks, Klein's CNN curves and NAS-Bench-201; ``harness/simulated.py`` says what time and regret
 are. y★ is the lowest loss that any method reported in any run on the problem. The figure of a problem is
@@ -10,6 +11,9 @@ are. y★ is the lowest loss that any method reported in any run on the problem.
 and of all problems the geometric mean; where MOBSTER never gets there, the whole time is taken. With ``--kernels``, the paper's
 Figure 4: the final mean regret of every surrogate and both variants, on four workers. With ``--large``, ASHA, MOBSTER and DNGO
 under ASHA where there are many trials: on 64 workers, for three trainings each. The report shows all that is on record.
+
+The part ``figure5`` is the paper's Figure 5 as a table: the mean regret of all methods that MOBSTER is compared with, by their
+names in the paper, after a third of the time and at its end.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ import numpy as np
 
 from benchmarks.harness.experiment import Experiment, Part, main, names, numbers
 from benchmarks.harness.machine import describe
-from benchmarks.harness.problems import LCBENCH, NB201, available
+from benchmarks.harness.problems import LCBENCH, LCBENCH_FOUR, NB201, available
 from benchmarks.harness.records import Found, Record, Task, best_after
 from benchmarks.harness.report import Results, cell, ranks, table
 from benchmarks.harness.run import Libraries
@@ -36,14 +40,17 @@ CROWD, SHORTER = 64, 3.0
 """Workers and trainings of ``--large``."""
 VARIANTS = {"promotion": "", "stopping": "-stop"}
 GRID = 2000
+FIGURE5 = ("a-rs", "s-hb", "s-bohb", "a-bo", "asha", "ts", "boca", "mobster")
+"""The methods of the paper's Figure 5; ``ts`` is its Dragonfly, ``boca`` its Dragonfly-MF."""
+SHARES = (1 / 3, 1.0)
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--problems", default=",".join((*LCBENCH, "klein-cnn", *NB201)))
-    parser.add_argument("--workers", default="2,4,8,16")
+    parser.add_argument("--problems")
+    parser.add_argument("--workers")
     parser.add_argument("--variants", default="promotion,stopping")
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--trainings", type=float, default=6.0)
+    parser.add_argument("--seeds", type=int)
+    parser.add_argument("--trainings", type=float)
     parser.add_argument("--kernels", action="store_true")
     parser.add_argument("--large", action="store_true")
 
@@ -177,12 +184,71 @@ def report(results: Results, options: Namespace) -> Iterator[str]:
     yield from ("", *large(results, options.seeds))
 
 
+# ---------------------------------------------------------------- Figure 5
+
+
+def figure5_tasks(options: Namespace) -> list[Task]:
+    return [
+        task_of(seed, count, name, method, options.trainings)
+        for name in available(options.problems)
+        for count in numbers(options.workers)
+        for seed in range(options.seeds)
+        for method in FIGURE5
+    ]
+
+
+def run_figure5(task: Task, options: Namespace) -> Found:
+    return run_simulated(task, task.method)
+
+
+def figure5_report(results: Results, options: Namespace) -> Iterator[str]:
+    length = f"{options.trainings:g} trainings per worker"
+    yield f"Mean regret of {options.seeds} seeds after a third of the time, and at its end; {length}."
+    for count in numbers(options.workers):
+        rows, placed = [], {method: [] for method in FIGURE5}
+        for name in results.problems:
+            runs = {method: [record.found for record in results.of(name, method, workers=count)] for method in FIGURE5}
+            lowest = min(found["best"][-1][1] for each in runs.values() for found in each)
+            means = {
+                method: [
+                    statistics.mean(best_after(f["best"], s * f["seconds"]) - lowest for f in each) for s in SHARES
+                ]
+                for method, each in runs.items()
+                if each
+            }
+            ends = ranks([after[-1] for after in means.values()])
+            for method, rank in zip(means, ends, strict=True):
+                placed[method].append(rank)
+            shown = (
+                " → ".join(f"{mean:.3g}" for mean in means[method]) if method in means else "–" for method in FIGURE5
+            )
+            rows.append((name, *shown))
+        rows.append(
+            ("mean rank at the end", *(f"{statistics.mean(each):.2f}" if each else "–" for each in placed.values()))
+        )
+        yield from ("", f"{count} workers:", "", *table(["problem", *FIGURE5], rows))
+
+
+USUAL = {"problems": ",".join((*LCBENCH, "klein-cnn", *NB201)), "workers": "2,4,8,16", "seeds": 5, "trainings": 6.0}
+FEW = {
+    "problems": ",".join(("curves-mlp", "curves-optimizer", *LCBENCH_FOUR)),
+    "workers": "8",
+    "seeds": 3,
+    "trainings": 4.0,
+}
+SURROGATE = Libraries(also=("onnxruntime",))
+
 EXPERIMENT = Experiment(
     name="mobster",
     title="MOBSTER against ASHA",
     result="mobster.md",
     description=__doc__,
-    parts={"time": Part("Share of the time", tasks, run, report, Libraries(also=("onnxruntime",)))},
+    parts={
+        "time": Part("Share of the time", tasks, run, report, SURROGATE, USUAL),
+        "figure5": Part(
+            "Figure 5", figure5_tasks, run_figure5, figure5_report, SURROGATE, FEW, records="mobster-figure5"
+        ),
+    },
     arguments=arguments,
 )
 

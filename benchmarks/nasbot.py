@@ -6,7 +6,7 @@
 ``time``      processor time of one suggestion after t = 25, 50, 100, 200 evaluated networks, with the paper's number of
               evaluations of the acquisition, 25 √t. The median of several suggestions; a refit is counted at the share of
               suggestions that have one. The paper reports 46 s on average.
-``search``    the highest value of f1 (CNNs), f2 and f3 (MLPs) found by NASBOT, by evolution (EA) and by random networks (RAND).
+``search``    the highest value of f1 (CNNs), f2 and f3 (MLPs) found by NASBOT, evolution (EA), random networks (RAND), TreeBO.
               Workers finish in the order in which they began: with four, a suggestion does not know of the last three.
 ``ablation``  NASBOT with parts of its kernel, with some of the modifiers, and with other powers p, p̄.
 ``kernels``   how well models with other terms predict: fitted to the first 60 networks of a search, asked for the next 40.
@@ -29,16 +29,18 @@ from benchmarks.harness.records import Found, Task, improvements, significant
 from benchmarks.harness.report import Results, cell, table
 from benchmarks.workloads.nasbot_models import DOMAINS, KERNELS, SEEN, kernel_errors, suggestion_time
 from xstar.nets import synthetic
-from xstar.searchers import DNGO, NASBOT, Evolution, NetworkRandom, Searcher
+from xstar.searchers import DNGO, NASBOT, Evolution, NetworkRandom, Searcher, TreeBO
 
 PAPER = {"describe": False, "samples": 4}
 METHODS: dict[str, Searcher] = {
     "nasbot": NASBOT(),
     "evolution": Evolution(),
     "nasbot-random": NetworkRandom(),
+    "treebo": TreeBO(),
     "dngo": DNGO(),
     "paper's kernel": NASBOT(**PAPER),
     "paper's kernel, p̄ = 2": NASBOT(**PAPER, powers=(1.0, 2.0)),
+    "paper's kernel, p̄ = 2, projected": NASBOT(**PAPER, powers=(1.0, 2.0), project=True),
     "only d": NASBOT(**{**PAPER, "distances": "plain"}),
     "only d̄": NASBOT(**{**PAPER, "distances": "normalised"}),
     "only described": NASBOT(distances="none"),
@@ -46,7 +48,7 @@ METHODS: dict[str, Searcher] = {
     "modifiers of units": NASBOT(modifiers="units"),
     "modifiers of structure": NASBOT(modifiers="structure"),
 }
-MAIN = ("nasbot", "evolution", "nasbot-random")
+MAIN = ("nasbot", "evolution", "nasbot-random", "treebo")
 ABLATION = ("nasbot", *(method for method in METHODS if method not in MAIN))
 TIMES = (25, 50, 100, 200)
 PAPER_SECONDS = 46.0

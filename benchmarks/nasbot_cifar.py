@@ -6,7 +6,7 @@
 
 *Search.* The study of each search is kept in the folder ``--studies``, as ``xstar export`` writes it; one that is not done
 after ``--minutes`` goes on with the next call, and is put on record when it has its evaluations. ``nasbot`` is ours as it is,
-``nasbot-paper`` has the paper's kernel alone (no term over descriptive features), ``evolution`` and ``nasbot-random`` are the
+``nasbot-otmann`` has the paper's kernel alone (no term over descriptive features), ``evolution`` and ``nasbot-random`` are the
 paper's EA and RAND. ``workloads/cifar_training.py`` says how a network is trained. *Winners.* The network each search ended
 with, trained for longer; beside it ResNet-18 and VGG-19 (with batch normalisation) of torchvision, made for images of 32
 pixels, by the same training.
@@ -39,7 +39,7 @@ from xstar.problems import data
 from xstar.searchers.nasbot.searcher import NASBOT
 from xstar.trial import Trial
 
-METHODS = ("nasbot", "nasbot-paper", "evolution", "nasbot-random")
+METHODS = ("nasbot", "nasbot-otmann", "evolution", "nasbot-random")
 PLAIN = ("resnet-18", "vgg-19")
 SHORTEST = 30.0
 """Seconds below which no search is taken up."""
@@ -84,7 +84,7 @@ def search(task: Task, options: Namespace) -> Found:
         xs.minimize(
             partial(cifar.objective, device=options.device, epochs=task["epochs"]),
             xs.Space(net=cifar.domain()),
-            **({"searcher": NASBOT(describe=False)} if task.method == "nasbot-paper" else {"method": task.method}),
+            **({"searcher": NASBOT(describe=False)} if task.method == "nasbot-otmann" else {"method": task.method}),
             metric="error",
             trials=task["evaluations"],
             seconds=left,

@@ -2,10 +2,12 @@
 
     python -m benchmarks.scaling [--methods random,asha,mobster,…] [--workers 100,1000,10000] [--epoch 1,10,60] [--write]
     python -m benchmarks.scaling --methods mobster --workers 1000 --epoch 10 --most 1300      # slow ones need fewer trials
+    python -m benchmarks.scaling --part ahead                       # decisions before they are asked for, and when they are
 
 One program makes all decisions, one after the other, while the workers train on; a worker that waits for it is idle. The clock
 of the simulation advances by the processor time that a decision takes. Training is that of ``curves-mlp``, 27 epochs at the
-full budget, with so many seconds per epoch in the median.
+full budget, with so many seconds per epoch in the median. A method with a model is asked for as many trials beyond the first
+round as minutes allow: the first trial of every worker comes without a model, and says nothing about it.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +27,8 @@ from benchmarks.harness.records import Found, Task, significant
 from benchmarks.harness.report import Results, table
 from benchmarks.harness.run import Libraries
 from xstar import problems
+from xstar.plots.regret import mean_and_error
+from xstar.plots.svg import Series, line_chart
 from xstar.problems import Curve, Problem
 from xstar.schedulers import ASHA
 from xstar.searchers import DNGO
@@ -41,6 +46,13 @@ METHODS: Mapping[str, Mapping[str, Any]] = {
     "mobster": {"method": "mobster"},
     "dngo under asha": {"searcher": DNGO(), "scheduler": ASHA(MAX_BUDGET)},
 }
+MODELS = ("mobster", "dngo under asha")
+PICTURE = Path("docs/assets/scaling.svg")
+PICTURED = 10.0
+"""Seconds per epoch in the picture."""
+CASES = ((4, 0.1), (16, 0.2), (64, 1.0))
+"""Workers and seconds per epoch at which decisions take a good part of the program's time, but not all of it."""
+WHEN = {True: "ahead", False: "when asked"}
 
 
 @dataclass(frozen=True)
@@ -91,6 +103,10 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--workers", default="100,1000,10000")
     parser.add_argument("--epoch", default="1,10,60", help="seconds that an epoch takes")
     parser.add_argument("--most", type=int, default=30_000, help="trials after which a simulation ends in any case")
+    parser.add_argument(
+        "--modelled", type=int, default=1000, help="trials beyond the first of every worker, with a model"
+    )
+    parser.add_argument("--seeds", type=int, default=3, help="studies of each kind in the part ahead")
 
 
 def tasks(options: Namespace) -> list[Task]:
@@ -106,8 +122,16 @@ def tasks(options: Namespace) -> list[Task]:
 def run(task: Task, options: Namespace) -> Found:
     problem, workers = paced(task["epoch"]), task["workers"]
     trials = min(ROUNDS * workers, options.most)
+    if task.method in MODELS:
+        trials = min(trials, workers + options.modelled)
+    return measure(problem, task.method, workers, trials)
+
+
+def measure(problem: Paced, method: str, workers: int, trials: int, ahead: bool = True, seed: int = 0) -> Found:
     start = time.process_time()
-    study = simulate(problem, **METHODS[task.method], workers=workers, trials=trials, count_decisions=True)
+    study = simulate(
+        problem, **METHODS[method], workers=workers, trials=trials, count_decisions=True, ahead=ahead, seed=seed
+    )
     decided = time.process_time() - start
     begun = [trial.asked_at for trial in study.history.trials]
     last = begun[-1]
@@ -116,6 +140,7 @@ def run(task: Task, options: Namespace) -> Found:
         {
             "busy": trained / (workers * last) if last else 1.0,
             "decision": decided / len(begun),
+            "latest": study.ahead.seconds,
             "filled": begun[min(workers, len(begun)) - 1],
             "trials": len(begun),
         }
@@ -138,7 +163,8 @@ def seconds_trained(study: Study, problem: Paced, end: float) -> float:
 
 def report(results: Results, options: Namespace) -> Iterator[str]:
     yield "Share of the workers' time in which they trained, from the start until the last trial began. The processor time is"
-    yield "that of the program for each trial, promotions and reports included. 1.00 is a cluster that never waits."
+    yield "that of the program for each trial, promotions and reports included; that of the last decisions is the median of the"
+    yield "last 16 on new trials. 1.00 is a cluster that never waits."
     epochs = sorted({record.task["epoch"] for record in results.records})
     rows = []
     for workers in sorted({record.task["workers"] for record in results.records}):
@@ -146,17 +172,70 @@ def report(results: Results, options: Namespace) -> Iterator[str]:
             found = {r.task["epoch"]: r.found for r in results.of(method=method, workers=workers)}
             if found:
                 decision = statistics.median(each["decision"] for each in found.values())
+                latest = [each["latest"] for each in found.values() if each.get("latest") is not None]
                 cells = [f"{found[epoch]['busy']:.2f}" if epoch in found else "–" for epoch in epochs]
                 trials = "–".join(f"{count:,}" for count in sorted({each["trials"] for each in found.values()}))
-                rows.append((f"{workers:,}", method, trials, f"{1e3 * decision:.3g} ms", *cells))
+                cost = f"{1e3 * statistics.median(latest):.3g} ms" if latest else "–"
+                rows.append((f"{workers:,}", method, trials, f"{1e3 * decision:.3g} ms", cost, *cells))
     heads = [
         "workers",
         "method",
         "trials",
         "processor time a trial",
+        "of the last decisions",
         *(f"busy, {epoch:g} s an epoch" for epoch in epochs),
     ]
     yield from ("", *table(heads, rows, left=2))
+
+
+def figures(results: Results, options: Namespace) -> dict[Path, str]:
+    """Busy workers over their number; a line joins the simulations of a method, and ends at the last that was made."""
+    series = []
+    for method in results.methods:
+        found = {r.task["workers"]: r.found["busy"] for r in results.of(method=method, epoch=PICTURED)}
+        if found:
+            series.append(Series(method, sorted(found), [found[workers] for workers in sorted(found)]))
+    if not series:
+        return {}
+    title, ticks = "Share of the workers' time in which they trained", numbers(options.workers)
+    subtitle = f"one program decides for all; epochs of {PICTURED:g} s, most trials end after one"
+    chart = line_chart(
+        series, title=title, subtitle=subtitle, x_label="workers", log_x=True, x_ticks=ticks, y_range=(0.0, 1.0)
+    )
+    return {PICTURE: chart}
+
+
+# ---------------------------------------------------------------- ahead
+
+
+def ahead_tasks(options: Namespace) -> list[Task]:
+    return [
+        Task.of(seed, "curves-mlp", method, workers=workers, epoch=epoch, ahead=wanted)
+        for seed in range(options.seeds)
+        for workers, epoch in CASES
+        for method in MODELS
+        for wanted in WHEN
+    ]
+
+
+def run_ahead(task: Task, options: Namespace) -> Found:
+    workers = task["workers"]
+    return measure(paced(task["epoch"]), task.method, workers, workers + 150, task["ahead"], task.seed)
+
+
+def report_ahead(results: Results, options: Namespace) -> Iterator[str]:
+    yield "Share of the workers' time in which they trained, with the next decision made when a worker asks for it, and while"
+    yield "all of them train. Mean over seeds ± standard error."
+    rows = []
+    for workers, epoch in CASES:
+        for method in MODELS:
+            cells = []
+            for wanted in (False, True):
+                busy = [r.found["busy"] for r in results.of(method=method, workers=workers, epoch=epoch, ahead=wanted)]
+                cells.append("{:.3f} ± {:.3f}".format(*mean_and_error(busy)) if busy else "–")
+            if cells != ["–", "–"]:
+                rows.append((str(workers), f"{epoch:g} s", method, *cells))
+    yield from ("", *table(["workers", "an epoch", "method", WHEN[False], WHEN[True]], rows, left=3))
 
 
 EXPERIMENT = Experiment(
@@ -164,7 +243,10 @@ EXPERIMENT = Experiment(
     title="How many workers one program keeps busy",
     result="scaling.md",
     description=__doc__,
-    parts={"workers": Part("Busy workers", tasks, run, report, Libraries())},
+    parts={
+        "workers": Part("Busy workers", tasks, run, report, Libraries(), figures=figures),
+        "ahead": Part("Decisions ahead", ahead_tasks, run_ahead, report_ahead, Libraries()),
+    },
     arguments=arguments,
 )
 

@@ -39,7 +39,7 @@ MEANS, SPREADS = (0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616)
 def domain() -> nets.CNN:
     """The networks that are searched."""
     units = SCHEDULE["fewest_units"], SCHEDULE["most_units"]
-    return nets.CNN(image=32, channels=3, classes=10, units=units, max_layers=SCHEDULE["max_layers"])
+    return nets.CNN(image=32, channels=3, classes=10, units=units, max_layers=SCHEDULE["max_layers"], shorten=False)
 
 
 def decoded() -> Path:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ParamSpec
@@ -137,6 +137,7 @@ def minimize(
     scheduler: Scheduler | None = None,
     max_budget: int | None = None,
     seed: int | None = None,
+    warm_start: str | Study | Sequence[str | Study] | None = None,
     study: str | None = None,
     storage: str | os.PathLike[str] | None = None,
     directory: str | os.PathLike[str] | None = None,
@@ -203,6 +204,12 @@ def minimize(
         Epochs of a full training: what trial.epochs() counts to.
     seed
         Makes the search repeatable.
+    warm_start
+        A study whose observations a new one begins with: of a related problem, or of another space.
+
+        The name of one in the same storage, a :class:`Study`, or a list of these. Parameters that it did not have are
+        taken to be at the median of their prior; trials with a value outside of this space are left out. What is brought
+        along is copied into the journal; it counts as no trial and is never the best.
     study
         The study's name: it is stored under this name, or resumed if it exists.
 

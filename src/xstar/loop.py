@@ -18,7 +18,7 @@ from enum import Enum
 from types import FrameType
 
 from xstar.errors import ObjectiveError
-from xstar.executors import Executor, RunsInPoll
+from xstar.executors import Executor, RunsInPoll, VirtualTime
 from xstar.files import DEFAULT_CHECKPOINTS, Checkpoints
 from xstar.schedulers import Advises
 from xstar.study import NO_LIMITS, Limits, SameFailure, Study
@@ -33,6 +33,12 @@ UNKNOWN_LENGTH = (
     "pass max_budget=…, the number of values a full training yields, to end bad trials early"
 )
 """Said once, when the first trial reports a second time."""
+
+RECORDED_AS = {"metric": "exception", "disk": "killed"}
+"""A full disk is like a worker that died: the trial is tried again, and no model learns from it."""
+
+SYSTEMATIC = ("exception", "disk")
+"""Failures that, if the first trials all have them, every trial will have."""
 
 Watch = Callable[[Study], None]
 
@@ -60,6 +66,7 @@ def run(
     watch: Watch | None = None,
     checkpoints: int | None = DEFAULT_CHECKPOINTS,
     grace: float = 0.0,
+    ahead: bool = True,
 ) -> Ending:
     """Run the study on the executor until a limit is met; returns how it ended.
 
@@ -71,6 +78,8 @@ def run(
 
     SIGTERM ends the program: a cluster takes the machine away. Running trials have ``grace`` seconds to report once more, and
     so to save what they trained; each is handed back as soon as it has, for any other program to go on with.
+
+    While all slots are busy, the next suggestion is made ``ahead`` where that is worthwhile (``study/ahead.py``).
     """
     kept: Checkpoints | None = None
     if executor.uses_files and checkpoints is not None:
@@ -94,6 +103,8 @@ def run(
 
     if isinstance(executor, RunsInPoll):
         executor.listener = hear_inside
+    if isinstance(executor, VirtualTime):
+        ahead = ahead and executor.counts_decisions
     with _interruptible(grace) as interrupt:
         try:
             while True:
@@ -109,6 +120,8 @@ def run(
                         return Ending(End.INTERRUPTED, "interrupted; running trials were allowed to finish")
                     if study.ended is not None:
                         return Ending(End.DONE, study.ended)
+                if ahead and not interrupt.pressed and not executor.free():
+                    study.prepare(limits)
                 for outcome in executor.poll():
                     hear(outcome)
                 if watch is not None:
@@ -125,7 +138,7 @@ def run(
 
 def _record(study: Study, executor: Executor, outcome: Outcome, alike: SameFailure) -> None:
     """Into the journal first, then act on it."""
-    if not isinstance(outcome, Noted) and (not isinstance(outcome, Failure) or outcome.kind != "exception"):
+    if not isinstance(outcome, Noted) and (not isinstance(outcome, Failure) or outcome.kind not in SYSTEMATIC):
         alike.seen_other()
     match outcome:
         case Noted(trial, _, attrs):
@@ -143,11 +156,11 @@ def _record(study: Study, executor: Executor, outcome: Outcome, alike: SameFailu
             trial_log.info("%r", study.history.trials[trial])
         case Failure(trial, attempt, kind, reason):
             last = last_line(reason)
-            study.fail(trial, reason, "exception" if kind == "metric" else kind, attempt=attempt)
+            study.fail(trial, reason, RECORDED_AS.get(kind, kind), attempt=attempt)
             if kind == "metric" and study.history.best is None:
                 raise ObjectiveError(last)  # no trial of this search can ever have a value
             trial_log.warning("trial %d: %s: %s", trial, kind, last)
-            if kind == "exception" and (same := alike.again(reason)) and study.history.best is None:
+            if kind in SYSTEMATIC and (same := alike.again(reason)) and study.history.best is None:
                 raise ObjectiveError(
                     f"the first trials all failed in the same place: {same}. Mend it, or raise xs.Infeasible where a "
                     "configuration cannot be evaluated; max_failures=None lets such a search go on"

@@ -67,6 +67,8 @@ class New:
     """Train up to this budget; ``None``: as long as the objective likes."""
     bracket: int = 0
     """The bracket of a multi-bracket scheduler that the trial belongs to."""
+    choices: tuple[int, ...] = ()
+    """Budgets among which the searcher may choose (BOCA), ascending; empty: ``budget`` is not for it to choose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +151,8 @@ class Suggestion:
     origin: str
     """Method and reason, e.g. ``"random"``, ``"sobol: point 12"``, ``"random: gp failed, Cholesky at n=412"``; best an
     :class:`Origin`, which has its parts beside the sentence."""
+    budget: int | None = None
+    """How far to train, where the task leaves that to the searcher (``New.choices``); ``None``: as the task says."""
 
 
 # ---------------------------------------------------------------- to and from an executor: where?
@@ -206,7 +210,8 @@ class Failure:
     trial: int
     attempt: int
     kind: str
-    """``exception``, ``metric`` (the watched one is missing), ``timeout``, ``killed`` or ``infeasible``."""
+    """``exception``, ``metric`` (the watched one is missing), ``disk`` (it is full, which is not the configuration's fault),
+    ``timeout``, ``killed`` or ``infeasible``."""
     reason: str
 
 
@@ -303,6 +308,10 @@ class Trial:
     def config(self) -> Config:
         """The configuration, as a dictionary of your own: change it as you like, the trial keeps what was tried."""
         return self._config.copy()  # its values are immutable (``space.Domain`` asks it of those of other kinds, too)
+
+    def widen(self, config: Config) -> None:
+        """The study's space has become wider, and this is the configuration there."""
+        self._config = config
 
     @property
     def value(self) -> float | None:

@@ -13,7 +13,7 @@ from rich.console import Console
 
 import xstar as xs
 from tests.cli.conftest import Cli
-from xstar.cli.look import look
+from xstar.inspect.look import look
 
 LOOKS = [
     ("studies",),

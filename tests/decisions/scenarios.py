@@ -15,20 +15,27 @@ from typing import Any
 import xstar as xs
 from xstar.nets.cell import CellNetwork
 from xstar.nets.graph import Graph
-from xstar.schedulers import ASHA, FIFO, Hyperband, MedianStop, Scheduler, StoppingASHA
+from xstar.schedulers import ASHA, FIFO, Chosen, Hyperband, MedianStop, Scheduler, StoppingASHA
 from xstar.searchers import (
+    BOCA,
+    CMA,
     DNGO,
     GP,
     NASBOT,
     PBIL,
+    TPE,
     Auto,
     Evolution,
+    Forest,
     Grid,
     NetworkRandom,
     Random,
+    RegularisedEvolution,
     Searcher,
     Sobol,
+    TreeBO,
 )
+from xstar.study import open_storage
 
 EPOCHS = 27
 PLAIN = FIFO()
@@ -47,7 +54,14 @@ SPACES: dict[str, xs.Space] = {
     "mlp": xs.Space(net=xs.nets.MLP(inputs=8, outputs=2)),
     "cell": xs.Space(net=xs.nets.Cell(), lr=xs.Float(1e-3, 1.0, log=True)),
     "cnn": xs.Space(net=xs.nets.CNN(image=16), lr=xs.Float(1e-3, 1.0, log=True)),
+    "smooth, wider": xs.Space(
+        x=xs.Float(-2.0, 2.0), y=xs.Float(1e-4, 1.0, log=True), z=xs.Float(0.0, 1.0), w=xs.Int(1, 3)
+    ),
+    "chain": xs.Space(net=xs.nets.Chain(("nor_conv_1x1", "nor_conv_3x3", "skip_connect"), max_length=5)),
+    "node-cell": xs.Space(net=xs.nets.NodeCell(), lr=xs.Float(1e-3, 1.0, log=True)),
 }
+FILL = {"w": 2}
+"""What parameters of a wider space were before."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +77,10 @@ class Scenario:
     """A region fails, and one trial in seven does by chance."""
     bound: float | None = None
     """The largest allowed ``cost``."""
+    warm: bool = False
+    """Begin with what a search of a related problem observed."""
+    wider: str = ""
+    """The space in which it goes on after half of the trials."""
 
 
 def _scenarios() -> dict[str, Scenario]:
@@ -124,7 +142,45 @@ def _scenarios() -> dict[str, Scenario]:
     }
 
 
-SCENARIOS = _scenarios()
+def _later() -> dict[str, Scenario]:
+    """Scenarios of methods that came with event schema 4 or shortly before."""
+    asha, tpe = ASHA(EPOCHS), TPE(random_share=1 / 3)
+    paper = NASBOT(describe=False, powers=(1, 2), samples=2, straighten=False, explore_every=0, pending="hallucination")
+    return {
+        "tpe": Scenario("mixed", TPE(), trials=24, workers=3, failing=True),
+        "tpe-networks": Scenario("cell", TPE(), trials=18),
+        "bohb": Scenario("mixed", tpe, ASHA(EPOCHS, brackets=None), trials=24, workers=4),
+        "s-bohb": Scenario("smooth", tpe, Hyperband(9), trials=24, workers=3),
+        "forest": Scenario("mixed", Forest(), trials=18, workers=2, bound=0.6),
+        "cma": Scenario("smooth", CMA(), trials=30, workers=2),
+        "umda": Scenario("bits", PBIL(adapt="none", weights="umda", step=1.0, samples=10), trials=40),
+        "regularised-evolution": Scenario("mixed", RegularisedEvolution(10, 4), trials=30, workers=2, failing=True),
+        "ts": Scenario("smooth", GP(acquisition="thompson", pending="ignored", explore_every=0), workers=4),
+        "boca": Scenario("smooth", BOCA(), Chosen(EPOCHS), trials=20, workers=3),
+        "boca-failing": Scenario("mixed", BOCA(), Chosen(EPOCHS), trials=18, workers=2, failing=True),
+        "dngo-paper": Scenario(
+            "smooth", DNGO(networks=1, samples=10, straighten=False, explore_every=0, pending="fantasies"), workers=3
+        ),
+        "treebo": Scenario("mlp", TreeBO(), trials=16, workers=2),
+        "treebo-cnn": Scenario("cnn", TreeBO(), trials=14, failing=True),
+        "nasbot-paper": Scenario("mlp", paper, trials=13, workers=2),
+        "nasbot-projected": Scenario("mlp", NASBOT(describe=False, powers=(1, 2), project=True), trials=13),
+        "nasbot-chain": Scenario("chain", NASBOT(), trials=14),
+        "nasbot-node-cell": Scenario("node-cell", NASBOT(), trials=14, workers=2),
+        "gp-warm": Scenario("smooth", GP(), trials=14, workers=2, warm=True),
+        "mobster-warm": Scenario("mixed", GP(), asha, trials=12, workers=3, failing=True, warm=True),
+        "dngo-warm": Scenario("smooth", DNGO(networks=2), trials=12, warm=True),
+        "nasbot-warm": Scenario("cell", NASBOT(), trials=12, warm=True),
+        "evolution-warm": Scenario("mixed", Evolution(), trials=16, warm=True),
+        "gp-wider": Scenario("smooth", GP(), trials=18, workers=2, wider="smooth, wider"),
+        "asha-wider": Scenario("smooth", Random(), asha, trials=24, workers=3, wider="smooth, wider"),
+        "pbil-wider": Scenario("smooth", PBIL(), trials=30, wider="smooth, wider"),
+        "gp-warm-wider": Scenario("smooth", GP(), trials=16, warm=True, wider="smooth, wider"),
+    }
+
+
+LATER = _later()
+SCENARIOS = _scenarios() | LATER
 
 
 # ---------------------------------------------------------------- a deterministic objective
@@ -137,6 +193,8 @@ def _number(value: Any) -> float:
     if isinstance(value, int | float):
         return abs(math.log10(abs(value) + 1e-6)) / 6.0
     if isinstance(value, CellNetwork):
+        return sum(zlib.crc32(each.encode()) % 100 for each in value.operations) / (100.0 * len(value.operations))
+    if isinstance(value, xs.nets.ChainNetwork | xs.nets.NodeCellNetwork):
         return sum(zlib.crc32(each.encode()) % 100 for each in value.operations) / (100.0 * len(value.operations))
     if isinstance(value, Graph):
         return (0.07 * len(value.layers) + 0.03 * len(value.edges)) % 1.0
@@ -174,6 +232,8 @@ def play(study: xs.Study, scenario: Scenario, trials: int) -> None:
     steps = 0
     limits = xs.Limits(trials=trials)
     while True:
+        if scenario.wider and len(study.history.trials) >= scenario.trials // 2:
+            study.widen(SPACES[scenario.wider], FILL)
         while len(running) < scenario.workers and (trial := study.ask(limits)) is not None:
             running.append(trial)
         if not running:
@@ -203,13 +263,38 @@ def _advance(study: xs.Study, scenario: Scenario, trial: xs.Trial, full: int | N
 def make(name: str, clock: Callable[[], float], storage: str | None = None) -> xs.Study:
     """The study of a scenario, new or as stored."""
     scenario = SCENARIOS[name]
+    wider = bool(scenario.wider) and storage is not None and _exists(name, storage)
     return xs.Study(
-        SPACES[scenario.space],
+        SPACES[scenario.wider if wider else scenario.space],
         name=name if storage else None,
         storage=storage,
         searcher=scenario.searcher,
         scheduler=scenario.scheduler,
         seed=zlib.crc32(name.encode()) % 1000,
         constraints=None if scenario.bound is None else {"cost": scenario.bound},
+        warm_start=_related(scenario) if scenario.warm else None,
         clock=clock,
     )
+
+
+def _exists(name: str, storage: str) -> bool:
+    place = open_storage(storage)
+    try:
+        return place.exists(name)
+    finally:
+        place.close()
+
+
+def _related(scenario: Scenario) -> xs.Study:
+    """A search of a related problem, at all budgets if there are several."""
+    study = xs.Study(SPACES[scenario.space], searcher=Random(), scheduler=scenario.scheduler, seed=7)
+    for _ in range(15):
+        trial = study.ask()
+        assert trial is not None
+        while trial.state is xs.State.RUNNING:
+            loss = 10.0 * _loss(trial.config) + 3.0
+            if study.scheduler.max_budget is None:
+                study.tell(trial, loss)
+            else:
+                study.report(trial, loss + 1.0 / (trial.budget + 1))
+    return study

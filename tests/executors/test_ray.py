@@ -207,3 +207,23 @@ def test_the_command_line_runs_on_a_cluster(cluster: Any, tmp_path: Path) -> Non
     assert told.exit_code == 0, told.output
     with xs.Study.open("search", storage=storage) as study:
         assert study.history.count(xs.State.COMPLETE) == 5
+
+
+def test_a_node_with_a_full_disk_is_named_and_left_alone(
+    cluster: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    elsewhere = str(tmp_path.parent)  # not the study's folder, which all nodes share
+
+    def objective(trial: Any) -> float:
+        if trial.worker == 0:  # one slot of one node
+            raise OSError(28, "No space left on device", elsewhere)
+        time.sleep(0.2)
+        return float(trial["x"])
+
+    result = xs.minimize(
+        objective, SPACE, trials=12, executor=xs.Ray(), max_budget=1, method="random", directory=tmp_path
+    )
+    trials = result.study.history.trials
+    assert [trial.state for trial in trials] == [xs.State.COMPLETE] * 12
+    assert sum(trial.crashes for trial in trials) <= 2
+    assert "gets no trials for 300 s: the disk is full on" in caplog.text

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import html
 import re
-import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import xstar as xs
 from xstar import nets
 from xstar.cli.main import app
-from xstar.inspect.report import best_chart, report
+from xstar.errors import MissingExtra
+from xstar.inspect.findings import certainty, sure
+from xstar.inspect.report import report
+from xstar.plots.source import Moment
 
 
 class Checker(HTMLParser):
@@ -24,9 +29,11 @@ class Checker(HTMLParser):
         self.open: list[str] = []
         self.words: list[str] = []
         self.seen: set[str] = set()
+        self.ids: set[str] = set()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.seen.add(tag)
+        self.ids |= {value or "" for name, value in attrs if name == "id"}
         if tag not in ("meta", "!doctype"):
             self.open.append(tag)
 
@@ -69,15 +76,14 @@ def a_study(trials: int) -> xs.Study:
 @pytest.mark.parametrize("trials", [0, 1, 4, 30])
 def test_a_report_is_well_formed(trials: int) -> None:
     study = a_study(trials)
-    checker = checked(report("my study", study.history))
-    assert "script" not in checker.seen
+    checker = checked(report(Moment("my study", study.history, study.journal)))
     text = " ".join(checker.words)
     assert "my study" in text
     if trials == 0:
         assert "No trial has a value yet" in text
     else:
         assert f"{study.best.value:.8g}" in text
-        assert "svg" in checker.seen
+        assert "plot-history" in checker.ids
     if trials == 30:
         assert "6 without a value" in text
         assert "ValueError: <script>alert(1)</script>" in text
@@ -92,20 +98,15 @@ def test_headline_curve_and_ranking_compare_equal_budgets() -> None:
     study.report(first, 0.01)  # a lucky first epoch
     study.report(second, 0.5)
     study.report(second, 0.4)
-    page = report("s", study.history)
+    page = report(study)
     assert "Best: value 0.4<" in page
     assert "trial 1, running at epoch 2: none is complete yet" in page
     words = checked(page).words
     assert words.index("0.4") < words.index("0.01", words.index("configuration"))
     for value in (0.6, 0.5, 0.25):
         study.report(third, value)
-    page = report("s", study.history)
+    page = report(study)
     assert "Best: value 0.25<" in page
-    chart = ET.fromstring(best_chart(study.history))
-    assert "of complete trials; before there was one, at the highest budget that any had reached" in chart.itertext()
-    early, best = [element.attrib["points"].split() for element in chart if element.tag.endswith("polyline")]
-    assert len({point.split(",")[1] for point in early}) == 2  # 0.01 after one epoch, 0.4 after two
-    assert len({point.split(",")[1] for point in best}) == 1
 
 
 def test_the_command_line_writes_it(tmp_path: Path) -> None:
@@ -136,27 +137,89 @@ def networks_study(trials: int) -> xs.Study:
 @pytest.mark.parametrize("trials", [1, 12])
 def test_networks_are_drawn(trials: int) -> None:
     study = networks_study(trials)
-    page = report("nets", study.history)
+    page = report(study)
     text = " ".join(checked(page).words)
     drawn = [name for name in ("net", "head", "cell") if name in study.best.config]
     for name in drawn:
-        assert f"Networks: {name}" in text
+        assert f"Network: {name}" in text
     graph = study.best["net"]
     assert f"{len(graph.layers)} layers, {len(graph.edges)} edges" in text
     assert page.count('<marker id="arrow-') == len(drawn)
-    assert len(set(re.findall(r'id="([^"]+)"', page))) == len(re.findall(r'id="', page))
-    if trials == 1:
-        assert "No map: history: must have 3 different networks" in text
-    else:
-        assert "head: networks by normalised OTMANN" in text
-        assert "net: distance and difference in value" in text
+    ours = page.partition("<script>/*")[0]  # what follows is Plotly's
+    assert len(ours) < len(page)
+    assert len(set(re.findall(r'id="([^"]+)"', ours))) == len(re.findall(r'id="', ours))
+    assert ("Architectures by distance" in text) == (trials == 12)
 
 
 def test_a_network_that_the_best_trial_does_not_have() -> None:
     study = xs.Study(xs.Space(kind=xs.Choice(["a", "b"]), net=nets.MLP(inputs=8, when={"kind": "a"})), seed=1)
     study.add({"kind": "b"}, 1.0)
-    assert "The best trial has no net" in " ".join(checked(report("s", study.history)).words)
+    assert "The best trial has no net" in " ".join(checked(report(study)).words)
 
 
 def test_a_space_without_networks_has_no_section_for_them() -> None:
-    assert "Networks:" not in report("s", a_study(4).history)
+    assert "Network:" not in report(a_study(4))
+
+
+def test_a_report_works_without_plotly(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> str:
+        raise MissingExtra("plots need plotly: pip install 'xstar[plots]'")
+
+    monkeypatch.setattr("xstar.inspect.report.javascript", missing)
+    checker = checked(report(a_study(12)))
+    assert "script" not in checker.seen
+    assert "The plots are left out: plots need plotly: pip install 'xstar[plots]'." in checker.words
+
+
+def noisy(trials: int, noise: float) -> xs.Study:
+    """A smooth valley with the same amount of noise everywhere."""
+    study = xs.Study(xs.Space(x=xs.Float(0, 1)), method="sobol", seed=1)
+    rng = np.random.default_rng(0)
+    for _ in range(trials):
+        trial = study.ask()
+        assert trial is not None
+        study.tell(trial, (trial["x"] - 0.5) ** 2 + noise * rng.standard_normal())
+    return study
+
+
+def test_noise_is_recognised() -> None:
+    known = certainty(noisy(60, 0.1).history)
+    assert known is not None
+    assert 0.05 < known.noise < 0.2
+    assert "within the noise" in sure(noisy(60, 0.1).history)
+
+
+def test_repeated_configurations_tell_the_noise() -> None:
+    study = xs.Study(xs.Space(kind=xs.Choice(["a", "b"])), seed=1)
+    for value in (1.0, 1.1, 0.9):
+        study.add({"kind": "a"}, value)
+        study.add({"kind": "b"}, value + 5)
+    known = certainty(study.history)
+    assert known is not None
+    assert known.noise == pytest.approx(0.1)
+    assert known.lead == pytest.approx(5.0)
+    assert "the lead is real with a probability of 100%" in sure(study.history)
+
+
+def test_what_is_pasted_is_what_was_found() -> None:
+    study = a_study(12)
+    page = report(study)
+    code = html.unescape(page[page.index("best = {") : page.index("</pre>", page.index("best = {"))])
+    names: dict[str, Any] = {}
+    exec(code, names)
+    assert names["best"] == study.best.config
+    again = html.unescape(page[page.index("# xstar ") : page.index("</pre>", page.index("# xstar "))])
+    space = "\n".join(line for line in again.splitlines() if not line.startswith(("xs.m", "#")))
+    exec(space, names)
+    assert names["space"] == study.space
+
+
+def test_the_space_of_networks_can_be_pasted_too() -> None:
+    study = xs.Study(
+        xs.Space(net=nets.MLP(inputs=8), n=xs.Int(1, 5), m=xs.Float(0, 1, when={"n": xs.at_least(3)}), k=3), seed=1
+    )
+    page = report(study)
+    again = html.unescape(page[page.index("# xstar ") : page.index("</pre>", page.index("# xstar "))])
+    names: dict[str, Any] = {}
+    exec("\n".join(line for line in again.splitlines() if not line.startswith(("xs.m", "#"))), names)
+    assert names["space"] == study.space

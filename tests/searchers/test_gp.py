@@ -322,3 +322,30 @@ def test_the_schedule_of_refits() -> None:
         due.append(due[-1] + max(1, min(due[-1] // 10, 100)))
     for count in range(2, 5000):
         assert last_refit(count) == max(at for at in due if at <= count)
+
+
+@pytest.mark.parametrize(("most", "alike"), [(2, True), (256, False), (None, False)])
+def test_of_many_running_trials_the_last_ones_are_fantasised(most: int | None, alike: bool) -> None:
+    made = []
+    for first in (0.28, 0.9):  # a trial that runs since before the last two: near the optimum, or far from it
+        study = xs.Study(xs.Space(x=xs.Float(0, 1)), searcher=GP(most_pending=most), seed=3)
+        for place in range(8):
+            study.enqueue({"x": place / 7})
+            trial = study.ask()
+            assert trial is not None
+            study.tell(trial, (trial["x"] - 0.3) ** 2)
+        for x in (first, 0.5, 0.6):
+            study.enqueue({"x": x})
+            study.ask()
+        trial = study.ask()
+        assert trial is not None
+        made.append(trial["x"])
+    assert (made[0] == made[1]) is alike
+
+
+@pytest.mark.parametrize("name", ["gp", "nasbot"])
+def test_a_study_without_a_limit_of_running_trials_has_none(name: str) -> None:
+    stored = {key: value for key, value in SEARCHERS.dump(GP()).items() if key != "most_pending"} | {"name": name}
+    assert SEARCHERS.load(stored).most_pending is None  # type: ignore[attr-defined]
+    assert any(each["most_pending"] == 256 for each in SEARCHERS.read(stored))
+    assert SEARCHERS.load({**stored, "most_pending": 7}).most_pending == 7  # type: ignore[attr-defined]

@@ -134,10 +134,11 @@ def test_a_study_from_before_a_setting_existed_goes_on() -> None:
     assert SEARCHERS.read({"name": "custom", "class": "Mine"}) == [{"name": "custom", "class": "Mine"}]
     assert SEARCHERS.load(older) == GP()
     study = xs.Study(xs.Space(x=xs.Float(0, 1)), method="gp", seed=1)
-    created = replace(study.history.created, searcher=older)
-    Settings(method="gp", seed=1).check(created, "old")
+    history = History()
+    history.fold(replace(study.history.stored, searcher=older))
+    Settings(method="gp", seed=1).check(history, "old")
     with pytest.raises(StudyMismatch, match="limit"):
-        Settings(searcher=GP(limit=100)).check(created, "old")
+        Settings(searcher=GP(limit=100)).check(history, "old")
 
 
 @pytest.mark.parametrize("method", ["sobol", "gp"])
@@ -154,8 +155,9 @@ def test_a_gp_with_the_settings_of_nasbot_is_read() -> None:
     assert SEARCHERS.load(older) == GP()
     assert SEARCHERS.load({**older, "describe": False}) == NASBOT(describe=False)
     study = xs.Study(xs.Space(x=xs.Float(0, 1)), method="gp", seed=1)
-    created = replace(study.history.created, searcher=older)
+    history = History()
+    history.fold(replace(study.history.stored, searcher=older))
     for method in ("gp", "nasbot"):
-        Settings(method=method, seed=1).check(created, "old")
+        Settings(method=method, seed=1).check(history, "old")
     with pytest.raises(StudyMismatch, match="searcher"):
-        Settings(searcher=NASBOT(describe=False)).check(created, "old")
+        Settings(searcher=NASBOT(describe=False)).check(history, "old")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
+import psycopg
 import pytest
 import sqlalchemy as sa
 
 import xstar as xs
 from xstar.errors import InvalidArgument, StorageBusy, StorageError, StorageFull, StorageReadOnly
 from xstar.inspect.audit import audit
-from xstar.storage import sqlite
+from xstar.storage import database, sqlite
 
 SPACE = xs.Space(x=xs.Float(0, 1), note=xs.Choice(["a" * 500, "b" * 500]))
 
@@ -99,6 +100,25 @@ def test_a_lock_that_passes_is_waited_for(
     assert pauses[1] > pauses[0]
     assert ["cannot be used" in line or "can be used again" in line for line in caplog.messages] == [True, True]
     other.close()
+
+
+@pytest.mark.parametrize(
+    ("words", "tries"), [("FATAL:  the database system is starting up", 3), ("connection refused", 1)]
+)
+def test_a_server_that_is_starting_is_waited_for_and_an_unknown_one_is_not(
+    monkeypatch: pytest.MonkeyPatch, words: str, tries: int
+) -> None:
+    monkeypatch.setattr(database, "PAUSES", (0.0,))
+    asked: list[str] = []
+
+    def connect(*_: object, **__: object) -> None:
+        asked.append(words)
+        raise psycopg.OperationalError(words if len(asked) < 3 else "password authentication failed")
+
+    monkeypatch.setattr(psycopg, "connect", connect)
+    with pytest.raises(StorageError):
+        database.Database("postgresql://someone@localhost:1/nothing")
+    assert len(asked) == tries
 
 
 @pytest.mark.parametrize("text", ["soon", "-1", "inf", "nan"])

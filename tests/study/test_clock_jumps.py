@@ -29,6 +29,9 @@ class Time:
     def monotonic(self) -> float:
         return self.passed()
 
+    def process_time(self) -> float:
+        return time.process_time()
+
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> Time:

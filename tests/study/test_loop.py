@@ -157,10 +157,11 @@ def test_ended_at_once_the_trials_wait_to_be_run_again(tmp_path: Path, how: str)
     process.communicate(timeout=30)
     assert process.returncode in ((-signal.SIGINT, 1, 130) if how == "twice" else (143,))
     with xs.Study.open("s", storage=tmp_path / "s.db") as study:
-        assert len(study.history.waiting) == 2
+        waiting = set(study.history.waiting)
+        assert len(waiting) == 2
     result = xs.minimize(objective, SPACE, trials=4, study="s", storage=tmp_path / "s.db")
     assert result.study.history.count(xs.State.COMPLETE) == 4
-    assert [trial.attempt for trial in result.study.history.trials] == [1, 1, 0, 0]
+    assert {trial.number for trial in result.study.history.trials if trial.attempt} == waiting
     assert all(trial.times_lost == 0 and trial.reason is None for trial in result.study.history.trials)
     result.study.close()
 

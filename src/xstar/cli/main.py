@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 from typer.core import TyperGroup
 
-from xstar.cli import init, manage, run, show, simulate, slurm, work
+from xstar.cli import dashboard, explain, init, manage, plot, run, show, simulate, slurm, widen, work
 from xstar.cli.text import console
 from xstar.core.version import VERSION
 from xstar.errors import XstarError
@@ -70,8 +70,14 @@ app.command("simulate")(simulate.simulate_command)
 for function in (show.studies, show.show, show.best):
     app.command(rich_help_panel="Looking")(function)
 app.command("audit", rich_help_panel="Looking")(manage.audit)
+app.command("plot", rich_help_panel="Looking")(plot.plot)
+app.command("why", rich_help_panel="Looking")(explain.why)
+app.command("watch", rich_help_panel="Looking")(explain.watch)
+app.command("dashboard", rich_help_panel="Looking")(dashboard.dashboard)
 app.command("report", rich_help_panel="Looking")(manage.report)
 app.command("export", rich_help_panel="Keeping")(manage.export)
 app.command("import", rich_help_panel="Keeping")(manage.import_)
+app.command("fork", rich_help_panel="Keeping")(explain.fork)
+app.command("widen", rich_help_panel="Keeping")(widen.widen)
 app.command("rename", rich_help_panel="Keeping")(manage.rename)
 app.command("delete", rich_help_panel="Keeping")(manage.delete)

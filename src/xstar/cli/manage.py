@@ -13,14 +13,13 @@ from typing import Annotated, TextIO
 import typer
 from rich.text import Text
 
-from xstar.cli.look import existing, look
 from xstar.cli.options import STORAGE, Directory, Storage, StudyName
 from xstar.cli.text import console
 from xstar.core.words import plural
 from xstar.errors import CorruptJournal, InvalidArgument
 from xstar.inspect.exchange import export_csv, export_events, import_events
-from xstar.inspect.report import report as make_report
-from xstar.journal import History
+from xstar.inspect.look import existing, look
+from xstar.plots.source import Source
 from xstar.programs import report_client
 from xstar.study.settings import check_name
 
@@ -176,7 +175,7 @@ def report(
     ] = False,
     no_wait: Annotated[bool, typer.Option("--no-wait", help="As a program: do not wait for the verdict.")] = False,
 ) -> None:
-    """Write a study as one HTML page: the best configuration, how the search went, the best trials, the failures.
+    """Write a study as one HTML page: what was found and how sure that is, what mattered, what failed, plots, code to paste.
 
     A program that `xstar run experiment.toml` started reports with the same word: `xstar report loss=0.3 epoch=3`. It waits
     for the verdict and exits with 0 (go on) or 3 (end now: the trial is stopped or paused).
@@ -189,14 +188,16 @@ def report(
     study = words[0]
     target = output or Path(f"{study}.html")
     with look(study, storage) as view:
-        write_report(target, study, view.history)
+        write_report(target, view)
     console().print(f"report in {target}", soft_wrap=True)
 
 
-def write_report(path: Path, name: str, history: History) -> None:
+def write_report(path: Path, source: Source) -> None:
     """Write the page, or say why the file cannot be written."""
+    from xstar.inspect.report import report as make_report  # at use: models and their SciPy
+
     try:
-        path.write_text(make_report(name, history), encoding="utf-8")
+        path.write_text(make_report(source), encoding="utf-8")
     except OSError as error:
         raise InvalidArgument("--report", "must be a file that can be written", f"path={path}", str(error)) from None
 

@@ -125,7 +125,7 @@ def _search(program: Program, options: Mapping[str, Any], report: Path | None) -
             ending = _run(search, progress)
             has_value = print_summary(out, progress.tracker, ending.reason, _public(str(storage), study))
             if report is not None:
-                write_report(report, name, study.history)
+                write_report(report, study)
                 out.print(f"report:       {report}", soft_wrap=True)
     if ending.end is End.INTERRUPTED:
         return EXIT_INTERRUPTED

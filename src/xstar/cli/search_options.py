@@ -109,6 +109,9 @@ FORMS: Mapping[str, Form] = {
     ),
     "method": Form(default="what suits the space and the budget", more=f"One of {', '.join(METHODS)}."),
     "best": Form(metavar="last|lowest", default="last"),
+    "warm_start": Form(
+        list[str], ("--warm-start",), list, metavar="STUDY", default="none", more="May be given several times."
+    ),
     "study": Form(default="the file's name"),
     "storage": Form(metavar="PATH|URL", envvar="XSTAR_STORAGE", default=DEFAULT_STORAGE),
     "directory": Form(Path, metavar="FOLDER", default="beside the storage"),

@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from xstar.cli.look import View, existing, look
 from xstar.cli.options import STORAGE, Directory, Storage, StudyName
 from xstar.cli.text import attrs_table, config_table, console, json_text
 from xstar.core.words import number, plural, seconds, short_config
 from xstar.errors import NoValue, XstarError
+from xstar.inspect.look import View, existing, look
 from xstar.progress.picture import standing
 from xstar.progress.terminal import STYLES, counts_of
 from xstar.study.naming import described, method_of
@@ -77,6 +77,8 @@ def show(
             return
         _show_settings(out, view, directory)
         history = view.history
+        for source in history.brought:
+            out.print(f"began with {source.in_words}", soft_wrap=True, markup=False)
         out.print(Text("trials: ").append_text(counts_of(history)))
         if history.best is not None:
             out.print(

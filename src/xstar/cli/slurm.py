@@ -17,7 +17,6 @@ import typer
 
 from xstar.api import taken
 from xstar.cli.load import DEFAULT_SPACE, load
-from xstar.cli.look import View, existing
 from xstar.cli.options import StudyName
 from xstar.cli.run import STORAGE_VARIABLE, merged, noted_program
 from xstar.cli.search_options import WHERE, given_options, with_search_options
@@ -25,6 +24,7 @@ from xstar.cli.text import console
 from xstar.cli.work import GRACE, HOW
 from xstar.core.checks import whole_number
 from xstar.errors import InvalidArgument, SubmitError
+from xstar.inspect.look import View, existing
 from xstar.storage.address import has_password, masked, normalise
 from xstar.study import Study
 

@@ -10,11 +10,11 @@ from typing import Annotated, Any
 import typer
 
 from xstar.cli.load import DEFAULT_SPACE, Program, load
-from xstar.cli.look import View, existing
 from xstar.cli.options import StudyName
 from xstar.cli.run import forget_password, search_with
 from xstar.cli.search_options import file_settings, given_options, with_search_options
 from xstar.errors import InvalidArgument
+from xstar.inspect.look import View, existing
 from xstar.study import DEFAULT_STORAGE
 
 HOW: tuple[str, ...] = (

@@ -2,6 +2,7 @@
 
 from xstar.executors.contract import Executor as Executor
 from xstar.executors.contract import RunsInPoll as RunsInPoll
+from xstar.executors.contract import VirtualTime as VirtualTime
 from xstar.executors.devices import Place as Place
 from xstar.executors.inline import InlineExecutor as InlineExecutor
 from xstar.executors.objective import Objective as Objective

@@ -16,6 +16,11 @@ def monotonic_clock() -> float:
     return time.monotonic()
 
 
+def processor_clock() -> float:
+    """Seconds of processor time that this process has used: what a decision costs, however busy the machine is."""
+    return time.process_time()
+
+
 def stopwatch(clock: Callable[[], float]) -> Callable[[], float]:
     """What measures durations for someone whose events carry ``clock``: the wall clock may jump, a virtual clock does not."""
     return monotonic_clock if clock is wall_clock else clock

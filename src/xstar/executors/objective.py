@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from xstar.errors import Infeasible, MissingMetric, ObjectiveError, ProgramFailed
+from xstar.executors.full_disk import full_disk
 from xstar.trial import shortened
 
 Objective = Callable[[Any], Any]
@@ -40,15 +41,21 @@ def warn_once(key: str, text: str) -> None:
         log.warning("%s", text)
 
 
-def describe(error: BaseException) -> tuple[str, str]:
-    """(kind, reason) of an exception that ended a run; the reason ends with the line that names the error."""
+def describe(error: BaseException, directory: str | None) -> tuple[str, str]:
+    """(kind, reason) of an exception that ended a run; the reason ends with the line that names the error.
+
+    ``directory`` is the trial's own: what may have been full.
+    """
     if isinstance(error, Infeasible):
         return "infeasible", shortened(str(error)) or "infeasible"
     if isinstance(error, MissingMetric):
         return "metric", shortened(str(error))
     if isinstance(error, ProgramFailed):  # where in our code it was noticed helps nobody
         return error.kind, shortened(str(error))
-    return "exception", shortened("".join(traceback.format_exception(error)).strip())
+    trace = "".join(traceback.format_exception(error)).strip()
+    if (full := full_disk(error, directory)) is not None:
+        return "disk", shortened(f"{trace}\n{full}")
+    return "exception", shortened(trace)
 
 
 def leave_if_forked(owner: int, error: BaseException | None = None) -> None:

@@ -79,7 +79,7 @@ def run_job(objective: Objective, metric: str, job: Job, channel: Channel, place
         leave_if_forked(owner)
     except (Exception, SystemExit) as error:  # sys.exit() in an objective ends the trial, not whoever runs it
         leave_if_forked(owner, error)
-        return Failure(job.trial, job.attempt, *describe(error))
+        return Failure(job.trial, job.attempt, *describe(error, job.directory))
     except BaseException:
         leave_if_forked(owner)
         raise

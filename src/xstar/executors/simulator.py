@@ -86,6 +86,10 @@ class Simulator:
     def uses_files(self) -> bool:
         return False
 
+    @property
+    def counts_decisions(self) -> bool:
+        return self._count_decisions
+
     def free(self) -> int:
         return self._workers - len(self._runs)
 
@@ -123,15 +127,21 @@ class Simulator:
             for outcome in found:
                 del self._runs[outcome.trial, outcome.attempt]
         elif self._heap:
-            at, _, run, outcome = heapq.heappop(self._heap)
-            self.now = max(self.now, at)
-            if isinstance(outcome, Failure):
-                del self._runs[outcome.trial, outcome.attempt]
-            else:
-                run.place += 1
-            found = [outcome]
+            found = [self._happen()]
+            while self._count_decisions and self._heap and self._heap[0][0] <= self.now:
+                found.append(self._happen())  # what happened during a decision is heard together, as from real workers
         self._decided_since = time.process_time()
         return found
+
+    def _happen(self) -> Outcome:
+        """The earliest event; the clock moves there."""
+        at, _, run, outcome = heapq.heappop(self._heap)
+        self.now = max(self.now, at)
+        if isinstance(outcome, Failure):
+            del self._runs[outcome.trial, outcome.attempt]
+        else:
+            run.place += 1
+        return outcome
 
     def _charge_decision(self) -> None:
         """Let the clock advance by the time that was really spent since the simulator last had the word."""

@@ -22,7 +22,7 @@ from typing import Any
 
 import cloudpickle
 
-from xstar.executors.carrying import Carrier
+from xstar.executors.carrying import Carrier, own_folder
 from xstar.executors.devices import Place
 from xstar.executors.objective import Objective, describe, leave_if_forked, warn_once
 from xstar.executors.orphans import on_record
@@ -82,7 +82,7 @@ def main(socket: int, lifeline: int, parent: int) -> None:
                 if carrier is not None:
                     job = carrier.bring(job, brought)
             except Exception as error:
-                link.send("failed", run, *describe(error))
+                link.send("failed", run, *describe(error, str(own_folder(os.getpid()))))
             else:
                 _run(link, objective, metric, job, place, parent, carrier)
 
@@ -98,7 +98,7 @@ def _run(
             channel.keep()
         except Exception as error:
             if not isinstance(outcome, Failure):
-                outcome = Failure(*run, *describe(error))
+                outcome = Failure(*run, *describe(error, job.directory))
         if isinstance(outcome, Failure):
             sys.stderr.write(f"{outcome.reason}\n")  # into the trial's own file
     # Sent after the output is closed: who hears of the end may read the files.

@@ -22,6 +22,8 @@ from xstar.executors.clock import wall_clock
 from xstar.files import check_folder
 from xstar.journal import SCHEMA, Event, History, Journal
 from xstar.journal import events as ev
+from xstar.space import Space
+from xstar.space.widening import narrower
 from xstar.study import open_storage, table
 from xstar.study.settings import DIRECTIONS, check_name
 
@@ -119,6 +121,11 @@ def _fold(history: History, event: Event, where: str) -> None:
             history.space.parse(history.space.load(event.config))
         elif isinstance(event, ev.Enqueued):
             history.space.parse_partial(history.space.load(event.config))
+        elif isinstance(event, ev.Brought):
+            for config in event.configs:
+                history.space.parse(history.space.load(config))
+        elif isinstance(event, ev.Widened) and (lost := narrower(history.space, Space.from_json(event.space))):
+            raise CorruptJournal(f"the space becomes narrower: {'; '.join(lost)}")
         history.extend([event])
         ev.dump(event).encode()  # what cannot be written (1e999, half a surrogate pair) must be found before we write
     except (XstarError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:

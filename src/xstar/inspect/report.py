@@ -1,153 +1,220 @@
-"""A study on one page: an HTML file without scripts or links, to keep, to mail, to print.
+"""A study on one page: an HTML file that needs nothing else, to keep, to mail, to print.
 
-What was found, how it got there (the best so far, compared at equal budgets), how the best trials learned, and what failed.
-Where architectures were searched: the best one, a map of all, and whether those that are near each other have similar values.
+In words what was searched and found, how sure that is, what mattered and what failed; the plots; the best configurations as a
+table and as code; how to do it again; what to cite. The plots need Plotly's JavaScript, which is written into the file (5 MB);
+where Plotly is not installed the page says so and has everything else.
 """
 
 from __future__ import annotations
 
+import pprint
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from heapq import nsmallest
+from typing import Any
 
+from xstar import nets, space
 from xstar.core.markup import escaped, table
 from xstar.core.markup import value as shown
-from xstar.errors import InvalidArgument
-from xstar.journal import History, Step
+from xstar.errors import MissingExtra
+from xstar.inspect.findings import sentences
+from xstar.inspect.papers import cited
+from xstar.journal import History
 from xstar.nets import Graph
 from xstar.plots import network_data
-from xstar.plots.architectures import draw_map, draw_pairs
-from xstar.plots.canvas import GREY
-from xstar.plots.svg import Series, line_chart
+from xstar.plots.kinds import KINDS
+from xstar.plots.output import in_script, javascript
+from xstar.plots.source import Source
 from xstar.study.naming import described
 from xstar.trial import State, Trial
 
 BEST = 20
 """Rows of the table of trials: a report is read, not searched; `xstar export` has them all."""
 
-CURVES = 6
-"""Learning curves in one picture; more cannot be told apart."""
+FAILURES = 5
 
-FAILURES = 10
-
-NETWORKS = 150
-"""Networks on the map of a report: their 11,000 distances take a second or two."""
+PLOTS = (
+    "history",
+    "curves",
+    "rungs",
+    "importance",
+    "slice",
+    "contour",
+    "parallel",
+    "calibration",
+    "timeline",
+    "failures",
+    "networks",
+)
 
 STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 860px; margin: 2em auto; padding: 0 1em; color: #1d1d1b }
-h1 { margin-bottom: 0 } h2 { margin-top: 2em } .quiet { color: #5c5c57 }
-table { border-collapse: collapse; margin: 1em 0 } td, th { text-align: left; padding: .25em 1em .25em 0; vertical-align: top }
-th { border-bottom: 1px solid #8a8a84 } td { font-variant-numeric: tabular-nums } svg { max-width: 100%; height: auto }
-pre { background: #f4f3ee; padding: .75em; overflow-x: auto; white-space: pre-wrap }
+:root { color-scheme: light dark; --ink: #1d1d1b; --quiet: #5c5c57; --paper: #fff; --sheet: #f4f3ee; --line: #d5d3cb }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e9e7e1; --quiet: #a5a39c; --paper: #17181a; --sheet: #222427; --line: #3c3f43 }
+}
+body { font: 16px/1.55 system-ui, sans-serif; max-width: 900px; margin: 2em auto; padding: 0 1em;
+  color: var(--ink); background: var(--paper) }
+h1 { margin-bottom: 0 } h2 { margin-top: 2em } .quiet, figcaption { color: var(--quiet) }
+table { border-collapse: collapse; margin: 1em 0 } th { border-bottom: 1px solid var(--line) }
+td, th { text-align: left; padding: .25em 1em .25em 0; vertical-align: top } td { font-variant-numeric: tabular-nums }
+.wide { overflow-x: auto } svg { max-width: 100%; height: auto } figure { margin: 2em 0 } .plot { min-height: 400px }
+figcaption b { color: var(--ink); font-size: 1.15em; display: block }
+dt { font-weight: 600; margin-top: .8em } dd { margin: 0 } .drawing { background: #fff; display: inline-block; padding: .5em }
+pre { background: var(--sheet); padding: .75em; overflow-x: auto; white-space: pre-wrap }
+@media print { .plot { break-inside: avoid } }
+"""
+
+DRAW = """
+const ink = getComputedStyle(document.body).color;
+for (const place of document.querySelectorAll(".plot")) {
+  const figure = JSON.parse(document.getElementById(place.id + "-data").textContent);
+  Object.assign(figure.layout, { font: { ...figure.layout.font, color: ink } });
+  Plotly.newPlot(place, figure.data, figure.layout, { responsive: true, displaylogo: false });
+}
 """
 
 
-def report(name: str, history: History) -> str:
+def report(source: Source) -> str:
     """The page."""
+    history, name = source.history, source.name or "study"
     created, best = history.created, history.best
     begun = datetime.fromtimestamp(created.at, UTC)
-    counts = ", ".join(f"{history.count(state)} {state.value}" for state in State if history.count(state))
     parts = [
         f"<h1>{escaped(name)}</h1>",
         f'<p class="quiet">{escaped(created.direction)} {escaped(created.metric)} · {escaped(described(created))} · '
-        f"seed {created.seed} · "
-        f"begun {begun:%Y-%m-%d %H:%M} UTC · {counts or 'no trials yet'}</p>",
+        f"seed {created.seed} · begun {begun:%Y-%m-%d %H:%M} UTC</p>",
+        "<dl>",
+        *(f"<dt>{escaped(question)}</dt><dd>{escaped(answer)}</dd>" for question, answer in sentences(source).items()),
+        "</dl>",
     ]
-    if best is None:
-        parts.append("<p>No trial has a value yet.</p>")
-    else:
+    if best is not None:
         parts.append(f"<h2>Best: {escaped(created.metric)} {best.value:.8g}</h2>")
-        stand = (
-            "" if best.state is State.COMPLETE else f", {best.state.value} at epoch {best.budget}: none is complete yet"
-        )
-        parts.append(f'<p class="quiet">trial {best.number}{stand}, suggested by {escaped(best.origin)}</p>')
         parts.append(table(("parameter", "value"), ((key, shown(value)) for key, value in best.config.items())))
-        parts += _charts(history)
-        parts += _architectures(history, best)
-        parts.append(f"<h2>The best {min(BEST, len(_ranked(history, BEST)))} trials</h2>")
-        parts.append(
-            table(("trial", created.metric, "state", "epochs", "configuration"), map(_row, _ranked(history, BEST)))
-        )
+        parts += ["<p>As code:</p>", f"<pre>{escaped(_code(history, best))}</pre>"]
+        parts += _drawings(history, best)
+    plots, script = _plots(source)
+    parts += plots
+    if best is not None:
+        ranked = _ranked(history, BEST)
+        parts.append(f"<h2>The best {len(ranked)} trials</h2>")
+        rows = table(("trial", created.metric, "state", "epochs", "configuration"), map(_row, ranked))
+        parts.append(f'<div class="wide">{rows}</div>')
     parts += _failures(history)
-    body = "\n".join(parts)
+    parts += ["<h2>Do it again</h2>", f"<pre>{escaped(_again(history, name))}</pre>"]
+    parts += ["<h2>Cite</h2>", "<ul>", *(f"<li>{escaped(paper)}</li>" for paper in cited(created)), "</ul>"]
+    body = "\n".join([*parts, script])
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escaped(name)}</title>'
-        f"<style>{STYLE}</style></head>\n<body>\n{body}\n</body></html>\n"
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style></head>\n'
+        f"<body>\n{body}\n</body></html>\n"
     )
 
 
-def _charts(history: History) -> list[str]:
-    metric = history.created.metric
-    charts = ["<h2>How it went</h2>", best_chart(history)]
-    learned = [trial for trial in _ranked(history, CURVES) if len(trial.reports) > 1]
-    if learned:
-        series = [
-            Series(
-                f"trial {trial.number}",
-                [float(reading.budget) for reading in trial.reports],
-                [reading.metrics[metric] for reading in trial.reports],
-            )
-            for trial in learned
-        ]
-        charts.append(line_chart(series, title=f"{metric} of the best trials", x_label="epochs"))
-    return charts
+# ---------------------------------------------------------------- plots
 
 
-def best_chart(history: History) -> str:
-    """The best so far over the number of trials, in steps that end at the best of the headline.
-
-    What was best before any trial was complete has a line of its own: its values are of smaller budgets.
-    """
-    steps, end = history.best_over_time, float(len(history.trials))
-    done = [step for step in steps if step.complete]
-    early = steps[: len(steps) - len(done)]
-    lines = []
-    if early:
-        until = float(done[0].begun) if done else end
-        lines.append(_stairs(early, until, "incomplete", GREY if done else None))
-    if done:
-        lines.append(_stairs(done, end, "best", None))
-    if not done:
-        subtitle = "no trial is complete: at the highest budget that any had reached"
-    elif early:
-        subtitle = "of complete trials; before there was one, at the highest budget that any had reached"
-    else:
-        subtitle = "of complete trials"
-    title = f"Best {history.created.metric} so far"
-    return line_chart(lines, title=title, subtitle=subtitle, x_label="trials begun")
+def _plots(source: Source) -> tuple[list[str], str]:
+    """The figures and the script that draws them."""
+    try:
+        code = javascript()
+    except MissingExtra as error:
+        return [f'<p class="quiet">The plots are left out: {escaped(error)}.</p>'], ""
+    parts = ["<h2>Plots</h2>"]
+    for kind in PLOTS:
+        figure = KINDS[kind].figure(source)
+        if figure["data"]:
+            parts.append(embedded(figure, f"plot-{kind}"))
+    return parts, f"<script>{code}</script>\n<script>{DRAW}</script>"
 
 
-def _stairs(steps: Sequence[Step], end: float, name: str, colour: str | None) -> Series:
-    """A line that holds the last step's value up to ``end``."""
-    x, y = [float(step.begun) for step in steps], [step.value for step in steps]
-    return Series(name, [*x, end], [*y, y[-1]], colour=colour, steps=True)
+def embedded(figure: dict[str, Any], name: str) -> str:
+    """A figure with its title and facts as text around it, where they wrap and can be read aloud."""
+    layout = dict(figure["layout"])
+    title = layout.pop("title")
+    layout["margin"] = {**layout["margin"], "t": 24}
+    facts = title["subtitle"]["text"].replace("<br>", " · ")
+    # Titles are safe as markup: ``plots.figure.text`` escaped what came from the study.
+    data = in_script({"data": figure["data"], "layout": layout})
+    height = int(layout.get("height", 400))
+    return (
+        f"<figure><figcaption><b>{title['text']}</b>{facts}</figcaption>"
+        f'<div class="plot" id="{name}" style="height:{height}px"></div>'
+        f'<script type="application/json" id="{name}-data">{data}</script></figure>'
+    )
 
 
-def _architectures(history: History, best: Trial) -> list[str]:
+def _drawings(history: History, best: Trial) -> list[str]:
     parts: list[str] = []
     for name in network_data.net_parameters(history):
         graph = network_data.graph_of(best.config.get(name))
-        parts.append(f"<h2>Networks: {escaped(name)}</h2>")
+        parts.append(f"<h2>Network: {escaped(name)}</h2>")
         if graph is None:  # a parameter with a condition
             parts.append(f"<p>The best trial has no {escaped(name)}.</p>")
-        else:
-            # The same name twice on a page is not HTML.
-            arrow = f"arrow-{len(parts)}"
-            drawing = graph.draw().replace('id="arrow"', f'id="{arrow}"').replace("url(#arrow)", f"url(#{arrow})")
-            parts += [f'<p class="quiet">of the best trial: {escaped(_size(graph))}</p>', drawing]
-        try:
-            networks = network_data.collect(history, name, most=NETWORKS)
-            table = network_data.pairs(networks)
-        except InvalidArgument as error:  # too few yet, or of families without a common distance
-            parts.append(f'<p class="quiet">No map: {escaped(str(error))}.</p>')
             continue
-        parts.append(draw_map(networks, network_data.place(networks), "normalised", "mds"))
-        parts.append(draw_pairs(table, networks, "plain"))
+        # The same name twice on a page is not HTML.
+        arrow = f"arrow-{len(parts)}"
+        drawing = graph.draw().replace('id="arrow"', f'id="{arrow}"').replace("url(#arrow)", f"url(#{arrow})")
+        parts += [
+            f'<p class="quiet">of the best trial: {escaped(_size(graph))}</p>',
+            f'<div class="drawing">{drawing}</div>',
+        ]
     return parts
 
 
 def _size(graph: Graph) -> str:
     return f"{len(graph.layers)} layers, {len(graph.edges)} edges, mass {graph.mass:,.6g}"
+
+
+# ---------------------------------------------------------------- code to paste
+
+
+def _code(history: History, best: Trial) -> str:
+    networks = [name for name in network_data.net_parameters(history) if name in best.config]
+    plain = {name: value for name, value in history.space.dump(best.config).items() if name not in networks}
+    text = f"best = {pprint.pformat(plain, sort_dicts=False, width=100)}"
+    if networks:
+        text += f"\n# and the architecture{'s' if len(networks) > 1 else ''}, from the storage:\n"
+        text += "\n".join(f'best["{name}"] = study.trials[{best.number}]["{name}"]' for name in networks)
+    return text
+
+
+def _again(history: History, name: str) -> str:
+    created = history.created
+    call = "maximize" if created.direction == "maximize" else "minimize"
+    settings = [f"metric={created.metric!r}", f"seed={created.seed}", f"study={name!r}"]
+    if created.method:
+        settings.insert(0, f"method={created.method!r}")
+    if created.scheduler.get("max_budget") is not None:
+        settings.insert(1, f"max_budget={created.scheduler['max_budget']}")
+    lines = [
+        f"# xstar {created.version}; the same trials with one worker, or any number in the same order of reports",
+        "import xstar as xs",
+        *_imports(history),
+        "",
+        f"space = {history.space!r}",
+        f"xs.{call}(objective, space, {', '.join(settings)}, trials={len(history.trials) - history.added})",
+    ]
+    if not created.method:
+        lines.insert(-1, f"# searcher={created.searcher!r}, scheduler={created.scheduler!r}")
+    if created.program and (file := created.program.get("file")):
+        lines.append(f"# begun by: xstar run {file}")
+    return "\n".join(lines)
+
+
+def _imports(history: History) -> list[str]:
+    """The lines that make the space's own text run; a class of the user's own is theirs to import."""
+    names = {"Space", *(type(given).__name__ for given in history.space.parameters.values())}
+    names |= {name for name in ("at_least", "at_most", "between", "Normal") if f"{name}(" in repr(history.space)}
+    homes = {"xstar": space, "xstar.nets": nets}
+    lines = []
+    for home, module in homes.items():
+        own = sorted(name for name in names if hasattr(module, name))
+        names -= set(own)
+        lines += [f"from {home} import {', '.join(own)}"] if own else []
+    return lines + [f"# and {name}, which is not xstar's" for name in sorted(names)]
+
+
+# ---------------------------------------------------------------- tables
 
 
 def _ranked(history: History, count: int) -> list[Trial]:

@@ -14,6 +14,8 @@ default are left out of the JSON form, so journals stay small and old events sta
     lost        the program that ran the trial died (its lease expired) or gave it up
     added       an observation made elsewhere
     annotated   a user noted something about a trial, which no decision looks at
+    brought     a new study begins with what another one observed: no trials of its own, but searchers may learn from it
+    widened     the space has become larger: the trials so far stay, decisions from here on are made in the new one
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from xstar.errors import CorruptJournal, StorageTooNew
 from xstar.trial import Metrics, Origin, Verdict
 
-SCHEMA = 3
+SCHEMA = 4
 """Number of the JSON form of events. A reader refuses higher numbers and upgrades lower ones.
 
 1   an origin is a sentence
@@ -37,6 +39,7 @@ SCHEMA = 3
     what is enqueued may be a part of a configuration; there are annotations
 3   a report says how many events its verdict had ``seen``; before, it had seen all that came before it;
     a study may say which report of a trial counts
+4   a study may begin with the observations of others; its space may become wider
 """
 
 
@@ -154,10 +157,38 @@ class Annotated:
     at: float
 
 
-Event = Created | Enqueued | Asked | Started | Reported | Completed | Failed | Lost | Added | Annotated
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """A copy of what another study observed, so that this journal says all that its decisions rest on."""
 
-CLAIMS = (Asked, Started, Added)
-"""Events that two programs must not both append: they take a trial's number, or start a run of a trial."""
+    source: str
+    """The name of the other study; empty if it was in memory."""
+    configs: list[dict[str, Any]]
+    """Its configurations, as those of this study's space."""
+    observed: list[list[Any]]
+    """[place among ``configs``, budget, loss] of each observation; lower is better, whatever the direction was."""
+    at: float
+    left_out: int = 0
+    """How many of its trials with a value are not among them: some value lies outside of this study's space, or there were
+    too many of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Widened:
+    space: dict[str, Any]
+    """The space from here on: all that it was, and more."""
+    fill: dict[str, Any]
+    """What new parameters were in the trials so far, which did not know them."""
+    at: float
+
+
+Event = (
+    Created | Enqueued | Asked | Started | Reported | Completed | Failed | Lost | Added | Annotated | Brought | Widened
+)
+
+CLAIMS = (Asked, Started, Added, Widened)
+"""Events that two programs must not both append: they take a trial's number, start a run of a trial, or change the space, in
+which a trial that is asked for at the same time would have to be decided again."""
 
 KINDS: dict[str, type[Any]] = {cls.__name__.lower(): cls for cls in get_args(Event)}
 _NAMES: dict[type[Any], str] = {cls: name for name, cls in KINDS.items()}
@@ -266,8 +297,8 @@ def _json_types(hint: Any) -> tuple[type, ...]:
         return (dict,) if hint == Metrics else (str,)
     if hint is float:
         return (float, int)
-    if get_origin(hint) is dict:
-        return (dict,)
+    if (kind := get_origin(hint)) in (dict, list):
+        return (kind,)
     return tuple(get_origin(part) or part for part in get_args(hint)) or (hint,)  # `int | None` → (int, NoneType)
 
 

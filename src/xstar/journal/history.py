@@ -11,6 +11,7 @@
     the records at a rung, best first       O(log n)    ``rung(budget, bracket)``
     what happened since I last looked?      O(1)        ``ended``, ``touched``, ``observed`` (append-only: keep a position)
     what a user wants tried first           O(1)        ``queue``
+    what other studies observed             O(1)        ``brought``
 
 Folding one event costs O(log n) at most. Two histories that folded the same events answer alike; nothing here reads a
 clock, a random number or a file.
@@ -26,12 +27,14 @@ from typing import Any
 
 from sortedcontainers import SortedList
 
-from xstar.errors import CorruptJournal
+from xstar.errors import CorruptJournal, InvalidConfig
 from xstar.journal import events as ev
 from xstar.journal.bounds import BothSides, read_bounds
+from xstar.journal.brought import Source, read_source
 from xstar.journal.incumbent import Incumbent, Step
 from xstar.journal.memo import Memo
 from xstar.space import Space
+from xstar.space.widening import in_wider
 from xstar.trial import LIVE, Config, Metrics, Origin, State, Trial, Verdict
 
 MOST_TIMES_LOST = 5
@@ -93,6 +96,8 @@ class History:
         """New trials by the method that suggested them."""
         self.added = 0
         """How many trials are observations made elsewhere."""
+        self.brought: list[Source] = []
+        """What other studies observed (``warm_start``): no trials of this one, but searchers may learn from them."""
         self._tried: dict[Hashable, int] = {}
         self._enqueued = 0
         self._incumbent = Incumbent(self.trials, lambda trial: self.violation(trial) is not None)
@@ -110,6 +115,8 @@ class History:
             ev.Lost: self._lose,
             ev.Added: self._add,
             ev.Annotated: self._annotate,
+            ev.Brought: self._bring,
+            ev.Widened: self._widen,
         }
 
     # ------------------------------------------------------------ questions
@@ -146,6 +153,11 @@ class History:
         """Every change of ``best``, in the order of the journal; the last one is what is best now."""
         return self._incumbent.steps
 
+    @property
+    def sources(self) -> list[str]:
+        """The names of the studies that this one began with."""
+        return [source.name for source in self.brought]
+
     def violation(self, trial: Trial) -> str | None:
         """Which constraint the last report of a trial breaks, in words; ``None`` if none."""
         return next((words for bound in self.bounds if (words := bound.broken(trial.metrics)) is not None), None)
@@ -172,6 +184,8 @@ class History:
         self.bounds = read_bounds(event.constraints)
         """The constraints as the user wrote them; ``created.constraints`` has them as upper bounds."""
         self._both_sides = any(bound.lower for bound in self.bounds)
+        self.stored = event
+        """The event as it is in the journal."""
         self.created = replace(event, constraints={bound.name: bound.most for bound in self.bounds} or None)
         self.space = Space.from_json(event.space)
         self.seed = event.seed
@@ -262,6 +276,26 @@ class History:
     def _annotate(self, event: ev.Annotated) -> None:
         trial = self._known(event.trial)
         trial.attrs = {**trial.attrs, **event.attrs}
+
+    def _bring(self, event: ev.Brought) -> None:
+        if self.trials:
+            raise CorruptJournal(f"event {self.seen}: what others observed is brought along before the first trial")
+        self.brought.append(read_source(event, self.space.load, f"event {self.seen}"))
+
+    def _widen(self, event: ev.Widened) -> None:
+        self.claims += 1
+        self.space = space = Space.from_json(event.space)
+        fill = space.load(event.fill)
+        try:
+            for trial in self.trials:
+                trial.widen(in_wider(trial.config, space, fill))
+            self.brought = [each.in_wider(space, fill) for each in self.brought]
+        except InvalidConfig as error:
+            raise CorruptJournal(f"event {self.seen} (widened): {error}") from error
+        self._tried = {}
+        for trial in self.trials:
+            self._tried.setdefault(space.key(trial.config), trial.number)
+        self.memo.clear()  # all of it was computed in the old space
 
     # ------------------------------------------------------------ helpers of the fold
 

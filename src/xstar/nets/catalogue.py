@@ -36,6 +36,8 @@ from numpy.typing import NDArray
 from xstar.nets.describe import describe, described_by, graph_of
 from xstar.nets.distance import STRUCTURE, Array, distances
 from xstar.nets.graph import Graph
+from xstar.nets.labels import label
+from xstar.nets.labels import number as label_number
 
 Numbers = NDArray[np.int64]
 
@@ -178,6 +180,29 @@ class Catalogue:
         return np.array(
             [self._own[i - FIRST_CANDIDATE] if i >= FIRST_CANDIDATE else self._described[i] for i in numbers.tolist()]
         )
+
+    def layers(self, numbers: Numbers) -> tuple[Numbers, Array]:
+        """Return the types of the processing layers of each network, in order, and log₂ of their units: (n, most) each.
+
+        A type is a number, with the stride; −1 stands beyond the last layer, and everywhere if there is no network.
+        """
+        found = [self._layers_of(self._value(number)) for number in numbers.tolist()]
+        most = max((len(types) for types, _ in found), default=0)
+        types, units = np.full((len(found), most), -1, dtype=np.int64), np.zeros((len(found), most))
+        for row, (own, sizes) in enumerate(found):
+            types[row, : len(own)] = own
+            units[row, : len(own)] = sizes
+        return types, units
+
+    def _value(self, number: int) -> Any:
+        return self._candidates[number - FIRST_CANDIDATE] if number >= FIRST_CANDIDATE else self._known[number]
+
+    def _layers_of(self, value: Any) -> tuple[list[int], list[float]]:
+        if value is None:
+            return [], []
+        inner = [one for one in graph_of(value).layers if label(one.op).role == "processing"]
+        types = [2 * label_number(one.op) + (one.stride == 2) for one in inner]
+        return types, [float(np.log2(one.units)) if one.units else 0.0 for one in inner]
 
     # --- distances ----------------------------------------------------------------------------------------------
 

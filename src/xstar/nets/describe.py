@@ -14,7 +14,8 @@ mean units of a layer       1 … 1024, on a logarithmic scale
 strides of 2                0 … 8
 decision layers             0 … 5
 share of each label         0 … 1 of the processing layers
-operation of each edge      one column per operation (cells only)
+operation at each place     one column per operation: of the edges of a cell, the nodes of a node cell, the layers of a
+                            chain (all 0 beyond its end)
 ==========================  =================================================================================
 """
 
@@ -43,8 +44,8 @@ def described_by(domain: Any) -> tuple[str, ...]:
     """Return the names of the descriptive features for this domain. Features with the same name belong together."""
     operations = getattr(domain, "operations", None)
     kinds = operations or getattr(domain, "labels", None) or labels(domain.kind)
-    edges = [f"edge {edge}" for edge in range(domain.edges) for _ in operations] if operations else []
-    return (*PLAIN, *(f"share of {name}" for name in kinds), *edges)
+    places = [f"edge {place}" for place in range(domain.edges) for _ in operations] if operations else []
+    return (*PLAIN, *(f"share of {name}" for name in kinds), *places)
 
 
 def describe(value: Any, names: tuple[str, ...]) -> NDArray[np.float64]:
@@ -52,7 +53,10 @@ def describe(value: Any, names: tuple[str, ...]) -> NDArray[np.float64]:
     if value is None:
         return np.full(len(names), 0.5)
     kinds = [name.removeprefix("share of ") for name in names if name.startswith("share of ")]
-    on_edges = [float(own == kind) for own in getattr(value, "operations", ()) for kind in kinds]
+    at_places = [float(own == kind) for own in getattr(value, "operations", ()) for kind in kinds]
+    at_places += [0.0] * (
+        len(names) - len(PLAIN) - len(kinds) - len(at_places)
+    )  # a chain may be shorter than the longest
     graph = graph_of(value)
     layers, edges = len(graph.layers), len(graph.edges)
     processing = [one for one in graph.layers if label(one.op).role == "processing"]
@@ -70,5 +74,5 @@ def describe(value: Any, names: tuple[str, ...]) -> NDArray[np.float64]:
         sum(label(one.op).role == "decision" for one in graph.layers) / 5,
     )
     shares = [sum(one.op == kind for one in processing) / max(len(processing), 1) for kind in kinds]
-    made: NDArray[np.float64] = np.clip(np.array([*plain, *shares, *on_edges]), 0.0, 1.0)
+    made: NDArray[np.float64] = np.clip(np.array([*plain, *shares, *at_places]), 0.0, 1.0)
     return made

@@ -10,9 +10,9 @@ symbol     meaning                                                              
            so nothing that costs 2 or more is ever matched (A.1)
 =========  ===============================================================================  =====================
 
-A *family* is a set of labels that occur together (``mlp``, ``cnn``, ``cell``). A *group* is a part of a family with its
-own path lengths (A.3, "Other details"). ``register_label`` adds a label. M must remain a pseudo-metric: Theorem 1 and
-the shortcuts of ``transport.py`` depend on it.
+A *family* is a set of labels that occur together (``mlp``, ``cnn``, ``cell``, ``node-cell``). A *group* is a part of a
+family with its own path lengths (A.3, "Other details"). ``register_family`` adds a family, ``register_label`` a label. M
+must remain a pseudo-metric: Theorem 1 and the shortcuts of ``transport.py`` depend on it.
 """
 
 from __future__ import annotations
@@ -49,11 +49,15 @@ class Family:
     sums: bool = False
     """Whether a layer sums the outputs of its parents instead of concatenating them."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "groups", tuple(self.groups))
+
 
 FAMILIES = {
     "mlp": Family("mlp", ("rectifier", "sigmoid"), images=False),
     "cnn": Family("cnn", ("conv", "pool", "fc"), images=True),
     "cell": Family("cell", ("conv", "pool", "skip"), images=False, sums=True),
+    "node-cell": Family("node-cell", ("conv", "pool"), images=False, sums=True),
 }
 
 
@@ -96,8 +100,35 @@ def label(name: str) -> Label:
 
 
 def labels(family: str) -> tuple[str, ...]:
-    """Return the names of a family's built-in processing layers. Custom labels must be named by a domain."""
-    return tuple(name for name in _BUILT_IN if _LABELS[name].family == family and _LABELS[name].role == "processing")
+    """Return the names of a family's processing layers: of a built-in family the built-in ones, so that a custom label is
+    used where a domain names it, and nowhere else."""
+    known = _BUILT_IN if family in _BUILT_IN_FAMILIES else tuple(_LABELS)
+    return tuple(name for name in known if _LABELS[name].family == family and _LABELS[name].role == "processing")
+
+
+def register_family(one: Family) -> None:
+    """Register a family for layers of your own: the operations of a graph network, or of a transformer.
+
+    Registering the same family again has no effect.
+
+    >>> register_family(Family("example-transformer", ("attention", "mixing"), images=False, sums=True))
+    >>> register_label(Label("example-attention", family="example-transformer", group="attention"))
+    >>> register_label(
+    ...     Label("example-local", family="example-transformer", group="attention"), {"example-attention": 0.2}
+    ... )
+    >>> labels("example-transformer")
+    ('example-attention', 'example-local')
+    """
+    if not isinstance(one, Family) or not isinstance(one.name, str) or not one.name:
+        raise InvalidArgument("family", "must be a nets.Family with a name", one)
+    names = all(isinstance(group, str) and group for group in one.groups)
+    if not names or len(set(one.groups)) < len(one.groups):
+        raise InvalidArgument("groups", "must be different names", one.groups)
+    if one.images and one.sums:
+        rule = "must not be set where layers are summed: only networks that concatenate follow the sizes of images"
+        raise InvalidArgument("images", rule, True, "leave one of the two out")
+    if FAMILIES.setdefault(one.name, one) != one:
+        raise InvalidArgument("family", "must not be taken", one.name, "graphs may rely on it: choose another name")
 
 
 def number(name: str) -> int:
@@ -160,7 +191,8 @@ def _checked(one: Label, given: dict[str, float], known: Mapping[str, int]) -> d
     if not isinstance(one, Label) or not one.name or not isinstance(one.name, str):
         raise InvalidArgument("label", "must be a nets.Label with a name", one)
     if one.family is not None and one.family not in FAMILIES:
-        raise InvalidArgument("family", f"must be one of {', '.join(FAMILIES)}, or None", one.family)
+        remedy = "add it with nets.register_family"
+        raise InvalidArgument("family", f"must be one of {', '.join(FAMILIES)}, or None", one.family, remedy)
     if one.group is not None and (one.family is None or one.group not in FAMILIES[one.family].groups):
         raise InvalidArgument("group", "must be a group of the label's family, or None", one.group)
     if not one.strides or any(stride not in (1, 2) for stride in one.strides):
@@ -231,7 +263,12 @@ def _register_built_in() -> None:
     register_label(Label("avg_pool_3x3", family="cell", group="pool", computes=False))
     register_label(Label("skip_connect", family="cell", group="skip", computes=False), {"avg_pool_3x3": 0.25})
     register_label(Label("none", family="cell", computes=False))
+    # The operations of NAS-Bench-101, with the same costs.
+    register_label(Label("conv1x1-bn-relu", family="node-cell", group="conv"))
+    register_label(Label("conv3x3-bn-relu", family="node-cell", group="conv"), {"conv1x1-bn-relu": 0.2})
+    register_label(Label("maxpool3x3", family="node-cell", group="pool", computes=False))
 
 
 _register_built_in()
 _BUILT_IN = tuple(_LABELS)
+_BUILT_IN_FAMILIES = frozenset(FAMILIES)

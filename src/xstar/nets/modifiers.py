@@ -215,6 +215,8 @@ UNITS: tuple[Modifier, ...] = (dec_single, dec_en_masse, inc_single, inc_en_mass
 STRUCTURE: tuple[Modifier, ...] = (dup_path, remove_layer, skip, swap_label, wedge_layer)
 """Modifiers that change the architecture."""
 MODIFIERS = UNITS + STRUCTURE
+CHAIN: tuple[Modifier, ...] = (*UNITS, remove_layer, swap_label, wedge_layer)
+"""Modifiers that keep a feed-forward network feed-forward."""
 
 
 def mutate(

@@ -5,7 +5,8 @@ blocks and layers per block. MLPs: blocks of equal layers, alternating rectifier
 512, … units by block. The figures do not specify which rectifier or sigmoid; here they rotate from network to network.
 
 Networks are adapted to the limits of a domain: an excluded layer type is replaced by the first one of its group, units
-are brought into range, and a small image is halved only as often as possible, keeping the first halvings.
+are brought into range, a small image is halved only as often as possible, keeping the first halvings, and of a network with
+too many layers some are left out, evenly from its input to its output.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ def mlp_pool(
     decision: str = "linear",
     units: tuple[int, int] = (8, 1024),
     allowed: Sequence[str] | None = None,
+    max_layers: int | None = None,
 ) -> list[Graph]:
-    """Return the ten MLPs."""
+    """Return the ten MLPs; with ``max_layers`` fewer, where some become equal."""
     names = labels("mlp") if allowed is None else allowed
     groups = [[name for name in names if label(name).group == group] for group in ("rectifier", "sigmoid")]
     others = [name for name in names if label(name).group is None]
@@ -43,8 +45,10 @@ def mlp_pool(
             kind = kinds[(block + number) % len(kinds)]
             name = kind[(block // len(kinds) + number) % len(kind)]
             plan += [Layer(name, _within(BLOCK_UNITS[min(block, 3)], units))] * depth
-        found.append(chain(plan, decision, inputs, outputs))
-    return found
+        found.append(plan)
+    if max_layers is not None:
+        found = _different([_thinned(plan, max_layers) for plan in found])
+    return [chain(plan, decision, inputs, outputs) for plan in found]
 
 
 def cnn_pool(
@@ -52,13 +56,21 @@ def cnn_pool(
     outputs: int | None = None,
     units: tuple[int, int] = (8, 1024),
     allowed: Sequence[str] | None = None,
+    max_layers: int | None = None,
 ) -> list[Graph]:
-    """Return the ten CNNs."""
+    """Return the ten CNNs; with ``max_layers`` fewer, where some become equal."""
     plans = [_vgg(depth) for depth in VGG_DEPTHS] + [_blocks(blocks, depth) for blocks, depth in CNN_BLOCKS]
     names = labels("cnn") if allowed is None else allowed
     most = min(inputs[1:]).bit_length() - 1 if isinstance(inputs, tuple) else 64
-    adapted = [_halved(_allowed(plan, names, units), most) for plan in plans]
-    return [chain(plan, "softmax", inputs, outputs) for plan in adapted if plan]
+    adapted = [_allowed(plan, names, units) for plan in plans]
+    if max_layers is not None:
+        adapted = [_thinned(plan, max_layers) for plan in adapted]
+    halved = [_halved(plan, most) for plan in adapted]
+    return [
+        chain(plan, "softmax", inputs, outputs)
+        for plan in (halved if max_layers is None else _different(halved))
+        if plan
+    ]
 
 
 def chain(plan: Plan, decision: str, inputs: Inputs = None, outputs: int | None = None) -> Graph:
@@ -102,6 +114,23 @@ def _halved(plan: Plan, most: int) -> Plan:
         most -= one.stride == 2
         found.append(one)
     return found
+
+
+def _thinned(plan: Plan, max_layers: int) -> Plan:
+    """Return as many layers of a plan as fit beside the input, the decision and the output: the first one, the last one, and
+    others evenly in between."""
+    room = max_layers - 3
+    if len(plan) <= room:
+        return plan
+    if room < 1:
+        return []
+    steps = [place * (len(plan) - 1) / max(room - 1, 1) for place in range(room)]
+    return [plan[round(step)] for step in steps]
+
+
+def _different(plans: list[Plan]) -> list[Plan]:
+    """Return each plan once, without empty ones."""
+    return list({tuple(plan): plan for plan in plans if plan}.values())
 
 
 def _within(units: int, bounds: tuple[int, int]) -> int:

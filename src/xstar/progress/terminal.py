@@ -105,7 +105,10 @@ class PlainProgress:
         self._left_out = 0
 
     def __call__(self, study: Study) -> None:
-        now = study.stopwatch()
+        self._look()
+
+    def _look(self) -> None:
+        now = self.tracker.study.stopwatch()
         self._allowed = min(BURST, self._allowed + max(0.0, now - self._asked))
         self._asked = now
         for trial in self.tracker.advance():
@@ -127,7 +130,7 @@ class PlainProgress:
 
     def finish(self, reason: str) -> None:
         """Say why the search ended."""
-        self(self.tracker.study)
+        self._look()
         self._say_left_out()
         self._console.print(Text(reason), soft_wrap=True)
 
@@ -137,7 +140,7 @@ class PlainProgress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self(self.tracker.study)
+        self._look()
         self._say_left_out()
 
 
@@ -207,12 +210,13 @@ class LiveProgress:
         """Everything at a glance, from the study as it stands."""
         picture = take(self.tracker, self._ending)
         if self._over:
-            return _facts(picture)
+            return facts_of(picture)
         # A short last line: the terminal writes its own ^C there, and on a full one it would shift the table by a line.
-        return Group(_facts(picture), _running(picture), Text("Ctrl-C lets running trials finish", "dim"))
+        return Group(facts_of(picture), running_of(picture), Text("Ctrl-C lets running trials finish", "dim"))
 
 
-def _facts(picture: Picture) -> Table:
+def facts_of(picture: Picture) -> Table:
+    """The study at a glance."""
     facts = Table.grid(padding=(0, 2), expand=True)
     facts.add_column(style="dim", no_wrap=True)
     facts.add_column(no_wrap=True, overflow="ellipsis", ratio=1)  # a long configuration gives way, not the labels
@@ -238,7 +242,8 @@ def _facts(picture: Picture) -> Table:
     return facts
 
 
-def _running(picture: Picture) -> Table:
+def running_of(picture: Picture) -> Table:
+    """The trials that run."""
     table = Table(box=None, padding=(0, 2, 0, 0), expand=True, header_style="dim")
     for name in ("trial", "epochs", picture.metric):
         table.add_column(name, justify="right", no_wrap=True)

@@ -6,9 +6,12 @@ A look does not cost more as the study grows: a :class:`Tracker` reads the event
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Protocol
 
+from xstar.journal import Event, History
 from xstar.journal import events as ev
-from xstar.study import Limits, Study
+from xstar.study import Limits
 from xstar.trial import State, Trial
 
 WINDOW = 50
@@ -20,6 +23,31 @@ LOOK = 0.1
 BROKEN = (State.FAILED, State.INFEASIBLE)
 
 
+class Readable(Protocol):
+    """A journal, to read."""
+
+    def read(self, since: int) -> Iterable[Event]: ...
+
+
+class Followed(Protocol):
+    """A study that is taken part in, or one that is only looked at."""
+
+    @property
+    def name(self) -> str | None: ...
+    @property
+    def metric(self) -> str: ...
+    @property
+    def direction(self) -> str: ...
+    @property
+    def history(self) -> History: ...
+    @property
+    def journal(self) -> Readable: ...
+    @property
+    def clock(self) -> Callable[[], float]: ...
+    @property
+    def stopwatch(self) -> Callable[[], float]: ...
+
+
 class Tracker:
     """Follows a study between two steps of the loop.
 
@@ -27,7 +55,7 @@ class Tracker:
     ``advance`` and kept; all else that they read of the history is a single value or copied in one step.
     """
 
-    def __init__(self, study: Study, limits: Limits) -> None:
+    def __init__(self, study: Followed, limits: Limits) -> None:
         self.study = study
         self.limits = limits
         self.started = study.stopwatch()

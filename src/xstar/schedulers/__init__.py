@@ -5,6 +5,7 @@ from xstar.schedulers.asha import StoppingASHA as StoppingASHA
 from xstar.schedulers.base import SCHEDULERS as SCHEDULERS
 from xstar.schedulers.base import Advises as Advises
 from xstar.schedulers.base import Scheduler as Scheduler
+from xstar.schedulers.chosen import Chosen as Chosen
 from xstar.schedulers.fifo import FIFO as FIFO
 from xstar.schedulers.hyperband import Hyperband as Hyperband
 from xstar.schedulers.ladder import geometric_rungs as geometric_rungs

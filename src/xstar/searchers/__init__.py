@@ -5,6 +5,7 @@ from xstar.searchers.auto import without_model as without_model
 from xstar.searchers.base import SEARCHERS as SEARCHERS
 from xstar.searchers.base import Finite as Finite
 from xstar.searchers.base import Searcher as Searcher
+from xstar.searchers.boca.searcher import BOCA as BOCA
 from xstar.searchers.cma import CMA as CMA
 from xstar.searchers.dngo.searcher import DNGO as DNGO
 from xstar.searchers.evolution import Evolution as Evolution
@@ -18,3 +19,4 @@ from xstar.searchers.pbil import PBIL as PBIL
 from xstar.searchers.random import Random as Random
 from xstar.searchers.sobol import Sobol as Sobol
 from xstar.searchers.tpe.searcher import TPE as TPE
+from xstar.searchers.treebo.searcher import TreeBO as TreeBO

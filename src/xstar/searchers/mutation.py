@@ -19,6 +19,10 @@ SCALES = (0.3, 0.1, 0.03)
 """Standard deviations of the steps of numeric parameters, in sides of the cube; one is drawn for each child."""
 SHARE = 0.3
 """Share of the encoded parameters that change in a child; at least one changes."""
+MOST_PROVEN = 100
+"""The best configurations of another study among which those for the initial design are chosen."""
+APART = 0.1
+"""How far they are from trials at least, in sides of the cube: another one beside the best would teach little."""
 ATTEMPTS = 20
 """Mutations of one parent before the search for an untried child is abandoned. A network has hundreds of neighbours."""
 
@@ -63,8 +67,13 @@ def pools(space: Space) -> dict[str, tuple[Any, ...]]:
 
 
 def first_design(history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
-    """Return trial n of an initial design: a Sobol point, with network n of the pool while the pool lasts."""
+    """Return trial n of an initial design: a Sobol point, with network n of the pool while the pool lasts.
+
+    Where other studies brought something along, every second trial, from the first on, is one of their best.
+    """
     number = len(history.trials)
+    if history.brought and number % 2 == 0 and (proven := next_proven(history)) is not None:
+        return proven
     drawn = Sobol().suggest(history, task, rng)
     if isinstance(drawn, Done):
         return drawn
@@ -77,6 +86,24 @@ def first_design(history: History, task: New, rng: np.random.Generator) -> Sugge
         return drawn if history.space.draws else Suggestion(drawn.config, "drawn at random")
     placed = [str(drawn.origin)] if Origin.of(drawn.origin).method == "sobol" else []
     return Suggestion(config, ", ".join(placed + told))
+
+
+def next_proven(history: History) -> Suggestion | None:
+    """Return the best configuration of other studies that is not tried and not near one that is; the sources take turns."""
+    sources = history.brought
+    source = sources[len(history.trials) // 2 % len(sources)]
+    cube = cube_of(history.space)
+    tried = cube.encoder.encode([trial.config for trial in history.trials])[0] if history.trials else None
+    fresh = [config for config in source.best_first[:MOST_PROVEN] if history.tried(config) is None]
+    if not fresh:
+        return None
+    rows = cube.encoder.encode(fresh)[0]
+    place = 0
+    if tried is not None and cube.width:
+        away = np.sqrt(((rows[:, None] - tried) ** 2).sum(axis=2).min(axis=1) / cube.width)
+        far = np.flatnonzero(away > APART)
+        place = int(far[0]) if len(far) else int(away.argmax())
+    return Suggestion(fresh[place], f"one of the best of study {source.name or 'in memory'}")
 
 
 def initial_trial(method: str, drawn: Suggestion | Done, number: int) -> Suggestion | Done:

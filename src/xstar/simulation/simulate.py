@@ -14,7 +14,7 @@ from xstar import loop
 from xstar.errors import InvalidArgument
 from xstar.executors.simulator import METRIC, Simulator
 from xstar.problems import Problem
-from xstar.schedulers import Scheduler
+from xstar.schedulers import Chosen, Scheduler
 from xstar.schedulers.ladder import OnLadder
 from xstar.searchers import Searcher
 from xstar.study.limits import Limits
@@ -38,11 +38,13 @@ def simulate(
     stragglers: float = 0.0,
     failures: float = 0.0,
     count_decisions: bool = False,
+    ahead: bool = True,
 ) -> Study:
     """The study that ``method`` would have made of ``problem`` on ``workers`` workers.
 
     It ends when ``seconds`` of simulated time have passed, whatever still runs then, or when ``trials`` trials are over. The
-    same arguments give the same study, unless ``count_decisions`` adds the real time that decisions take.
+    same arguments give the same study, unless ``count_decisions`` adds the real time that decisions take. Only then may they be
+    made ``ahead``, as in a real search.
 
     >>> from xstar import problems
     >>> study = simulate(problems.get("curves-mlp", max_budget=9), "asha", workers=4, trials=30)
@@ -63,7 +65,7 @@ def simulate(
     study = Study(
         problem.space, searcher=found, scheduler=ladder, metric=METRIC, seed=seed, clock=lambda: simulator.now
     )
-    ending = loop.run(study, _Until(simulator, study, math.inf if seconds is None else seconds), limits)
+    ending = loop.run(study, _Until(simulator, study, math.inf if seconds is None else seconds), limits, ahead=ahead)
     if ending.end is loop.End.INTERRUPTED:
         raise KeyboardInterrupt
     return study
@@ -105,6 +107,10 @@ class _Until:
     def uses_files(self) -> bool:
         return False
 
+    @property
+    def counts_decisions(self) -> bool:
+        return self._simulator.counts_decisions
+
     def free(self) -> int:
         return self._simulator.free()
 
@@ -132,7 +138,7 @@ class _Until:
 
 def _fitted(scheduler: Scheduler, budgets: Sequence[int]) -> Scheduler:
     """The scheduler of a method, with rungs at budgets that the problem has."""
-    if isinstance(scheduler, OnLadder) and not set(scheduler.rungs) <= set(budgets):
+    if isinstance(scheduler, OnLadder | Chosen) and not set(scheduler.rungs) <= set(budgets):
         return dataclasses.replace(scheduler, levels=rungs_of(budgets, scheduler.eta))
     return scheduler
 

@@ -145,9 +145,10 @@ class Database:
             except exc.IntegrityError:
                 raise
             except self._errors() as error:
-                # What was never reached is no outage but a mistake in its name.
-                locked = "locked" in str(error).lower()
-                if not _passing(error) or waited >= self.patience or not (self._reached or locked):
+                # What was never reached is no outage but a mistake in its name; unless it says itself that it will be there.
+                locked, text = "locked" in str(error).lower(), _text(error).lower()
+                there = self._reached or locked or any(words in text for words in _STARTING)
+                if not _passing(error) or waited >= self.patience or not there:
                     raise self._translated(error) from self._cause(error)
                 self._begin_outage(error)
                 pause = PAUSES[min(attempt, len(PAUSES) - 1)]
@@ -252,16 +253,11 @@ def _text(error: Exception) -> str:
     return str(origin).strip() or type(origin).__name__
 
 
+_STARTING = ("starting up", "not yet accepting", "recovery mode")
 _LOST = (
     *("database is locked", "database table is locked", "deadlock detected", "could not serialize", "lock timeout"),
-    *(
-        "starting up",
-        "shutting down",
-        "recovery mode",
-        "not yet accepting",
-        "administrator command",
-        "too many clients",
-    ),
+    *_STARTING,
+    *("shutting down", "administrator command", "too many clients"),
     *(
         "connection failed",
         "connection refused",

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from xstar.core.checks import nearest, whole_number
 from xstar.errors import InvalidArgument
-from xstar.schedulers import ASHA, FIFO, Hyperband, MedianStop, Scheduler, StoppingASHA
+from xstar.schedulers import ASHA, FIFO, Chosen, Hyperband, MedianStop, Scheduler, StoppingASHA
 from xstar.searchers import (
+    BOCA,
     CMA,
     DNGO,
     GP,
@@ -27,6 +28,7 @@ from xstar.searchers import (
     RegularisedEvolution,
     Searcher,
     Sobol,
+    TreeBO,
     without_model,
 )
 from xstar.space import Bits, Bool, Choice, Constant, Space
@@ -45,6 +47,28 @@ def _umda() -> PBIL:
     return PBIL(adapt="none", weights="umda", step=1.0, samples=50)
 
 
+def _ts() -> GP:
+    """Thompson sampling in parallel (Kandasamy et al. 2018): a draw from the posterior, whatever still runs."""
+    return GP(acquisition="thompson", pending="ignored", explore_every=0)
+
+
+def _dngo_paper() -> DNGO:
+    """DNGO as Snoek et al. (2015) have it: one network, ten draws of θ, fantasies of all that runs, losses as they are."""
+    return DNGO(networks=1, samples=10, straighten=False, explore_every=0, pending="fantasies")
+
+
+def _nasbot_paper() -> NASBOT:
+    """NASBOT as Kandasamy et al. (2018) have it (B.1): kernel (7) with p̄ = 2, sampled hyperparameters, hallucinated trials."""
+    return NASBOT(
+        describe=False,
+        powers=(1.0, 2.0),
+        samples=4,
+        straighten=False,
+        explore_every=0,
+        pending="hallucination",
+    )
+
+
 METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Scheduler]]] = {
     "random": (Random, FIFO),
     "sobol": (Sobol, FIFO),
@@ -61,10 +85,14 @@ METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Schedule
     "cma": (CMA, FIFO),
     "gp": (GP, FIFO),
     "dngo": (DNGO, FIFO),
+    "dngo-paper": (_dngo_paper, FIFO),
+    "ts": (_ts, FIFO),
     "tpe": (TPE, FIFO),
     "forest": (Forest, FIFO),
     "auto": (Auto, FIFO),
     "nasbot": (NASBOT, FIFO),
+    "nasbot-paper": (_nasbot_paper, FIFO),
+    "treebo": (TreeBO, FIFO),
     "nasbot-random": (NetworkRandom, FIFO),
     "evolution": (Evolution, FIFO),
     "regularised-evolution": (RegularisedEvolution, FIFO),
@@ -72,6 +100,7 @@ METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Schedule
     "mobster": (GP, lambda budget: ASHA(_needed(budget))),
     "mobster-stop": (GP, lambda budget: StoppingASHA(_needed(budget))),
     "mobster-hyperband": (GP, lambda budget: ASHA(_needed(budget), brackets=None)),
+    "boca": (BOCA, lambda budget: Chosen(_needed(budget))),
     # The names of MOBSTER's tables: A- asynchronous, S- synchronous; RS random search, BO Bayesian optimisation, HB Hyperband.
     "a-rs": (Random, FIFO),
     "a-bo": (GP, FIFO),

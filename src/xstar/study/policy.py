@@ -35,15 +35,22 @@ class Policy:
         Trials whose worker or program died go first, oldest first; then the scheduler says how much, and the user's queue
         or the searcher says what.
         """
+        due = self.due(history, now)
+        if not isinstance(due, New):
+            return due
+        return self.new(history, due, now) if full is None else Done(full)
+
+    def due(self, history: History, now: float) -> ev.Started | New | Wait | Done:
+        """The first half of it: a run of a known trial, or how much a new one is to have. It takes no time."""
         for trial in history.waiting.values():
             return ev.Started(trial.number, trial.attempt + 1, history.seen, now, trial.target)
         task = self.scheduler.next(history)
         if isinstance(task, Promote):
             return ev.Started(task.trial, history.trials[task.trial].attempt + 1, history.seen, now, task.budget)
-        if not isinstance(task, New):
-            return task
-        if full is not None:
-            return Done(full)
+        return task
+
+    def new(self, history: History, task: New, now: float) -> ev.Asked | Done:
+        """The second half: what the new trial tries, by the user's queue or by the searcher, which may take its time."""
         number, queued = len(history.trials), None
         choice: Suggestion | Done
         if history.queue:
@@ -53,8 +60,10 @@ class Policy:
             choice = self.searcher.suggest(history, task, self.streams.generator(number, "suggest"))
             if isinstance(choice, Done):
                 return choice
-        config = history.space.dump(choice.config)
-        return ev.Asked(number, config, Origin.of(choice.origin), history.seen, now, task.budget, task.bracket, queued)
+        config, budget = history.space.dump(choice.config), task.budget
+        if choice.budget in task.choices:
+            budget = choice.budget
+        return ev.Asked(number, config, Origin.of(choice.origin), history.seen, now, budget, task.bracket, queued)
 
     def _enqueued(self, history: History, task: New, queued: int, given: Config) -> Suggestion:
         """A configuration that a user wants tried; what it leaves open is as the searcher would have it."""

@@ -7,19 +7,28 @@ import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from xstar.core.checks import check_counts
 from xstar.core.metrics import DEFAULT_METRIC
+from xstar.core.registry import Registry
 from xstar.core.values import as_float
 from xstar.errors import InvalidArgument, StudyMismatch
-from xstar.journal.events import Created
+from xstar.journal import History
+from xstar.journal.events import Created, Event
 from xstar.schedulers import SCHEDULERS, Scheduler
 from xstar.searchers import SEARCHERS, Searcher
 from xstar.space import Space
 from xstar.space.conditions import Threshold
 from xstar.study.methods import Method, resolve
 from xstar.study.naming import differences
+from xstar.study.warm_start import brought, listed, names
+from xstar.study.widening import is_wider
+
+if TYPE_CHECKING:
+    from xstar.study.warm_start import WarmStart
+
+T = TypeVar("T")
 
 Constraints = Mapping[str, float | Threshold]
 """Bounds of metrics: a number is the largest allowed value; or ``at_least``, ``at_most``, ``between``."""
@@ -52,6 +61,7 @@ class Settings:
     best: str | None = None
     program: Mapping[str, Any] | None = None
     """Noted when a study is made; a later call may run it in another way."""
+    warm_start: WarmStart | None = None
 
     def __post_init__(self) -> None:
         if self.space is not None and not isinstance(self.space, Space):
@@ -72,6 +82,7 @@ class Settings:
         check_counts(self, {"seed": 0, "retries": 0}, ("seed", "retries"), {})
         if self.constraints is not None:
             _check_constraints(self.constraints, self.metric)
+        listed(self.warm_start)
 
     def chosen(self) -> Method:
         """What to search with: what was asked for, or what suits the space and the budget."""
@@ -106,29 +117,45 @@ class Settings:
             program=None if self.program is None else dict(self.program),
         )
 
+    def begin(self, name: str | None, storage: Any, at: float, version: str) -> list[Event]:
+        """The first events of a new study: its creation, and what it begins with of others (``warm_start``)."""
+        created = self.create(name, at, version)
+        assert self.space is not None
+        return [created, *brought(self.warm_start, self.space, self.chosen().searcher, created.seed, storage, at)]
+
     def parts(self, created: Created) -> tuple[Searcher, Scheduler]:
         """Searcher and scheduler of a stored study; those handed over in this call stand in for what cannot be stored."""
         return (
-            self.searcher or SEARCHERS.load(created.searcher),
-            self.scheduler or SCHEDULERS.load(created.scheduler),
+            _part(SEARCHERS, self.searcher, created.searcher),
+            _part(SCHEDULERS, self.scheduler, created.scheduler),
         )
 
-    def check(self, created: Created, name: str) -> None:
+    def check(self, history: History, name: str) -> None:
         """Refuse a stored study that differs from what was asked for, listing every difference."""
         found: list[str] = []
+        created = history.stored
         if self.space is not None:
-            found += [f"space: {line}" for line in self.space.difference(Space.from_json(created.space))]
+            found += [f"space: {line}" for line in self.space.difference(history.space)]
         wanted: dict[str, Any] = {key: getattr(self, key) for key in ("metric", "direction", "seed", "retries", "best")}
         wanted["constraints"] = _plain(self.constraints)
         for key, value in wanted.items():
             if value is not None and value != getattr(created, key):
                 found.append(f"{key}: {value!r} here, {getattr(created, key)!r} in the stored study")
         found += self._other_method(created)
+        if self.warm_start is not None and (sources := names(self.warm_start)) != history.sources:
+            found.append(f"warm_start: {sources} here, {history.sources} in the stored study")
         if found:
             raise StudyMismatch(
                 f"study {name!r} exists and differs from this call:\n  - " + "\n  - ".join(found) + "\n"
                 "Leave out what should stay as stored, choose another study name, or delete the stored study first."
+                + self._may_widen(history, name)
             )
+
+    def _may_widen(self, history: History, name: str) -> str:
+        if self.space is None or not is_wider(history.space, self.space):
+            return ""
+        opened = f"xs.Study.open({name!r}).widen(space)"
+        return f"\nThe space here holds the stored one: {opened}, or `xstar widen {name} FILE`, lets the study go on in it."
 
     def _other_method(self, created: Created) -> list[str]:
         """How the method that was asked for differs from the stored one; what was left out cannot differ."""
@@ -139,6 +166,13 @@ class Settings:
         if self.max_budget is not None and "scheduler" not in roles and self.max_budget != stored:
             found.append(f"max_budget: {self.max_budget} here, {stored} in the stored study")
         return found
+
+
+def _part(registry: Registry[T], given: T | None, stored: Mapping[str, Any]) -> T:
+    """The part that was given, if it is what was stored to the letter; else what an earlier release meant by it."""
+    if given is not None and registry.dump(given) == registry.read(stored)[0]:
+        return given
+    return registry.load(stored)
 
 
 def _plain(constraints: Constraints | None) -> dict[str, Any] | None:

@@ -1,15 +1,24 @@
-"""A study in a line, and as a small table for notebooks."""
+"""A study in a line, as a small table for notebooks, as plots; a trial explained, and a study forked.
+
+``why`` and ``fork`` are rooms of ``inspect``, which stands after this one because it makes a study's decisions again. They are
+found by name when they are called: nothing here depends on them.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from xstar.core.markup import escaped, table, value
 from xstar.core.words import number, plural, seconds
 from xstar.study.naming import described, method_of
-from xstar.trial import State
+from xstar.study.table import to_frame
+from xstar.trial import State, Trial
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from xstar.plots.accessor import Plots
     from xstar.study.study import Study
 
 LATEST = 5
@@ -37,6 +46,8 @@ def as_html(study: Study) -> str:
         ("stored", study.storage.url if study.storage else "in memory"),
         ("trials", _counts(study) or "none yet"),
     ]
+    if history.brought:
+        facts.append(("began with", "; ".join(source.in_words for source in history.brought)))
     if history.best is not None:
         config = ", ".join(f"{name}={value(given)}" for name, given in history.best.config.items())
         facts.append(("best", f"{number(history.best.value, 6)} (trial {history.best.number}): {config}"))
@@ -61,3 +72,51 @@ def as_html(study: Study) -> str:
 def _counts(study: Study) -> str:
     history = study.history
     return ", ".join(f"{history.count(state)} {state.value}" for state in State if history.count(state))
+
+
+def plots(study: Study) -> Plots:
+    """Plots of the study: ``study.plot.history()``, ``study.plot.importance()``, …; needs ``pip install 'xstar[plots]'``."""
+    from xstar.plots.accessor import Plots  # at use: models and their SciPy
+
+    study.refresh()
+    return Plots(study)
+
+
+def why(study: Study, trial: Trial | int) -> Any:
+    """Why a trial was run, and why it was paused, promoted or stopped: recomputed from what was known then. Print it."""
+    number = trial.number if isinstance(trial, Trial) else trial
+    return import_module("xstar.inspect.why").why(study.journal, number)
+
+
+def fork(
+    study: Study,
+    at: int | None = None,
+    *,
+    name: str | None = None,
+    method: str | None = None,
+    max_budget: int | None = None,
+    seed: int | None = None,
+) -> Study:
+    """A new study that begins as this one was after ``at`` events (default: all), under another method or seed.
+
+    A stored study is forked into the same storage, by the name ``name`` (default: ``NAME-fork-AT``); one in memory into memory.
+    """
+    given = {"method": method, "max_budget": max_budget, "seed": seed}
+    made: Study = import_module("xstar.inspect.fork").forked(study, at, name, **given)
+    return made
+
+
+def frame(study: Study) -> pd.DataFrame:
+    """One row per trial, as a pandas ``DataFrame``."""
+    return to_frame(study.refresh())
+
+
+class Shown:
+    """The part of a study that is looked at."""
+
+    plot = property(plots)
+    why = why
+    fork = fork
+    to_frame = frame
+    __repr__ = in_words
+    _repr_html_ = as_html

@@ -8,9 +8,8 @@ takes a trial's number or starts a run appends under a condition: that nobody el
 from __future__ import annotations
 
 import contextlib
-import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from xstar.core.checks import check_attrs
@@ -26,25 +25,26 @@ from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space
 from xstar.storage.heartbeat import Heartbeat
+from xstar.study.ahead import LEAST_WORKERS, Ahead
+from xstar.study.elsewhere import added, enqueued
 from xstar.study.ledger import Ledger
 from xstar.study.limits import NO_LIMITS, Limits
 from xstar.study.missing import no_value, unknown_trial
 from xstar.study.opening import open_storage
 from xstar.study.policy import STARTS, Policy, Start, is_late
 from xstar.study.settings import Constraints, Settings, check_name
-from xstar.study.shown import as_html, in_words
-from xstar.study.table import to_frame
+from xstar.study.shown import Shown
+from xstar.study.widening import widened
 from xstar.trial import Done, Job, State, Trial, Verdict, shortened
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from xstar.storage import SqlStorage
+    from xstar.study.warm_start import WarmStart
 
 FAILURES = ("exception", "nan", "timeout", "killed", "infeasible")
 
 
-class Study:
+class Study(Shown):
     """A search: ask for a trial, report on it, tell its value.
 
     Without ``name`` it lives in memory. With a name it is durable: created in ``storage`` (a path or URL, default
@@ -76,12 +76,12 @@ class Study:
         constraints: Constraints | None = None,
         best: str | None = None,
         program: Mapping[str, Any] | None = None,
+        warm_start: WarmStart | None = None,
         directory: str | os.PathLike[str] | None = None,
         clock: Callable[[], float] = wall_clock,
     ) -> None:
-        settings = Settings(
-            space, method, searcher, scheduler, max_budget, metric, direction, seed, retries, constraints, best, program
-        )
+        how = (method, searcher, scheduler, max_budget)
+        settings = Settings(space, *how, metric, direction, seed, retries, constraints, best, program, warm_start)
         self.storage: SqlStorage | None = None
         journal: Journal
         if name is None:
@@ -89,13 +89,13 @@ class Study:
                 raise InvalidArgument(
                     "name", "a stored study needs a name", None, "pass name='…', or leave out storage"
                 )
-            journal = MemoryJournal([settings.create(None, clock(), VERSION)])
+            journal = MemoryJournal(settings.begin(None, None, clock(), VERSION))
         else:
             check_name(name)
             self.storage = open_storage(storage)
             if not self.storage.exists(name):
                 with contextlib.suppress(StudyExists):  # another process came first: then it is theirs that we resume
-                    self.storage.create(name, [settings.create(name, clock(), VERSION)])
+                    self.storage.create(name, settings.begin(name, storage, clock(), VERSION))
             journal = self.storage.open(name)
         self._setup(journal, settings, name, directory, clock)
 
@@ -137,13 +137,13 @@ class Study:
         events = iter(journal.read(0))
         created = next(events)
         assert isinstance(created, ev.Created)
-        settings.check(created, name or "")
         self.searcher, self.scheduler = settings.parts(created)
         self.history = History(self.scheduler.rungs)
         self.history.extend([created])
         self._ledger = Ledger(journal, self.history, events)
+        settings.check(self.history, name or "")
         self._policy = Policy(self.scheduler, self.searcher, Streams(created.seed))
-        self.space = self.history.space
+        self.ahead = Ahead(self._policy)
         self.metric = created.metric
         self.direction = created.direction
         self.seed = created.seed
@@ -179,18 +179,24 @@ class Study:
             return trial
 
     def _next(self, limits: Limits) -> Start | None:
-        history, now, full = self.history, self.clock(), None
+        history, now, moment, full = self.history, self.clock(), self.stopwatch(), None
         if limits is not NO_LIMITS:
-            self.ended = limits.over(history, self.stopwatch() - self._begun_at)
+            self.ended = limits.over(history, moment - self._begun_at)
             if self.ended is not None:
                 return None
             full = limits.full(history)
-        start = self._policy.start(history, now, full)
+        start = self.ahead.start(history, now, moment, full)
         if isinstance(start, STARTS):
             return start
         waits = "the scheduler waits, but nothing runs that it could wait for"
         self.ended = None if history.running else start.reason if isinstance(start, Done) else waits
         return None
+
+    def prepare(self, limits: Limits = NO_LIMITS) -> None:
+        """Decide now what the next ``ask`` gives, if that is worthwhile (``ahead.py``): while all workers are busy."""
+        with self._ledger.lock:
+            if len(self._mine) >= LEAST_WORKERS:
+                self.ahead.prepare(self._ledger, limits, self.clock(), self.stopwatch(), self._begun_at)
 
     def job(self, trial: Trial, *, with_files: bool = True) -> Job:
         """What an executor needs to run a trial that was just asked for."""
@@ -280,19 +286,20 @@ class Study:
 
         It counts as a complete trial, but neither towards ``trials=`` nor at the rungs of a scheduler.
         """
-        parsed, known = parse_metrics(value, self.metric), self.space.parse(config)
-        if not math.isfinite(parsed[self.metric]):
-            raise InvalidReport("value", "must be finite", parsed[self.metric], "leave failed observations out")
-        data, at = self.space.dump(known), budget or self.scheduler.max_budget or 1
+        at = budget or self.scheduler.max_budget or 1
         with self._ledger.lock:
-            event = self._ledger.claim(lambda: ev.Added(len(self.history.trials), data, parsed, self.clock(), at))
+            event = self._ledger.claim(lambda: added(self.history, config, value, at, self.clock()))
             return self.history.trials[event.trial]
 
     def enqueue(self, config: Mapping[str, Any]) -> None:
         """Have a configuration tried before the searcher is asked again; the searcher completes what it leaves open."""
-        data = self.space.dump(self.space.parse_partial(config))
         with self._ledger.lock:
-            self._ledger.settle(lambda: ev.Enqueued(data, self.clock()))
+            self._ledger.settle(lambda: enqueued(self.history, config, self.clock()))
+
+    def widen(self, space: Space, fill: Mapping[str, Any] | None = None) -> None:
+        """Search a wider space from now on; ``fill`` says what new parameters were in the trials so far."""
+        with self._ledger.lock:
+            self._ledger.claim(lambda: widened(self.history, space, fill, self.clock()))
 
     def annotate(self, trial: Trial | int, attrs: Mapping[str, Any]) -> None:
         """Note something about a trial: names and values of any JSON, beside its metrics. It changes no decision."""
@@ -302,6 +309,11 @@ class Study:
             self._ledger.settle(lambda: ev.Annotated(number, noted, self.clock()))
 
     # ------------------------------------------------------------ look
+
+    @property
+    def space(self) -> Space:
+        """What may be tried."""
+        return self.history.space
 
     @property
     def best(self) -> Trial:
@@ -316,10 +328,6 @@ class Study:
     def trials(self) -> list[Trial]:
         """All trials so far, in the order of their numbers."""
         return list(self.refresh().trials)
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per trial, as a pandas ``DataFrame``."""
-        return to_frame(self.refresh())
 
     def refresh(self) -> History:
         """The history with everything that others appended."""
@@ -344,21 +352,18 @@ class Study:
                 found = self.journal.abandoned(self.clock(), runs)
                 # A lease comes and goes with its run: a run without one has ended since, or is nobody's.
                 self._ledger.catch_up()
-                self._lose([(number, reason, runs[number]) for number, reason in found])
+                for number, reason in found:
+                    self._lose(self.history.trials[number], reason, runs[number])
 
     def release(self, reason: str, trial: int | None = None) -> None:
         """Give up what this object runs, or one trial of it: it will be run again from its checkpoint."""
         with self._ledger.lock:
             given_up = {number: run for number, run in self._mine.items() if trial in (None, number)}
-            self._lose([(number, shortened(reason), run) for number, run in given_up.items()], released=True)
-            for number in given_up:
+            for number, run in given_up.items():
+                self._lose(self.history.trials[number], shortened(reason), run, released=True)
                 del self._mine[number]
 
-    def _lose(self, found: Sequence[tuple[int, str, int]], *, released: bool = False) -> None:
-        for number, reason, run in found:
-            self._lose_one(self.history.trials[number], reason, run, released)
-
-    def _lose_one(self, trial: Trial, reason: str, run: int, released: bool) -> None:
+    def _lose(self, trial: Trial, reason: str, run: int, *, released: bool = False) -> None:
         self._ledger.settle(
             lambda: (
                 ev.Lost(trial.number, reason, self.clock(), run, released)
@@ -384,9 +389,6 @@ class Study:
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-    __repr__ = in_words
-    _repr_html_ = as_html
 
     def _known(self, trial: Trial | int) -> Trial:
         number = trial.number if isinstance(trial, Trial) else trial

@@ -21,6 +21,7 @@ def one_of_each() -> list[Event]:
     """A consistent journal in which every kind of event occurs, with awkward values."""
     return [
         created(),
+        ev.Brought("elsewhere ☃", [{"x": 0.5}, {"x": 1e-300}], [[0, 1, -0.0], [1, 9, 1e308]], 0.5, left_out=3),
         ev.Enqueued({"x": 0.5}, 1.0),
         ev.Asked(0, {"x": 0.5}, Origin("enqueued", "number {number}", number=1), 2, 2.0, budget=9, queued=0),
         ev.Reported(0, 1, {"value": 0.25, "größe ☃": float("nan"), "b": float("inf")}, 3.0),
@@ -36,6 +37,7 @@ def one_of_each() -> list[Event]:
         ev.Annotated(3, {"tags": ["a", None], "ä": {"b": 1.5}}, 13.0),
         ev.Asked(4, {"x": 0.0}, "random", 13, 13.0),
         ev.Reported(4, 1, {"value": 5.0}, 14.0, final=True),
+        ev.Widened({"parameters": [["x", {"kind": "float", "low": 0.0, "high": 2.0}]]}, {}, 15.0),
     ]
 
 
@@ -50,7 +52,7 @@ def check_journal(make: Callable[[], Journal], again: Callable[[Journal], Journa
     assert list(journal.append(events[1:4], 1)) == [], "several events are appended at once"
     for wrong in (0, 2):
         try:
-            journal.append(events[7:8], 4, claims=wrong)
+            journal.append(events[8:9], 4, claims=wrong)
         except JournalConflict:
             pass
         else:

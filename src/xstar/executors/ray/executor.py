@@ -40,7 +40,7 @@ from xstar.executors.ray.cluster import (
 from xstar.executors.ray.relay import relay_class
 from xstar.executors.ray.settings import OBJECTS, SHARED, Ray
 from xstar.executors.ray.slot import Slot, Stage
-from xstar.trial import Job
+from xstar.trial import Job, Outcome, last_line
 
 log = logging.getLogger("xstar")
 
@@ -52,6 +52,9 @@ PATIENCE = 10.0
 
 CLOSING_SECONDS = 10.0
 """How long the end of all workers is waited for before their actors are killed."""
+
+FULL_SECONDS = 300.0
+"""How long a node whose disk was full gets no trials: someone has to make room first."""
 
 NAMESPACE = "xstar"
 
@@ -306,6 +309,17 @@ class RayExecutor(WorkerPool[Slot]):
         if self._settings.checkpoints == OBJECTS and job.attempt and job.directory is not None:
             brought = packed(Path(job.directory) / CHECKPOINT)
         return ("job", cloudpickle.dumps(job), brought)
+
+    def _hear(self, worker: Slot, kind: str, rest: list[Any], found: list[Outcome]) -> None:
+        super()._hear(worker, kind, rest, found)
+        node, now = worker.node, monotonic_clock()
+        if kind == "failed" and rest[1] == "disk" and str(self._folder) not in (full := last_line(rest[2])):
+            # It would fail one trial after the other, and be free for the next one before all others.
+            log.error("node %s gets no trials for %g s: %s", node.name, FULL_SECONDS, full)
+            self._failures[node.id] = (0, now + FULL_SECONDS)
+        if now < self._failures.get(node.id, (0, 0.0))[1]:
+            for slot in [slot for slot in self._workers if slot.node.id == node.id and slot.job is None]:
+                self._give_up(slot)
 
     def _hear_more(self, worker: Slot, kind: str, words: list[Any]) -> None:
         assert worker.job is not None

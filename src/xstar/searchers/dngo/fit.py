@@ -26,6 +26,7 @@ from xstar.models.standardise import Targets
 from xstar.searchers.dngo.searcher import DNGO
 from xstar.searchers.model_based.learner import BAD
 from xstar.searchers.model_based.schedule import last_refit
+from xstar.searchers.model_based.sources import Shift, SourceMeans
 
 CHUNK = 4096
 """Rows whose basis functions are held in memory at once."""
@@ -81,9 +82,24 @@ class Trained:
     bad: float
     """The target assigned to trials that count as bad values."""
     members: tuple[Member, ...]
+    shift: Shift | None = None
+    """What other studies predict; the members are models of what is left."""
+
+    def residuals(self, X: Array, t: Array) -> Array:
+        """Return what is left of targets."""
+        return t if self.shift is None else t - self.shift(X)
 
 
-def trained(history: History, settings: DNGO, purpose: str, last: int, X: Array, y: Array, mean: Quadratic) -> Trained:
+def trained(
+    history: History,
+    settings: DNGO,
+    purpose: str,
+    last: int,
+    X: Array,
+    y: Array,
+    mean: Quadratic,
+    sources: SourceMeans | None = None,
+) -> Trained:
     """Return the model trained on the first ``last`` observations, from ``history.memo`` if it is there."""
     key = (settings, purpose)
     kept = history.memo.get(Trained, key)
@@ -92,12 +108,15 @@ def trained(history: History, settings: DNGO, purpose: str, last: int, X: Array,
     rng = Streams(history.seed).generator(last, f"dngo {purpose}")
     targets = Targets.of(y[:last], straighten=settings.straighten)
     t = targets(y[:last])
+    bad = float(np.quantile(t, BAD))
+    shift = None if sources is None else sources.shift(X[:last], t)
+    t = t if shift is None else t - shift(X[:last])
     members = []
     for network in networks_of(settings, X[:last], t, rng, settings.networks, logistic=False):
         basis = Basis(network, mean)
         statistics = _summed(Statistics.none(basis.width + mean.size), basis, X[:last], t, CHUNK)
         members.append(Member(basis, tuple(sample(statistics, basis, rng, settings.samples)), statistics))
-    return history.memo.put(Trained(last, targets, float(np.quantile(t, BAD)), tuple(members)), key)
+    return history.memo.put(Trained(last, targets, bad, tuple(members), shift), key)
 
 
 def networks_of(
@@ -131,7 +150,9 @@ def heads(
     history: History, purpose: str, model: Trained, X: Array, y: Array, block: int, bad: Bad | None = None
 ) -> list[Head]:
     """Return the posterior for each draw of theta, given all observations and ``bad`` inputs."""
-    new = _up_to_date(history, purpose, model, model.last, X, block, lambda part: model.targets(y[part]))
+    new = _up_to_date(
+        history, purpose, model, model.last, X, block, lambda part: model.residuals(X[part], model.targets(y[part]))
+    )
     sums = [member.statistics.joined(more) for member, more in zip(model.members, new, strict=True)]
     if bad is not None:
         lasting = _up_to_date(
@@ -141,10 +162,10 @@ def heads(
             0,
             bad.lasting,
             block,
-            lambda part: np.full(part.stop - part.start, model.bad),
+            lambda part: model.residuals(bad.lasting[part], np.full(part.stop - part.start, model.bad)),
         )
         sums = [own.joined(more) for own, more in zip(sums, lasting, strict=True)]
-        t = np.full(len(bad.others), model.bad)
+        t = model.residuals(bad.others, np.full(len(bad.others), model.bad))
         pairs = zip(sums, model.members, strict=True)
         sums = [_summed(own, member.basis, bad.others, t, block) for own, member in pairs]
     return [

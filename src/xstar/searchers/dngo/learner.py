@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar.acquisition.criterion import LogProbability, ToRows
+from xstar.acquisition.model import Model
 from xstar.models.feasibility import Feasibility
 from xstar.models.kernels import Array
-from xstar.models.linear import Head
 from xstar.models.quadratic import Quadratic
 from xstar.searchers.dngo.feasibility import constraint
 from xstar.searchers.dngo.fit import Bad, Sizes, Trained, heads, last_training, trained
@@ -27,6 +27,7 @@ from xstar.searchers.model_based.columns import of_positions
 from xstar.searchers.model_based.learner import Learned, Learner
 from xstar.searchers.model_based.observations import constraint_metrics, within
 from xstar.searchers.model_based.outcomes import Outcomes
+from xstar.searchers.model_based.sources import Shifted, SourceMeans
 from xstar.trial import State, Trial
 
 SPACING = 0.1
@@ -92,19 +93,23 @@ class DNGOLearner(Learner):
     @cached_property
     def _trained(self) -> Trained:
         data = self.data
-        last = last_training(data.count, self.sizes)
-        return trained(
-            self.history, self.settings, "loss", last, self.inputs(data.X, data.budget), data.loss, self._mean
-        )
+        last, sources = last_training(data.count, self.sizes), SourceMeans.of(self.history, data)
+        X = self.inputs(data.X, data.budget)
+        return trained(self.history, self.settings, "loss", last, X, data.loss, self._mean, sources)
 
-    def loss_models(self) -> Sequence[Head]:
+    def loss_models(self) -> Sequence[Model]:
         data, model = self.data, self._trained
         X = self.inputs(data.X, data.budget)
-        return heads(self.history, "loss", model, X, data.loss, self.sizes.block, self._bad())
+        made = heads(self.history, "loss", model, X, data.loss, self.sizes.block, self._bad())
+        shift = model.shift
+        return made if shift is None else [Shifted(each, shift) for each in made]
 
     @property
-    def learned_from(self) -> tuple[str, dict[str, int]]:
-        return ", n={n}, trained on {last}", {"n": self.data.count, "last": self._trained.last}
+    def learned_from(self) -> tuple[str, dict[str, float]]:
+        detail, numbers = ", n={n}, trained on {last}", {"n": self.data.count, "last": self._trained.last}
+        if (shift := self._trained.shift) is None:
+            return detail, {**numbers}
+        return detail + ", sources weigh {weight:.2g}", {**numbers, "weight": float(shift.weights.sum())}
 
     @property
     def _mean(self) -> Quadratic:

@@ -37,6 +37,7 @@ from xstar.searchers.model_based.columns import of_cube, of_positions
 from xstar.searchers.model_based.learner import BAD, PROMISING, UNFINISHED, Known, Learned, Learner
 from xstar.searchers.model_based.outcomes import feasible_places
 from xstar.searchers.model_based.schedule import last_full_refit, last_refit
+from xstar.searchers.model_based.sources import Shift, SourceMeans, shifted
 from xstar.searchers.nasbot.kernel import Architectures, network_kernels
 
 # ---------------------------------------------------------------- the fit
@@ -52,6 +53,8 @@ class Fitted:
     """Indices, among the ``last`` observations, of those that it was fitted to."""
     posteriors: tuple[Posterior, ...]
     """One posterior, or one per draw of the hyperparameters."""
+    shift: Shift | None = None
+    """What other studies predict; the posteriors are of what is left."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,7 @@ class Data:
     budget: Array
     spread: Callable[[Array], Array] = field(default=lambda X: X)
     """Maps ``X`` to coordinates in which distances between inputs can be measured."""
+    sources: SourceMeans | None = None
 
 
 def fitted(
@@ -77,12 +81,15 @@ def fitted(
     targets = Targets.of(y[places], straighten=settings.straighten)
     inputs, outputs = X[places], targets(y[places])
     rng = Streams(history.seed).generator(last, "gp fit")
+    shift = None if data.sources is None else data.sources.shift(inputs, outputs)
+    if shift is not None:
+        outputs = outputs - shift(inputs)
     if settings.samples:
         thetas = sample_fits(surrogate, inputs, outputs, rng, settings.samples)
     else:
         thetas = [fit(surrogate, inputs, outputs, rng, settings.starts)]
     posteriors = tuple(Posterior.of(surrogate, theta, inputs, outputs) for theta in thetas)
-    return history.memo.put(Fitted(last, targets, places, posteriors), key)
+    return history.memo.put(Fitted(last, targets, places, posteriors, shift), key)
 
 
 @dataclass(frozen=True)
@@ -92,6 +99,8 @@ class Extended:
     posterior: Posterior
     X: Array
     y: Array
+    shift: Shift | None = None
+    """What other studies predict; ``y`` are the residuals."""
 
     @cached_property
     def _whole(self) -> Posterior:
@@ -112,18 +121,21 @@ class Extended:
         return self._whole.jitter
 
     def means(self, A: Array) -> Array:
-        return self._whole.means(A)
+        made = self._whole.means(A)
+        return made if self.shift is None else made + self.shift(A)[:, None]
 
     def predict(self, A: Array) -> Prediction:
-        return self._whole.predict(A)
+        at = self._whole.predict(A)
+        return at if self.shift is None else shifted(at, self.shift, A)
 
     def sample(self, A: Array, normal: Array) -> Array:
-        return self._whole.sample(A, normal)
+        made = self._whole.sample(A, normal)
+        return made if self.shift is None else made + self.shift(A)[:, None]
 
     def fantasised(self, A: Array, draws: int, rng: np.random.Generator) -> Extended:
         normal = normal_draws(len(A), draws, rng) if draws else None
         made = self.posterior.extended(np.vstack([self.X, A]), self.y, normal)
-        return Extended(made, A[:0], self.y[:0])
+        return Extended(made, A[:0], self.y[:0], self.shift)
 
 
 # ---------------------------------------------------------------- the learner
@@ -200,7 +212,8 @@ class GPLearner(Learner):
         last = last_refit(data.count)
         if self.settings.refit == "full-budget" and self.over_budgets:
             last = last_full_refit(data.count, data.budget == history.levels[-1])
-        given = Data(self.inputs(data.X, data.budget).copy(), data.loss, data.budget, self._spread)
+        sources = SourceMeans.of(history, data)
+        given = Data(self.inputs(data.X, data.budget).copy(), data.loss, data.budget, self._spread, sources)
         return fitted(history, self._key("loss"), self._surrogate(), last, given, self.settings)
 
     def _spread(self, X: Array) -> Array:
@@ -231,11 +244,12 @@ class GPLearner(Learner):
 
     def known(self, tried: Array, rng: np.random.Generator) -> Known:
         how, draws = self.pending
-        pending = self.inputs_of(self.pending_trials)
+        most = self.settings.most_pending or 0  # [-0:] is all of them
+        pending = self.inputs_of(self.pending_trials[-most:])
         models = [with_pending(model, pending, how, draws, rng) for model in self._with_new()]
         if not len(tried):
             return self._known(models)
-        places = np.vstack([tried, self.data.rows(self.history.running.values())])
+        places = np.vstack([tried, self.data.rows(list(self.history.running.values())[-most:])])
         means = [model.means(self.lift(places)) for model in models]
         if self.over_budgets:
             models = [self._with_unfinished(*pair, places, rng) for pair in zip(models, means, strict=True)]
@@ -254,7 +268,9 @@ class GPLearner(Learner):
         if failed := self.failures.expected():
             X = np.vstack([X, self.inputs_of(failed)])
             y = np.append(y, np.full(len(failed), np.quantile(model.targets(data.loss), BAD)))
-        return [Extended(posterior, X, y) for posterior in model.posteriors]
+        if model.shift is not None and len(X):
+            y = y - model.shift(X)
+        return [Extended(posterior, X, y, model.shift) for posterior in model.posteriors]
 
     def _with_unfinished(self, model: Extended, mean: Array, places: Array, rng: np.random.Generator) -> Extended:
         """Condition the model on fantasies of tried configurations at the acquisition's budget (``with_pending``)."""
@@ -274,6 +290,9 @@ class GPLearner(Learner):
         if jitter := max(model.jitter for model in models):
             detail += ", not positive definite: {jitter:.0e} added to the diagonal"
             numbers["jitter"] = jitter
+        if fit.shift is not None:
+            detail += ", sources weigh {weight:.2g}"
+            numbers["weight"] = float(fit.shift.weights.sum())
         count = FEWER_CANDIDATES if models[0].rows >= LARGE_MODEL else CANDIDATES
         return Known(models, candidates=count, detail=detail, numbers=numbers)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from xstar.core.checks import check_counts, check_names, check_switches
 from xstar.core.values import as_float
@@ -14,6 +16,11 @@ PENDING = ("fantasies", "hallucination", "ignored")
 ACQUISITIONS = ("ei", "ucb", "thompson")
 ACQUIRE_AT = ("full", "reached")
 REFITS = ("growth", "full-budget")
+MOST_PENDING = 256
+"""The trials that were started last stand where the model last wanted to look, and would be suggested again without them. Each
+is a row of the Cholesky factor, in every decision: with a thousand of them one took 0.25 s, with ten thousand five did not end
+within two minutes. On 500 workers (``curves-mlp``, 1,200 trials, two seeds) the regret with this limit was 0.016 and 0.005, and
+0.019 and 0.010 without it."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,8 @@ class GPSettings:
     instead of any improvement; 0: none."""
     pending: str = "fantasies"
     fantasies: int = 20
+    most_pending: int | None = MOST_PENDING
+    """Of more running trials than this only those that were started last are fantasised; ``None``: all of them."""
     acquire_at: str = "full"
     """Over budgets, where the acquisition function is evaluated: at the ``full`` budget, or at the highest rung
     ``reached`` by as many observations as there are parameters (the rule of the paper)."""
@@ -68,9 +77,17 @@ class GPSettings:
             },
         )
         least = {"initial": 1, "samples": 0, "starts": 1, "explore_every": 0, "fantasies": 1, "limit": 10}
-        check_counts(self, least, optional=("initial",))
+        least |= {"most_pending": 1}
+        check_counts(self, least, optional=("initial", "most_pending"))
         check_switches(self, "warp", "straighten")
         weight = as_float(self.prior_weight)
         if weight is None or weight < 0.0:
             raise InvalidArgument("prior_weight", "must be a number of at least 0", self.prior_weight, "e.g. 10")
         object.__setattr__(self, "prior_weight", weight)
+
+
+def of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Before there was a limit, all running trials were fantasised; who asks for the method of today asks for no other."""
+    if "most_pending" in data:
+        return [data]
+    return [{**data, "most_pending": None}, {**data, "most_pending": MOST_PENDING}]

@@ -13,7 +13,7 @@ xstar; it is imported when the first model is fitted.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,22 @@ refining the incumbent. Over 20 seeds of 100 trials, one such suggestion in four
 1.47 to 0.52 and of Ackley10 from 7.9 to 6.3, and increases that of Rosenbrock4 from 1.9 to 5.6; NAS-Bench-201
 (ImageNet16) stays at 0.12, 0.11. Over budgets, where paused trials are fantasised, it changed nothing (16 problems, two
 seeds)."""
+
+
+@dataclass
+class Witness:
+    """What a decision was made of. Who wants one explained puts a witness into ``history.memo`` before it is made again."""
+
+    learner: Learner | None = None
+    criterion: Criterion | None = None
+    known: Known | None = None
+    leading: list[tuple[Config, float]] = field(default_factory=list)
+    """The best untried configurations that were compared, with their acquisition values."""
+
+
+MOST_LEADING = 6
+APART = 0.05
+"""The share of a parameter's range by which runners-up differ: the optimiser ends at the same point from many starts."""
 
 
 def decide(learner: Learner, rng: np.random.Generator) -> Suggestion | str:
@@ -72,8 +88,14 @@ class Decision:
             constraints,
             weight if learner.acquisition == "ucb" else None,
         )
+        if (witness := self._witness) is not None:
+            witness.learner, witness.criterion, witness.known = learner, criterion, known
         found = self._maximise(criterion, known)
         return found if isinstance(found, str) else Suggestion(found[0], self._origin(known, found[1]))
+
+    @property
+    def _witness(self) -> Witness | None:
+        return self.learner.history.memo.get(Witness)
 
     # ------------------------------------------------------------ posteriors and incumbents
 
@@ -132,6 +154,8 @@ class Decision:
         scores = with_networks(learner.data, criterion, learner.has_gradients)
         evolution = NetworkEvolution(learner.history, learner.data, scores, learner.modifiers, self.rng)
         found = evolution.maximise(starts or range(max(0, started - learner.limit), started))
+        if (witness := self._witness) is not None:
+            witness.leading = found[:MOST_LEADING]
         return found[0] if found else "all configurations that evolution found were tried"
 
     def _untried(self, rows: Array) -> Array:
@@ -141,11 +165,26 @@ class Decision:
         return rows[places] if places else rows
 
     def _first_untried(self, rows: Array, values: Array) -> tuple[Config, float] | str:
-        for place in np.argsort(-values, kind="stable"):
+        order = np.argsort(-values, kind="stable")
+        if (witness := self._witness) is not None:
+            witness.leading = self._leading(rows[order], values[order])
+        for place in order:
             config = self.learner.data.cube.decode(rows[place])
             if self.learner.history.tried(config) is None:
                 return config, float(values[place])
         return f"all of the {len(rows)} best configurations were tried"
+
+    def _leading(self, rows: Array, values: Array) -> list[tuple[Config, float]]:
+        """Return the best untried configurations that are not next to a better one, from rows in descending order."""
+        found: list[tuple[Config, float]] = []
+        taken: list[Array] = []
+        for row, value in zip(rows, values.tolist(), strict=True):
+            if len(found) < MOST_LEADING and all(float(np.abs(row - other).max()) > APART for other in taken):
+                config = self.learner.data.cube.decode(row)
+                if self.learner.history.tried(config) is None:
+                    found.append((config, value))
+                    taken.append(row)
+        return found
 
     def _origin(self, known: Known, value: float) -> Origin:
         learner = self.learner

@@ -26,6 +26,9 @@ LEAST_WITH_NETWORKS = 10
 """Minimum number of initial trials with an architecture in the space: NASBOT's initial pools have this many
 networks."""
 
+LEAST_WITH_SOURCES = 3
+"""Minimum number of initial trials where other studies brought something along; otherwise it is half of what it would be."""
+
 
 @dataclass(frozen=True, slots=True)
 class Design:
@@ -74,7 +77,8 @@ def _initial(history: History, data: Observations) -> int:
     d = len(data.cube.labels)
     over_budgets = len(history.levels) > 1  # an observation at the lowest rung is cheap
     count = min(max(d + 1, 4), 10) if over_budgets else min(max(2 * d, 5), 12)
-    return max(count, LEAST_WITH_NETWORKS) if data.networks else count
+    count = max(count, LEAST_WITH_NETWORKS) if data.networks else count
+    return max((count + 1) // 2, LEAST_WITH_SOURCES) if history.brought else count
 
 
 @lru_cache(maxsize=16)

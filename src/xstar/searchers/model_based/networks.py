@@ -19,7 +19,7 @@ from xstar.acquisition.maximise import Score, ScoreWithGradient, climb
 from xstar.acquisition.mutate import evaluations, evolve
 from xstar.journal import History
 from xstar.models.kernels import Array
-from xstar.nets.modifiers import MODIFIERS
+from xstar.nets.modifiers import CHAIN, MODIFIERS
 from xstar.searchers.model_based.observations import Observations
 from xstar.searchers.mutation import is_active, mutated, pools
 from xstar.trial import Config
@@ -80,6 +80,8 @@ def mutation_options(modifiers: str) -> Mapping[str, Any]:
     """Return the options for the mutation of networks."""
     if modifiers == "all":
         return {}
+    if modifiers == "chain":
+        return {"modifiers": CHAIN}
     return {"modifiers": MODIFIERS[:UNITS] if modifiers == "units" else MODIFIERS[UNITS:]}
 
 

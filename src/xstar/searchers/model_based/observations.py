@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -35,7 +35,7 @@ from xstar.core.table import Table
 from xstar.journal import History
 from xstar.nets.catalogue import Catalogue
 from xstar.space.cube import Cube, cube_of
-from xstar.trial import State, Trial
+from xstar.trial import Config, State, Trial
 
 Array = NDArray[np.float64]
 
@@ -111,16 +111,19 @@ class Observations:
         listed = list(trials)
         unknown = [trial for trial in listed if trial.number not in self._rows]
         if unknown:
-            encoded, _ = self.cube.encoder.encode([trial.config for trial in unknown])
-            numbers = [
-                catalogue.enter([trial.config.get(name) for trial in unknown])
-                for name, catalogue in zip(self.cube.encoder.domains, self.networks, strict=True)
-            ]
-            encoded = np.column_stack([encoded, *numbers])
-            if not self.in_numbers:
-                encoded = self.described(encoded)
+            encoded = self.encoded([trial.config for trial in unknown])
             self._rows.update(zip((trial.number for trial in unknown), encoded, strict=True))
         return np.array([self._rows[trial.number] for trial in listed]).reshape(len(listed), self.width)
+
+    def encoded(self, configs: Sequence[Config]) -> Array:
+        """Return encoded configurations; their networks are entered into the catalogues."""
+        encoded, _ = self.cube.encoder.encode(configs)
+        numbers = [
+            catalogue.enter([config.get(name) for config in configs])
+            for name, catalogue in zip(self.cube.encoder.domains, self.networks, strict=True)
+        ]
+        encoded = np.column_stack([encoded, *numbers])
+        return encoded if self.in_numbers else self.described(encoded)
 
     def positions(self, rows: Array) -> Array:
         """Return rows in which descriptive features replace the index of each network."""

@@ -8,6 +8,7 @@ networks it is the GP. With networks, the GP is NASBOT with its default settings
                   budgets if the scheduler has rungs
     distances     ``nets/catalogue.py``: each pair is computed once
     parameters    the MAP estimate; ``samples=4`` draws them from their posterior, as the paper does (B.1)
+    matrices      jitter where they are not positive definite, or a projection with ``project=True``
     acquisition   expected improvement, maximised by evolution (``model_based/networks.py``)
     workers       fantasies, or hallucination with ``pending="hallucination"`` as in the paper
 """
@@ -26,7 +27,7 @@ from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.searchers.base import SEARCHERS
 from xstar.searchers.gp.searcher import GP, suggest
-from xstar.searchers.gp.settings import GPSettings
+from xstar.searchers.gp.settings import GPSettings, of_earlier_releases
 from xstar.searchers.model_based.observations import Observations
 from xstar.trial import Done, New, Suggestion
 
@@ -50,11 +51,14 @@ class NASBOT(GPSettings):
     (120 MLPs or CNNs; -63 % for cells), and predictions become unreliable. With 1 there are none for MLPs and CNNs."""
     modifiers: str = "all"
     """Modifiers for maximising the acquisition function: those that change ``units``, the ``structure``, or ``all``."""
+    project: bool = False
+    """Project matrices of the distance kernel that are not positive semi-definite onto the nearest one that is; otherwise
+    jitter is added to their diagonal."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_names(self, {"distances": DISTANCES, "modifiers": MODIFIERS})
-        check_switches(self, "describe")
+        check_switches(self, "describe", "project")
         if self.distances == "none" and not self.describe:
             raise InvalidArgument("describe", "must be True where distances is none", False, "leave one of them out")
         powers = self.powers if isinstance(self.powers, (tuple, list)) and len(self.powers) == 2 else ()
@@ -67,7 +71,7 @@ class NASBOT(GPSettings):
             from xstar.searchers.gp.fit import GPLearner  # imported at use: see ``model_based/decision.py``
             from xstar.searchers.nasbot.kernel import Architectures
 
-            own = Architectures(self.distances, self.describe, self.powers, self.modifiers)
+            own = Architectures(self.distances, self.describe, self.powers, self.modifiers, self.project)
             return GPLearner(history, data, self, own)
 
         return suggest(self, history, task, rng, learner)
@@ -77,11 +81,11 @@ def _gp_of_schema_1(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Convert "gp" of schema 1, when the GP had NASBOT's settings: either method, unless those are not the defaults."""
     own = {"distances": "both", "describe": True, "powers": [1.0, 1.0], "modifiers": "all"}
     if not set(own) & set(data):
-        return [data]
-    as_gp = {name: value for name, value in data.items() if name not in own}
-    as_nasbot = {**data, "name": "nasbot"}
-    return [as_gp, as_nasbot] if all(data.get(name, own[name]) == own[name] for name in own) else [as_nasbot]
+        return of_earlier_releases(data)
+    as_gp = of_earlier_releases({name: value for name, value in data.items() if name not in own})
+    as_nasbot = of_earlier_releases({**data, "name": "nasbot"})
+    return [*as_gp, *as_nasbot] if all(data.get(name, own[name]) == own[name] for name in own) else as_nasbot
 
 
 SEARCHERS.register("gp", GP, readings=_gp_of_schema_1)
-SEARCHERS.register("nasbot", NASBOT)
+SEARCHERS.register("nasbot", NASBOT, readings=of_earlier_releases)

@@ -33,7 +33,7 @@ from xstar.searchers.model_based.observations import Observations
 from xstar.searchers.model_based.outcomes import feasible_places
 from xstar.searchers.mutation import is_active
 from xstar.space.axes import Axes, Points, axes_of
-from xstar.trial import Config, Done, Origin, Suggestion, Trial
+from xstar.trial import Config, Done, Origin, Suggestion
 
 if TYPE_CHECKING:
     from xstar.searchers.tpe.searcher import TPE
@@ -45,6 +45,9 @@ MOST_BAD = 4_000
 there on a suggestion takes the same time however many trials there were: 33 ms with 50 Floats (24 ms if mixed) at 10,000."""
 ROUNDS = 8
 """Draws of candidates, each of ``TPE.candidates``, until one was not tried."""
+PROVEN, PROVEN_WEIGHT, FADING = 5, 2.0, 10
+"""Of another study, so many configurations count as good, with the weight of two observations together; after more than
+``FADING`` observations n it fades as 1/n."""
 KEPT_NETWORK = 0.5
 """The probability that a candidate has the network of its kernel unchanged, if it has other parameters."""
 
@@ -177,9 +180,18 @@ class _Decision:
 
     @cached_property
     def good(self) -> Parzen:
-        """l."""
-        points = self.parts.observed(self.split.good)
-        return Parzen.of(self.parts.axes, points, np.ones(len(points)))
+        """l: with the best of other studies, whose weight fades as observations come in."""
+        points, weights = self.parts.observed(self.split.good), np.ones(len(self.split.good))
+        if proven := self.proven:
+            points = joined(points, self.parts.points(proven))
+            total = PROVEN_WEIGHT * min(1.0, FADING / self.data.count)
+            weights = np.append(weights, np.full(len(proven), total / len(proven)))
+        return Parzen.of(self.parts.axes, points, weights)
+
+    @cached_property
+    def proven(self) -> list[Config]:
+        """The best configurations of other studies (``warm_start``)."""
+        return [config for source in self.history.brought for config in source.best_first[:PROVEN]]
 
     @cached_property
     def bad(self) -> Parzen:
@@ -199,23 +211,25 @@ class _Decision:
         configs = [cube.decode(row) for row in rows]
         if not cube.encoder.domains:
             return configs
-        trials = self.data.trial[self.split.good]
-        parents = [self.history.trials[trials[at]] if at < len(trials) else None for at in which.tolist()]
+        known = [
+            self.history.trials[number].config for number in self.data.trial[self.split.good].tolist()
+        ] + self.proven
+        parents = [known[at] if at < len(known) else None for at in which.tolist()]
         return [self._with_networks(*pair) for pair in zip(configs, parents, strict=True)]
 
-    def _with_networks(self, plain: Config, parent: Trial | None) -> Config:
+    def _with_networks(self, plain: Config, parent: Config | None) -> Config:
         """Return a configuration with networks near those of ``parent``, or drawn from their prior."""
         space, made = self.history.space, dict(plain)
         for name in self.data.cube.encoder.domains:
             if not is_active(space, name, plain):
                 continue
             domain: Any = space[name]
-            if parent is None or name not in parent.config:
+            if parent is None or name not in parent:
                 made[name] = domain.sample(self.rng)
             elif self.data.cube.width and self.rng.random() < KEPT_NETWORK:
-                made[name] = parent.config[name]
+                made[name] = parent[name]
             else:
-                made[name] = domain.mutate(parent.config[name], self.rng)
+                made[name] = domain.mutate(parent[name], self.rng)
         return {name: made[name] for name in space.parameters if name in made}
 
     def _origin(self, ratio: float) -> Origin:

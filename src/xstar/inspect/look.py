@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xstar.errors import StorageError, UnknownTrial
+from xstar.errors import StorageError, UnknownTrial, XstarError
 from xstar.files import Folders
 from xstar.inspect.audit import Audit, audit_events
 from xstar.journal import History
@@ -32,8 +32,12 @@ class View:
     def __init__(self, journal: SqlJournal) -> None:
         self.name = journal.name
         self.journal = journal
-        self.history = History()
-        self.refresh()
+        events = iter(journal.read(0))
+        first = next(events)
+        assert isinstance(first, Created)
+        self.history = History(rungs_of(first))
+        self.history.fold(first)
+        self.history.extend(events)
 
     @property
     def created(self) -> Created:
@@ -58,6 +62,14 @@ class View:
         """Every decision, made again."""
         searcher, scheduler = Settings().parts(self.created)
         return audit_events(list(self.journal.read(0)), scheduler, searcher)
+
+
+def rungs_of(created: Created) -> tuple[int, ...]:
+    """The budgets at which the study's scheduler compares trials; none where only its own program knows the scheduler."""
+    try:
+        return tuple(Settings().parts(created)[1].rungs)
+    except XstarError:
+        return ()
 
 
 @contextmanager

@@ -1,0 +1,90 @@
+"""Looking closer: ``xstar why`` a trial, ``xstar fork`` a study, ``xstar watch`` one while it runs."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+from rich.live import Live
+from rich.text import Text
+
+from xstar.cli.options import STORAGE, Storage, StudyName
+from xstar.cli.text import command, console
+from xstar.core.words import plural
+from xstar.inspect.look import look
+from xstar.study import DEFAULT_STORAGE
+
+
+def why(
+    study: StudyName,
+    trial: Annotated[int, typer.Argument(metavar="TRIAL", help="The trial's number.", show_default=False)],
+    storage: Storage = STORAGE,
+) -> None:
+    """Explain a trial: what the searcher knew, what it expected, what the runners-up were, what the scheduler made of it."""
+    from xstar.inspect.why import why as explain  # at use: models
+
+    out = console()
+    with look(study, storage) as view:
+        view.trial(trial)
+        for line in explain(view.journal, trial).lines():
+            out.print(line, soft_wrap=True)
+
+
+def fork(
+    study: StudyName,
+    at: Annotated[
+        int | None,
+        typer.Option(metavar="EVENT", help="After so many events; `xstar why` names them.", show_default="all of them"),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The new study's name.", show_default="STUDY-fork-EVENT")
+    ] = None,
+    method: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Its method.", show_default="that of the old study")
+    ] = None,
+    max_budget: Annotated[
+        int | None, typer.Option(metavar="N", help="Epochs of a full training.", show_default="as in the old study")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Its seed.", show_default="as in the old study")] = None,
+    storage: Storage = STORAGE,
+) -> None:
+    """Begin a new study at any moment of an old one, to see what another method would have done from there."""
+    from xstar.inspect.fork import fork as make
+
+    with look(study, storage) as view:
+        events = list(view.journal.read(0))
+        moment = len(events) if at is None else at
+        target = name or f"{study}-fork-{moment}"
+        kept = make(events, moment, target, storage, method=method, max_budget=max_budget, seed=seed)
+    out = console()
+    out.print(
+        f"study {target!r} begins with {plural(kept, 'trial')}, as {study!r} was after {moment} events", soft_wrap=True
+    )
+    where = () if storage == DEFAULT_STORAGE else ("--storage", storage)
+    out.print(f"run it:       {command('run', 'FILE', '--study', target, *where)}", soft_wrap=True)
+
+
+def watch(
+    study: StudyName,
+    every: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds between two looks.", min=0.1)] = 1.0,
+    once: Annotated[bool, typer.Option("--once", help="Print it once and end.")] = False,
+    storage: Storage = STORAGE,
+) -> None:
+    """Watch a study that runs elsewhere, from another terminal or machine. It only reads; Ctrl-C ends the watching."""
+    from xstar.progress.watching import Watched, picture_of
+
+    out = console()
+    with look(study, storage) as view:
+        watched = Watched(view)
+        if once or not out.is_terminal:
+            out.print(picture_of(watched))
+            return
+        with Live(console=out, get_renderable=lambda: picture_of(watched), refresh_per_second=4) as live:
+            try:
+                while True:
+                    time.sleep(every)
+                    watched.look()
+                    live.refresh()
+            except KeyboardInterrupt:
+                out.print(Text("no longer watching; the study goes on", "dim"))

@@ -1,0 +1,204 @@
+"""Studies as the dashboard follows them: one fold per study, however many pages look at it.
+
+A page never makes the database work: one thread reads what is new, once a second, of the studies that someone looks at. A long
+journal is folded in portions, and pages are answered from what is folded so far, with a note of how far that is. Nothing is
+written here, no lease is looked at, and no lock of the database is held between two reads.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from xstar.errors import InvalidArgument, UnknownStudy, XstarError
+from xstar.executors.clock import wall_clock
+from xstar.inspect.look import rungs_of
+from xstar.journal import Event, History
+from xstar.journal.events import Created
+from xstar.plots.source import Moment, Readable
+from xstar.storage import tables
+
+if TYPE_CHECKING:
+    from xstar.storage import SqlJournal, SqlStorage
+
+PORTION = 5000
+"""Events folded at a time, as many as the journal reads at once (about 50 ms): so long a page may have to wait for the fold."""
+FIRST = 20_000
+"""Events folded before the first page of a study is answered: small studies are whole at once."""
+MOST_FEEDS = 4
+"""Studies that are kept folded; the one looked at longest ago goes first. A study of 100,000 trials and a million reports takes
+some 700 MB, so this bounds the server's memory."""
+KEEP_SECONDS = 60.0
+"""A study that nobody asked about for so long is no longer followed."""
+LOOK_SECONDS = 1.0
+RECENT = 20_000
+"""Events whose trials are remembered, to tell pages what is new."""
+MOST_FIGURES = 48
+"""Figures kept by study; each is a few hundred kB at most."""
+
+
+class First:
+    """The first events of a journal, as a journal."""
+
+    def __init__(self, journal: Readable, count: int) -> None:
+        self._journal, self._count = journal, count
+
+    def read(self, since: int) -> Iterator[Event]:
+        return islice(iter(self._journal.read(since)), max(0, self._count - since))
+
+
+class Feed:
+    """One study, folded as far as it was read."""
+
+    def __init__(self, journal: SqlJournal) -> None:
+        self.name = journal.name
+        self.journal = journal
+        self.lock = threading.RLock()
+        self.history = _begun(journal)
+        self.asked_at = wall_clock()
+        self.total = 1
+        """Events that the journal has, as of the last look."""
+        self.changed: deque[tuple[int, int]] = deque(maxlen=RECENT)
+        """(number of the event, its trial) of the latest events."""
+        self._past: History | None = None
+        self._past_lock = threading.RLock()
+        self._figures: OrderedDict[Any, bytes] = OrderedDict()
+
+    def advance(self, portion: int = PORTION) -> int:
+        """Fold at most ``portion`` further events; returns how many there were."""
+        with self.lock:
+            count = 0
+            for event in islice(iter(self.journal.read(self.history.seen)), portion):
+                number = getattr(event, "trial", None)
+                if number is not None:
+                    self.changed.append((self.history.seen, number))
+                self.history.fold(event)
+                count += 1
+            self.total = max(self.total, self.history.seen)
+            return count
+
+    @property
+    def caught_up(self) -> bool:
+        return self.history.seen >= self.total
+
+    def trials_since(self, seen: int) -> list[int] | None:
+        """The trials that events from number ``seen`` on speak of; ``None``: more than are remembered."""
+        with self.lock:
+            if self.changed and self.changed[0][0] > seen and len(self.changed) == RECENT:
+                return None
+            return sorted({trial for place, trial in self.changed if place >= seen})
+
+    def at(self, seen: int | None, use: Callable[[Moment], Any]) -> Any:
+        """What ``use`` makes of the study as it was after ``seen`` events (``None``: as it is now)."""
+        if seen is None or seen >= self.history.seen:
+            with self.lock:
+                return use(Moment(self.name, self.history, First(self.journal, self.history.seen)))
+        if seen < 1:
+            raise InvalidArgument("at", "must be at least 1: the first event creates the study", seen)
+        with self._past_lock:
+            past = self._past
+            if past is None or past.seen > seen:
+                past = self._past = _begun(self.journal)
+            past.extend(islice(iter(self.journal.read(past.seen)), seen - past.seen))
+            return use(Moment(self.name, past, First(self.journal, past.seen)))
+
+    def cached(self, key: Any, make: Callable[[], bytes]) -> bytes:
+        """What was made for ``key``, from now on."""
+        with self.lock:
+            found = self._figures.get(key)
+        if found is None:
+            found = make()
+            with self.lock:
+                self._figures[key] = found
+                while len(self._figures) > MOST_FIGURES:
+                    self._figures.popitem(last=False)
+        return found
+
+
+def _begun(journal: Readable) -> History:
+    first = next(iter(journal.read(0)))
+    assert isinstance(first, Created)
+    history = History(rungs_of(first))
+    history.fold(first)
+    return history
+
+
+class Feeds:
+    """The studies of a storage that someone looks at."""
+
+    def __init__(self, storage: SqlStorage) -> None:
+        self.storage = storage
+        self._feeds: OrderedDict[str, Feed] = OrderedDict()
+        self._lock = threading.Lock()
+        self.trouble = ""
+        """Why the storage could not be read at the last look; empty: it could."""
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def counts(self) -> dict[str, int]:
+        """How many events each study has."""
+        query = sa.select(tables.studies.c.name, tables.studies.c.events).order_by(tables.studies.c.name)
+        rows: Iterable[Any] = self.storage.database.read(lambda connection: connection.execute(query).all())
+        return {str(name): int(events) for name, events in rows}
+
+    def get(self, name: str) -> Feed:
+        """The feed of a study, which is followed from now on."""
+        with self._lock:
+            feed = self._feeds.get(name)
+            if feed is None:
+                feed = self._feeds[name] = self.read(name)
+            self._feeds.move_to_end(name)
+            feed.asked_at = wall_clock()
+            while len(self._feeds) > MOST_FEEDS:
+                self._feeds.popitem(last=False)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._follow, name="xstar-dashboard", daemon=True)
+                self._thread.start()
+        return feed
+
+    def known(self, name: str) -> Feed | None:
+        """The feed, if someone looks at it already."""
+        return self._feeds.get(name)
+
+    def read(self, name: str) -> Feed:
+        """A feed of its own, with the first events folded."""
+        feed = Feed(self.storage.open(name))
+        feed.total = self.counts().get(name, 1)
+        feed.advance(FIRST)
+        return feed
+
+    def close(self) -> None:
+        """Stop following."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(timeout=5)
+
+    def _follow(self) -> None:
+        while not self._stop.wait(LOOK_SECONDS):
+            try:
+                counts = self.counts()
+            except XstarError as error:  # the database is away: the pages say so, and it is tried again
+                self.trouble = str(error)
+                continue
+            self.trouble = ""
+            for name, feed in list(self._feeds.items()):
+                if counts.get(name, 0) < feed.history.seen:
+                    self._feeds.pop(name, None)  # deleted, and perhaps another one made by that name
+                elif wall_clock() - feed.asked_at < KEEP_SECONDS:
+                    feed.total = counts[name]
+                    self._catch_up(feed)
+
+    def _catch_up(self, feed: Feed) -> None:
+        try:
+            while not self._stop.is_set() and not feed.caught_up and feed.advance():
+                feed.asked_at = max(feed.asked_at, wall_clock() - KEEP_SECONDS / 2)
+                self._stop.wait(0.01)  # pages first
+        except UnknownStudy:
+            self._feeds.pop(feed.name, None)
+        except XstarError as error:
+            self.trouble = str(error)

@@ -1,0 +1,150 @@
+"""What the pages are told about a study: plain JSON, made of its history."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from xstar.core.words import short
+from xstar.files import Folders
+from xstar.journal import History
+from xstar.plots import network_data
+from xstar.plots.figure import plain
+from xstar.plots.source import thinned
+from xstar.study.naming import described
+from xstar.trial import State, Trial, last_line
+
+LONGEST = 120
+"""Characters of a value in a table: an architecture written out would hide all else."""
+MOST_REPORTS = 1000
+MOST_FILES = 200
+
+
+def summary(name: str, history: History, total: int | None = None) -> dict[str, Any]:
+    """A study at a glance."""
+    created, best = history.created, history.best
+    made = {
+        "name": name,
+        "metric": created.metric,
+        "direction": created.direction,
+        "method": described(created),
+        "why": created.why,
+        "seed": created.seed,
+        "version": created.version,
+        "created": created.at,
+        "latest": latest(history),
+        "counts": {state.value: history.count(state) for state in State if history.count(state)},
+        "trials": len(history.trials),
+        "queued": len(history.queue),
+        "epochs": epochs(history),
+        "rungs": list(history.levels),
+        "constraints": [str(bound) for bound in history.bounds],
+        "parameters": {key: short_repr(given) for key, given in history.space.parameters.items()},
+        "best": None if best is None else row(history, best),
+        "seen": history.seen,
+        "total": max(history.seen, total or 0),
+    }
+    return plain(made)  # type: ignore[no-any-return]
+
+
+def latest(history: History) -> float:
+    """When something last happened, as far as the last trials tell."""
+    recent = history.trials[-50:] + [history.trials[number] for number in history.ended[-50:]]
+    recent += list(history.running.values())[:200]
+    times = [trial.reports[-1].at if trial.reports else trial.asked_at for trial in recent]
+    return max([history.created.at, *times])
+
+
+def epochs(history: History) -> int:
+    """The epochs that all trials together trained: counted once per trial that is over."""
+    known = history.memo.get(_Epochs) or history.memo.put(_Epochs())
+    return known.upto(history)
+
+
+class _Epochs:
+    """A sum that grows with the trials that end."""
+
+    def __init__(self) -> None:
+        self._ended = self._sum = 0
+
+    def upto(self, history: History) -> int:
+        for number in history.ended[self._ended :]:
+            self._sum += history.trials[number].budget
+        self._ended = len(history.ended)
+        live = (*history.running.values(), *history.waiting.values(), *history.paused.values())
+        return self._sum + sum(trial.budget for trial in live)
+
+
+def short_repr(given: object) -> str:
+    """A parameter as it would be written, not without end."""
+    text = repr(given)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def row(history: History, trial: Trial) -> dict[str, Any]:
+    """A trial as a row of the table."""
+    made = {
+        "number": trial.number,
+        "state": trial.state.value,
+        "value": trial.value,
+        "budget": trial.budget,
+        "target": trial.target,
+        "bracket": trial.bracket,
+        "seconds": trial.seconds,
+        "began": trial.asked_at,
+        "origin": _cut(str(trial.origin)),
+        "reason": _cut(last_line(trial.reason)) if trial.reason else "",
+        "config": {name: _shown(value) for name, value in trial.config.items()},
+    }
+    return plain(made)  # type: ignore[no-any-return]
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, bool | int) or value is None:
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    graph = network_data.graph_of(value)
+    if graph is not None:
+        return f"{len(graph.layers)} layers, mass {graph.mass:,.4g}"
+    return _cut(short(value))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def whole(history: History, trial: Trial, folders: Folders) -> dict[str, Any]:
+    """All there is to know about one trial."""
+    reports = [trial.reports[place] for place in thinned(len(trial.reports), MOST_REPORTS)]
+    made = {
+        **row(history, trial),
+        "config": history.space.dump(trial.config),
+        "origin": str(trial.origin),
+        "seen": trial.seen,
+        "reason": trial.reason or "",
+        "attempt": trial.attempt,
+        "crashes": trial.crashes,
+        "lost": trial.times_lost,
+        "attrs": dict(trial.attrs),
+        "metric": history.created.metric,
+        "reports": [{"budget": each.budget, "metrics": dict(each.metrics), "at": each.at} for each in reports],
+        "reported": len(trial.reports),
+        "networks": [name for name, value in trial.config.items() if network_data.graph_of(value) is not None],
+        "files": files(folders, trial.number),
+        "rungs": list(history.levels),
+    }
+    return plain(made)  # type: ignore[no-any-return]
+
+
+def files(folders: Folders, trial: int) -> list[dict[str, Any]]:
+    """Names and sizes of what the trial left in its folder; links are not followed."""
+    folder = folders.of(trial)
+    found: list[dict[str, Any]] = []
+    if folder.is_dir():
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and not path.is_symlink():
+                found.append({"name": path.relative_to(folder).as_posix(), "bytes": path.stat().st_size})
+            if len(found) == MOST_FILES:
+                break
+    return found

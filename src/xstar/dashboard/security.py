@@ -1,0 +1,236 @@
+"""Who may ask, how much and how often, and what a page may load: one layer around everything the server answers.
+
+host        the name in the address bar has to be ours: a page elsewhere cannot point its own name at this server
+origin      what changes something has to come from our own pages, or carry the token in a header as programs do
+token       as a header (``Authorization: Bearer …``) or as a cookie that scripts cannot read (``HttpOnly``) and that
+            browsers send to our own pages only (``SameSite=Strict``); compared in constant time
+size, rate  bodies and addresses have a largest size, clients a largest rate
+headers     a content security policy without inline scripts; no framing, no sniffing, no referrer, no caching of data
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass, field
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import urlsplit
+
+from xstar.executors.clock import stopwatch, wall_clock
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+COOKIE = "xstar-session"
+MOST_BODY = 1_000_000
+"""Bytes of a request's body: a configuration with an architecture has a few thousand."""
+MOST_ADDRESS = 8_000
+RATE, BURST = 100.0, 600.0
+"""Requests per second and at once, by client: a page with twelve plots asks for some twenty things when it opens, and then for
+as many every three seconds at most while it is in sight. All pages of one machine are one client."""
+LOGINS, LOGIN_RATE = 10.0, 0.2
+"""Attempts at the token: ten at once, then one every five seconds, for all clients together."""
+MOST_CLIENTS = 1000
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+PUBLIC = ("/login", "/static/")
+"""What is answered without the token: the page that asks for it, and what that page is made of."""
+
+# Plotly writes style rules; scripts come from files of ours alone, and none is compiled from text.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+}
+
+
+@dataclass(frozen=True)
+class Access:
+    """Who is let in."""
+
+    token: str | None
+    """``None``: everyone who reaches the server may read, and nobody may write."""
+    hosts: tuple[str, ...] = LOOPBACK
+    """Names under which the server may be called."""
+
+    @property
+    def session(self) -> str:
+        """What the cookie holds: derived from the token, so that it survives a restart and does not give the token away."""
+        return hmac.new((self.token or "").encode(), b"xstar dashboard session", hashlib.sha256).hexdigest()
+
+    def is_token(self, given: str) -> bool:
+        return self.token is not None and _same(given, self.token)
+
+    def is_known(self, headers: dict[str, str]) -> bool:
+        """Whether a request carries the token or the cookie."""
+        kind, _, given = headers.get("authorization", "").partition(" ")
+        if kind.lower() == "bearer" and self.is_token(given.strip()):
+            return True
+        return self.token is not None and _same(_cookie(headers.get("cookie", "")), self.session)
+
+    def cookie(self) -> str:
+        """The header that sets the cookie."""
+        return f"{COOKIE}={self.session}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000"
+
+
+def _same(a: str, b: str) -> bool:
+    return hmac.compare_digest(a.encode(), b.encode())
+
+
+def _cookie(header: str) -> str:
+    try:
+        found = SimpleCookie(header).get(COOKIE)
+    except CookieError:
+        return ""
+    return "" if found is None else found.value
+
+
+@dataclass
+class Bucket:
+    """Allows ``burst`` at once and ``rate`` per second."""
+
+    rate: float
+    burst: float
+    left: float = field(init=False)
+    asked: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.left = self.burst
+
+    def take(self, now: float) -> bool:
+        """Whether one more is allowed now."""
+        self.left = min(self.burst, self.left + self.rate * max(0.0, now - self.asked))
+        self.asked = now
+        if self.left < 1:
+            return False
+        self.left -= 1
+        return True
+
+
+class Guard:
+    """The layer."""
+
+    def __init__(self, app: App, access: Access, closing: threading.Event) -> None:
+        self._app = app
+        self.closing = closing
+        """To be set before the server ends."""
+        self._access = access
+        self._now = stopwatch(wall_clock)
+        self._clients: OrderedDict[str, Bucket] = OrderedDict()
+        self._logins = Bucket(LOGIN_RATE, LOGINS)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in scope["headers"]}
+        refused = self._refusal(scope, headers)
+        answer = _with_headers(send, scope["path"])
+        if refused is not None:
+            await _refuse(answer, *refused, wants_page=_wants_page(scope, headers))
+            return
+        await self._app(scope, _limited(receive), answer)
+
+    def _refusal(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
+        """The status and the reason why a request is not answered; ``None``: it is."""
+        if len(scope.get("raw_path") or scope["path"].encode()) + len(scope["query_string"]) > MOST_ADDRESS:
+            return 414, f"an address has at most {MOST_ADDRESS} characters"
+        if _host(headers.get("host", "")) not in self._access.hosts:
+            return 421, "this server is not called by that name; start it with --allow-host NAME"
+        if not self._allowed(scope):
+            return 429, "too many requests; wait a second"
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > MOST_BODY:
+            return 413, f"a body has at most {MOST_BODY} bytes"
+        if scope["method"] not in ("GET", "HEAD") and not _own_origin(headers):
+            return 403, "a page of another origin may not change anything here"
+        if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
+            return 403, "a page of another site may not read this"
+        path = scope["path"]
+        if path == "/login" and scope["method"] == "POST" and not self._logins.take(self._now()):
+            return 429, "too many attempts; wait a few seconds"
+        if self._access.token is None or path.startswith(PUBLIC) or self._access.is_known(headers):
+            return None
+        return 401, "the token is missing or wrong"
+
+    def _allowed(self, scope: Scope) -> bool:
+        client = (scope.get("client") or ("?", 0))[0]
+        bucket = self._clients.setdefault(client, Bucket(RATE, BURST))
+        self._clients.move_to_end(client)
+        while len(self._clients) > MOST_CLIENTS:
+            self._clients.popitem(last=False)
+        return bucket.take(self._now())
+
+
+def _host(given: str) -> str:
+    """The name in a host header, without its port."""
+    try:
+        return (urlsplit(f"//{given}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _own_origin(headers: dict[str, str]) -> bool:
+    """Whether a request that changes something comes from a page of ours, or from no page at all."""
+    origin = headers.get("origin")
+    if origin is None:
+        return headers.get("sec-fetch-site", "none") in ("none", "same-origin")
+    return urlsplit(origin).netloc == headers.get("host") != ""
+
+
+def _wants_page(scope: Scope, headers: dict[str, str]) -> bool:
+    return (
+        scope["method"] == "GET" and "text/html" in headers.get("accept", "") and not scope["path"].startswith("/api/")
+    )
+
+
+def _limited(receive: Receive) -> Receive:
+    """A body that ends the connection when it is longer than it said."""
+    total = 0
+
+    async def read() -> MutableMapping[str, Any]:
+        nonlocal total
+        message = await receive()
+        total += len(message.get("body", b""))
+        return {"type": "http.disconnect"} if total > MOST_BODY else message
+
+    return read
+
+
+def _with_headers(send: Send, path: str) -> Send:
+    fixed = [(key.encode(), value.encode()) for key, value in HEADERS.items()]
+    if not path.startswith("/static/"):
+        fixed.append((b"cache-control", b"no-store"))
+
+    async def answer(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", ()), *fixed]}
+        await send(message)
+
+    return answer
+
+
+async def _refuse(send: Send, status: int, reason: str, *, wants_page: bool) -> None:
+    if status == 401 and wants_page:
+        await send({"type": "http.response.start", "status": 303, "headers": [(b"location", b"/login")]})
+        await send({"type": "http.response.body", "body": b""})
+        return
+    body = json.dumps({"error": reason}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

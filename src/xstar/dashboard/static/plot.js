@@ -1,0 +1,104 @@
+// Figures: fetched when they come into view, drawn by Plotly, redrawn when the study or the theme changes.
+import { fill, get, h, problem } from "/static/ui.js";
+
+const LIGHTER = { "#3d4db3": "#97a4ff", "#b4540a": "#ff9d4d", "#117a54": "#3ecf94", "#a3195b": "#ff7ab5", "#1f2f86": "#dfe5ff", "#a9c7e6": "#3f5f9e", "#6b6b00": "#c8c84a", "#0b7285": "#4fc3d9", "#7a3ea8": "#c18ae8", "#35103f": "#f6e7a9", "#8a1f4f": "#f0a860", "#e6dcb8": "#3d1846" };
+
+let loading;
+
+export function plotly() {
+  loading ??= new Promise((done, failed) => {
+    const script = h("script", { src: "/static/plotly.js" });
+    script.addEventListener("load", () => done(window.Plotly));
+    script.addEventListener("error", () => failed(new Error("Plotly's script could not be loaded")));
+    document.head.append(script);
+  });
+  return loading;
+}
+
+export const dark = () => (document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+
+function themed(figure) {
+  if (!dark()) return figure;
+  return JSON.parse(JSON.stringify(figure).replace(/"#[0-9a-f]{6}"/g, (word) => `"${LIGHTER[word.slice(1, -1)] ?? word.slice(1, -1)}"`));
+}
+
+// What the server escaped for Plotly, as text.
+const plain = (text) => text.replaceAll("<br>", " · ").replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
+
+export async function draw(place, figure) {
+  const Plotly = await plotly();
+  const { data, layout } = themed(figure);
+  const style = getComputedStyle(document.body);
+  const height = layout.height ?? 360;
+  place.style.minHeight = `${height}px`;
+  const own = { ...layout, height, title: undefined, margin: { ...layout.margin, t: 20 }, font: { ...layout.font, color: style.color } };
+  await Plotly.react(place, data, own, { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] });
+}
+
+export class Plot {
+  // ``chosen`` and ``pointed`` are told the number of the trial that is clicked or pointed at, and the figure.
+  constructor(source, controls = [], { chosen = null, pointed = null } = {}) {
+    this.source = source; // () => [address, parameters]
+    this.heard = { plotly_click: chosen, plotly_hover: pointed };
+    this.heading = h("b", {});
+    this.subtitle = h("span", {});
+    this.place = h("div", { class: "plot" });
+    this.element = h("figure", { "aria-busy": "true" }, h("figcaption", {}, h("div", { class: "row" }, this.heading, h("span", {}, controls)), this.subtitle), this.place);
+    this.stale = true;
+    this.visible = false;
+    new IntersectionObserver((seen) => {
+      this.visible = seen.some((each) => each.isIntersecting);
+      if (this.visible && this.stale) this.load();
+    }, { rootMargin: "200px" }).observe(this.element);
+  }
+
+  renew() {
+    this.stale = true;
+    if (this.visible) this.load();
+  }
+
+  async load() {
+    if (this.busy) return;
+    this.busy = true;
+    this.stale = false;
+    const begun = performance.now();
+    try {
+      this.figure = await get(...this.source());
+      this.heading.textContent = plain(this.figure.layout.title.text);
+      this.subtitle.textContent = plain(this.figure.layout.title.subtitle.text ?? "");
+      this.place.setAttribute("role", "img");
+      this.place.setAttribute("aria-label", `${this.heading.textContent}. ${this.subtitle.textContent}`);
+      await this.show();
+    } catch (error) {
+      window.Plotly?.purge(this.place);
+      fill(this.place, problem(error));
+    } finally {
+      this.busy = false;
+      this.took = performance.now() - begun;
+      this.element.setAttribute("aria-busy", "false");
+      if (this.stale && this.visible) this.load();
+    }
+  }
+
+  async show() {
+    if (!this.figure) return;
+    if (this.figure.data.length === 0) {
+      window.Plotly?.purge(this.place);
+      this.place.style.minHeight = "0";
+      const words = (this.figure.layout.annotations ?? []).map((note) => plain(note.text)).join(" ");
+      fill(this.place, h("p", { class: "quiet" }, words));
+      return;
+    }
+    if (this.place.querySelector("p")) fill(this.place);
+    await draw(this.place, this.figure);
+    for (const [event, told] of Object.entries(this.heard)) {
+      this.place.removeAllListeners(event);
+      if (told) this.place.on(event, ({ points }) => this.tell(told, points[0]));
+    }
+  }
+
+  tell(told, point) {
+    const trial = [point?.customdata].flat()[0];
+    if (Number.isInteger(trial)) told(trial, this.figure);
+  }
+}

@@ -1,0 +1,67 @@
+"""What another study observed, as searchers read it: configurations of this study's space, and losses at budgets.
+
+Losses of different studies are not comparable: a searcher compares those of one source among themselves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from xstar.core.words import plural
+from xstar.errors import CorruptJournal
+from xstar.journal.events import Brought
+from xstar.space import Space
+from xstar.space.widening import in_wider
+from xstar.trial import Config
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The observations of one other study."""
+
+    name: str
+    configs: tuple[Config, ...]
+    observed: tuple[tuple[int, int, float], ...]
+    """(place among ``configs``, budget, loss), in the order of that study's journal."""
+
+    @property
+    def best_first(self) -> list[Config]:
+        """The configurations that got furthest, lowest loss first, then the others in the same way."""
+        last: dict[int, tuple[int, float]] = {}
+        for place, budget, loss in self.observed:
+            if place not in last or budget >= last[place][0]:
+                last[place] = (budget, loss)
+        order = sorted(last, key=lambda place: (-last[place][0], last[place][1], place))
+        return [self.configs[place] for place in order]
+
+    @property
+    def in_words(self) -> str:
+        """``30 configurations of 'last-month'``."""
+        return (
+            f"{plural(len(self.configs), 'configuration')} of {repr(self.name) if self.name else 'a study in memory'}"
+        )
+
+    def in_wider(self, space: Space, fill: Config) -> Source:
+        """The same observations in a wider space."""
+        return replace(self, configs=tuple(in_wider(config, space, fill) for config in self.configs))
+
+
+def read_source(event: Brought, load: Callable[[dict[str, Any]], Config], where: str) -> Source:
+    """The source that an event describes; a journal that contradicts itself is corrupt."""
+    made: list[tuple[int, int, float]] = []
+    for entry in event.observed:
+        if not _is_observation(entry, len(event.configs)):
+            raise CorruptJournal(f"{where} (brought): an observation is [place, budget, loss], not {entry!r}")
+        made.append((entry[0], entry[1], float(entry[2])))
+    return Source(event.source, tuple(load(config) for config in event.configs), tuple(made))
+
+
+def _is_observation(entry: Any, count: int) -> bool:
+    if not isinstance(entry, list | tuple) or len(entry) != 3:
+        return False
+    place, budget, loss = entry
+    whole = type(place) is int and 0 <= place < count and type(budget) is int and budget >= 1
+    return whole and type(loss) in (int, float) and math.isfinite(loss)

@@ -1,0 +1,144 @@
+"""Chain: sequences of operations, one after the other, as values of a parameter.
+
+The operations are labels of any family, those of your own included (``nets.register_family``): the blocks of a transformer, the
+message-passing layers of a graph network. Operations have equal units, so that a chain is a list of names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from xstar.core.checks import whole_number
+from xstar.errors import InvalidConfig, InvalidSpace
+from xstar.nets.graph import Graph, Layer
+from xstar.nets.labels import label
+from xstar.space import read_when, register_domain, when_from_json
+from xstar.space.values import Json
+
+UNITS = 16
+"""Units of every operation that has some. Only ratios of masses depend on it."""
+
+
+@dataclass(frozen=True)
+class ChainNetwork:
+    """A chain: its operations, from the input to the output.
+
+    >>> [layer.op for layer in ChainNetwork(("nor_conv_3x3", "skip_connect")).graph.layers]
+    ['ip', 'nor_conv_3x3', 'skip_connect', 'softmax', 'op']
+    """
+
+    operations: tuple[str, ...]
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The chain as a graph for OTMANN."""
+        inner = [Layer(name, UNITS if label(name).units else None) for name in self.operations]
+        layers = [Layer("ip"), *inner, Layer("softmax"), Layer("op")]
+        return Graph(layers, [(place, place + 1) for place in range(len(layers) - 1)])
+
+
+@dataclass(frozen=True)
+class Chain:
+    """All chains of these operations with a length in ``min_length`` … ``max_length``. Values are ``ChainNetwork``.
+
+    >>> Chain(("nor_conv_1x1", "nor_conv_3x3"), max_length=3).size
+    14
+    """
+
+    operations: tuple[str, ...]
+    max_length: int = 8
+    min_length: int = 1
+    when: Mapping[str, Any] | None = None
+
+    kind: ClassVar[str] = "chain"
+
+    def __post_init__(self) -> None:
+        most = whole_number("max_length", self.max_length, least=1, error=InvalidSpace)
+        least = whole_number("min_length", self.min_length, least=1, error=InvalidSpace)
+        if least > most:
+            raise InvalidSpace("min_length", f"must not be above max_length, {most}", least)
+        names = checked_operations(self.operations)
+        fields = {"operations": names, "max_length": most, "min_length": least, "when": read_when(self.when)}
+        for field, value in fields.items():
+            object.__setattr__(self, field, value)
+
+    @property
+    def edges(self) -> int:
+        """The number of places for an operation."""
+        return self.max_length
+
+    @property
+    def size(self) -> int:
+        """The number of chains."""
+        return sum(len(self.operations) ** length for length in range(self.min_length, self.max_length + 1))
+
+    def sample(self, rng: np.random.Generator) -> ChainNetwork:
+        """Draw a length uniformly, and then the operations."""
+        length = int(rng.integers(self.min_length, self.max_length + 1))
+        return ChainNetwork(tuple(self.operations[i] for i in rng.integers(len(self.operations), size=length).tolist()))
+
+    def mutate(self, value: ChainNetwork, rng: np.random.Generator) -> ChainNetwork:
+        """Change one operation, insert one, or remove one."""
+        chain, length = list(value.operations), len(value.operations)
+        ways = ["change"] if len(self.operations) > 1 else []
+        ways += ["insert"] if length < self.max_length else []
+        ways += ["remove"] if length > self.min_length else []
+        if not ways:
+            return value
+        way = ways[int(rng.integers(len(ways)))]
+        place = int(rng.integers(length + (way == "insert")))
+        if way == "remove":
+            del chain[place]
+            return ChainNetwork(tuple(chain))
+        others = [name for name in self.operations if way == "insert" or name != chain[place]]
+        chosen = others[int(rng.integers(len(others)))]
+        chain[place : place + (way == "change")] = [chosen]
+        return ChainNetwork(tuple(chain))
+
+    def contains(self, value: object) -> bool:
+        return (
+            isinstance(value, ChainNetwork)
+            and self.min_length <= len(value.operations) <= self.max_length
+            and all(operation in self.operations for operation in value.operations)
+        )
+
+    def dump(self, value: ChainNetwork) -> Json:
+        return list(value.operations)
+
+    def parse(self, data: Json) -> ChainNetwork:
+        value = ChainNetwork(tuple(data)) if isinstance(data, (list, tuple)) else None
+        if value is None or not self.contains(value):
+            rule = f"must be {self.min_length} to {self.max_length} operations of {', '.join(self.operations)}"
+            raise InvalidConfig("data", rule, data)
+        return value
+
+    def to_json(self) -> Json:
+        return {"operations": list(self.operations), "max_length": self.max_length, "min_length": self.min_length}
+
+    @classmethod
+    def from_json(cls, data: Json) -> Chain:
+        operations = tuple(data["operations"])
+        return cls(operations, data["max_length"], data["min_length"], when_from_json(data.get("when")))
+
+
+def checked_operations(given: Any, family: str | None = None) -> tuple[str, ...]:
+    """Return different processing labels of one family (of ``family``, if it is given)."""
+    names = tuple(given) if isinstance(given, (tuple, list)) else ()
+    if not names or len(set(names)) < len(names):
+        raise InvalidSpace("operations", "must be a list of different ones", given)
+    families = {label(name).family for name in names}
+    if len(families) > 1 or None in families or (family is not None and families != {family}):
+        rule = f"must be labels of {'one family' if family is None else f'the family {family}'}"
+        found = ", ".join(f"{name} ({label(name).family})" for name in names)
+        raise InvalidSpace("operations", rule, found, "add labels with nets.register_label")
+    if wrong := [name for name in names if label(name).role != "processing" or label(name).strides != (1,)]:
+        raise InvalidSpace("operations", "must process, without a stride", ", ".join(wrong))
+    return names
+
+
+register_domain(Chain.kind, Chain.from_json)

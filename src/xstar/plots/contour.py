@@ -1,0 +1,182 @@
+"""Two parameters and what a Gaussian process believes between the trials: its mean and its uncertainty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from xstar.errors import InvalidArgument
+from xstar.models.gp import NotPositiveDefinite
+from xstar.plots.figure import RAMP, Figure, dots, empty, figure, text
+from xstar.plots.models import FEWEST, Learned
+from xstar.plots.slices import across
+from xstar.plots.source import Array, Dimension, Source, dimensions, joined
+
+STEPS = 32
+"""Points of the grid along each axis."""
+MOST_DOTS = 500
+
+
+@dataclass(frozen=True, eq=False)
+class Contour:
+    """The surrogate over two parameters; all others are as in the best trial."""
+
+    metric: str
+    x: Dimension
+    y: Dimension
+    across: Array
+    up: Array
+    mean: Array
+    """(up, across), in the user's own direction."""
+    deviation: Array
+    """Of the function, without noise."""
+    dots: tuple[Array, Array, list[int]]
+    best: tuple[float, float]
+    minimise: bool
+    fitted: int
+    which: str
+
+
+@dataclass(frozen=True)
+class NoContour:
+    """Why there is none."""
+
+    metric: str
+    reason: str
+
+
+def compute(source: Source, *, x: str | None = None, y: str | None = None) -> Contour | NoContour:
+    """The Gaussian process over two parameters; without names, over the two it finds most relevant."""
+    history = source.history
+    metric, known = history.created.metric, {each.name: each for each in dimensions(history)}
+    for argument, name in (("x", x), ("y", y)):
+        if name is not None and name not in known:
+            raise InvalidArgument(argument, f"must be a parameter with an axis ({', '.join(known) or 'none'})", name)
+    if x is not None and x == y:
+        raise InvalidArgument("y", "must be another parameter than x", y)
+    learned, best = Learned.of(history), history.best
+    if not learned.enough or best is None:
+        return NoContour(metric, f"needs {FEWEST} trials that can be compared; there are {len(learned.trials)}")
+    active = [name for name in known if name in best.config]
+    if len({*active, *(name for name in (x, y) if name)}) < 2:
+        return NoContour(metric, "needs two parameters with an axis that are active in the best trial")
+    for name in (x, y):
+        if name is not None and name not in active:
+            return NoContour(metric, f"{name} is not active in the best trial")
+    try:
+        names = _two(learned, active, x, y)
+        return _surface(learned, known[names[0]], known[names[1]], metric, best.number)
+    except NotPositiveDefinite as error:
+        return NoContour(metric, f"the Gaussian process could not be fitted: {error}")
+
+
+def _two(learned: Learned, active: list[str], x: str | None, y: str | None) -> tuple[str, str]:
+    """The parameters asked for, filled up with those of the shortest length scales."""
+    lengths = learned.gp.theta[1 : 1 + len(learned.parameters)]
+    ranked = [learned.parameters[place][0] for place in np.argsort(lengths, kind="stable")]
+    rest = [name for name in ranked if name in active and name not in (x, y)]
+    first = x if x is not None else rest.pop(0)
+    return first, y if y is not None else rest.pop(0)
+
+
+def _surface(learned: Learned, x: Dimension, y: Dimension, metric: str, best: int) -> Contour:
+    places = learned.cube.encoder.places
+    home = next(
+        (place for place, trial in enumerate(learned.trials) if trial.number == best), int(learned.loss.argmin())
+    )
+    xs, ys = _line(x), _line(y)
+    rows = np.tile(learned.X[home], (len(xs) * len(ys), 1))
+    rows[:, places[x.name]] = np.tile(_encoded(learned, x, xs), (len(ys), 1))
+    rows[:, places[y.name]] = np.repeat(_encoded(learned, y, ys), len(xs), axis=0)
+    at = learned.gp.predict(rows)
+    shape = (len(ys), len(xs))
+    trials = [learned.trials[place] for place in learned.gp_rows][-MOST_DOTS:]
+    own = learned.trials[home]
+    return Contour(
+        metric,
+        x,
+        y,
+        xs,
+        ys,
+        learned.values(at.mean[:, 0]).reshape(shape),
+        (np.sqrt(at.variance) * learned.scale).reshape(shape),
+        (x.places(trials), y.places(trials), [trial.number for trial in trials]),
+        (float(x.places([own])[0]), float(y.places([own])[0])),
+        learned.sign > 0,
+        len(learned.gp_rows),
+        learned.which,
+    )
+
+
+def _line(each: Dimension) -> Array:
+    """The values of a parameter that the grid visits."""
+    if each.options is not None:
+        return np.arange(len(each.options), dtype=np.float64)
+    if each.log:
+        return np.exp(np.linspace(np.log(each.low), np.log(each.high), STEPS))
+    return np.linspace(each.low, each.high, STEPS)
+
+
+def _encoded(learned: Learned, each: Dimension, line: Array) -> Array:
+    given: Any = learned.cube.space[each.name]
+    if each.column is not None:
+        values: list[Any] = list(each.column)
+        return np.asarray(given.encode_column(values)).reshape(len(values), -1)
+    return each.share(line).reshape(-1, 1)  # also between whole numbers: the model does not know that they are whole
+
+
+def draw(data: Contour | NoContour) -> Figure:
+    """The figure."""
+    title = f"{text(data.metric)} as a Gaussian process sees it"
+    if isinstance(data, NoContour):
+        return empty(title, text(data.reason, 120))
+    traces: list[dict[str, Any]] = []
+    scale = RAMP if data.minimise else [[1 - at, colour] for at, colour in reversed(RAMP)]  # type: ignore[operator]
+    panels = (("mean", data.mean, scale, 0.44), ("standard deviation", data.deviation, "Blues", 1.0))
+    for place, (name, table, colours, bar) in enumerate(panels):
+        on = {"xaxis": f"x{place + 1}", "yaxis": f"y{place + 1}"}
+        discrete = data.x.options is not None or data.y.options is not None
+        kind: dict[str, Any] = (
+            {"type": "heatmap"}
+            if discrete
+            else {"type": "contour", "contours": {"coloring": "heatmap"}, "line": {"width": 0.5}}
+        )
+        bar_at = {"x": bar, "len": 0.9, "thickness": 10, "title": {"text": name, "side": "right"}}
+        hover = f"{name} %{{z:.4g}}<extra></extra>"
+        traces.append(
+            {
+                **kind,
+                "x": data.across,
+                "y": data.up,
+                "z": table,
+                "colorscale": colours,
+                "colorbar": bar_at,
+                "hovertemplate": hover,
+                **on,
+            }
+        )
+        xs, ys, numbers = data.dots
+        marker = {"size": 4, "color": "white", "line": {"width": 1, "color": "#1d1d1b"}}
+        traces.append(
+            dots(
+                xs,
+                ys,
+                "trials",
+                marker=marker,
+                customdata=numbers,
+                hovertemplate="trial %{customdata}<extra></extra>",
+                **on,
+            )
+        )
+        star = {"size": 13, "symbol": "star", "color": "#ffd43b", "line": {"width": 1, "color": "#1d1d1b"}}
+        traces.append(dots([data.best[0]], [data.best[1]], "best", marker=star, hoverinfo="skip", **on))
+    facts = joined(f"fitted to {data.fitted:,} {data.which}", "other parameters as in the best trial (star)")
+    layout: dict[str, Any] = {
+        "xaxis": across(data.x, domain=[0, 0.42], anchor="y"),
+        "xaxis2": across(data.x, domain=[0.56, 0.98], anchor="y2"),
+        "yaxis": across(data.y, anchor="x"),
+        "yaxis2": {**across(data.y, anchor="x2"), "title": {"text": ""}},
+    }
+    return figure(traces, title, facts, showlegend=False, **layout)

@@ -1,0 +1,105 @@
+"""All kinds of plots, in one place: notebook, command line, report and dashboard look here.
+
+A kind is two functions. ``compute`` turns a study into figure data (dataclasses of numbers); its keywords are the options of
+the kind. ``draw`` turns those into a figure. Options given as words (by the command line, by the dashboard's address) are read
+by the types of ``compute``'s own signature.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from xstar.core.checks import nearest
+from xstar.errors import InvalidArgument
+from xstar.plots import (
+    best,
+    calibration,
+    comparison,
+    contour,
+    curves,
+    failures,
+    funnel,
+    importance,
+    networks,
+    parallel,
+    slices,
+    timeline,
+)
+from xstar.plots.figure import Figure
+from xstar.plots.source import Source
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of plot."""
+
+    name: str
+    about: str
+    """What it shows, in a phrase."""
+    compute: Callable[..., Any]
+    draw: Callable[[Any], Figure]
+
+    @property
+    def options(self) -> dict[str, inspect.Parameter]:
+        """The keywords of ``compute``; ``others`` are studies and are given in another way."""
+        given = inspect.signature(self.compute).parameters
+        return {name: each for name, each in given.items() if each.kind is each.KEYWORD_ONLY}
+
+    def figure(self, source: Source, **options: Any) -> Figure:
+        """The plot of a study."""
+        unknown = sorted(set(options) - set(self.options))
+        if unknown:
+            known = ", ".join(self.options) or "none"
+            raise InvalidArgument(
+                unknown[0], f"is no option of the plot {self.name!r}; it has: {known}", options[unknown[0]]
+            )
+        return self.draw(self.compute(source, **options))
+
+    def read(self, words: Mapping[str, str]) -> dict[str, Any]:
+        """Options that were given as words."""
+        made: dict[str, Any] = {}
+        for name, word in words.items():
+            given = self.options.get(name)
+            if given is None or name == "others":
+                made[name] = word  # ``figure`` says that there is no such option
+            elif isinstance(given.default, int):
+                if not word.isdecimal():
+                    raise InvalidArgument(name, "must be a whole number", word)
+                made[name] = int(word)
+            else:
+                made[name] = word.split(",") if "Sequence" in str(given.annotation) and "," in word else word
+        return made
+
+
+def _kind(name: str, about: str, module: ModuleType) -> tuple[str, Kind]:
+    return name, Kind(name, about, module.compute, module.draw)
+
+
+KINDS: dict[str, Kind] = dict(
+    (
+        _kind("history", "the best so far over trials, time or budget", best),
+        _kind("curves", "learning curves by outcome, with rungs", curves),
+        _kind("rungs", "how many trials reached each rung, and what became of them", funnel),
+        _kind("timeline", "what the workers did: busy, idle, lost, by rung", timeline),
+        _kind("parallel", "configurations as lines across their parameters", parallel),
+        _kind("slice", "values along each parameter", slices),
+        _kind("contour", "a Gaussian process over two parameters: mean and uncertainty", contour),
+        _kind("importance", "how much each parameter mattered, with its error", importance),
+        _kind("calibration", "predicted against observed values", calibration),
+        _kind("failures", "where trials failed, and why", failures),
+        _kind("networks", "a map of architectures by OTMANN", networks),
+        _kind("comparison", "studies side by side, with confidence bands", comparison),
+    )
+)
+
+
+def kind(name: str) -> Kind:
+    """The kind of that name."""
+    found = KINDS.get(name)
+    if found is None:
+        raise InvalidArgument("kind", f"must be one of {', '.join(KINDS)}", name, nearest(name, KINDS))
+    return found

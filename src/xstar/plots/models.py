@@ -1,0 +1,160 @@
+"""What the plots learn from a study: its comparable trials as arrays, a forest and a Gaussian process fitted to them.
+
+These are models of the plots' own, fitted to complete trials in the same way whatever method searched, so that studies can be
+compared. What the *searcher* believed when it chose a trial is another question: ``xstar why`` answers it.
+
+Notation
+
+=========  ================================================================================  ==========
+symbol     meaning                                                                           shape
+=========  ================================================================================  ==========
+``X``      encoded configurations, then the descriptive features of architectures            (n, w)
+``y``      losses, standardised                                                              (n,)
+=========  ================================================================================  ==========
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xstar.journal import History
+from xstar.models.forest import Forest, Growth
+from xstar.models.gp import Posterior, backward, fit, forward, sample_fits
+from xstar.models.subset import choose
+from xstar.models.surrogate import Inputs, at_full_budget
+from xstar.nets.catalogue import Catalogue, is_of_networks
+from xstar.plots.source import Array, comparable
+from xstar.space.cube import Cube, cube_of
+from xstar.trial import Trial
+
+FEWEST = 5
+"""Trials below which a model says more about its prior than about the study."""
+MOST_GP = 250
+"""Observations of the Gaussian process: a fit takes about a quarter of a second then."""
+MOST_FOREST = 3000
+TREES = 32
+DRAWS = 8
+"""Draws of the hyperparameters for the error of length scales."""
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """The comparable trials of a study as arrays."""
+
+    cube: Cube
+    catalogues: tuple[Catalogue, ...]
+    trials: list[Trial]
+    which: str
+    X: Array
+    loss: Array
+    centre: float
+    scale: float
+    sign: float
+    seed: int
+
+    @classmethod
+    def of(cls, history: History) -> Learned:
+        """Encode them."""
+        found = comparable(history)
+        kept = _spread(found.losses)
+        trials, which, loss = [found.trials[place] for place in kept], found.which, found.losses[kept]
+        cube = cube_of(history.space)
+        names = [name for name in cube.encoder.domains if is_of_networks(history.space[name])]
+        catalogues = tuple(Catalogue(history.space[name]) for name in names)
+        configs = [trial.config for trial in trials]
+        X = cube.encoder.encode(configs)[0] if configs else np.empty((0, cube.width))
+        for name, catalogue in zip(names, catalogues, strict=True):
+            numbers = np.array(catalogue.enter([config.get(name) for config in configs]), dtype=np.int64)
+            X = (
+                np.hstack([X, catalogue.described(numbers)])
+                if len(configs)
+                else np.empty((0, X.shape[1] + len(catalogue.names)))
+            )
+        unit = float(np.abs(loss).max(initial=0.0)) or 1.0  # squares of losses near 1e300 are not finite
+        centre = float((loss / unit).mean()) * unit if len(loss) else 0.0
+        scale = float((loss / unit).std()) * unit if len(loss) else 1.0
+        return cls(cube, catalogues, trials, which, X, loss, centre, scale or 1.0, history.sign, history.seed)
+
+    @property
+    def enough(self) -> bool:
+        """Whether there is anything to learn: some trials, some columns, and values that differ."""
+        return len(self.trials) >= FEWEST and self.X.shape[1] > 0 and float(np.ptp(self.loss)) > 0
+
+    @property
+    def y(self) -> Array:
+        made: Array = (self.loss - self.centre) / self.scale
+        return made
+
+    def values(self, y: Array) -> Array:
+        """Standardised losses as values in the user's own direction."""
+        made: Array = self.sign * (y * self.scale + self.centre)
+        return made
+
+    @property
+    def parameters(self) -> list[tuple[str, list[int]]]:
+        """Parameters with their columns of ``X``."""
+        places = self.cube.encoder.places
+        made = [(name, list(range(*place.indices(self.cube.width)))) for name, place in places.items()]
+        start = self.cube.width
+        names = [name for name in self.cube.encoder.domains if is_of_networks(self.cube.space[name])]
+        for name, catalogue in zip(names, self.catalogues, strict=True):
+            made.append((name, list(range(start, start + len(catalogue.names)))))
+            start += len(catalogue.names)
+        return [(name, columns) for name, columns in made if columns]
+
+    @cached_property
+    def forest(self) -> Forest:
+        """Trees that disagree where little is known."""
+        return Forest.fit(self.X, self.y, Growth(trees=TREES), self.seed)
+
+    # ------------------------------------------------------------ the Gaussian process
+
+    @cached_property
+    def gp_rows(self) -> NDArray[np.intp]:
+        """The places of the observations that the Gaussian process has."""
+        return choose(self.X, self.loss, np.ones(len(self.loss)), MOST_GP)
+
+    @cached_property
+    def inputs(self) -> Inputs:
+        """Which columns share a length scale: those of one parameter."""
+        groups = np.zeros(self.X.shape[1], dtype=int)
+        for place, (_, columns) in enumerate(self.parameters):
+            groups[columns] = place
+        return Inputs(tuple(groups.tolist()), tuple(name for name, _ in self.parameters), ())
+
+    @cached_property
+    def gp(self) -> Posterior:
+        """The Gaussian process at the most probable hyperparameters."""
+        surrogate, X, y = at_full_budget(self.inputs), self.X[self.gp_rows], self.y[self.gp_rows]
+        return Posterior.of(surrogate, fit(surrogate, X, y, np.random.default_rng(self.seed), 2), X, y)
+
+    def relevances(self) -> Array:
+        """1/ℓ² of each parameter as a share of their sum, for draws of the hyperparameters: (DRAWS, parameters)."""
+        surrogate, X, y = at_full_budget(self.inputs), self.X[self.gp_rows], self.y[self.gp_rows]
+        thetas = sample_fits(surrogate, X, y, np.random.default_rng(self.seed), DRAWS)
+        count = len(self.parameters)
+        squares = np.exp(-2.0 * np.array([theta[1 : 1 + count] for theta in thetas]))
+        made: Array = squares / squares.sum(axis=1, keepdims=True)
+        return made
+
+    def left_out(self) -> tuple[Array, Array, Array]:
+        """Each observation predicted from all others (Rasmussen & Williams 2006, eq. 5.12): mean, variance with noise, y."""
+        gp, y = self.gp, self.y[self.gp_rows]
+        inverse = backward(gp.L, forward(gp.L, np.eye(len(gp.X))))
+        variance = 1.0 / np.diag(inverse)
+        mean = y - gp.weights[:, 0] * variance
+        return mean, variance, y
+
+
+def _spread(losses: Array) -> NDArray[np.intp]:
+    """All places; where there are too many, the best third of what a model may have and an even choice of the others."""
+    if len(losses) <= MOST_FOREST:
+        return np.arange(len(losses))
+    order = np.argsort(losses, kind="stable")
+    best, rest = order[: MOST_FOREST // 3], np.sort(order[MOST_FOREST // 3 :])
+    even = rest[np.linspace(0, len(rest) - 1, MOST_FOREST - len(best)).astype(np.intp)]
+    return np.unique(np.concatenate([best, even]))

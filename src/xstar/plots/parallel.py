@@ -1,0 +1,154 @@
+"""Parallel coordinates: each trial a line across the axes of its parameters, coloured by its value."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from xstar.plots.figure import Figure, Trace, axis, empty, figure, line, number, text
+from xstar.plots.source import Array, Dimension, Source, comparable, dimensions, joined, shown_of, thinned
+
+MOST_LINES = 600
+BEST_LINES = 60
+MOST_AXES = 12
+SHADES = 8
+"""Groups of values with a colour each: one trace per group is quick to draw, one per trial is not."""
+TONES = ("#d9660d", "#5b8fc9", "#9fb0c0")
+"""From the best to the worst, to be seen on light and on dark."""
+OFF = -0.12
+"""Where a line passes an axis whose parameter is not active: below it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Parallel:
+    """Trials as positions on axes."""
+
+    metric: str
+    axes: list[Dimension]
+    left_out: int
+    """Parameters without an axis: too many, or without positions (architectures)."""
+    places: Array
+    """From 0 to 1; NaN where a parameter is not active: (trials, axes)."""
+    values: Array
+    """(trials,), in the user's own direction."""
+    losses: Array
+    numbers: list[int]
+    trials: int
+    which: str
+
+
+def compute(source: Source, *, most: int = MOST_LINES) -> Parallel:
+    """Comparable trials, the best ones among them where there are many."""
+    history = source.history
+    found = comparable(history)
+    axes = dimensions(history)[:MOST_AXES]
+    kept = thinned(len(found.trials), most, np.argsort(found.losses, kind="stable")[:BEST_LINES].tolist())
+    some = [found.trials[place] for place in kept]
+    columns = [each.share(each.places(some)) for each in axes]
+    return Parallel(
+        history.created.metric,
+        axes,
+        len(history.space.parameters) - len(axes),
+        np.column_stack(columns) if columns and some else np.empty((len(some), len(axes))),
+        history.sign * found.losses[kept],
+        found.losses[kept],
+        [trial.number for trial in some],
+        len(found.trials),
+        found.which,
+    )
+
+
+def draw(data: Parallel) -> Figure:
+    """The figure."""
+    title = f"Configurations and {text(data.metric)}"
+    if not len(data.values) or not data.axes:
+        return empty(title, "no parameter has an axis" if not data.axes else "no trials to compare yet")
+    traces = _lines(data)
+    shapes, notes = _axes(data)
+    left = f"{data.left_out} parameters without an axis" if data.left_out else ""
+    facts = joined(
+        data.which, shown_of(len(data.values), data.trials), left, "below an axis: not active" if _gaps(data) else ""
+    )
+    ticks = axis("", tickvals=list(range(len(data.axes))), ticktext=[text(each.name, 18) for each in data.axes])
+    across = {**ticks, "showgrid": False, "showline": False, "range": [-0.3, len(data.axes) - 0.5]}
+    up = {"visible": False, "range": [OFF - 0.06, 1.08]}
+    return figure(traces, title, facts, xaxis=across, yaxis=up, shapes=shapes, annotations=notes)
+
+
+def _gaps(data: Parallel) -> bool:
+    return bool(np.isnan(data.places).any())
+
+
+def _lines(data: Parallel) -> list[Trace]:
+    order = np.argsort(-data.losses, kind="stable")  # the best ones last, on top
+    groups = np.array_split(order, min(SHADES, len(order)))
+    traces: list[Trace] = []
+    for place, group in enumerate(groups):
+        share = 1 - (place + 0.5) / len(groups)  # 0: the best
+        x: list[float | None] = []
+        y: list[float | None] = []
+        whose: list[int | None] = []
+        for one in group.tolist():
+            heights = np.where(np.isnan(data.places[one]), OFF, data.places[one]).tolist()
+            x += [*map(float, range(len(heights))), None]
+            y += [*heights, None]
+            whose += [data.numbers[one]] * len(heights) + [None]
+        low, high = sorted((float(data.values[group[0]]), float(data.values[group[-1]])))
+        traces.append(
+            line(
+                x,
+                y,
+                number(low) if low == high else f"{number(low)} to {number(high)}",
+                showlegend=place in (0, len(groups) - 1),
+                line={"color": colour_of(share), "width": 2 if place == len(groups) - 1 else 1},
+                opacity=0.85 if place == len(groups) - 1 else 0.4,
+                customdata=whose,
+                hovertemplate="trial %{customdata}<extra></extra>",
+            )
+        )
+    return traces
+
+
+def colour_of(share: float) -> str:
+    """The tone at a share from 0 (best) to 1."""
+    at = share * (len(TONES) - 1)
+    low = min(int(at), len(TONES) - 2)
+    one, two = (tuple(int(TONES[place][i : i + 2], 16) for i in (1, 3, 5)) for place in (low, low + 1))
+    mixed = (round(a + (b - a) * (at - low)) for a, b in zip(one, two, strict=True))
+    return "#" + "".join(f"{part:02x}" for part in mixed)
+
+
+def _axes(data: Parallel) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
+    shapes: list[dict[str, object]] = []
+    notes: list[dict[str, object]] = []
+    for place, each in enumerate(data.axes):
+        shapes.append(
+            {"type": "line", "x0": place, "x1": place, "y0": 0, "y1": 1, "line": {"width": 1, "color": "#8a8a84"}}
+        )
+        for at, words in _ticks(each):
+            notes.append(
+                {
+                    "x": place,
+                    "y": at,
+                    "text": words,
+                    "showarrow": False,
+                    "xanchor": "left",
+                    "xshift": 4,
+                    "font": {"size": 11},
+                }
+            )
+    return shapes, notes
+
+
+def _ticks(each: Dimension) -> list[tuple[float, str]]:
+    if each.options is not None:
+        last = max(1, len(each.options) - 1)
+        step = -(-len(each.options) // 8)
+        return [
+            (place / last if len(each.options) > 1 else 0.5, text(each.options[place], 14))
+            for place in range(0, len(each.options), step)
+        ]
+    middle = math.sqrt(each.low * each.high) if each.log else (each.low + each.high) / 2
+    return [(0.0, number(each.low, 3)), (0.5, number(middle, 3)), (1.0, number(each.high, 3))]

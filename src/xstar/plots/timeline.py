@@ -1,0 +1,159 @@
+"""Who trained when: the runs of trials on the workers' time lines, by rung (Figure 1 of the MOBSTER paper, seen from the side).
+
+The journal says when each run of a trial began and ended, not on which worker. So a run is put on the lowest line that is free
+when it begins: as many lines are busy as workers were, but a line need not be one worker throughout.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+
+from xstar.journal import Event
+from xstar.journal import events as ev
+from xstar.plots.best import UNITS
+from xstar.plots.figure import Figure, axis, empty, figure
+from xstar.plots.source import Source, joined, shown_of
+from xstar.trial import Verdict
+
+MOST_RUNS = 1500
+"""Runs in one picture, the last ones: a browser draws so many bars in a tenth of a second."""
+
+MOST_EVENTS = 40_000
+"""Events that are read for it, the last ones; of a run that began before them nothing is drawn."""
+
+SHADES = ("#9ec5e8", "#5b8fc9", "#3d4db3", "#7a3ea8", "#a3195b", "#b4540a", "#6b6b00")
+ENDS = {"failed": "#c8452f", "lost": "#e0a100"}
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a trial."""
+
+    trial: int
+    attempt: int
+    line: int
+    start: float
+    end: float
+    budget: int | None
+    """The epochs it was to train to."""
+    ending: str
+    """``done`` (reported its rung, or all), ``failed``, ``lost`` or ``running``."""
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Runs, and how busy the lines were."""
+
+    runs: list[Run]
+    total: int
+    lines: int
+    begun: float
+    until: float
+    busy: float
+    """Of the time of all lines, the share that trained."""
+    lost: float
+    """Of the time of all lines, the share whose run was lost or failed."""
+
+
+def compute(source: Source, *, most: int = MOST_RUNS) -> Timeline:
+    """The runs of a study, from its events."""
+    history = source.history
+    since = max(0, history.seen - MOST_EVENTS)
+    runs, until = _runs(islice(iter(source.journal.read(since)), history.seen - since))
+    kept = runs[-most:]
+    total = max(len(runs), history.claims - history.added)
+    begun = min((run.start for run in kept), default=0.0)
+    lines = 1 + max((run.line for run in kept), default=-1)
+    whole = lines * (until - begun)
+    trained = sum(run.end - run.start for run in kept)
+    wasted = sum(run.end - run.start for run in kept if run.ending in ENDS)
+    shares = (trained / whole, wasted / whole) if whole > 0 else (0.0, 0.0)
+    return Timeline(kept, total, lines, begun, until, *shares)
+
+
+def _runs(events: Iterable[Event]) -> tuple[list[Run], float]:
+    open_runs: dict[int, tuple[int, float, int | None, int]] = {}  # trial → attempt, start, budget, line
+    free: list[int] = []
+    lines, until = 0, 0.0
+    runs: list[Run] = []
+    for event in events:
+        until = max(until, event.at)
+        if isinstance(event, ev.Asked | ev.Started):
+            if event.trial in open_runs:  # given up without a word, and taken over
+                runs.append(_ended(event.trial, open_runs.pop(event.trial), event.at, "lost", free))
+            line = heapq.heappop(free) if free else lines
+            lines = max(lines, line + 1)
+            attempt = event.attempt if isinstance(event, ev.Started) else 0
+            open_runs[event.trial] = (attempt, event.at, event.budget, line)
+            continue
+        ending = _ending(event)
+        trial = getattr(event, "trial", -1)
+        if ending and trial in open_runs and getattr(event, "attempt", 0) == open_runs[trial][0]:
+            runs.append(_ended(trial, open_runs.pop(trial), event.at, ending, free))
+    runs += [_ended(trial, run, until, "running", free) for trial, run in open_runs.items()]
+    runs.sort(key=lambda run: run.start)
+    return runs, until
+
+
+def _ended(trial: int, run: tuple[int, float, int | None, int], at: float, ending: str, free: list[int]) -> Run:
+    attempt, start, budget, line = run
+    heapq.heappush(free, line)
+    return Run(trial, attempt, line, start, at, budget, ending)
+
+
+def _ending(event: Event) -> str:
+    if isinstance(event, ev.Reported):
+        return "done" if event.final or event.verdict is not Verdict.CONTINUE else ""
+    if isinstance(event, ev.Completed):
+        return "done"
+    if isinstance(event, ev.Failed):
+        return "failed"
+    return "lost" if isinstance(event, ev.Lost) else ""
+
+
+def draw(data: Timeline) -> Figure:
+    """The figure."""
+    title = "What the workers did"
+    if not data.runs:
+        return empty(title, "nothing has run yet")
+    budgets = sorted({run.budget for run in data.runs if run.budget is not None})
+    groups: dict[tuple[int, str], tuple[str, str, list[Run]]] = {}
+    for run in data.runs:
+        if run.ending in ENDS:
+            key, name, colour = (1000, run.ending), run.ending, ENDS[run.ending]
+        elif run.budget is None or len(budgets) < 2:
+            key, name, colour = (0, "busy"), "busy", SHADES[1]
+        else:
+            place = budgets.index(run.budget)
+            key, name, colour = (place, ""), f"to epoch {run.budget}", SHADES[place % len(SHADES)]
+        groups.setdefault(key, (name, colour, []))[2].append(run)
+    _, scale, unit = next(each for each in UNITS if data.until - data.begun >= each[0])
+    traces = []
+    for name, colour, runs in (groups[key] for key in sorted(groups)):
+        traces.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "base": [(run.start - data.begun) / scale for run in runs],
+                "x": [(run.end - run.start) / scale for run in runs],
+                "y": [run.line + 1 for run in runs],
+                "width": 0.8,
+                "name": name,
+                "marker": {"color": colour, "line": {"width": 0}},
+                "customdata": [[run.trial, run.attempt + 1, run.ending] for run in runs],
+                "hovertemplate": "trial %{customdata[0]}, run %{customdata[1]}: %{customdata[2]}, %{x:.3g} "
+                + unit
+                + "<extra></extra>",
+            }
+        )
+    idle = max(0.0, 1 - data.busy)
+    facts = joined(
+        f"{data.lines} at once; busy {data.busy:.0%}, idle {idle:.0%}"
+        + (f", lost {data.lost:.0%}" if data.lost else ""),
+        shown_of(len(data.runs), data.total, "runs") and f"the last {len(data.runs):,} of {data.total:,} runs",
+    )
+    up = axis("at once", autorange="reversed", dtick=max(1, data.lines // 8))
+    return figure(traces, title, facts, xaxis=axis(unit), yaxis=up, barmode="overlay", bargap=0.1)

@@ -1,0 +1,1 @@
+"""BOCA: Bayesian optimisation that chooses the budget, too."""

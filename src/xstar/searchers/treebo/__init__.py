@@ -1,0 +1,1 @@
+"""TreeBO: Bayesian optimisation of feed-forward networks."""

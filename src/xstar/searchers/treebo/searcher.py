@@ -1,0 +1,83 @@
+"""TreeBO: Bayesian optimisation of feed-forward networks (Jenatton et al. 2017), a baseline of NASBOT (C.1).
+
+Choose it to compare with: it never tries a skip connection or a branch. As the authors of NASBOT have it, the covariance
+matrix is built as a whole and inference is that of any Gaussian process; depth and layers are limited as for the other
+methods; neither a penalty nor a step size is tuned beside the network (unless they are parameters of the space).
+
+    kernel        the tree-structured one over layers (``models/tree_kernel.py``), times a Matérn kernel over other parameters
+    candidates    evolution by those modifiers that keep a network feed-forward: units, types, one layer more or less
+    initial       the networks of the pool, which are feed-forward
+
+In a space without networks it is the GP.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xstar.errors import InvalidArgument
+from xstar.journal import History
+from xstar.nets.domains import Networks
+from xstar.nets.graph import Graph
+from xstar.nets.modifiers import CHAIN
+from xstar.searchers.base import SEARCHERS
+from xstar.searchers.gp.settings import GPSettings
+from xstar.searchers.model_based import initial
+from xstar.searchers.model_based.observations import Observations
+from xstar.space.cube import cube_of
+from xstar.trial import Config, Done, New, Suggestion
+
+if TYPE_CHECKING:
+    from xstar.searchers.treebo.fit import TreeLearner
+
+STEPS = 6
+"""Modifications that turn a network of the pool into a random one."""
+ATTEMPTS = 20
+"""Draws of a random feed-forward network that was not tried."""
+
+
+@dataclass(frozen=True)
+class TreeBO(GPSettings):
+    """The GP over feed-forward networks."""
+
+    def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
+        for name in cube_of(history.space).encoder.domains:
+            if not isinstance(history.space[name], Networks):
+                rule = "treebo needs parameters with positions, and architectures that are MLP or CNN"
+                raise InvalidArgument("space", rule, name, "use nasbot for other architectures")
+
+        def learner(history: History, data: Observations) -> TreeLearner:
+            from xstar.searchers.treebo.fit import TreeLearner  # imported at use: see ``model_based/decision.py``
+
+            return TreeLearner(history, data, self)
+
+        design = initial.Design("treebo", self.initial, in_numbers=True)
+        made = initial.suggest(history, task, rng, design, learner)
+        return made if isinstance(made, Done) else _feed_forward(history, made, rng)
+
+
+def is_chain(graph: Graph) -> bool:
+    """Return whether a network is feed-forward: one layer after the other."""
+    return len(graph.edges) == len(graph.layers) - 1 and all(len(each) <= 1 for each in graph.parents)
+
+
+def _feed_forward(history: History, made: Suggestion, rng: np.random.Generator) -> Suggestion:
+    """Draw networks anew that were drawn at random, where they are not feed-forward."""
+    other = [name for name, value in made.config.items() if isinstance(value, Graph) and not is_chain(value)]
+    if not other:
+        return made
+    config: Config = dict(made.config)
+    for _ in range(ATTEMPTS):
+        for name in other:
+            domain: Any = history.space[name]
+            start = domain.pool[int(rng.integers(len(domain.pool)))]
+            config[name] = domain.mutate(start, rng, steps=1 + int(rng.integers(STEPS)), modifiers=CHAIN)
+        if history.tried(config) is None:
+            break
+    return Suggestion(config, made.origin)
+
+
+SEARCHERS.register("treebo", TreeBO)

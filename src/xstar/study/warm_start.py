@@ -1,0 +1,129 @@
+"""``warm_start=``: what other studies observed, copied into the journal of a new one.
+
+A copy, so that the new study says all that its decisions rest on, whatever becomes of the others. What is brought along is no
+trial: it counts towards no limit and is never the best.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from xstar.core.randomness import Streams
+from xstar.errors import InvalidArgument
+from xstar.journal import History
+from xstar.journal import events as ev
+from xstar.schedulers import SCHEDULERS
+from xstar.searchers import CMA, PBIL, Grid, Random, Searcher, Sobol
+from xstar.space import Space
+from xstar.space.carrying import carried
+from xstar.study.opening import open_storage
+from xstar.trial import State
+
+if TYPE_CHECKING:
+    from xstar.study.study import Study
+
+    WarmStart: TypeAlias = str | Study | Sequence[str | Study]
+
+MOST = 1_000
+"""Trials of one source that are copied: the best half, and evenly spaced ones of the others. A model is fitted to fewer."""
+WITHOUT = (Random, Sobol, Grid, PBIL, CMA)
+"""Searchers that ask for no observation, or for one of their own generation only."""
+
+
+def brought(
+    wanted: Any, space: Space, searcher: Searcher, seed: int, storage: str | os.PathLike[str] | None, at: float
+) -> list[ev.Brought]:
+    """The events with which a study begins that is started from ``wanted``."""
+    sources = listed(wanted)
+    if sources and isinstance(searcher, WITHOUT):
+        rule = f"is of no use to {type(searcher).__name__}, which does not learn from observations made before"
+        raise InvalidArgument(
+            "warm_start", rule, [_name(each) for each in sources], 'e.g. method="gp", or leave it out'
+        )
+    made = []
+    for number, source in enumerate(sources):
+        history = _stored(source, storage) if isinstance(source, str) else source.refresh()
+        made.append(_copy(_name(source), history, space, Streams(seed).generator(number, "carry"), at))
+    return made
+
+
+def listed(wanted: Any) -> list[Any]:
+    """The sources one by one: names of stored studies, or studies."""
+    several = [] if wanted is None else list(wanted) if isinstance(wanted, list | tuple) else [wanted]
+    for each in several:
+        if not isinstance(each, str) and not callable(getattr(each, "refresh", None)):
+            remedy = 'e.g. warm_start="digits", or warm_start=[study, "digits"]'
+            raise InvalidArgument(
+                "warm_start", "must be the name of a study, a study, or a list of these", each, remedy
+            )
+    return several
+
+
+def names(wanted: Any) -> list[str]:
+    """The sources by name."""
+    return [_name(each) for each in listed(wanted)]
+
+
+def _name(source: Any) -> str:
+    return source if isinstance(source, str) else (source.name or "")
+
+
+def _stored(name: str, storage: str | os.PathLike[str] | None) -> History:
+    place = open_storage(storage)
+    try:
+        events = list(place.open(name).read(0))
+    finally:
+        place.close()
+    assert isinstance(events[0], ev.Created)
+    history = History(_rungs(events[0]))
+    history.extend(events)
+    return history
+
+
+def _rungs(created: ev.Created) -> Sequence[int]:
+    """The budgets of a study's rungs; none if its scheduler is of a class that is not registered here."""
+    try:
+        return SCHEDULERS.load(created.scheduler).rungs
+    except InvalidArgument:  # then what counts is the last report of every trial that is over
+        return ()
+
+
+def _copy(name: str, history: History, space: Space, rng: np.random.Generator, at: float) -> ev.Brought:
+    usable = _usable(history)
+    configs: dict[int, dict[str, Any]] = {}
+    for number in usable:
+        config = carried(history.trials[number].config, space, rng)
+        if config is not None:
+            configs[number] = space.dump(config)
+    kept = _some(list(configs), history)
+    if len(kept) < 2:
+        rule = f"study {name!r} must have at least two trials with a value that lie in this space"
+        found = f"{len(kept)} of {len(usable)} trials with a value"
+        remedy = "; ".join(space.difference(history.space)[:3]) or "let it run for longer"
+        raise InvalidArgument("warm_start", rule, found, remedy)
+    place = {number: place for place, number in enumerate(kept)}
+    observed = [[place[number], budget, loss] for number, budget, loss in history.observed if number in place]
+    return ev.Brought(name, [configs[number] for number in kept], observed, at, len(usable) - len(kept))
+
+
+def _usable(history: History) -> list[int]:
+    """The feasible trials with an observation, in the order of their numbers."""
+    out = (State.FAILED, State.INFEASIBLE)
+    observed = sorted({number for number, _, _ in history.observed})
+    trials = (history.trials[number] for number in observed)
+    return [each.number for each in trials if each.state not in out and history.violation(each) is None]
+
+
+def _some(numbers: list[int], history: History) -> list[int]:
+    """At most ``MOST`` of the trials, in the order of their numbers."""
+    if len(numbers) <= MOST:
+        return numbers
+    trials = history.trials
+    order = sorted(numbers, key=lambda number: (-trials[number].budget, trials[number].loss, number))
+    best, others = order[: MOST // 2], sorted(order[MOST // 2 :])
+    spaced = np.linspace(0, len(others) - 1, MOST - len(best)).round().astype(int)
+    return sorted({*best, *(others[place] for place in spaced.tolist())})

@@ -1,0 +1,81 @@
+"""``xstar widen``, and ``xstar run --warm-start``."""
+
+from __future__ import annotations
+
+import xstar as xs
+from tests.cli.conftest import Cli, Write
+from xstar.inspect.audit import audit
+
+FILE = """
+    import xstar as xs
+
+    space = xs.Space(x=xs.Float({low}, 1.0){more})
+
+    def objective(trial):
+        return trial["x"] ** 2
+"""
+
+
+def test_a_study_goes_on_in_a_wider_space(cli: Cli, write: Write) -> None:
+    write(FILE.format(low=0.0, more=""))
+    cli("run", "search.py", "--trials", "4", "--method", "random", "--study", "s")
+    write(FILE.format(low=-1.0, more=", depth=xs.Int(1, 3)"), "wider.py")
+    refused = cli("run", "wider.py", "--trials", "8", "--study", "s", code=2).output
+    assert "xstar widen s FILE" in refused
+    assert "depth: is new" in cli("widen", "s", "wider.py", code=2).output
+    assert "NAME=VALUE" in cli("widen", "s", "wider.py", "--fill", "depth", code=2).output
+    printed = cli("widen", "s", "wider.py", "--fill", "depth=2").output
+    assert "x: low is -1.0 here, 0.0 there" in printed
+    assert "already" in cli("widen", "s", "wider.py").output
+    cli("run", "wider.py", "--trials", "8", "--study", "s")
+    with xs.Study.open("s") as study:
+        assert [trial.config["depth"] for trial in study.trials[:4]] == [2] * 4
+        assert audit(study).findings == []
+
+
+def test_there_is_no_such_study(cli: Cli, write: Write) -> None:
+    write(FILE.format(low=0.0, more=""))
+    assert "there is no storage" in cli("widen", "s", "search.py", code=2).output
+
+
+def test_a_warm_start_by_name(cli: Cli, write: Write) -> None:
+    write(FILE.format(low=-1.0, more=""))
+    for name in ("a", "b"):
+        cli("run", "search.py", "--trials", "4", "--method", "random", "--study", name)
+    cli("run", "search.py", "--trials", "4", "--method", "gp", "--study", "c", "--warm-start", "a", "--warm-start", "b")
+    assert "began with 4 configurations of 'a'\nbegan with 4 configurations of 'b'\n" in cli("show", "c").output
+    with xs.Study.open("c") as study:
+        assert study.history.sources == ["a", "b"]
+        assert audit(study).findings == []
+
+
+def test_a_warm_start_in_the_settings_of_an_experiment(cli: Cli, write: Write) -> None:
+    write(FILE.format(low=-1.0, more=""))
+    cli("run", "search.py", "--trials", "4", "--method", "random", "--study", "a")
+    write(
+        FILE.format(low=-1.0, more="") + '\n    settings = {"warm_start": ["a"], "trials": 3, "method": "gp"}\n',
+        "next.py",
+    )
+    cli("run", "next.py", "--study", "n")
+    with xs.Study.open("n") as study:
+        assert study.history.sources == ["a"]
+    write('echo "{\\"value\\": $1}"\n', "train.sh")
+    write(
+        """
+        [program]
+        command = "sh train.sh {x}"
+
+        [space]
+        x = {float = [-1.0, 1.0]}
+
+        [settings]
+        trials = 3
+        method = "gp"
+        warm_start = ["a"]
+        study = "t"
+        """,
+        "experiment.toml",
+    )
+    cli("run", "experiment.toml")
+    with xs.Study.open("t") as study:
+        assert study.history.sources == ["a"]

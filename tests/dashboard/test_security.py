@@ -1,0 +1,153 @@
+"""Who is let in, what is refused, and that nothing a study says becomes markup."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the dashboard needs its extra")
+
+from tests.dashboard.servers import TOKEN, client, stored
+from xstar.dashboard.security import COOKIE, MOST_BODY, Access, Bucket
+from xstar.dashboard.server import access, is_loopback
+from xstar.errors import InvalidArgument
+
+PAGES = ("/", "/study/s", "/study/s/trial/1", "/compare?study=s", "/login")
+
+
+@pytest.fixture(scope="module")
+def storage(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return stored(tmp_path_factory.mktemp("security"), trials=4)
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_pages_have_no_inline_script_and_say_so(storage: Path, address: str) -> None:
+    with client(storage) as asking:
+        answer = asking.get(address, headers={"accept": "text/html"})
+    assert answer.status_code == 200
+    policy = answer.headers["content-security-policy"]
+    assert "script-src 'self';" in policy
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    for part in answer.text.split("<script")[1:]:
+        assert "src=" in part.partition(">")[0]
+    for attribute in ("onclick=", "onload=", "onerror=", "javascript:"):
+        assert attribute not in answer.text
+
+
+def test_another_name_is_refused(storage: Path) -> None:
+    with client(storage) as asking:
+        for host in ("evil.example", "localhost.evil.example", "127.0.0.1.nip.io", "user@evil", "[::2]:80"):
+            assert asking.get("/api/studies", headers={"host": host}).status_code == 421
+        for host in ("localhost", "localhost:99", "127.0.0.1:8765", "[::1]:8765", "LOCALHOST"):
+            assert asking.get("/api/studies", headers={"host": host}).status_code == 200
+
+
+def test_another_site_may_not_read_nor_change(storage: Path) -> None:
+    bearer = {"authorization": f"Bearer {TOKEN}"}
+    with client(storage, token=TOKEN, write=True) as asking:
+        body = {"attrs": {"a": 1}}
+        address = "/api/studies/s/trials/0/annotate"
+        for origin in ("http://evil.example", "null", "http://localhost:1", "https://localhost.evil"):
+            assert asking.post(address, json=body, headers={**bearer, "origin": origin}).status_code == 403
+        assert asking.post(address, json=body, headers={**bearer, "origin": "http://localhost"}).status_code == 200
+        assert asking.post(address, json=body, headers={**bearer, "sec-fetch-site": "cross-site"}).status_code == 403
+        cross = {**bearer, "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}
+        assert asking.get("/api/studies", headers=cross).status_code == 403
+
+
+def test_without_the_token_nothing_is_told(storage: Path) -> None:
+    with client(storage, token=TOKEN) as asking:
+        for address in ("/api/studies", "/api/studies/s", "/openapi.json", "/api/about", "/study/s"):
+            answer = asking.get(address)
+            assert answer.status_code == 401
+            assert "loss" not in answer.text
+        page = asking.get("/study/s", headers={"accept": "text/html"}, follow_redirects=False)
+        assert (page.status_code, page.headers["location"]) == (303, "/login")
+        for wrong in ("x", TOKEN[:-1], TOKEN + "x", TOKEN.upper()):
+            assert asking.get("/api/studies", headers={"authorization": f"Bearer {wrong}"}).status_code == 401
+            assert asking.get("/api/studies", headers={"cookie": f"{COOKIE}={wrong}"}).status_code == 401
+        assert asking.get("/api/studies", headers={"authorization": f"Bearer {TOKEN}"}).status_code == 200
+
+
+def test_the_token_becomes_a_cookie_that_scripts_cannot_read(storage: Path) -> None:
+    with client(storage, token=TOKEN) as asking:
+        assert asking.post("/login", json={"token": "wrong"}).status_code == 401
+        answer = asking.post("/login", json={"token": TOKEN})
+        cookie = answer.headers["set-cookie"]
+        assert "HttpOnly" in cookie
+        assert "SameSite=Strict" in cookie
+        assert TOKEN not in cookie
+        assert asking.get("/api/studies").status_code == 200  # the client kept it
+
+
+def test_attempts_at_the_token_are_few(storage: Path) -> None:
+    with client(storage, token=TOKEN) as asking:
+        codes = [asking.post("/login", json={"token": f"guess {n}"}).status_code for n in range(14)]
+    assert codes[:10] == [401] * 10
+    assert 429 in codes[10:]
+
+
+def test_sizes_and_rates_are_bounded(storage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with client(storage) as asking:
+        assert asking.get("/api/studies", params={"x": "y" * 9000}).status_code == 414
+        assert asking.post("/api/studies/s/ask", content=b"x" * (MOST_BODY + 1)).status_code == 413
+    monkeypatch.setattr("xstar.dashboard.security.BURST", 20.0)
+    monkeypatch.setattr("xstar.dashboard.security.RATE", 0.01)
+    with client(storage) as asking:
+        codes = [asking.get("/static/icon.svg").status_code for _ in range(22)]
+    assert codes == [200] * 20 + [429] * 2
+
+
+def test_a_bucket_refills() -> None:
+    bucket = Bucket(rate=2.0, burst=3.0)
+    assert [bucket.take(0.0) for _ in range(4)] == [True, True, True, False]
+    assert bucket.take(0.5)
+    assert not bucket.take(0.5)
+
+
+def test_reading_is_all_there_is_without_write(storage: Path) -> None:
+    with client(storage) as asking:
+        assert asking.post("/api/studies/s/trials/0/annotate", json={"attrs": {}}).status_code in (404, 405)
+        schema = asking.get("/openapi.json").json()
+    methods = {method for operations in schema["paths"].values() for method in operations}
+    assert methods == {"get"}
+
+
+@pytest.mark.parametrize("name", ["..%2f..%2fpyproject.toml", "../app.py", "%2e%2e/app.py", "app.py", "none.js", "%00"])
+def test_only_its_own_files_are_served(storage: Path, name: str) -> None:
+    with client(storage) as asking:
+        assert asking.get(f"/static/{name}").status_code == 404
+
+
+def test_what_a_study_says_is_json_and_not_markup(storage: Path) -> None:
+    with client(storage) as asking:
+        for address in ("/api/studies/s/trials/3", "/api/studies/s/trials", "/api/studies/s/plots/failures"):
+            answer = asking.get(address)
+            assert answer.headers["content-type"].startswith("application/json")
+            json.loads(answer.text)
+
+
+def test_any_address_but_this_machine_demands_a_token() -> None:
+    assert access("127.0.0.1", None, write=False).token is None
+    assert access("localhost", None, write=False).token is None
+    open_to_all = access("0.0.0.0", None, write=False)
+    assert len(open_to_all.token or "") >= 32
+    assert len(access("127.0.0.1", None, write=True).token or "") >= 32
+    assert access("10.1.2.3", TOKEN, write=False).token == TOKEN
+    assert "10.1.2.3" in access("10.1.2.3", TOKEN, write=False).hosts
+    assert "me.example" in access("0.0.0.0", TOKEN, write=False, hosts=["ME.example"]).hosts
+    with pytest.raises(InvalidArgument, match="at least 16"):
+        access("127.0.0.1", "short", write=True)
+    assert is_loopback("::1")
+    assert not is_loopback("example.com")
+    assert not is_loopback("0.0.0.0")
+
+
+def test_no_token_is_no_key() -> None:
+    nobody = Access(None)
+    assert not nobody.is_token("")
+    assert not nobody.is_known({"authorization": "Bearer ", "cookie": f"{COOKIE}={nobody.session}"})

@@ -1,0 +1,83 @@
+"""Checkpoints at ``s3://…``, kept by a server on this machine that speaks S3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import xstar as xs
+from tests.executors.clusters import connected, ray_cluster
+from tests.executors.s3 import Store, object_store
+from xstar.executors.carrying import CHECKPOINT, UrlCarrier
+from xstar.inspect.audit import audit
+from xstar.trial import Job
+
+pytest.importorskip("s3fs", reason="s3fs, through which fsspec reads s3:// URLs, is not installed")
+pytestmark = [
+    pytest.mark.timeout(300),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Store]:
+    with object_store() as made, pytest.MonkeyPatch.context() as patch:  # one for all: fsspec keeps its clients
+        for name, value in made.environment().items():
+            patch.setenv(name, value)
+        yield made
+
+
+@pytest.fixture
+def store(server: Store) -> Store:
+    server.objects.clear()
+    return server
+
+
+def test_a_checkpoint_goes_there_and_comes_back(store: Store, tmp_path: Path) -> None:
+    carrier = UrlCarrier("s3://bucket/studies/one")
+    folder = tmp_path / CHECKPOINT
+    (folder / "deep").mkdir(parents=True)
+    (folder / "deep" / "weights").write_bytes(b"1" * 100_000)
+    job = Job(7, {}, 0, 0, 3, 3, str(tmp_path))
+    carrier.keep(job)
+    assert list(store.objects) == ["bucket/studies/one/00007.tar"]
+    puts = store.puts
+    carrier.keep(job)  # nothing has changed
+    assert store.puts == puts
+    here = tmp_path / "elsewhere"
+    assert UrlCarrier("s3://bucket/studies/one").fetch(7, here)
+    assert (here / "deep" / "weights").read_bytes() == b"1" * 100_000
+    assert not carrier.fetch(8, tmp_path / "none")
+    carrier.drop(7)
+    assert store.objects == {}
+    carrier.drop(7)
+
+
+@pytest.mark.slow
+def test_trials_on_a_cluster_follow_their_checkpoints(store: Store, tmp_path: Path) -> None:
+    def objective(trial: Any) -> None:
+        trained = trial.load() or 0
+        for epoch in trial.epochs():
+            trained += 1
+            assert trained == epoch, "the checkpoint came along"
+            trial.save(trained)
+            trial.report(abs(trial["x"]))
+
+    with ray_cluster(1, 1) as cluster, connected(cluster):
+        result = xs.minimize(
+            objective, xs.Space(x=xs.Float(-1, 1)), trials=9, method="asha", max_budget=3, seed=1, checkpoints=1,
+            directory=tmp_path / "here", executor=xs.Ray(checkpoints="s3://bucket/studies", slots=2),
+        )  # fmt: skip
+    history = result.study.history
+    assert history.count(xs.State.FAILED, xs.State.RUNNING) == 0
+    assert any(trial.attempt for trial in history.trials)
+    assert audit(result.study).findings == []
+    complete = {trial.number for trial in history.trials if trial.state is xs.State.COMPLETE}
+    kept = {int(name.rpartition("/")[2].removesuffix(".tar")) for name in store.objects}
+    assert kept & complete == {result.best.number}
+    assert result.checkpoint is not None
+    assert any(result.checkpoint.iterdir())

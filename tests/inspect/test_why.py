@@ -1,0 +1,119 @@
+"""Why a trial was run: the decision comes out alike when it is made again, and the reasons are those of the rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import xstar as xs
+from xstar import nets
+from xstar.errors import UnknownTrial
+from xstar.inspect.why import why
+from xstar.journal import events as ev
+from xstar.nets.synthetic import f3
+
+SPACE = xs.Space(x=xs.Float(0, 1), lr=xs.Float(1e-4, 1, log=True), kind=xs.Choice(["a", "b"]))
+
+
+def a_study(method: str, trials: int, **settings: Any) -> xs.Study:
+    study = xs.Study(SPACE, method=method, seed=1, metric="loss", **settings)
+    for _ in range(trials):
+        trial = study.ask()
+        assert trial is not None
+        if not settings:
+            study.tell(trial, (trial["x"] - 0.3) ** 2 + 0.1 * (trial["kind"] == "a"))
+            continue
+        for epoch in trial.epochs():
+            loss = (trial["x"] - 0.3) ** 2 + 1 / epoch
+            if study.report(trial, {"loss": loss}) is not xs.Verdict.CONTINUE:
+                break
+    return study
+
+
+@pytest.mark.parametrize("method", ["random", "gp", "forest", "tpe", "pbil"])
+def test_the_decision_is_made_again(method: str) -> None:
+    study = a_study(method, 16)
+    for trial in (0, 15):
+        found = why(study.journal, trial)
+        assert found.recomputed == "Made again from those events, the decision is the same."
+        assert found.seen == study.trials[trial].seen
+        assert found.origin == study.trials[trial].origin
+
+
+@pytest.mark.parametrize("method", ["gp", "forest"])
+def test_the_chosen_one_leads_the_runners_up(method: str) -> None:
+    study = a_study(method, 16)
+    found = why(study.journal, 15)
+    chosen, *rest = found.candidates
+    assert chosen.chosen
+    assert chosen.config == study.trials[15].config
+    assert chosen.acquisition is not None
+    assert rest
+    assert all(other.acquisition is not None and other.acquisition <= chosen.acquisition for other in rest)
+    assert f"{chosen.acquisition:.3g}" in found.origin
+    for each in found.candidates:
+        assert each.low is not None
+        assert each.mean is not None
+        assert each.high is not None
+        assert each.low <= each.mean <= each.high
+
+
+def test_what_was_expected_is_near_what_came() -> None:
+    study = a_study("gp", 30)
+    found = why(study.journal, 29)
+    mean = found.candidates[0].mean
+    assert mean is not None
+    assert abs(mean - (study.trials[29].value or 0.0)) < 0.05
+
+
+def test_the_scheduler_gives_its_reasons() -> None:
+    study = a_study("asha", 30, max_budget=9)
+    promoted = next(event.trial for event in study.journal.read(0) if isinstance(event, ev.Started))
+    turns = why(study.journal, promoted).turns
+    words = " | ".join(f"{turn.what}; {turn.why}" for turn in turns)
+    assert "paused: loss" in words
+    assert "promoted to epoch 3; its loss of" in words
+    assert "go on" in words
+    events = list(study.journal.read(0))
+    for turn in turns:
+        assert getattr(events[turn.event], "trial", None) == promoted
+    left = next(trial.number for trial in study.trials if trial.state is xs.State.PAUSED and trial.budget == 1)
+    (_, paused) = why(study.journal, left).turns
+    assert "of" in paused.why
+
+
+def test_a_stopped_trial_is_worse_than_those_that_went_on() -> None:
+    study = a_study("asha-stop", 30, max_budget=9)
+    stopped = next(trial.number for trial in study.trials if trial.state is xs.State.STOPPED)
+    assert any(turn.what.startswith("stopped") and "number" in turn.why for turn in why(study.journal, stopped).turns)
+    study = a_study("median", 12, max_budget=5)
+    stopped = next(trial.number for trial in study.trials if trial.state is xs.State.STOPPED)
+    assert any("the median of the averages" in turn.why for turn in why(study.journal, stopped).turns)
+
+
+def test_architectures_are_explained_by_their_size() -> None:
+    study = xs.Study(xs.Space(net=nets.MLP(inputs=8)), method="nasbot", seed=1)
+    for _ in range(12):
+        trial = study.ask()
+        assert trial is not None
+        study.tell(trial, -f3(trial["net"]))
+    found = why(study.journal, 11)
+    assert "layers, mass" in found.candidates[0].config["net"]
+
+
+def test_what_nobody_chose_here() -> None:
+    study = a_study("random", 1)
+    study.add({"x": 0.5, "lr": 0.1, "kind": "a"}, {"loss": 1.0})
+    study.enqueue({"x": 0.25, "lr": 0.1, "kind": "b"})
+    study.ask()
+    assert "nobody chose it here" in why(study.journal, 1).known
+    assert "enqueued" in why(study.journal, 2).choice
+    with pytest.raises(UnknownTrial, match="no trial 7"):
+        why(study.journal, 7)
+
+
+def test_a_study_explains_its_trials() -> None:
+    study = a_study("gp", 8)
+    assert "the decision is the same" in str(study.why(7))
+    assert study.why(study.trials[7]).trial == 7

@@ -1,0 +1,163 @@
+"""Families of one's own, chains, and cells with operations on their nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xstar as xs
+from xstar import nets
+from xstar.errors import InvalidArgument, InvalidConfig, InvalidSpace
+from xstar.inspect.audit import audit
+from xstar.nets.describe import describe, described_by
+from xstar.nets.labels import labels
+from xstar.nets.node_cell import pruned
+
+GNN = nets.Family("test-gnn", ("message", "pooling"), images=False, sums=True)
+nets.register_family(GNN)
+nets.register_label(nets.Label("test-gcn", family="test-gnn", group="message"))
+nets.register_label(nets.Label("test-gat", family="test-gnn", group="message"), {"test-gcn": 0.2})
+nets.register_label(nets.Label("test-topk", family="test-gnn", group="pooling", units=False, computes=False))
+OWN = ("test-gcn", "test-gat", "test-topk")
+
+DOMAINS = [nets.Chain(OWN, max_length=5, min_length=2), nets.NodeCell(), nets.NodeCell(5, 6, OWN)]
+
+
+def test_a_family_of_ones_own() -> None:
+    nets.register_family(GNN)  # again: nothing happens
+    assert labels("test-gnn") == OWN
+    one, other = nets.ChainNetwork(("test-gcn",)), nets.ChainNetwork(("test-gat",))
+    distance = nets.otmann(one.graph, other.graph, structure=0.5)
+    assert distance == pytest.approx(0.2 * one.graph.masses[1])
+
+
+@pytest.mark.parametrize(
+    ("family", "words"),
+    [
+        (nets.Family("mlp", (), images=False), "must not be taken"),
+        (nets.Family("", (), images=False), "with a name"),
+        (nets.Family("test-twice", ("a", "a"), images=False), "different names"),
+        (nets.Family("test-both", (), images=True, sums=True), "must not be set where layers are summed"),
+        ("mlp", "must be a nets.Family"),
+    ],
+)
+def test_wrong_families(family: Any, words: str) -> None:
+    with pytest.raises(InvalidArgument, match=words):
+        nets.register_family(family)
+
+
+def test_a_label_of_no_known_family() -> None:
+    with pytest.raises(InvalidArgument, match=r"nets\.register_family"):
+        nets.register_label(nets.Label("test-lost", family="test-nowhere"))
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: f"{domain.kind} {len(domain.operations)}")
+def test_values_stay_in_their_domain(domain: Any) -> None:
+    rng = np.random.default_rng(0)
+    space = xs.Space(net=domain)
+    assert xs.Space.from_json(space.to_json()) == space
+    names = described_by(domain)
+    seen = set()
+    for _ in range(60):
+        value = domain.sample(rng)
+        seen.add(value)
+        for _ in range(3):
+            assert domain.contains(value)
+            assert domain.parse(domain.dump(value)) == value
+            features = describe(value, names)
+            assert features.shape == (len(names),)
+            assert np.isfinite(features).all()
+            value = domain.mutate(value, rng)
+    assert len(seen) > 20
+
+
+@pytest.mark.parametrize("method", ["nasbot", "evolution", "tpe"])
+@pytest.mark.parametrize("domain", DOMAINS[:2], ids=lambda domain: domain.kind)
+def test_searches(domain: Any, method: str) -> None:
+    space = xs.Space(net=domain, lr=xs.Float(1e-3, 1.0, log=True))
+    study = xs.minimize(
+        lambda t: abs(len(t["net"].operations) - 3) + t["lr"], space, trials=13, method=method, seed=1
+    ).study
+    assert audit(study).findings == []
+
+
+def test_the_number_of_chains() -> None:
+    domain = nets.Chain(("test-gcn", "test-gat"), max_length=3)
+    assert domain.size == 2 + 4 + 8
+    study = xs.Study(xs.Space(net=domain), method="evolution", seed=1)
+    found = []
+    while (trial := study.ask()) is not None:
+        found.append(trial["net"])
+        study.tell(trial, 1.0)
+    assert len(set(found)) == len(found) == 14
+
+
+def test_nodes_on_no_path_are_left_out() -> None:
+    conv, pool = "conv3x3-bn-relu", "maxpool3x3"
+    domain = nets.NodeCell()
+    matrix = [[0, 1, 1, 0, 0], [0, 0, 0, 0, 1], [0, 0, 0, 0, 0], [0, 0, 0, 0, 1], [0, 0, 0, 0, 0]]
+    cell = domain.cell([conv, pool, pool], matrix)  # node 2 leads nowhere, node 3 is fed by nothing
+    assert cell == nets.NodeCellNetwork((conv,), ((0, 1), (1, 2)))
+    assert cell.matrix == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    assert pruned([conv], [(0, 1)]) is None
+    with_skip = nets.NodeCellNetwork((conv,), ((0, 1), (0, 2), (1, 2)))
+    assert domain.contains(with_skip)
+    assert with_skip.graph == cell.graph
+    for wrong in (matrix[:3], [[0, 1, 0], [0, 0, 1], [1, 0, 0]], [[0, 0, 1], [0, 0, 0], [0, 0, 0]]):
+        with pytest.raises(InvalidConfig, match="matrix"):
+            domain.cell([conv], wrong)
+
+
+def test_cells_of_nas_bench_101_have_at_most_nine_edges() -> None:
+    full = [(start, end) for end in range(1, 6) for start in range(end)]
+    cell = nets.NodeCellNetwork(("conv3x3-bn-relu",) * 4, tuple(sorted(full)))
+    assert not nets.NodeCell().contains(cell)
+    assert nets.NodeCell(max_edges=15).contains(cell)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: nets.Chain(()), "different ones"),
+        (lambda: nets.Chain(("test-gcn", "relu")), "one family"),
+        (lambda: nets.Chain(("test-gcn",), max_length=2, min_length=3), "min_length"),
+        (lambda: nets.Chain(("conv3",)), "without a stride"),
+        (lambda: nets.NodeCell(2), "nodes"),
+        (lambda: nets.NodeCell(operations=("conv3x3-bn-relu", "conv3x3-bn-relu")), "different ones"),
+    ],
+)
+def test_wrong_domains(make: Any, words: str) -> None:
+    with pytest.raises(InvalidSpace, match=words):
+        make()
+
+
+@pytest.mark.parametrize(
+    "data", [None, [], ["relu"], {"operations": ["maxpool3x3"]}, {"operations": 3, "edges": [[0]]}]
+)
+@pytest.mark.parametrize("domain", DOMAINS[:2], ids=lambda domain: domain.kind)
+def test_wrong_data(domain: Any, data: Any) -> None:
+    with pytest.raises(InvalidConfig, match="data"):
+        domain.parse(data)
+
+
+@pytest.mark.parametrize("max_layers", [4, 5, 8, 12, 20, 26])
+@pytest.mark.parametrize(
+    "make", [lambda most: nets.MLP(8, max_layers=most), lambda most: nets.CNN(32, max_layers=most)]
+)
+def test_pools_fit_any_number_of_layers(make: Any, max_layers: int) -> None:
+    domain = make(max_layers)
+    assert all(len(graph) <= max_layers for graph in domain.pool)
+    assert len(set(domain.pool)) == len(domain.pool)
+    full = make(60)
+    fitting = [graph for graph in full.pool if len(graph) <= max_layers]
+    assert len(domain.pool) >= max(len(fitting), min(8, max_layers - 2)), "networks were dropped, not shortened"
+    assert set(fitting) <= set(domain.pool)
+
+
+def test_a_shortened_network_keeps_its_ends() -> None:
+    short, full = nets.CNN(32, max_layers=12).pool[0], nets.CNN(32).pool[0]
+    assert short.layers[:2] == full.layers[:2]
+    assert short.layers[-3:] == full.layers[-3:]
+    assert len(short) == 12

@@ -1,0 +1,254 @@
+"""Every kind of plot, of every kind of study: numbers first, then a figure that is JSON and nothing else."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import xstar as xs
+from tests.plots.studies import EDGES, HOSTILE, edge, many, multi_fidelity, plain
+from xstar.errors import InvalidArgument
+from xstar.plots.kinds import KINDS, kind
+from xstar.plots.source import Moment, thinned
+
+MOST_BYTES = 1_500_000
+"""Of a figure's JSON, however large the study: a browser has to read it."""
+
+WEBGL = {"scattergl", "parcoords", "splom", "heatmapgl", "scatter3d", "surface"}
+
+
+def strings(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [text for each in value.values() for text in strings(each)]
+    if isinstance(value, list):
+        return [text for each in value for text in strings(each)]
+    return [value] if isinstance(value, str) else []
+
+
+def checked(figure: dict[str, Any]) -> dict[str, Any]:
+    """A figure that is strict JSON, without WebGL, and small enough."""
+    text = json.dumps(figure, allow_nan=False)
+    assert len(text) < MOST_BYTES
+    assert json.loads(text) == figure
+    assert not {trace["type"] for trace in figure["data"]} & WEBGL
+    assert figure["layout"]["title"]["text"]
+    return figure
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("study", EDGES)
+def test_a_plot_of_any_study_is_a_figure(name: str, study: str) -> None:
+    figure = checked(KINDS[name].figure(edge(study)))
+    notes = figure["layout"].get("annotations", [])
+    assert figure["data"] or notes, "a figure without anything to see says why"
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_hostile_study_cannot_mark_up_a_plot(name: str) -> None:
+    for text in strings(KINDS[name].figure(edge("hostile"))):
+        assert "<img" not in text
+        assert "<script" not in text
+        assert "</script" not in text
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_plot_of_a_hundred_thousand_trials_says_what_it_leaves_out(name: str) -> None:
+    figure = checked(KINDS[name].figure(many()))
+    drawn = sum(len(trace.get("x", ())) for trace in figure["data"])
+    assert drawn < 20_000
+    if name in ("history", "curves", "parallel", "slice"):
+        assert "of 100,000 trials shown" in figure["layout"]["title"]["subtitle"]["text"]
+    if name == "timeline":
+        assert "of 100,000 runs" in figure["layout"]["title"]["subtitle"]["text"]
+
+
+def test_every_kind_is_a_method_of_the_study() -> None:
+    study = edge("plain")
+    assert set(KINDS) <= set(dir(study.plot))
+    with pytest.raises(AttributeError, match="history"):
+        study.plot.unheard_of  # noqa: B018
+    with pytest.raises(InvalidArgument, match="did you mean 'history'"):
+        kind("histroy")
+    with pytest.raises(InvalidArgument, match="colour"):
+        KINDS["history"].figure(study, colour="red")
+
+
+def test_plotly_accepts_every_figure() -> None:
+    go = pytest.importorskip("plotly.graph_objects")
+    for name in KINDS:
+        for study in ("plain", "multi-fidelity", "networks", "failed"):
+            made = getattr(edge(study).plot, name)()
+            assert isinstance(made, go.Figure)
+
+
+# ---------------------------------------------------------------- the numbers
+
+
+def test_the_best_so_far_ends_at_the_best() -> None:
+    study = edge("plain")
+    for over in ("trials", "time", "budget"):
+        data = study.plot.data("history", over=over)
+        assert data.best.y[-1] == study.best.value
+        assert (np.diff(data.best.y) <= 0).all()
+        assert (np.diff(data.best.x) >= 0).all()
+    assert data.best.x[-1] == 30  # one epoch each
+    assert data.answer == (study.best.number, study.best.value)
+
+
+def test_the_budget_spent_counts_each_epoch_once() -> None:
+    study = edge("multi-fidelity")
+    data = study.plot.data("history", over="budget")
+    assert data.best.x[-1] == sum(trial.budget for trial in study.trials)
+
+
+def test_incomplete_trials_have_a_line_of_their_own() -> None:
+    study = xs.Study(xs.Space(x=xs.Float(0, 1)), method="asha", max_budget=9, seed=1)
+    trial = study.ask()
+    assert trial is not None
+    study.report(trial, 0.5)
+    data = study.plot.data("history")
+    assert len(data.best.x) == 0
+    assert data.early.y[-1] == 0.5
+
+
+def test_the_funnel_counts_every_trial_once_per_rung() -> None:
+    study = multi_fidelity()
+    data = study.plot.data("rungs")
+    assert data.rungs == (1, 3, 9)
+    for place, rung in enumerate(data.rungs):
+        assert sum(counts[place] for counts in data.outcomes.values()) == sum(t.budget >= rung for t in study.trials)
+
+
+def test_runs_at_the_same_time_lie_on_different_lines() -> None:
+    now = 0.0
+
+    def clock() -> float:
+        return now
+
+    study = xs.Study(xs.Space(x=xs.Float(0, 1)), method="asha", max_budget=3, seed=1, clock=clock)
+    first, second = study.ask(), study.ask()
+    assert first is not None
+    assert second is not None
+    now = 2.0
+    study.report(first, 0.5)  # pauses at its rung
+    third = study.ask()
+    now = 3.0
+    study.fail(second, "no")
+    data = study.plot.data("timeline")
+    assert third is not None
+    assert data.lines == 2
+    assert [(run.trial, run.line, run.start, run.end, run.ending) for run in data.runs] == [
+        (0, 0, 0.0, 2.0, "done"),
+        (1, 1, 0.0, 3.0, "failed"),
+        (2, 0, 2.0, 3.0, "running"),
+    ]
+    assert_allclose(data.busy, 1.0)
+    assert_allclose(data.lost, 0.5)
+
+
+@pytest.mark.parametrize("method", ["forest", "gp"])
+def test_what_matters_is_found(method: str) -> None:
+    space = xs.Space(a=xs.Float(0, 1), b=xs.Float(0, 1), c=xs.Choice(["u", "v", "w"]), idle=xs.Float(0, 1))
+    study = xs.Study(space, method="random", seed=1)
+    for _ in range(80):
+        trial = study.ask()
+        assert trial is not None
+        study.tell(trial, 3 * trial["a"] + (trial["c"] == "u"))
+    data = study.plot.data("importance", method=method)
+    shares = dict(zip(data.names, data.total, strict=True))
+    assert data.names[0] == "a"
+    assert shares["idle"] < 0.1
+    assert shares["b"] < 0.1
+    assert shares["c"] > shares["idle"]
+    assert (data.total_error >= 0).all()
+
+
+def test_the_shares_of_an_additive_function_are_those_of_its_variances() -> None:
+    """Var(3a) : Var(b) = 9 : 1 on the unit square."""
+    study = xs.Study(xs.Space(a=xs.Float(0, 1), b=xs.Float(0, 1)), method="sobol", seed=1)
+    for _ in range(256):
+        trial = study.ask()
+        assert trial is not None
+        study.tell(trial, 3 * trial["a"] + trial["b"])
+    data = study.plot.data("importance")
+    main = dict(zip(data.names, data.main, strict=True))
+    assert_allclose([main["a"], main["b"]], [0.9, 0.1], atol=0.08)
+
+
+def test_left_out_predictions_are_those_of_a_model_without_the_observation() -> None:
+    """The closed form against its plain form: condition on all others."""
+    from xstar.models.gp import Posterior
+    from xstar.plots.models import Learned
+
+    learned = Learned.of(plain(20).history)
+    mean, variance, y = learned.left_out()
+    gp = learned.gp
+    for one in (0, 7, 19):
+        rest = np.arange(20) != one
+        without = Posterior.of(gp.surrogate, gp.theta, gp.X[rest], y[rest])
+        at = without.predict(gp.X[one : one + 1])
+        assert_allclose(at.mean[0, 0], mean[one], rtol=1e-6, atol=1e-8)
+        assert_allclose(at.variance[0] + without.noise, variance[one], rtol=1e-4)
+
+
+def test_a_contour_is_low_where_trials_were_good() -> None:
+    data = plain(60).plot.data("contour", x="x", y="lr")
+    low = np.unravel_index(data.mean.argmin(), data.mean.shape)
+    assert abs(data.across[low[1]] - 0.3) < 0.15
+    with pytest.raises(InvalidArgument, match="x"):
+        plain(60).plot.data("contour", x="nothing")
+
+
+def test_studies_that_differ_only_in_the_seed_share_a_band() -> None:
+    studies = [plain(20, seed=seed) for seed in (1, 2, 3)]
+    other = edge("maximize")
+    data = studies[0].plot.data("comparison", others=studies[1:])
+    (group,) = data.groups
+    assert len(group.studies) == 3
+    best = np.mean([study.best.value for study in studies])
+    assert_allclose(group.mean[-1], best)
+    assert (group.low <= group.mean).all()
+    assert (group.mean <= group.high).all()
+    with pytest.raises(InvalidArgument, match="same metric and direction"):
+        studies[0].plot.data("comparison", others=[other])
+
+
+def test_reasons_that_differ_in_numbers_only_are_one() -> None:
+    data = edge("failed").plot.data("failures")
+    assert [reason for reason, _, _ in data.reasons] == ["RuntimeError: out of memory at …", "too slow"]
+    assert data.panels[0][0].name == "x"
+    assert data.panels[0][3] == 1.0  # apart
+
+
+def test_the_best_network_comes_with_its_ancestors() -> None:
+    study = edge("networks")
+    data = study.plot.data("networks")
+    best = study.history.trials[data.trials[data.best]]
+    parent = best.origin.numbers.get("parent")
+    assert data.ancestors == [] if parent is None else data.trials[data.ancestors[0]] == parent
+
+
+@pytest.mark.parametrize(("count", "most"), [(0, 5), (3, 5), (1000, 10)])
+def test_thinning_keeps_what_it_is_told(count: int, most: int) -> None:
+    keep = [count - 2] if count > 2 else []
+    places = thinned(count, most, keep)
+    assert len(places) <= max(most, 0) + len(keep) or count <= most
+    assert set(keep) <= set(places.tolist())
+
+
+def test_words_become_options() -> None:
+    assert KINDS["history"].read({"over": "time", "most": "10"}) == {"over": "time", "most": 10}
+    assert KINDS["slice"].read({"parameters": "x,lr"}) == {"parameters": ["x", "lr"]}
+    with pytest.raises(InvalidArgument, match="whole number"):
+        KINDS["history"].read({"most": "many"})
+
+
+def test_hostile_is_hostile() -> None:
+    assert "<script" in HOSTILE
+    assert math.isfinite(edge("hostile").best.value)
+    assert isinstance(many(), Moment)
