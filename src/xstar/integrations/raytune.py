@@ -1,0 +1,140 @@
+"""Ray Tune: ``Searcher``, our searchers inside a Tune experiment. Tune's schedulers and its way of running trials stay.
+
+The searcher is a study that Tune asks and tells. It is saved with the experiment, as the journal's own JSON lines, and goes on
+from there when the experiment is restored. (To run a search of ours on a Ray cluster, use ``executor=xs.Ray(…)`` instead.)
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+from xstar.errors import InvalidArgument, InvalidSpace
+from xstar.inspect.exchange import export_events
+from xstar.integrations import missing
+from xstar.journal import MemoryJournal
+from xstar.journal import events as ev
+from xstar.space import Choice, Constant, Domain, Float, Int, Parameter, Space
+from xstar.study import Study
+
+try:
+    from ray.tune.search import Searcher as TuneSearcher
+    from ray.tune.search.sample import Categorical, Quantized
+    from ray.tune.search.sample import Domain as TuneDomain
+    from ray.tune.search.sample import Float as TuneFloat
+    from ray.tune.search.sample import Integer as TuneInteger
+except ImportError as error:
+    raise missing("raytune", "'ray[tune]'") from error
+
+DIRECTIONS = {"min": "minimize", "max": "maximize"}
+
+
+class Searcher(TuneSearcher):
+    """``tune.TuneConfig(search_alg=Searcher(method="gp", seed=0), metric="loss", mode="min")``.
+
+    The space is that of the Tuner's ``param_space``, or an ``xs.Space``. Trials that a scheduler of Tune stopped count with
+    their last result. Trials are chosen with those that run in mind; no ``ConcurrencyLimiter`` is needed for that.
+    """
+
+    def __init__(
+        self,
+        space: Space | None = None,
+        *,
+        method: str | None = None,
+        metric: str | None = None,
+        mode: str | None = None,
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(metric=metric, mode=mode)
+        self._space, self._method, self._seed = space, method, seed
+        self._study: Study | None = None
+        self._trials: dict[str, int] = {}
+        if space is not None and metric is not None:
+            self._begin()
+
+    def set_search_properties(self, metric: str | None, mode: str | None, config: dict[str, Any], **spec: Any) -> bool:
+        """What the Tuner says; False: it was said before."""
+        if self._study is not None:
+            return False
+        self._metric, self._mode = metric or self._metric, mode or self._mode
+        if self._space is None:
+            self._space = from_tune(config)
+        self._begin()
+        return True
+
+    def _begin(self) -> None:
+        mode = self._mode or "min"
+        if mode not in DIRECTIONS:
+            raise InvalidArgument("mode", "must be 'min' or 'max'", mode)
+        self._study = Study(self._space, method=self._method, direction=DIRECTIONS[mode], seed=self._seed)
+
+    def suggest(self, trial_id: str) -> Any:
+        """The configuration of a new trial; ``None``: not yet."""
+        if self._study is None:
+            raise InvalidArgument("space", "is not known yet", None, "pass param_space= to the Tuner, or space=")
+        trial = self._study.ask()
+        if trial is None:
+            return Searcher.FINISHED if self._study.ended is not None else None
+        self._trials[trial_id] = trial.number
+        return trial.config
+
+    def on_trial_complete(self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False) -> None:
+        """A trial is over."""
+        number = self._trials.pop(trial_id, None)
+        if number is None or self._study is None:
+            return
+        value = (result or {}).get(self._metric)
+        if error or value is None or not math.isfinite(value):
+            self._study.fail(number, f"Tune says that it failed, or reported no {self._metric}")
+        else:
+            self._study.tell(number, float(value))
+
+    def save(self, checkpoint_path: str) -> None:
+        """Write the journal, one event per line, and which trial of Tune is which of ours."""
+        assert self._study is not None
+        lines = [*export_events(self._study), *(f"{number} {name}" for name, number in self._trials.items())]
+        Path(checkpoint_path).write_text("\n".join(lines), encoding="utf-8")
+
+    def restore(self, checkpoint_path: str) -> None:
+        """Go on from what :meth:`save` wrote."""
+        import json
+
+        journal, self._trials = MemoryJournal(), {}
+        for line in Path(checkpoint_path).read_text(encoding="utf-8").splitlines():
+            if line.startswith("{"):
+                data = json.loads(line)
+                journal.append([ev.load(data["kind"], json.dumps(data["event"]), data["schema"])], 0)
+            else:
+                number, _, name = line.partition(" ")
+                self._trials[name] = int(number)
+        self._study = Study.over(journal)
+        self._space = self._study.space
+
+
+def from_tune(config: dict[str, Any]) -> Space:
+    """The space that a ``param_space`` describes; nested dictionaries and unbounded distributions are refused by name."""
+    return Space({name: _parameter(name, given) for name, given in config.items()})
+
+
+def _parameter(name: str, given: Any) -> Any:
+    if isinstance(given, Parameter | Domain):
+        return given
+    if isinstance(given, Categorical):
+        return Choice(list(given.categories)) if len(given.categories) > 1 else Constant(given.categories[0])
+    if isinstance(given, TuneDomain):
+        sampler: Any = given.get_sampler()
+        step = None
+        if isinstance(sampler, Quantized):
+            step, sampler = sampler.q, sampler.get_sampler()
+        log, kind = "LogUniform" in type(sampler).__name__, type(sampler).__name__
+        bounded = math.isfinite(getattr(given, "lower", math.inf)) and math.isfinite(getattr(given, "upper", math.inf))
+        if bounded and "Uniform" in kind and not (log and step):
+            if isinstance(given, TuneFloat):
+                return Float(given.lower, given.upper, log=log, step=step)
+            if isinstance(given, TuneInteger):  # Tune leaves the upper end out
+                return Int(given.lower, given.upper - (1 if step in (None, 1) else 0), log=log, step=step)
+    elif not isinstance(given, dict):
+        return Constant(given)
+    remedy = "uniform, loguniform, quniform, randint, lograndint and choice can be converted; or pass an xs.Space"
+    raise InvalidSpace(name, "must be a distribution that xstar has, too", f"{type(given).__name__}=…", remedy)
