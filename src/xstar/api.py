@@ -27,7 +27,7 @@ from xstar.executors import Executor, InlineExecutor, Objective, ProcessExecutor
 from xstar.executors.ray import EXECUTORS, Ray, chosen, import_ray
 from xstar.executors.states import States
 from xstar.files import DEFAULT_CHECKPOINTS, Folders, check_kept
-from xstar.loop import UNKNOWN_LENGTH, Ending, Watch, log, run
+from xstar.loop import UNKNOWN_LENGTH, Ending, Watch, both, log, run
 from xstar.programs import Command
 from xstar.progress import check_progress, show_progress
 from xstar.schedulers import Scheduler
@@ -325,24 +325,13 @@ class Search:
         """Run it until it ends. The study stays open."""
         try:
             with show_progress(self.study, self.limits, progress) as display:
-                watch = _both(display, watch)
+                watch = both(display, watch)
                 ending = run(self.study, self.executor, self.limits, watch, self.checkpoints, self.grace)
                 if display is not None:
                     display.finish(ending.reason)
                 return ending
         finally:
             self.executor.close()
-
-
-def _both(first: Watch | None, second: Watch | None) -> Watch | None:
-    if first is None or second is None:
-        return first or second
-
-    def watch(study: Study) -> None:
-        first(study)
-        second(study)
-
-    return watch
 
 
 def yields(objective: Objective) -> bool:

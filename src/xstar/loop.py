@@ -43,6 +43,18 @@ SYSTEMATIC = ("exception", "disk")
 Watch = Callable[[Study], None]
 
 
+def both(first: Watch | None, second: Watch | None) -> Watch | None:
+    """A watcher that calls the two, one after the other."""
+    if first is None or second is None:
+        return first or second
+
+    def watch(study: Study) -> None:
+        first(study)
+        second(study)
+
+    return watch
+
+
 class End(Enum):
     """What ended a search."""
 
