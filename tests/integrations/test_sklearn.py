@@ -47,8 +47,7 @@ KNOWN = {"check_supervised_y_2d": "no DataConversionWarning: scikit-learn lists 
 
 
 @parametrize_with_checks(
-    [SearchCV(LogisticRegression(), {"C": stats.loguniform(0.1, 10)}, n_iter=2, cv=2, random_state=0)],
-    expected_failed_checks=lambda estimator: KNOWN,
+    [SearchCV(LogisticRegression(), {"C": xs.Float(0.1, 10, log=True)}, n_iter=2, cv=2, random_state=0)]
 )
 def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
     with warnings.catch_warnings():

@@ -6,6 +6,7 @@ from there when the experiment is restored. (To run a search of ours on a Ray cl
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -84,7 +85,7 @@ class Searcher(TuneSearcher):
         number = self._trials.pop(trial_id, None)
         if number is None or self._study is None:
             return
-        value = (result or {}).get(self._metric)
+        value = (result or {}).get(str(self._metric))
         if error or value is None or not math.isfinite(value):
             self._study.fail(number, f"Tune says that it failed, or reported no {self._metric}")
         else:
@@ -98,8 +99,6 @@ class Searcher(TuneSearcher):
 
     def restore(self, checkpoint_path: str) -> None:
         """Go on from what :meth:`save` wrote."""
-        import json
-
         journal, self._trials = MemoryJournal(), {}
         for line in Path(checkpoint_path).read_text(encoding="utf-8").splitlines():
             if line.startswith("{"):
@@ -123,10 +122,12 @@ def _parameter(name: str, given: Any) -> Any:
     if isinstance(given, Categorical):
         return Choice(list(given.categories)) if len(given.categories) > 1 else Constant(given.categories[0])
     if isinstance(given, TuneDomain):
-        sampler: Any = given.get_sampler()
-        step = None
+        untyped: Any = given
+        sampler: Any = untyped.get_sampler()
+        step: Any = None
         if isinstance(sampler, Quantized):
-            step, sampler = sampler.q, sampler.get_sampler()
+            quantized: Any = sampler
+            step, sampler = quantized.q, quantized.get_sampler()
         log, kind = "LogUniform" in type(sampler).__name__, type(sampler).__name__
         bounded = math.isfinite(getattr(given, "lower", math.inf)) and math.isfinite(getattr(given, "upper", math.inf))
         if bounded and "Uniform" in kind and not (log and step):
