@@ -114,7 +114,7 @@ def hold(
     state: Annotated[
         str,
         typer.Argument(
-            metavar="{pause | go | stop}",
+            metavar="pause|go|stop",
             help="pause: nothing is started until go; stop: programs end once their trials have.",
             show_default=False,
         ),
