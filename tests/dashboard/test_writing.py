@@ -54,6 +54,14 @@ def test_a_training_loop_over_the_wire(asking: httpx.Client, storage: Path) -> N
         assert audit(study).findings == []
 
 
+def test_people_pause_stop_and_go_on(asking: httpx.Client, storage: Path) -> None:
+    for state in ("pause", "stop", "go"):
+        assert ok(asking.post("/api/studies/s/hold", json={"state": state}))["hold"] == state
+    assert asking.post("/api/studies/s/hold", json={"state": "wait"}).status_code == 422
+    with xs.Study.open("s", storage) as study:
+        assert study.history.hold == "go"
+
+
 def test_people_enqueue_add_and_annotate(asking: httpx.Client, storage: Path) -> None:
     config = {"x": 0.25, "lr": 0.5, "kind": "b"}
     assert ok(asking.post("/api/studies/s/enqueue", json={"config": config}))["queued"] == 1

@@ -21,6 +21,7 @@ from xstar.inspect.exchange import export_csv, export_events, import_events
 from xstar.inspect.look import existing, look
 from xstar.plots.source import Source
 from xstar.programs import report_client
+from xstar.study import Study
 from xstar.study.settings import check_name
 
 
@@ -125,6 +126,29 @@ def rename(
     with existing(storage) as place:
         place.rename(study, new)
     console().print(f"study {study!r} is now {new!r}", soft_wrap=True)
+
+
+def hold(
+    study: StudyName,
+    state: Annotated[
+        str,
+        typer.Argument(
+            metavar="pause|go|stop",
+            help="pause: nothing is started until go; stop: programs end once their trials have.",
+            show_default=False,
+        ),
+    ],
+    storage: Storage = STORAGE,
+) -> None:
+    """Pause a study that programs work on, stop it, or let it go on."""
+    with existing(storage):  # refuses where there is none
+        pass
+    with Study.open(study, storage) as held:
+        held.hold(state)
+        running = len(held.history.running)
+    words = {"pause": "pauses", "go": "goes on", "stop": "stops"}[state]
+    rest = f"; {plural(running, 'trial')} still run" if running and state != "go" else ""
+    console().print(f"study {study!r} {words}{rest}", soft_wrap=True)
 
 
 def delete(

@@ -62,6 +62,12 @@ class Tell(Strict):
     metrics: Metrics
 
 
+class Hold(Strict):
+    """Whether trials may be started."""
+
+    state: str = Field(max_length=20)
+
+
 class Fail(Strict):
     """Why a trial has no value."""
 
@@ -108,6 +114,13 @@ def router(writers: Writers) -> APIRouter:
         study = writers.get(name)
         study.enqueue(body.config)
         return {"queued": len(study.history.queue)}
+
+    @api.post("/studies/{name}/hold")
+    def hold(name: str, body: Hold) -> dict[str, Any]:
+        """Pause a study, stop it, or let it go on."""
+        study = writers.get(name)
+        study.hold(body.state)
+        return {"hold": study.history.hold}
 
     @api.post("/studies/{name}/add")
     def add(name: str, body: Add) -> dict[str, Any]:

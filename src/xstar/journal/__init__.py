@@ -2,6 +2,7 @@
 
 from xstar.journal.events import SCHEMA as SCHEMA
 from xstar.journal.events import Event as Event
+from xstar.journal.history import HOLDS as HOLDS
 from xstar.journal.history import History as History
 from xstar.journal.history import Rung as Rung
 from xstar.journal.incumbent import Step as Step

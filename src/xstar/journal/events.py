@@ -16,6 +16,7 @@ default are left out of the JSON form, so journals stay small and old events sta
     annotated   a user noted something about a trial, which no decision looks at
     brought     a new study begins with what another one observed: no trials of its own, but searchers may learn from it
     widened     the space has become larger: the trials so far stay, decisions from here on are made in the new one
+    held        a user wants no more trials to be started, for a while or for good; or wants it to go on
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ SCHEMA = 4
     what is enqueued may be a part of a configuration; there are annotations
 3   a report says how many events its verdict had ``seen``; before, it had seen all that came before it;
     a study may say which report of a trial counts
-4   a study may begin with the observations of others; its space may become wider
+4   a study may begin with the observations of others; its space may become wider; it may be held
 """
 
 
@@ -182,8 +183,27 @@ class Widened:
     at: float
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    state: str
+    """``pause``: programs start nothing until ``go``; ``stop``: they end once what runs has ended."""
+    at: float
+
+
 Event = (
-    Created | Enqueued | Asked | Started | Reported | Completed | Failed | Lost | Added | Annotated | Brought | Widened
+    Created
+    | Enqueued
+    | Asked
+    | Started
+    | Reported
+    | Completed
+    | Failed
+    | Lost
+    | Added
+    | Annotated
+    | Brought
+    | Widened
+    | Held
 )
 
 CLAIMS = (Asked, Started, Added, Widened)

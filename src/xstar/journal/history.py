@@ -45,6 +45,7 @@ A program's death is rarely the trial's fault, so this is generous; without a li
 """
 
 ADDED = Origin("added")
+HOLDS = ("go", "pause", "stop")
 
 
 class Rung:
@@ -98,6 +99,8 @@ class History:
         """How many trials are observations made elsewhere."""
         self.brought: list[Source] = []
         """What other studies observed (``warm_start``): no trials of this one, but searchers may learn from them."""
+        self.hold = "go"
+        """Whether trials may be started; ``pause`` and ``stop`` say no. It changes no decision, only when one is made."""
         self._tried: dict[Hashable, int] = {}
         self._enqueued = 0
         self._incumbent = Incumbent(self.trials, lambda trial: self.violation(trial) is not None)
@@ -117,6 +120,7 @@ class History:
             ev.Annotated: self._annotate,
             ev.Brought: self._bring,
             ev.Widened: self._widen,
+            ev.Held: self._hold,
         }
 
     # ------------------------------------------------------------ questions
@@ -276,6 +280,11 @@ class History:
     def _annotate(self, event: ev.Annotated) -> None:
         trial = self._known(event.trial)
         trial.attrs = {**trial.attrs, **event.attrs}
+
+    def _hold(self, event: ev.Held) -> None:
+        if event.state not in HOLDS:
+            raise CorruptJournal(f"event {self.seen}: a study is held by {', '.join(HOLDS)}, not {event.state!r}")
+        self.hold = event.state
 
     def _bring(self, event: ev.Brought) -> None:
         if self.trials:

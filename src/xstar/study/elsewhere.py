@@ -1,4 +1,5 @@
-"""What comes from outside of a search, as events: observations made elsewhere, and configurations that a user wants tried."""
+"""What comes from outside of a search, as events: observations made elsewhere, configurations that a user wants tried, and the
+wish that it pauses, stops or goes on."""
 
 from __future__ import annotations
 
@@ -7,9 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from xstar.core.metrics import parse_metrics
-from xstar.errors import InvalidReport
-from xstar.journal import History
+from xstar.errors import InvalidArgument, InvalidReport
+from xstar.journal import HOLDS, History
 from xstar.journal import events as ev
+
+STOPPED = "a user stopped the study (study.hold, xstar hold); running it again goes on with it"
 
 
 def added(history: History, config: Mapping[str, Any], value: Any, budget: int, at: float) -> ev.Added:
@@ -24,3 +27,11 @@ def added(history: History, config: Mapping[str, Any], value: Any, budget: int, 
 def enqueued(history: History, config: Mapping[str, Any], at: float) -> ev.Enqueued:
     """A configuration, or a part of one, to be tried next."""
     return ev.Enqueued(history.space.dump(history.space.parse_partial(config)), at)
+
+
+def held(history: History, state: str, at: float) -> ev.Held | None:
+    """The wish that no more trials are started, or that they are again; ``None`` if it is so already."""
+    if state not in HOLDS:
+        remedy = "pause: nothing is started until go; stop: programs end once their trials have"
+        raise InvalidArgument("state", f"must be one of {', '.join(HOLDS)}", state, remedy)
+    return None if history.hold == state else ev.Held(state, at)

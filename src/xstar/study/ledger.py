@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
@@ -31,10 +32,11 @@ class Ledger:
 
         The event stands whatever others appended meanwhile; that is folded before it.
         """
-        event = decide(*about)
-        if event is not None:
-            self._append(cast("Event", event), None)
-        return event
+        with self.lock:
+            event = decide(*about)
+            if event is not None:
+                self._append(cast("Event", event), None)
+            return event
 
     def claim(self, decide: Callable[..., T], *about: Any) -> T:
         """The same for an event that only one program may append: one that takes a trial's number or starts a run.
@@ -43,15 +45,13 @@ class Ledger:
         a turn came first, it is asked again.
         """
         while True:
-            try:
+            with self.lock, contextlib.suppress(JournalConflict):
                 if self._shared is None:
                     self.catch_up()
                     return self._claim(decide, *about)
                 with self._shared.turn(self.history.seen) as events:
                     self.history.extend(events)
                     return self._claim(decide, *about)
-            except JournalConflict:
-                continue
 
     def _claim(self, decide: Callable[..., T], *about: Any) -> T:
         event = decide(*about)

@@ -26,7 +26,7 @@ from xstar.searchers import Searcher
 from xstar.space import Space
 from xstar.storage.heartbeat import Heartbeat
 from xstar.study.ahead import LEAST_WORKERS, Ahead
-from xstar.study.elsewhere import added, enqueued
+from xstar.study.elsewhere import STOPPED, added, enqueued, held
 from xstar.study.ledger import Ledger
 from xstar.study.limits import NO_LIMITS, Limits
 from xstar.study.missing import no_value, unknown_trial
@@ -159,8 +159,10 @@ class Study(Shown):
         self.reclaim()
 
     def begin(self) -> None:
-        """A search begins now: what the limit ``seconds`` counts from."""
+        """A search begins now: what the limit ``seconds`` counts from. Who starts it does not want it to stay stopped."""
         self._begun_at = self.stopwatch()
+        if self.refresh().hold == "stop":
+            self.hold("go")
 
     # ------------------------------------------------------------ ask
 
@@ -180,6 +182,9 @@ class Study(Shown):
 
     def _next(self, limits: Limits) -> Start | None:
         history, now, moment, full = self.history, self.clock(), self.stopwatch(), None
+        if history.hold != "go":
+            self.ended = STOPPED if history.hold == "stop" else None
+            return None
         if limits is not NO_LIMITS:
             self.ended = limits.over(history, moment - self._begun_at)
             if self.ended is not None:
@@ -287,26 +292,26 @@ class Study(Shown):
         It counts as a complete trial, but neither towards ``trials=`` nor at the rungs of a scheduler.
         """
         at = budget or self.scheduler.max_budget or 1
-        with self._ledger.lock:
-            event = self._ledger.claim(lambda: added(self.history, config, value, at, self.clock()))
-            return self.history.trials[event.trial]
+        event = self._ledger.claim(lambda: added(self.history, config, value, at, self.clock()))
+        return self.history.trials[event.trial]
 
     def enqueue(self, config: Mapping[str, Any]) -> None:
         """Have a configuration tried before the searcher is asked again; the searcher completes what it leaves open."""
-        with self._ledger.lock:
-            self._ledger.settle(lambda: enqueued(self.history, config, self.clock()))
+        self._ledger.settle(lambda: enqueued(self.history, config, self.clock()))
 
     def widen(self, space: Space, fill: Mapping[str, Any] | None = None) -> None:
         """Search a wider space from now on; ``fill`` says what new parameters were in the trials so far."""
-        with self._ledger.lock:
-            self._ledger.claim(lambda: widened(self.history, space, fill, self.clock()))
+        self._ledger.claim(lambda: widened(self.history, space, fill, self.clock()))
+
+    def hold(self, state: str) -> None:
+        """``pause``: no program starts a trial until ``go``; ``stop``: programs end once their trials have ended."""
+        self._ledger.settle(lambda: held(self.history, state, self.clock()))
 
     def annotate(self, trial: Trial | int, attrs: Mapping[str, Any]) -> None:
         """Note something about a trial: names and values of any JSON, beside its metrics. It changes no decision."""
         noted = check_attrs(attrs)
-        with self._ledger.lock:
-            number = self._known(trial).number
-            self._ledger.settle(lambda: ev.Annotated(number, noted, self.clock()))
+        number = self._known(trial).number
+        self._ledger.settle(lambda: ev.Annotated(number, noted, self.clock()))
 
     # ------------------------------------------------------------ look
 
@@ -364,13 +369,11 @@ class Study(Shown):
                 del self._mine[number]
 
     def _lose(self, trial: Trial, reason: str, run: int, *, released: bool = False) -> None:
-        self._ledger.settle(
-            lambda: (
-                ev.Lost(trial.number, reason, self.clock(), run, released)
-                if trial.state is State.RUNNING and trial.attempt == run
-                else None
-            )
-        )
+        def lost() -> ev.Lost | None:
+            runs = trial.state is State.RUNNING and trial.attempt == run
+            return ev.Lost(trial.number, reason, self.clock(), run, released) if runs else None
+
+        self._ledger.settle(lost)
 
     def close(self) -> None:
         """Stop the heartbeat, give up what still runs here, let go of the database."""

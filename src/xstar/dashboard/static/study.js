@@ -159,6 +159,7 @@ class StudyPage {
         ["trials", h("span", {}, number(summary.trials), " ", counts)],
         ["epochs", number(summary.epochs)],
         summary.queued ? ["enqueued", number(summary.queued)] : null,
+        summary.hold === "go" ? null : ["held", summary.hold === "pause" ? "paused" : "stopped"],
         ["at work", number(summary.counts.running ?? 0)],
         ["took", seconds(summary.latest - summary.created)],
         ["last news", h("time", { title: moment(summary.latest) }, ago(summary.latest))],
@@ -226,6 +227,7 @@ class StudyPage {
       h("label", { for: "config" }, "A configuration, or a part of one, as JSON"),
       text,
       h("p", {}, h("button", { type: "button", onclick: send("enqueue", () => ({ config: config() })) }, "Try it next"), " ", h("label", { for: "value" }, `or its ${this.summary.metric}, measured elsewhere `), value, " ", h("button", { type: "button", onclick: send("add", () => ({ config: config(), metrics: Number(value.value) })) }, "Add it")),
+      h("p", {}, [["pause", "Pause"], ["go", "Go on"], ["stop", "Stop"]].map(([state, label]) => h("button", { type: "button", onclick: send("hold", () => ({ state })) }, label)), " Running trials end as they would have."),
       said,
     );
   }

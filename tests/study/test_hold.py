@@ -1,0 +1,87 @@
+"""A study that a user pauses or stops from elsewhere."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import xstar as xs
+from xstar.cli.main import app
+from xstar.errors import CorruptJournal, InvalidArgument
+from xstar.inspect.audit import audit
+from xstar.journal import History
+from xstar.journal import events as ev
+from xstar.testing.journals import created
+
+SPACE = xs.Space(x=xs.Float(0, 1))
+
+
+def test_a_paused_study_gives_nothing_until_it_goes_on(tmp_path: Path) -> None:
+    with (
+        xs.Study(SPACE, name="s", storage=tmp_path / "s.db", seed=1) as study,
+        xs.Study.open("s", tmp_path / "s.db") as user,
+    ):
+        first = study.ask()
+        assert first is not None
+        user.hold("pause")
+        user.hold("pause")  # it is so already: nothing is appended
+        assert (study.ask(), study.ended) == (None, None)
+        study.tell(first, 1.0)  # what runs goes on
+        user.hold("go")
+        assert study.ask() is not None
+        held = [event for event in study.journal.read(0) if isinstance(event, ev.Held)]
+        assert [event.state for event in held] == ["pause", "go"]
+        assert audit(study).findings == []
+
+
+def test_a_search_waits_while_its_study_pauses(tmp_path: Path) -> None:
+    place, calls = tmp_path / "s.db", []
+
+    def objective(trial: xs.Trial) -> float:
+        calls.append(trial.number)
+        if len(calls) == 3:
+            with xs.Study.open("s", place) as user:
+                user.hold("pause")
+            threading.Timer(0.5, go).start()
+        return float(trial["x"])
+
+    def go() -> None:
+        with xs.Study.open("s", place) as user:
+            calls.append(-1)
+            user.hold("go")
+
+    result = xs.minimize(objective, SPACE, trials=6, study="s", storage=place, method="random", progress=False)
+    assert calls == [0, 1, 2, -1, 3, 4, 5]
+    result.study.close()
+
+
+def test_a_stopped_search_ends_and_can_be_taken_up_again(tmp_path: Path) -> None:
+    place = tmp_path / "s.db"
+
+    def objective(trial: xs.Trial) -> float:
+        if trial.number == 2:
+            done = CliRunner().invoke(app, ["hold", "s", "stop", "--storage", str(place)])
+            assert "study 's' stops; 1 trial still run" in done.output
+        return float(trial["x"])
+
+    result = xs.minimize(objective, SPACE, trials=6, study="s", storage=place, method="random", progress=False)
+    assert "stopped" in result.reason
+    assert len(result.study.trials) == 3
+    result.study.close()
+    result = xs.minimize(objective, SPACE, trials=6, study="s", storage=place, progress=False)
+    assert len(result.study.trials) == 6
+    assert audit(result.study).findings == []
+    result.study.close()
+
+
+def test_words_that_mean_nothing_are_refused() -> None:
+    study = xs.Study(SPACE)
+    with pytest.raises(InvalidArgument, match="must be one of go, pause, stop"):
+        study.hold("wait")
+    history = History()
+    history.extend([created()])
+    with pytest.raises(CorruptJournal, match="held"):
+        history.fold(ev.Held("wait", 1.0))
