@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -135,9 +135,10 @@ def test_every_option_has_someone_who_takes_it() -> None:
     """And takes it as the same type: these records are called with what the signature lets through."""
     named = {"study", "checkpoints", "grace", "progress", "watch"}  # by Search itself
     takers: list[Callable[..., Any]] = [xs.Limits, Settings, xs.Study, api.make_executor, check_workers]
-    hints = typing.get_type_hints(xs.minimize)
+    known = {"WarmStart": str | xs.Study | Sequence[str | xs.Study]}  # a name that only type checkers import
+    hints = typing.get_type_hints(xs.minimize, localns=known)
     for taker in takers:
-        of_taker = typing.get_type_hints(vars(taker)["__init__"] if isinstance(taker, type) else taker)
+        of_taker = typing.get_type_hints(vars(taker)["__init__"] if isinstance(taker, type) else taker, localns=known)
         common = api.taken(taker, hints)
         assert common, taker
         named |= set(common)
