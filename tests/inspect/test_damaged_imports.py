@@ -118,7 +118,7 @@ def test_no_bytes_break_the_command(tmp_path: Path, place: int, gone: int, put: 
     whole = "\n".join(STUDIES[0]).encode()
     file.write_bytes(whole[:place] + put + whole[place + gone :])
     with suppress(XstarError):
-        import_(str(file), "copy", str(storage))
+        import_("copy", str(file), storage=str(storage))
         with closing(sqlite3.connect(storage)) as made:
             assert made.execute("SELECT count(*) FROM xstar_studies").fetchone() == (1,)
     for path in tmp_path.glob("bytes.db*"):

@@ -250,3 +250,12 @@ def test_what_is_not_static_is_refused_by_name() -> None:
         xs.from_optuna(lambda trial: 1 / 0)
     with pytest.raises(ObjectiveError, match=r"trial.study of Optuna has no counterpart"):
         xs.from_optuna(lambda trial: trial.study)
+
+
+@pytest.mark.parametrize("url", ["optuna.db", "sqlite:///nowhere.db", "nosuch://somebody:s3cret@host/x"])
+def test_a_storage_of_optuna_that_is_none_is_refused_and_not_made(tmp_path: Path, url: str) -> None:
+    given = url.replace("nowhere.db", str(tmp_path / "nowhere.db"))
+    with pytest.raises(InvalidArgument, match="must be the URL of a storage") as raised:
+        import_optuna(given, None, "copy", tmp_path / "xstar.db")
+    assert "s3cret" not in str(raised.value)
+    assert list(tmp_path.iterdir()) == []

@@ -172,7 +172,7 @@ def test_a_turn_is_waited_for_but_not_for_ever(
 def hold_turn(storage: str, name: str, held: Any, go: Any, done: Any) -> None:
     """A program that takes its time over a decision."""
     study = xs.Study(name=name, storage=storage)
-    suggest: Callable[..., Any] = study._policy.start
+    suggest: Callable[..., Any] = study.ahead.start
     first = [True]
 
     def slow(*arguments: Any) -> Any:
@@ -181,14 +181,10 @@ def hold_turn(storage: str, name: str, held: Any, go: Any, done: Any) -> None:
             assert go.wait(60)
         return suggest(*arguments)
 
-    object.__setattr__(study, "_policy", _Slow(slow, study._policy.answer))
+    ahead: Any = study.ahead
+    ahead.start = slow
     assert study.ask() is not None
     done.set()
-
-
-class _Slow:
-    def __init__(self, start: Any, answer: Any) -> None:
-        self.start, self.answer = start, answer
 
 
 def test_a_commit_whose_outcome_is_unknown_is_not_made_twice(storage: str, name: str) -> None:

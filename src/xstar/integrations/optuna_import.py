@@ -11,13 +11,17 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
+
+from sqlalchemy.exc import SQLAlchemyError
 
 from xstar.errors import InvalidArgument, InvalidSpace, UnknownStudy
 from xstar.inspect.exchange import export_events, import_events
 from xstar.integrations import missing
 from xstar.integrations.optuna import parameter, python_names
 from xstar.space import Space
+from xstar.storage.address import masked
 from xstar.study import Study
 from xstar.trial import Trial
 
@@ -47,13 +51,21 @@ def import_optuna(url: str, source: str | None, name: str, storage: str | os.Pat
 
 
 def _load(url: str, source: str | None) -> optuna.Study:
-    known = optuna.get_all_study_names(url)
+    where, rule = masked(url), "must be the URL of a storage of Optuna that exists"
+    file = url.removeprefix("sqlite:///")
+    if file != url and not Path(file).is_file():  # Optuna would make it
+        raise InvalidArgument("--optuna", rule, where, "e.g. sqlite:///optuna.db")
+    try:
+        known = optuna.get_all_study_names(url)
+    except (SQLAlchemyError, ImportError, RuntimeError, ValueError) as error:
+        remedy = f"e.g. sqlite:///optuna.db ({type(error).__name__} was raised)"
+        raise InvalidArgument("--optuna", rule, where, remedy) from None
     if source is None and len(known) == 1:
         source = known[0]
     if source is None or source not in known:
         shown = ", ".join(known) or "none"
         raise UnknownStudy(
-            f"{url} has no study {source!r}; it has {shown}: name one, `xstar import NAME --optuna {url} …`"
+            f"{where} has no study {source!r}; it has {shown}: name one, `xstar import NAME --optuna {where} …`"
         )
     return optuna.load_study(study_name=source, storage=url)
 
