@@ -34,6 +34,8 @@ UNKNOWN_LENGTH = (
 )
 """Said once, when the first trial reports a second time."""
 
+PAUSED = "the study pauses, and no trial is started; `xstar hold STUDY go` or study.hold('go') lets it go on"
+
 RECORDED_AS = {"metric": "exception", "disk": "killed"}
 """A full disk is like a worker that died: the trial is tried again, and no model learns from it."""
 
@@ -117,6 +119,7 @@ def run(
         executor.listener = hear_inside
     if isinstance(executor, VirtualTime):
         ahead = ahead and executor.counts_decisions
+    paused = False
     with _interruptible(grace) as interrupt:
         try:
             while True:
@@ -125,6 +128,9 @@ def run(
                     if trial is None:
                         break
                     executor.submit(study.job(trial, with_files=executor.uses_files))
+                if paused is not (study.history.hold == "pause"):
+                    paused = not paused
+                    log.warning("%s", PAUSED if paused else "the study goes on")
                 if not study.running_here and executor.idle():
                     if interrupt.leaving:
                         raise _Terminated

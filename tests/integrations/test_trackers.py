@@ -46,6 +46,20 @@ class Recorder(Tracker):
         self.seen.append(("end", trial.number))
 
 
+def test_a_look_follows_only_what_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    tracker, followed = Recorder(), list[int]()
+    monkeypatch.setattr(tracker, "_follow", lambda study, trial: followed.append(trial.number))
+    study = xs.Study(SPACE, seed=0)
+    for _ in range(50):
+        trial = study.ask()
+        assert trial is not None
+        tracker(study)
+        study.tell(trial, 1.0)
+        tracker(study)
+        tracker(study)  # nothing has happened
+    assert followed == [number for number in range(50) for _ in range(2)]
+
+
 def test_each_thing_is_told_once_and_in_order() -> None:
     live, late = Recorder(), Recorder()
     study = search(live).study

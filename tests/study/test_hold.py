@@ -11,9 +11,11 @@ from typer.testing import CliRunner
 import xstar as xs
 from xstar.cli.main import app
 from xstar.errors import CorruptJournal, InvalidArgument
+from xstar.executors.inline import InlineExecutor
 from xstar.inspect.audit import audit
 from xstar.journal import History
 from xstar.journal import events as ev
+from xstar.loop import PAUSED, run
 from xstar.testing.journals import created
 
 SPACE = xs.Space(x=xs.Float(0, 1))
@@ -35,6 +37,21 @@ def test_a_paused_study_gives_nothing_until_it_goes_on(tmp_path: Path) -> None:
         held = [event for event in study.journal.read(0) if isinstance(event, ev.Held)]
         assert [event.state for event in held] == ["pause", "go"]
         assert audit(study).findings == []
+
+
+def test_a_limit_of_time_ends_a_search_that_pauses_and_the_pause_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    study = xs.Study(SPACE, seed=1)
+    study.hold("pause")
+    executor = InlineExecutor(lambda trial: 0.0, study.metric)
+    assert "time limit" in run(study, executor, xs.Limits(seconds=0.2)).reason
+    assert [line for line in caplog.messages if "pauses" in line] == [PAUSED]
+    assert study.trials == []
+
+
+def test_a_fork_of_a_study_that_pauses_goes_on() -> None:
+    study = xs.Study(SPACE, seed=1)
+    study.hold("pause")
+    assert study.fork().ask() is not None
 
 
 def test_a_search_waits_while_its_study_pauses(tmp_path: Path) -> None:

@@ -50,6 +50,8 @@ def fork_events(
     made: list[Event] = [created, *events[1:at]]
     history = _folded(made, rungs)
     now = wall_clock()
+    if history.hold != "go":  # that wish was about the old one
+        made.append(ev.Held("go", now))
     return made + [ev.Lost(trial.number, WHY, now, trial.attempt, released=True) for trial in history.running.values()]
 
 

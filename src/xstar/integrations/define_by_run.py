@@ -9,6 +9,7 @@ installed.
 from __future__ import annotations
 
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -92,13 +93,14 @@ class _EnoughSeen(BaseException):
     """Ends a dry run; no ``Exception``, so that no objective catches it by accident."""
 
 
-class _Suggests:
-    """The ``suggest_…`` of an Optuna trial."""
+class _Suggests(ABC):
+    """The ``suggest_…`` of an Optuna trial (abstract)."""
 
     params: dict[str, Any]
 
+    @abstractmethod
     def _value(self, name: str, parameter: Parameter) -> Any:
-        raise NotImplementedError
+        """What the objective gets for a parameter that it asks for."""
 
     def suggest_float(
         self, name: str, low: float, high: float, *, step: float | None = None, log: bool = False

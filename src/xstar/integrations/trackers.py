@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from xstar.integrations import missing
+from xstar.journal import History
 from xstar.study import Study
 from xstar.trial import Reading, State, Trial
 
@@ -30,15 +31,17 @@ class Tracker(ABC):
         self._reported: dict[int, int] = {}
         """Trial → how many of its reports were written; ``begin`` may set it to what an earlier tracker left."""
         self._ended: set[int] = set()
+        self._places = (0, 0, 0)
+        """How far the trials, observations and ends of the history were looked at: a look costs what is new."""
 
     def __call__(self, study: Study) -> None:
         """Write what is new: what ``watch=`` calls."""
         if self.broken is not None:
             return
         try:
-            for trial in study.history.trials:
-                if trial.number not in self._ended:
-                    self._follow(study, trial)
+            for number in self._changed(study.history):
+                if number not in self._ended:
+                    self._follow(study, study.history.trials[number])
         except Exception as error:  # whatever a tracker does, a search must not end of it
             self.broken = f"{type(error).__name__}: {error}"
             log.warning("%s failed and is let go of; the search goes on: %s", type(self).__name__, self.broken)
@@ -48,6 +51,13 @@ class Tracker(ABC):
         study.refresh()
         self(study)
         self.close()
+
+    def _changed(self, history: History) -> list[int]:
+        """The trials that began, reported or ended since the last look."""
+        begun, observed, ended = self._places
+        self._places = len(history.trials), len(history.observed), len(history.ended)
+        reported = (number for number, *_ in history.observed[observed:])
+        return sorted({*range(begun, len(history.trials)), *reported, *history.ended[ended:]})
 
     def _follow(self, study: Study, trial: Trial) -> None:
         done = self._reported.get(trial.number)

@@ -182,14 +182,14 @@ class Study(Shown):
 
     def _next(self, limits: Limits) -> Start | None:
         history, now, moment, full = self.history, self.clock(), self.stopwatch(), None
-        if history.hold != "go":
-            self.ended = STOPPED if history.hold == "stop" else None
-            return None
         if limits is not NO_LIMITS:
             self.ended = limits.over(history, moment - self._begun_at)
             if self.ended is not None:
                 return None
             full = limits.full(history)
+        if history.hold != "go":
+            self.ended = STOPPED if history.hold == "stop" else None
+            return None
         start = self.ahead.start(history, now, moment, full)
         if isinstance(start, STARTS):
             return start
