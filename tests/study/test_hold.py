@@ -34,8 +34,11 @@ def test_a_paused_study_gives_nothing_until_it_goes_on(tmp_path: Path) -> None:
         study.tell(first, 1.0)  # what runs goes on
         user.hold("go")
         assert study.ask() is not None
+        study.hold("pause")
+        user.hold("go")  # which the user's own history did not know to be needed
+        assert study.ask() is not None
         held = [event for event in study.journal.read(0) if isinstance(event, ev.Held)]
-        assert [event.state for event in held] == ["pause", "go"]
+        assert [event.state for event in held] == ["pause", "go", "pause", "go"]
         assert audit(study).findings == []
 
 

@@ -17,11 +17,11 @@ import sqlalchemy as sa
 
 from xstar.errors import InvalidArgument, UnknownStudy, XstarError
 from xstar.executors.clock import wall_clock
-from xstar.inspect.look import rungs_of
-from xstar.journal import Event, History
+from xstar.journal import Event, History, Readable
 from xstar.journal.events import Created
-from xstar.plots.source import Moment, Readable
+from xstar.plots.source import Moment
 from xstar.storage import tables
+from xstar.study.naming import rungs_of
 
 if TYPE_CHECKING:
     from xstar.storage import SqlJournal, SqlStorage

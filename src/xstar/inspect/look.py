@@ -13,12 +13,13 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xstar.errors import StorageError, UnknownTrial, XstarError
+from xstar.errors import StorageError, UnknownTrial
 from xstar.files import Folders
 from xstar.inspect.audit import Audit, audit_events
 from xstar.journal import History
 from xstar.journal.events import Created
 from xstar.study import open_storage
+from xstar.study.naming import rungs_of
 from xstar.study.settings import Settings
 from xstar.trial import Trial
 
@@ -62,14 +63,6 @@ class View:
         """Every decision, made again."""
         searcher, scheduler = Settings().parts(self.created)
         return audit_events(list(self.journal.read(0)), scheduler, searcher)
-
-
-def rungs_of(created: Created) -> tuple[int, ...]:
-    """The budgets at which the study's scheduler compares trials; none where only its own program knows the scheduler."""
-    try:
-        return tuple(Settings().parts(created)[1].rungs)
-    except XstarError:
-        return ()
 
 
 @contextmanager

@@ -10,16 +10,15 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from xstar.core.randomness import Streams
 from xstar.core.words import number, plural, short_config
 from xstar.errors import UnknownTrial, XstarError
-from xstar.journal import Event, History
+from xstar.journal import Event, History, Readable
 from xstar.journal import events as ev
 from xstar.models.standardise import Targets
 from xstar.plots.figure import plain
@@ -33,12 +32,6 @@ from xstar.trial import Config, Origin, State, Trial, Verdict, last_line
 
 STEPS = 80
 """Halvings when a standardised loss is turned back into a value: more than the digits of a float."""
-
-
-class Readable(Protocol):
-    """A journal, to read."""
-
-    def read(self, since: int) -> Iterable[Event]: ...
 
 
 @dataclass(frozen=True)

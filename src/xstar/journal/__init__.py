@@ -9,4 +9,5 @@ from xstar.journal.incumbent import Step as Step
 from xstar.journal.journal import Journal as Journal
 from xstar.journal.journal import LeasedJournal as LeasedJournal
 from xstar.journal.journal import MemoryJournal as MemoryJournal
+from xstar.journal.journal import Readable as Readable
 from xstar.journal.memo import Memo as Memo

@@ -17,12 +17,16 @@ from xstar.errors import JournalConflict
 from xstar.journal.events import CLAIMS, Event
 
 
-class Journal(Protocol):
-    """An append-only list of events, numbered from 0 without gaps."""
+class Readable(Protocol):
+    """A journal, to read: an append-only list of events, numbered from 0 without gaps."""
 
     def read(self, since: int) -> Iterable[Event]:
         """All events from sequence number ``since`` on."""
         ...
+
+
+class Journal(Readable, Protocol):
+    """A journal, to append to."""
 
     def append(self, events: Sequence[Event], since: int, claims: int | None = None) -> Sequence[Event]:
         """Write ``events`` at the end: all or none, next to each other, each once.

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from xstar.journal import Event, History
+from xstar.journal import History, Readable
 from xstar.space import Bool, Choice, Float, Int, Ordinal
 from xstar.trial import State, Trial
 
@@ -18,12 +18,6 @@ Array = NDArray[np.float64]
 
 MOST_DOTS = 4000
 """Trials drawn one by one: a browser draws so many in a tenth of a second; more cover each other."""
-
-
-class Readable(Protocol):
-    """A journal, to read."""
-
-    def read(self, since: int) -> Iterable[Event]: ...
 
 
 class Source(Protocol):

@@ -6,10 +6,10 @@ A look does not cost more as the study grows: a :class:`Tracker` reads the event
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Protocol
 
-from xstar.journal import Event, History
+from xstar.journal import History, Readable
 from xstar.journal import events as ev
 from xstar.study import Limits
 from xstar.trial import State, Trial
@@ -21,12 +21,6 @@ LOOK = 0.1
 """Seconds between two looks of a display that is redrawn anyway: a look is a query to the database of a stored study."""
 
 BROKEN = (State.FAILED, State.INFEASIBLE)
-
-
-class Readable(Protocol):
-    """A journal, to read."""
-
-    def read(self, since: int) -> Iterable[Event]: ...
 
 
 class Followed(Protocol):

@@ -8,10 +8,10 @@ from rich.console import Group, RenderableType
 
 from xstar.executors.clock import stopwatch, wall_clock
 from xstar.inspect.look import View
-from xstar.journal import History
+from xstar.journal import History, Readable
 from xstar.progress.picture import take
 from xstar.progress.terminal import facts_of, running_of
-from xstar.progress.tracker import Readable, Tracker
+from xstar.progress.tracker import Tracker
 from xstar.study import NO_LIMITS
 
 

@@ -35,6 +35,14 @@ def method_of(created: Created) -> str:
     return f"{_part(SEARCHERS, searchers[0])} + {_part(SCHEDULERS, schedulers[0])}"
 
 
+def rungs_of(created: Created) -> tuple[int, ...]:
+    """The budgets at which a study's scheduler compares trials; none where only its own program knows the scheduler."""
+    try:
+        return tuple(SCHEDULERS.load(created.scheduler).rungs)
+    except InvalidArgument:
+        return ()
+
+
 def described(created: Created) -> str:
     """The method with the epochs of a full training, where they are known: ``mobster, max_budget 81``."""
     budget = created.scheduler.get("max_budget")

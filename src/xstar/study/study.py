@@ -297,7 +297,7 @@ class Study(Shown):
 
     def enqueue(self, config: Mapping[str, Any]) -> None:
         """Have a configuration tried before the searcher is asked again; the searcher completes what it leaves open."""
-        self._ledger.settle(lambda: enqueued(self.history, config, self.clock()))
+        self._ledger.settle(lambda: enqueued(self.refresh(), config, self.clock()))
 
     def widen(self, space: Space, fill: Mapping[str, Any] | None = None) -> None:
         """Search a wider space from now on; ``fill`` says what new parameters were in the trials so far."""
@@ -305,7 +305,7 @@ class Study(Shown):
 
     def hold(self, state: str) -> None:
         """``pause``: no program starts a trial until ``go``; ``stop``: programs end once their trials have ended."""
-        self._ledger.settle(lambda: held(self.history, state, self.clock()))
+        self._ledger.settle(lambda: held(self.refresh(), state, self.clock()))
 
     def annotate(self, trial: Trial | int, attrs: Mapping[str, Any]) -> None:
         """Note something about a trial: names and values of any JSON, beside its metrics. It changes no decision."""

@@ -16,10 +16,10 @@ from xstar.core.randomness import Streams
 from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.journal import events as ev
-from xstar.schedulers import SCHEDULERS
 from xstar.searchers import CMA, PBIL, Grid, Random, Searcher, Sobol
 from xstar.space import Space
 from xstar.space.carrying import carried
+from xstar.study.naming import rungs_of
 from xstar.study.opening import open_storage
 from xstar.trial import State
 
@@ -79,17 +79,9 @@ def _stored(name: str, storage: str | os.PathLike[str] | None) -> History:
     finally:
         place.close()
     assert isinstance(events[0], ev.Created)
-    history = History(_rungs(events[0]))
+    history = History(rungs_of(events[0]))
     history.extend(events)
     return history
-
-
-def _rungs(created: ev.Created) -> Sequence[int]:
-    """The budgets of a study's rungs; none if its scheduler is of a class that is not registered here."""
-    try:
-        return SCHEDULERS.load(created.scheduler).rungs
-    except InvalidArgument:  # then what counts is the last report of every trial that is over
-        return ()
 
 
 def _copy(name: str, history: History, space: Space, rng: np.random.Generator, at: float) -> ev.Brought:
