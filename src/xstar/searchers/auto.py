@@ -9,8 +9,10 @@ records why.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +23,7 @@ from xstar.searchers.base import SEARCHERS
 from xstar.searchers.dngo.searcher import DNGO
 from xstar.searchers.evolution import Evolution
 from xstar.searchers.gp.searcher import GP
+from xstar.searchers.gp.settings import PRIOR_WEIGHT, checked_weight
 from xstar.space import Parameter, Space
 from xstar.trial import Done, New, Origin, Suggestion
 
@@ -42,16 +45,20 @@ class Auto:
 
     switch: int = SWITCH
     """The number of observations at which DNGO takes over."""
+    prior_weight: float = PRIOR_WEIGHT
+    """β of the GP: how much ``prior=`` of parameters counts besides the first trials."""
 
     def __post_init__(self) -> None:
         check_counts(self, {"switch": 1})
+        object.__setattr__(self, "prior_weight", checked_weight(self.prior_weight))
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         if names := without_model(history.space):
             made = Evolution().suggest(history, task, rng)
             reason = f"no model knows {', '.join(names)}; "
         else:
-            made = (GP() if len(history.observed) < self.switch else DNGO()).suggest(history, task, rng)
+            few = len(history.observed) < self.switch
+            made = (GP(prior_weight=self.prior_weight) if few else DNGO()).suggest(history, task, rng)
             reason = ""
         if isinstance(made, Done):
             return made
@@ -59,4 +66,11 @@ class Auto:
         return Suggestion(made.config, Origin("auto", reason + origin.detail, **origin.numbers))
 
 
-SEARCHERS.register("auto", Auto)
+def _of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Priors placed the first trials only; who asks for the method of today asks for no other."""
+    if "prior_weight" in data:
+        return [data]
+    return [{**data, "prior_weight": 0.0}, {**data, "prior_weight": PRIOR_WEIGHT}]
+
+
+SEARCHERS.register("auto", Auto, readings=_of_earlier_releases)

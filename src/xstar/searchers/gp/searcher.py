@@ -62,5 +62,6 @@ def suggest(
     if networks and settings.acquisition == "thompson":
         rule = "must be ei or ucb where a parameter is an architecture"
         raise InvalidArgument("acquisition", rule, settings.acquisition, "leave it out")
-    design = initial.Design("nasbot" if networks else "gp", settings.initial, in_numbers=True)
+    name = "nasbot" if networks else "gp"
+    design = initial.Design(name, settings.initial, in_numbers=True, doubts=settings.learns_trust)
     return initial.suggest(history, task, rng, design, learner)

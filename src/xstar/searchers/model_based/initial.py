@@ -14,6 +14,7 @@ from xstar.journal import History
 from xstar.nets.catalogue import is_of_networks
 from xstar.searchers.base import at_random, exhausted
 from xstar.searchers.model_based.observations import Observations
+from xstar.searchers.model_based.prior_design import has_priors, next_trial, trials_of_design
 from xstar.searchers.mutation import first_design, initial_trial
 from xstar.space import Space
 from xstar.space.cube import cube_of
@@ -41,6 +42,8 @@ class Design:
     ``LEAST_WITH_NETWORKS``."""
     in_numbers: bool = False
     """Whether the surrogate represents networks by their index, or by their descriptive features."""
+    doubts: bool = False
+    """Whether priors place only some of the trials (``prior_design.py``)."""
 
 
 def suggest(
@@ -68,8 +71,13 @@ def before_models(
     data = Observations.of(history, design.in_numbers)
     started = len(history.trials)
     known = data.count + len(data.failed)
-    if started < (design.initial or _initial(history, data)) or known < 2 or not data.width:
-        return initial_trial(design.method, first_design(history, task, rng), started)
+    doubts = design.doubts and has_priors(history.space)
+    count = design.initial or _initial(history, data)
+    if doubts and design.initial is None and started < count:
+        count = trials_of_design(history, data, count)
+    if started < count or known < 2 or not data.width:
+        drawn = next_trial(history, data, task, rng) if doubts else first_design(history, task, rng)
+        return initial_trial(design.method, drawn, started)
     return data
 
 
