@@ -19,7 +19,8 @@ REFITS = ("growth", "full-budget")
 TRUSTS = ("learned", "constant")
 PRIOR_WEIGHT = 30.0
 """Evaluations to reach what a search without priors reached after 30 and 45, as a share of the latter's (geometric mean over
-Branin, Hartmann6, Rosenbrock4 and Levy6, ten seeds): 0.34 with a good prior (0.40 with β = 10, 0.35 with 100), 1.04 with one in the opposite corner."""
+Branin, Hartmann6, Rosenbrock4 and Levy6, ten seeds): 0.34 with a good prior (0.40 with β = 10, 0.35 with 100), 1.04 with one in
+the opposite corner."""
 MOST_PENDING = 256
 """The trials that were started last stand where the model last wanted to look, and would be suggested again without them. Each
 is a row of the Cholesky factor, in every decision: with a thousand of them one took 0.25 s, with ten thousand five did not end
