@@ -1,6 +1,6 @@
 """The baselines of the papers, each beside its best-known implementation: quality, and the time of a suggestion.
 
-    python -m benchmarks.baselines [--part search|time] [--methods …] [--problems …] [--seeds 5] [--evaluations 60] [--write]
+    python -m benchmarks.baselines [--part search|time] [--methods …] [--problems …] [--seeds 10] [--evaluations 60] [--write]
 
 TPE stands beside Optuna's, the random forest beside SMAC3's, CMA-ES beside the package cmaes with one worker. The methods are
 described in ``harness/methods.py``. SMAC3 is not among the usual ones: its searches take minutes each.
@@ -48,7 +48,7 @@ ASKED = 12
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--methods", default=",".join(USUAL))
     parser.add_argument("--problems", default=",".join(PROBLEMS))
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--evaluations", type=int, default=60)
 
 
@@ -74,12 +74,13 @@ def pair_table(results: Results, count: int) -> Iterator[str]:
 
 
 def search_report(results: Results, options: Namespace) -> Iterator[str]:
-    count = options.evaluations
-    yield f"Seeds 0 to {options.seeds - 1}, {count} evaluations each, one trial at a time, one thread."
-    yield from ("", f"## Best loss after {count} evaluations", "")
-    rows = [(p, *row_of_cells([best(results, p, m, count) for m in results.methods])) for p in results.problems]
-    yield from ("Mean ± standard error; the lowest mean is bold.", "", *table(["problem", *results.methods], rows))
-    yield from ("", "## Each beside its best-known implementation", "", *pair_table(results, count))
+    whole = options.evaluations
+    yield f"Seeds 0 to {options.seeds - 1}, {whole} evaluations each, one trial at a time, one thread."
+    for count in (whole // 2, whole):
+        yield from ("", f"## Best loss after {count} evaluations", "")
+        rows = [(p, *row_of_cells([best(results, p, m, count) for m in results.methods])) for p in results.problems]
+        yield from ("Mean ± standard error; the lowest mean is bold.", "", *table(["problem", *results.methods], rows))
+        yield from ("", f"## Each beside its best-known implementation, after {count}", "", *pair_table(results, count))
 
 
 # ---------------------------------------------------------------- time
