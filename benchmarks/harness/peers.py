@@ -178,7 +178,7 @@ class Smac:
     @property
     def design(self) -> int:
         """Configurations that it evaluates before its first model, whatever it was told."""
-        return len(self._smac.initial_design.select_configurations())
+        return len(self._smac._initial_design.select_configurations())
 
 
 def _of_smac(parameter: Parameter, value: Any) -> Any:
