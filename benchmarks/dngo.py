@@ -26,7 +26,7 @@ import contextlib
 import io
 import statistics
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -40,7 +40,7 @@ from benchmarks.workloads import calibration, captions
 from benchmarks.workloads.linear_head import head_times
 from benchmarks.workloads.suggestion_time import PROBLEM, suggestion_time
 from xstar.models.blas import single_threaded
-from xstar.searchers import DNGO, Random
+from xstar.searchers import DNGO, Random, Searcher
 
 TABLE1 = {
     "branin": (200, 200, "0.398"),
@@ -53,6 +53,12 @@ TABLE1 = {
 SLOWEST = {"optuna-gp": 1000, "xstar-gp": 100_000, "optuna-tpe": 100_000}
 """Observations beyond which a method is not asked: at 1,000 Optuna's GP takes seconds already."""
 CROWD = ("xstar-dngo", "xstar-random", "optuna-tpe")
+SEARCHERS: dict[str, Callable[[], Searcher]] = {
+    "xstar-dngo": DNGO,
+    "xstar-dngo-fantasies": lambda: DNGO(pending="fantasies"),
+    "xstar-random": Random,
+}
+"""Ours of the part ``workers``; with ``fantasies`` all that runs is fantasised, however much that is."""
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -157,7 +163,7 @@ def head_report(results: Results, options: Namespace) -> Iterator[str]:
 
 
 def worker_tasks(options: Namespace) -> list[Task]:
-    methods = chosen_from(options.methods, CROWD, "--methods")
+    methods = chosen_from(options.methods, [*SEARCHERS, "optuna-tpe"], "--methods")
     return [
         Task.of(seed, "captions", method, workers=options.workers, trials=options.trials)
         for seed in range(options.seeds)
@@ -170,7 +176,7 @@ def run_workers(task: Task, options: Namespace) -> Found:
     with contextlib.redirect_stderr(io.StringIO()):  # a line for each of two thousand failures
         if task.method == "optuna-tpe":
             return captions.tpe(workers, trials, task.seed)
-        return captions.ours(DNGO() if task.method == "xstar-dngo" else Random(), workers, trials, task.seed)
+        return captions.ours(SEARCHERS[task.method](), workers, trials, task.seed)
 
 
 def worker_report(results: Results, options: Namespace) -> Iterator[str]:
