@@ -84,14 +84,18 @@ def test_above_its_limit_some_are_chosen() -> None:
     assert audit(study).findings == []
 
 
-def test_it_is_grown_anew_when_there_are_more_observations_by_one_in_so_many() -> None:
-    grown, fit = [], models.Forest.fit.__func__  # type: ignore[attr-defined]
+def test_it_is_grown_anew_when_there_are_more_observations_by_one_in_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    grown: list[int] = []
+    fit = models.Forest.fit
+
+    def counted(X: np.ndarray, *rest: Any) -> models.Forest:
+        grown.append(len(X))
+        return fit(X, *rest)
+
+    monkeypatch.setattr(models.Forest, "fit", counted)
     study = xs.Study(SQUARE, searcher=Forest(regrow=8), seed=0)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            models.Forest, "fit", classmethod(lambda cls, X, *rest: grown.append(len(X)) or fit(cls, X, *rest))
-        )
-        run(study, 32)
+    run(study, 32)
+    monkeypatch.undo()
     assert grown == [*range(5, 17), 18, 20, 22, 24, 27, 30]
     assert audit(study).findings == []
 

@@ -27,8 +27,9 @@ fits, and would be one more dependency: hence our own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,8 @@ from xstar.models.kernels import Array
 from xstar.models.prediction import Prediction
 
 Whole = NDArray[np.intp]
+Nodes = tuple[Whole, Array, Whole, Array, Array]
+"""Columns, thresholds, left children, means and variances: the fields of ``Forest`` of these names."""
 
 VARIANCE_FLOOR = 1e-6
 """Least variance: trees may agree exactly, and expected improvement divides by the standard deviation."""
@@ -87,6 +90,26 @@ class Forest:
         drawn = np.random.default_rng(self.seed).integers(len(self.y), size=(self.growth.trees, len(self.y)))
         return drawn.ravel(), np.take_along_axis(self.leaves(self.X).T, drawn, axis=1).ravel()
 
+    def with_subtrees(self, places: Whole, grown: Nodes) -> Forest:
+        """Return the forest with trees in the place of some leaves; ``grown`` has their roots first, in that order."""
+        count = len(places)
+
+        def joined(own: Any, new: Any) -> Any:
+            made = np.append(own, new[count:])
+            made[places] = new[:count]
+            return made
+
+        column, threshold, left, mean, variance = grown
+        left = np.where(left >= 0, left - count + len(self.column), left)  # children stand after the nodes there were
+        return replace(
+            self,
+            column=joined(self.column, column),
+            threshold=joined(self.threshold, threshold),
+            left=joined(self.left, left),
+            mean=joined(self.mean, mean),
+            variance=joined(self.variance, variance),
+        )
+
     def leaves(self, A: Array) -> Whole:
         """Return the leaf of each tree that each input falls into: (N, T)."""
         at = np.tile(np.arange(self.growth.trees), (len(A), 1))
@@ -130,7 +153,7 @@ class Growing:
         self.sizes = sizes
         self.count = len(sizes)
         """The number of nodes so far."""
-        self.levels: list[tuple[Whole, Array, Whole, Array, Array]] = []
+        self.levels: list[Nodes] = []
 
     @classmethod
     def of_draws(cls, X: Array, y: Array, drawn: Whole, growth: Growth, rng: np.random.Generator) -> Growing:
@@ -141,7 +164,7 @@ class Growing:
         order = (by_value + (np.arange(trees) * n)[None, :, None]).reshape(len(draws), -1)
         return cls(draws, y[drawn.ravel()], np.full(trees, n), order, growth, rng)
 
-    def grown(self) -> tuple[Whole, Array, Whole, Array, Array]:
+    def grown(self) -> Nodes:
         """Split level by level until nothing is left to split; return the nodes, the roots first."""
         while self.split_level():
             pass

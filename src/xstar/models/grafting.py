@@ -16,7 +16,7 @@ they are. That takes a twentieth of the time of growing a forest of 1,000 observ
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -71,12 +71,5 @@ class Grafted:
         X, y, of_leaf = X[together].T.copy(), y[together], of_leaf[together]
         roots, sizes = np.unique(of_leaf, return_counts=True)
         order = np.array([np.lexsort((column, of_leaf)) for column in X])
-        column, threshold, left, mean, variance = Growing(X, y, sizes, order, base.growth, rng).grown()
-        left = np.where(
-            left >= 0, left - len(roots) + len(base.column), left
-        )  # children stand after the nodes of the base
-        parts = {"column": column, "threshold": threshold, "left": left, "mean": mean, "variance": variance}
-        merged = {name: np.append(getattr(base, name), values[len(roots) :]) for name, values in parts.items()}
-        for name, values in parts.items():
-            merged[name][roots] = values[: len(roots)]
-        return replace(base, **merged)
+        grown = Growing(X, y, sizes, order, base.growth, rng).grown()
+        return base.with_subtrees(roots, grown)
