@@ -118,6 +118,8 @@ class Mirror:
 
     def _follow(self, trial: FrozenTrial) -> None:
         mine = self.known.get(trial.number)
+        if mine is not None and trial.state == TrialState.PRUNED:  # seen while it ran: pending no more
+            self.history.fold(ev.Completed(mine, 0.0))
         if (mine is not None and self.history.trials[mine].state.over) or not self._belongs(trial):
             return
         if mine is None:
