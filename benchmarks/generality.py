@@ -23,7 +23,7 @@ from benchmarks.harness.records import Found, Task
 from benchmarks.harness.report import Results, mean_and_error, ranks, table
 
 OURS = "xstar-gp"
-USUAL = ("xstar-gp", "optuna-tpe", "nevergrad", "hyperopt", "cmaes", "xstar-random")
+USUAL = ("xstar-gp", "xstar-gp-before", "optuna-tpe", "nevergrad", "hyperopt", "cmaes", "xstar-random")
 COUNTS = (25, 50, 100, 200)
 DIGITS = 6
 """Losses that differ by less than 10⁻⁶ of the difference between the best and the worst method share a rank."""

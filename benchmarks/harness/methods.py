@@ -11,7 +11,8 @@ nevergrad      its ``NGOpt``, which chooses among its optimisers by space and nu
 cmaes          the package's ``CMA`` over the encoded space from its middle, σ = 0.3, one generation after the other
 smac           SMAC3's ``HyperparameterOptimizationFacade`` (a random forest); its first quarter is a Sobol design
 smac-gp        SMAC3's ``BlackBoxFacade`` (a GP), for spaces of Floats only; ten times slower than the forest
-xstar-…        ``xs.Study(space, method="…")``; ``xstar-gp-plain`` is the GP whose suggestions never explore
+xstar-…        ``xs.Study(space, method="…")``; ``xstar-gp-plain`` is the GP whose suggestions never explore,
+               ``xstar-gp-before`` the one before constants were chosen on the development set
 =============  =========================================================================================================
 
 Peers run at their own defaults. A decision is one ask and the tell that follows; making the optimiser, and importing its
@@ -101,6 +102,7 @@ class Method:
 
 METHODS: dict[str, Method] = {
     "xstar-gp": Method(lambda space, seed, _: Xstar(space, seed, "gp")),
+    "xstar-gp-before": Method(lambda space, seed, _: Xstar(space, seed, None, GP())),
     "xstar-gp-plain": Method(lambda space, seed, _: Xstar(space, seed, None, GP(explore_every=0))),
     "xstar-dngo": Method(lambda space, seed, _: Xstar(space, seed, "dngo")),
     "xstar-dngo-paper": Method(lambda space, seed, _: Xstar(space, seed, None, DNGO(networks=1, samples=10))),
