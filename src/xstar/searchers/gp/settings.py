@@ -12,6 +12,7 @@ from xstar.errors import InvalidArgument
 
 SURROGATES = ("matern-warped", "matern", "decay", "decay-0", "decay-1")
 SHAPES = ("matern52", "rbf")
+STRUCTURES = ("product", "additive", "evidence")
 PENDING = ("fantasies", "hallucination", "ignored")
 ACQUISITIONS = ("ei", "ucb", "thompson")
 ACQUIRE_AT = ("full", "reached")
@@ -36,6 +37,9 @@ class GPSettings:
     ``decay-0`` or ``decay-1`` (δ is 0 or 1)."""
     shape: str = "matern52"
     """Kernel over configurations: ``matern52`` or ``rbf``."""
+    structure: str = "evidence"
+    """Kernel at the full budget: the ``product`` over all parameters; ``additive``, with a term for each parameter alone
+    added to it; or whichever the ``evidence`` favours."""
     warp: bool = False
     """Learn a warping of the range of each numeric parameter."""
     straighten: bool = True
@@ -70,6 +74,7 @@ class GPSettings:
             {
                 "surrogate": SURROGATES,
                 "shape": SHAPES,
+                "structure": STRUCTURES,
                 "acquisition": ACQUISITIONS,
                 "pending": PENDING,
                 "acquire_at": ACQUIRE_AT,
