@@ -40,6 +40,7 @@ from xstar import problems
 from xstar.problems import Problem
 from xstar.searchers import DNGO, GP, Searcher
 from xstar.searchers.auto import Auto
+from xstar.searchers.gp.settings import BEFORE
 from xstar.space import Config, Space
 
 
@@ -102,7 +103,7 @@ class Method:
 
 METHODS: dict[str, Method] = {
     "xstar-gp": Method(lambda space, seed, _: Xstar(space, seed, "gp")),
-    "xstar-gp-before": Method(lambda space, seed, _: Xstar(space, seed, None, GP())),
+    "xstar-gp-before": Method(lambda space, seed, _: Xstar(space, seed, None, GP(**BEFORE))),
     "xstar-gp-plain": Method(lambda space, seed, _: Xstar(space, seed, None, GP(explore_every=0))),
     "xstar-dngo": Method(lambda space, seed, _: Xstar(space, seed, "dngo")),
     "xstar-dngo-paper": Method(lambda space, seed, _: Xstar(space, seed, None, DNGO(networks=1, samples=10))),

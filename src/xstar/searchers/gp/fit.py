@@ -11,7 +11,7 @@ same numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar
@@ -25,13 +25,14 @@ from xstar.acquisition.maximise import CANDIDATES, FEWER_CANDIDATES, LARGE_MODEL
 from xstar.acquisition.pending import with_pending
 from xstar.core.randomness import Streams
 from xstar.journal import History
-from xstar.models.gp import Posterior, fit, log_posterior, sample_fits
+from xstar.models.gp import Posterior, fit, sample_fits
 from xstar.models.kernels import Array
 from xstar.models.prediction import Prediction, normal_draws
 from xstar.models.standardise import Targets
 from xstar.models.subset import choose
-from xstar.models.surrogate import Plain, Surrogate, at_full_budget, over_budgets, with_own_terms
+from xstar.models.surrogate import Plain, Surrogate, at_full_budget, over_budgets
 from xstar.searchers.gp.settings import GPSettings
+from xstar.searchers.gp.structure import Data, structured
 from xstar.searchers.model_based.beliefs import believed, has_priors
 from xstar.searchers.model_based.columns import of_cube, of_positions
 from xstar.searchers.model_based.learner import BAD, PROMISING, UNFINISHED, Known, Learned, Learner
@@ -57,26 +58,6 @@ class Fitted:
     """What other studies predict; the posteriors are of what is left."""
 
 
-@dataclass(frozen=True)
-class Structure:
-    """Which of two kernels explains the observations better, and the number of observations that it was chosen from."""
-
-    last: int
-    own_terms: bool
-
-
-@dataclass(frozen=True)
-class Data:
-    """The data that a model is fitted to."""
-
-    X: Array
-    y: Array
-    budget: Array
-    spread: Callable[[Array], Array] = field(default=lambda X: X)
-    """Maps ``X`` to coordinates in which distances between inputs can be measured."""
-    sources: SourceMeans | None = None
-
-
 def fitted(
     history: History, key: Hashable, surrogate: Surrogate, last: int, data: Data, settings: GPSettings
 ) -> Fitted:
@@ -98,33 +79,6 @@ def fitted(
         thetas = [fit(surrogate, inputs, outputs, rng, settings.starts)]
     posteriors = tuple(Posterior.of(surrogate, theta, inputs, outputs) for theta in thetas)
     return history.memo.put(Fitted(last, targets, places, posteriors, shift), key)
-
-
-def has_own_terms(
-    history: History, key: Hashable, plain: Surrogate, rich: Surrogate, data: Data, settings: GPSettings
-) -> bool:
-    """Return whether the kernel with a term for each parameter alone is more probable, from ``history.memo`` if it is
-    there."""
-    last = last_refit(len(data.y), STRUCTURE_GROWTH, MOST_FOR_STRUCTURE)
-    if last < FEWEST_FOR_STRUCTURE:
-        return False
-    kept = history.memo.get(Structure, key)
-    if kept is None or kept.last != last:
-        X, y = data.X[:last], data.y[:last]
-        places = choose(X, y, data.budget[:last], MOST_FOR_STRUCTURE)
-        inputs, outputs = X[places], Targets.of(y[places], straighten=settings.straighten)(y[places])
-        rng = Streams(history.seed).generator(last, "gp structure")
-        one, two = (
-            log_posterior(each, fit(each, inputs, outputs, rng), inputs, outputs) for each in (plain, rich)
-        )
-        kept = history.memo.put(Structure(last, two > one + MARGIN), key)
-    return kept.own_terms
-
-
-STRUCTURE_GROWTH = 4
-MOST_FOR_STRUCTURE = 200
-FEWEST_FOR_STRUCTURE = 8
-MARGIN = 0.0
 
 
 @dataclass(frozen=True)
@@ -250,18 +204,13 @@ class GPLearner(Learner):
         sources = SourceMeans.of(history, data)
         given = Data(self.inputs(data.X, data.budget).copy(), data.loss, data.budget, self._spread, sources)
         surrogate = self._surrogate()
-        if self._may_have_own_terms and isinstance(surrogate, Plain):
-            rich = with_own_terms(surrogate, of_cube(data))
-            if self.settings.structure == "additive" or has_own_terms(
-                history, self._key("structure"), surrogate, rich, given, self.settings
-            ):
-                surrogate = rich
+        if isinstance(surrogate, Plain) and self._own_terms_are_possible:
+            surrogate = structured(history, self._key("structure"), surrogate, of_cube(data), given, self.settings)
         return fitted(history, self._key("loss"), surrogate, last, given, self.settings)
 
     @property
-    def _may_have_own_terms(self) -> bool:
-        one = self.over_budgets or self.data.networks or len(self.data.cube.labels) < 2
-        return self.settings.structure != "product" and not one
+    def _own_terms_are_possible(self) -> bool:
+        return not self.over_budgets and not self.data.networks and len(self.data.cube.labels) >= 2
 
     def _spread(self, X: Array) -> Array:
         width = self.data.width

@@ -43,7 +43,10 @@ MakeLearner = Callable[[History, Observations], "GPLearner"]
 
 @dataclass(frozen=True)
 class GP(GPSettings):
-    """A Gaussian process with expected improvement. Its defaults, from ``benchmarks/quality.py``, need no tuning."""
+    """A Gaussian process with expected improvement. Its defaults, from ``benchmarks/quality.py`` and
+    ``benchmarks/generality.py``, need no tuning."""
+
+    structure: str = "evidence"
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         def learner(history: History, data: Observations) -> GPLearner:

@@ -37,7 +37,7 @@ class GPSettings:
     ``decay-0`` or ``decay-1`` (δ is 0 or 1)."""
     shape: str = "matern52"
     """Kernel over configurations: ``matern52`` or ``rbf``."""
-    structure: str = "evidence"
+    structure: str = "product"
     """Kernel at the full budget: the ``product`` over all parameters; ``additive``, with a term for each parameter alone
     added to it; or whichever the ``evidence`` favours."""
     warp: bool = False
@@ -96,3 +96,14 @@ def of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     if "most_pending" in data:
         return [data]
     return [{**data, "most_pending": None}, {**data, "most_pending": MOST_PENDING}]
+
+
+BEFORE: Mapping[str, Any] = {"structure": "product"}
+"""What ``GP`` did before these were settings of it."""
+
+
+def gp_of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """As above; a study from before the settings ``BEFORE`` keeps these, though today's are asked for."""
+    missing = {name: value for name, value in BEFORE.items() if name not in data}
+    made = of_earlier_releases(data)
+    return [{**each, **missing} for each in made] + ([*made] if missing else [])

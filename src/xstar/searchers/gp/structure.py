@@ -1,0 +1,80 @@
+"""The structure of a GP's kernel: the product over all parameters, or that with a term for each parameter alone.
+
+The product kernel learns nothing about one place from another that differs in many parameters. Where the loss is nearly a sum
+over the parameters, each of them can be learned from all observations. Neither is right for all problems, so both are fitted
+and the one with the higher posterior probability is used. The comparison costs a fit of each, and is made rarely: whenever the
+observations have grown by a quarter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+
+from xstar.core.randomness import Streams
+from xstar.journal import History
+from xstar.models.gp import fit, log_posterior
+from xstar.models.kernels import Array
+from xstar.models.standardise import Targets
+from xstar.models.subset import choose
+from xstar.models.surrogate import Inputs, Plain, with_own_terms
+from xstar.searchers.gp.settings import GPSettings
+from xstar.searchers.model_based.schedule import last_refit
+from xstar.searchers.model_based.sources import SourceMeans
+
+GROWTH = 4
+FEWEST = 8
+MOST = 200
+"""The comparison is made from 8 observations on, when they have grown by a quarter, and on at most 200 of them."""
+
+
+@dataclass(frozen=True)
+class Data:
+    """The data that a model is fitted to."""
+
+    X: Array
+    y: Array
+    budget: Array
+    spread: Callable[[Array], Array] = field(default=lambda X: X)
+    """Maps ``X`` to coordinates in which distances between inputs can be measured."""
+    sources: SourceMeans | None = None
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Whether the own terms are used, and the number of observations from which this was decided."""
+
+    last: int
+    own_terms: bool
+
+
+def structured(
+    history: History, key: Hashable, plain: Plain, inputs: Inputs, data: Data, settings: GPSettings
+) -> Plain:
+    """Return ``plain``, or the surrogate with own terms where the settings or the evidence say so."""
+    if settings.structure == "product":
+        return plain
+    rich = with_own_terms(plain, inputs)
+    if settings.structure == "additive":
+        return rich
+    last = last_refit(len(data.y), GROWTH, MOST)
+    if last < FEWEST:
+        return plain
+    kept = history.memo.get(Structure, key)
+    if kept is None or kept.last != last:
+        own_terms = evidence(history, rich, last, data, settings) > evidence(history, plain, last, data, settings)
+        kept = history.memo.put(Structure(last, own_terms), key)
+    return rich if kept.own_terms else plain
+
+
+def evidence(history: History, surrogate: Plain, last: int, data: Data, settings: GPSettings) -> float:
+    """Return the highest log posterior of the hyperparameters given the first ``last`` observations.
+
+    Every prior is a standard normal distribution in its own units, so that their normalisation cancels between surrogates
+    up to the width of the posterior (Laplace), which is left out.
+    """
+    X, y = data.X[:last], data.y[:last]
+    places = choose(data.spread(X) if last > MOST else X, y, data.budget[:last], MOST)
+    inputs, outputs = X[places], Targets.of(y[places], straighten=settings.straighten)(y[places])
+    rng = Streams(history.seed).generator(last, "gp structure")
+    return log_posterior(surrogate, fit(surrogate, inputs, outputs, rng), inputs, outputs)
