@@ -47,6 +47,7 @@ class GP(GPSettings):
     ``benchmarks/generality.py``, need no tuning."""
 
     structure: str = "evidence"
+    middle: bool = True
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         def learner(history: History, data: Observations) -> GPLearner:
@@ -65,5 +66,5 @@ def suggest(
     if networks and settings.acquisition == "thompson":
         rule = "must be ei or ucb where a parameter is an architecture"
         raise InvalidArgument("acquisition", rule, settings.acquisition, "leave it out")
-    design = initial.Design("nasbot" if networks else "gp", settings.initial, in_numbers=True)
+    design = initial.Design("nasbot" if networks else "gp", settings.initial, settings.middle, in_numbers=True)
     return initial.suggest(history, task, rng, design, learner)

@@ -32,6 +32,8 @@ class GPSettings:
     """Sobol points before the first model-based suggestion. The default is twice the number of parameters, between 5
     and 12. Under a scheduler with rungs it is the number of parameters plus one, between 4 and 10. With an architecture
     it is at least 10, and the networks come from its pool."""
+    middle: bool = False
+    """Begin with the middle of the space, at the full budget."""
     surrogate: str = "matern-warped"
     """Surrogate of f(x, r) under a scheduler with rungs: ``matern-warped``, ``matern``, ``decay`` (δ is learned),
     ``decay-0`` or ``decay-1`` (δ is 0 or 1)."""
@@ -84,7 +86,7 @@ class GPSettings:
         least = {"initial": 1, "samples": 0, "starts": 1, "explore_every": 0, "fantasies": 1, "limit": 10}
         least |= {"most_pending": 1}
         check_counts(self, least, optional=("initial", "most_pending"))
-        check_switches(self, "warp", "straighten")
+        check_switches(self, "middle", "warp", "straighten")
         weight = as_float(self.prior_weight)
         if weight is None or weight < 0.0:
             raise InvalidArgument("prior_weight", "must be a number of at least 0", self.prior_weight, "e.g. 10")
@@ -98,7 +100,7 @@ def of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [{**data, "most_pending": None}, {**data, "most_pending": MOST_PENDING}]
 
 
-BEFORE: Mapping[str, Any] = {"structure": "product"}
+BEFORE: Mapping[str, Any] = {"structure": "product", "middle": False}
 """What ``GP`` did before these were settings of it."""
 
 

@@ -27,6 +27,9 @@ FEWEST = 8
 MOST = 200
 """The comparison is made from 8 observations on, when they have grown by a quarter, and on at most 200 of them."""
 
+MARGIN = 3.0
+"""How much higher the logarithm of the posterior has to be with the own terms: the prior is 20 to 1 for the product."""
+
 
 @dataclass(frozen=True)
 class Data:
@@ -62,7 +65,8 @@ def structured(
         return plain
     kept = history.memo.get(Structure, key)
     if kept is None or kept.last != last:
-        own_terms = evidence(history, rich, last, data, settings) > evidence(history, plain, last, data, settings)
+        one, two = (evidence(history, each, last, data, settings) for each in (plain, rich))
+        own_terms = two > one + MARGIN
         kept = history.memo.put(Structure(last, own_terms), key)
     return rich if kept.own_terms else plain
 

@@ -15,9 +15,9 @@ from xstar.nets.catalogue import is_of_networks
 from xstar.searchers.base import at_random, exhausted
 from xstar.searchers.model_based.observations import Observations
 from xstar.searchers.mutation import first_design, initial_trial
-from xstar.space import Space
+from xstar.space import Float, Int, Ordinal, Parameter, Space
 from xstar.space.cube import cube_of
-from xstar.trial import Done, New, Suggestion
+from xstar.trial import Config, Done, New, Suggestion
 
 if TYPE_CHECKING:
     from xstar.searchers.model_based.learner import Learner
@@ -39,6 +39,8 @@ class Design:
     """The number of trials. The default is twice the number of parameters, between 5 and 12. Under a scheduler with
     rungs it is the number of parameters plus one, between 4 and 10. With an architecture it is at least
     ``LEAST_WITH_NETWORKS``."""
+    middle: bool = False
+    """Whether the first trial is the middle of the space, at the full budget and without architectures."""
     in_numbers: bool = False
     """Whether the surrogate represents networks by their index, or by their descriptive features."""
 
@@ -69,8 +71,31 @@ def before_models(
     started = len(history.trials)
     known = data.count + len(data.failed)
     if started < (design.initial or _initial(history, data)) or known < 2 or not data.width:
-        return initial_trial(design.method, first_design(history, task, rng), started)
+        drawn = first_design(history, task, rng)
+        if started == 0 and design.middle and _has_middle(history, data) and isinstance(drawn, Suggestion):
+            drawn = Suggestion(middle(history.space, drawn.config, rng), "the middle of the space")
+        return initial_trial(design.method, drawn, started)
     return data
+
+
+def _has_middle(history: History, data: Observations) -> bool:
+    """Over budgets and after other studies the first trials have another purpose; networks have no middle."""
+    return len(history.levels) <= 1 and not history.brought and not data.networks and bool(data.cube.numeric.any())
+
+
+def middle(space: Space, rest: Config, rng: np.random.Generator) -> Config:
+    """Return the configuration whose numbers are the medians of their priors; the options are those of ``rest``."""
+    config: Config = {}
+    for name in space.structure.order:
+        active, given = space.structure.activity.get(name), space[name]
+        if active is not None and not active(config):
+            continue
+        assert isinstance(given, Parameter), "architectures have no middle"
+        if isinstance(given, Float | Int | Ordinal):
+            config[name] = given.quantile((0.5,))
+        else:  # of one that ``rest`` has not, as another branch is active there, any option
+            config[name] = rest[name] if name in rest else given.quantile(rng.random(given.draws).tolist())
+    return {name: config[name] for name in space.parameters if name in config}
 
 
 def _initial(history: History, data: Observations) -> int:
