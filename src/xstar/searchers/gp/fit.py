@@ -210,7 +210,7 @@ class GPLearner(Learner):
 
     @property
     def _own_terms_are_possible(self) -> bool:
-        return not self.over_budgets and not self.data.networks and len(self.data.cube.labels) >= 2
+        return not self.over_budgets and not self.data.networks
 
     def _spread(self, X: Array) -> Array:
         width = self.data.width

@@ -28,7 +28,11 @@ MOST = 200
 """The comparison is made from 8 observations on, when they have grown by a quarter, and on at most 200 of them."""
 
 MARGIN = 3.0
-"""How much higher the logarithm of the posterior has to be with the own terms: the prior is 20 to 1 for the product."""
+"""How much higher the logarithm of the posterior has to be with the own terms: the prior is 20 to 1 for the product. With a margin
+of 0, two noisy functions took them for structure that was not there: the loss after 100 trials was 3.3 instead of 1.1 and 12.9
+instead of 3.2."""
+MOST_PARAMETERS = 50
+"""With more, the fit of as many terms takes longer than all the rest."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ def structured(
     history: History, key: Hashable, plain: Plain, inputs: Inputs, data: Data, settings: GPSettings
 ) -> Plain:
     """Return ``plain``, or the surrogate with own terms where the settings or the evidence say so."""
-    if settings.structure == "product":
+    if settings.structure == "product" or not 2 <= len(inputs.labels) <= MOST_PARAMETERS:
         return plain
     rich = with_own_terms(plain, inputs)
     if settings.structure == "additive":
