@@ -11,11 +11,12 @@ from xstar.inspect.audit import audit
 from xstar.searchers import GP, Auto
 from xstar.searchers.base import SEARCHERS
 from xstar.searchers.gp.structure import FEWEST, Structure
+from xstar.space import Config
 
 SPACE = xs.Space({f"x{place}": xs.Float(0, 1) for place in range(4)})
 
 
-def loss(config: xs.Config) -> float:
+def loss(config: Config) -> float:
     x = np.fromiter(config.values(), float)
     return float(np.sin(9.0 * x).sum() + x.sum())
 

@@ -8,8 +8,8 @@ observations have grown by a quarter.
 Measured on the development set of ``benchmarks/generality.py`` (36 problems of at most 20 parameters, one seed; 13 of them with
 two), losses after 100 trials: lower in 11 searches, higher in 8, equal in 30, where the product was kept. On the five sums over
 parameters, medians: Rastrigin 15.7 → 10.3, Alpine 0.21 → 0.08, Styblinski–Tang 21 → 14, Schwefel 119 → 119, Michalewicz −2.95 →
-−4.65. Together with the first trial in the middle (``GPSettings.middle``): lower in 26, higher in 17; after 25 trials lower in 29,
-higher in 14. A suggestion takes 1.3 times as long on average, and twice where the terms are used.
+−4.65. Together with the first trial in the middle (``GPSettings.middle``): lower in 26, higher in 17; after 25 trials lower
+in 29, higher in 14. A suggestion takes 1.3 times as long on average, and twice where the terms are used.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ MOST = 200
 """The comparison is made from 8 observations on, when they have grown by a quarter, and on at most 200 of them."""
 
 MARGIN = 3.0
-"""How much higher the logarithm of the posterior has to be with the own terms: the prior is 20 to 1 for the product. With a margin
-of 0, two noisy functions took them for structure that was not there: the loss after 100 trials was 3.3 instead of 1.1 and 12.9
-instead of 3.2."""
+"""How much higher the logarithm of the posterior has to be with the own terms: the prior is 20 to 1 for the product. With a
+margin of 0, two noisy functions took noise for structure: the loss after 100 trials was 3.3 instead of 1.1, and 12.9 instead of
+3.2 (one seed)."""
 MOST_PARAMETERS = 20
 """With 20 to 50 parameters the evidence never favoured the terms within 100 trials, and fitting them takes long."""
 
