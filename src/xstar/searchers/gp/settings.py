@@ -35,8 +35,9 @@ class GPSettings:
     middle: bool = False
     """Begin with the middle of a space of numbers, at the full budget. Losses after 100 trials on functions of 20 to 50
     parameters (``benchmarks/generality.py``, one seed): Levy 16.1 → 11.6, Ackley 19.7 → 5.3, Rosenbrock 196 → 138,
-    Styblinski–Tang 546 → 463, an ellipsoid 23,700 → 8,300. From there, a trust region around the best (TuRBO) was lower on two of them and
-    higher on three; length scales that grow with √d were no better (lower on two of four, higher on two)."""
+    Styblinski–Tang 546 → 463, an ellipsoid 23,700 → 8,300. From there, a trust region around the best (TuRBO) was lower on
+    two of them and higher on three; length scales that grow with √d were no better (lower on two of four, higher on
+    two)."""
     surrogate: str = "matern-warped"
     """Surrogate of f(x, r) under a scheduler with rungs: ``matern-warped``, ``matern``, ``decay`` (δ is learned),
     ``decay-0`` or ``decay-1`` (δ is 0 or 1)."""
