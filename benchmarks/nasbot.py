@@ -1,7 +1,7 @@
 """NASBOT on the synthetic functions of its paper (C.4), its ablations (Figure 7), and how long a suggestion takes.
 
-    python -m benchmarks.nasbot [--part time|search|ablation|kernels|spectra] [--functions f1,f2,f3] [--workers 1,4] [--seeds 10]
-                                [--evaluations 100] [--repeats 5] [--processes 1] [--write]
+    python -m benchmarks.nasbot [--part time|search|ablation|kernels|spectra] [--functions f1,f2,f3] [--workers 1,4]
+                                [--seeds 10] [--evaluations 100] [--draws 3] [--repeats 5] [--processes 1] [--write]
 
 ``time``      processor time of one suggestion after t = 25, 50, 100, 200 evaluated networks, with the paper's number of
               evaluations of the acquisition, 25 √t. The median of several suggestions; a refit is counted at the share of
@@ -193,8 +193,8 @@ def run_spectra(task: Task, options: Namespace) -> Found:
 
 
 def spectrum_report(results: Results, options: Namespace) -> Iterator[str]:
-    yield f"The lowest eigenvalue of exp(-Σ β d̄^p̄), β from {SCALES[0]:g} to {SCALES[-1]:g}, over {NETWORKS} random networks, as a"
-    yield "share of the diagonal: the lowest over β of each draw, and in brackets at how many β it is below 0."
+    yield f"The lowest eigenvalue of exp(-Σ β d̄^p̄), β from {SCALES[0]:g} to {SCALES[-1]:g}, over {NETWORKS} random networks,"
+    yield "as a share of the diagonal: the lowest over β of each draw, and in brackets at how many β it is below 0."
     rows = []
     for domain in results.problems:
         cells = []
