@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.harness import report
+from benchmarks.harness import records, report
 from benchmarks.harness.records import Record, Store, Task
-from benchmarks.papers import drawings, page, sources
+from benchmarks.papers import drawings, findings, nasbot, page
 from benchmarks.papers.entry import BETTER, EQUAL, WORSE, Entry, claim, compare
 from benchmarks.papers.sources import Earlier, OnRecord, cell, first_table, named, tables
 
@@ -34,7 +34,7 @@ def test_every_picture_of_the_page_is_there_and_is_drawn_or_copied() -> None:
 
 
 def test_pictures_of_the_findings_are_those_of_the_records() -> None:
-    for name, draw in ((drawings.findings.SIGNS[0], drawings.spectra), (drawings.nasbot.FIGURE2, drawings.figure2)):
+    for name, draw in ((findings.SIGNS[0], drawings.spectra), (nasbot.FIGURE2, drawings.figure2)):
         assert (DOCS / "assets" / "results" / name).read_text(encoding="utf-8") == draw()
 
 
@@ -61,7 +61,7 @@ def test_records_are_told_with_their_commit_and_seeds(tmp_path: Path, monkeypatc
     for seed in (0, 1, 4):
         task = Task.of(seed, "branin", "xstar-random", evaluations=5)
         store.append(Record(task, {"best": [(1, 1.0)], "processor": 1.0, "median": 1.0, "wall": 1.0}, MADE))
-    monkeypatch.setattr(sources.records, "FOLDER", tmp_path)
+    monkeypatch.setattr(records, "FOLDER", tmp_path)
     source = OnRecord("quality", "search", of=lambda task: task.problem == "branin")
     assert "3 runs on record, seeds 0, 1, 4" in source.about()
     assert "abc1234" in source.about()
@@ -70,7 +70,7 @@ def test_records_are_told_with_their_commit_and_seeds(tmp_path: Path, monkeypatc
 
 
 def test_what_is_not_run_says_so_with_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources.records, "FOLDER", tmp_path)
+    monkeypatch.setattr(records, "FOLDER", tmp_path)
     entry = Entry("Table 9", "Nine.", "None.", (OnRecord("quality", "search"),), lambda: [compare("x", 1.0, 2.0)])
     assert entry.state == "not run"
     assert entry.compared() == []
