@@ -14,6 +14,7 @@ WHICH = OnRecord("dngo", "variants", (), lambda task: task.get("part") == "varia
 TIME = Earlier("dngo.md", "Figure 1: processor time", "python -m benchmarks.dngo --part figure1 --write")
 HEAD = Earlier("dngo.md", "The linear part, and training on a GPU", "python -m benchmarks.dngo --part head --write")
 CALIBRATION = OnRecord("dngo", "calibration", (), lambda task: task.get("part") == "calibration")
+INTERVALS = Earlier("dngo.md", "How often the truth lies", "python -m benchmarks.dngo --part calibration --write")
 CROWD = Earlier("dngo.md", "Hundreds of workers", "python -m benchmarks.dngo --part workers --write")
 
 
@@ -83,7 +84,7 @@ PAPER = Paper(
             "Predictions with tanh, ReLU, and ReLU with tanh last: ReLU's uncertainty explodes.",
             "The same picture from our networks, in [DNGO](dngo.md#ten-networks-instead-of-one); how often the truth lies "
             "within the intervals; and what a search finds with each.",
-            (CALIBRATION,),
+            (CALIBRATION if CALIBRATION.found else INTERVALS,),
             activation_rows,
         ),
         Entry(

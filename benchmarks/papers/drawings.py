@@ -34,11 +34,7 @@ def all_of_them() -> dict[str, str]:
             nasbot.FIGURE4: partial(network_map, trained),
             nasbot.FIGURE6: partial(distance_against_value, trained),
         }
-    for name, source, draw in zip(
-        findings.SIGNS, (findings.SPECTRA, findings.CALIBRATION, SCHEDULERS), (spectra, coverage, ranks), strict=True
-    ):
-        if source.found:
-            made[name] = draw
+    made |= dict(zip(findings.SIGNS, (spectra, coverage, ranks), strict=True))
     return {name: draw() for name, draw in made.items()}
 
 

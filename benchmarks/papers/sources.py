@@ -35,8 +35,6 @@ class OnRecord:
     """Options of the command, besides the part."""
     of: Callable[[Task], bool] = every
     """Which tasks of the file belong to the part, where several parts share it."""
-    written: bool = False
-    """Take the report as ``--write`` left it: it needs data that are not everywhere."""
     told: bool = True
     """False where only pictures of these runs are shown, and not their report."""
 
@@ -77,8 +75,6 @@ class OnRecord:
     def lines(self) -> list[str]:
         if not self.told:
             return []
-        if self.written:
-            return lowered(block_of(self.experiment.result, f"{self.spec} {self.part}"))
         return lowered(self.experiment.parts[self.part].report(self.results, self.options))
 
 
@@ -118,29 +114,22 @@ class Earlier:
 
     def about(self) -> str:
         where = f"`benchmarks/results/{self.file}`, *{self.heading}*"
-        return f"made before records were kept; the runs are gone. As it stands in {where}:"
+        return f"made before records were kept; the runs are gone. As it stands in {where}."
 
 
 Source = OnRecord | Earlier
 
 
 def cell(source: Source, row: str, column: str) -> float:
-    """The first number of a cell, in the first table that has that row."""
-    found = next(cells for cells in tables(source.lines()) if any(line[0] == row for line in cells[1:]))
-    line = next(line for line in found[1:] if line[0] == row)
+    """The first number of a cell, in the first table that has that row; a row is known by its first cells."""
+    keys = row.split(" | ")
+    found = next(cells for cells in tables(source.lines()) if any(line[: len(keys)] == keys for line in cells[1:]))
+    line = next(line for line in found[1:] if line[: len(keys)] == keys)
     text = line[found[0].index(column)]
     numbers = NUMBER.search(text.replace(",", "").replace("−", "-"))
     if numbers is None:
         raise LookupError(f"{row}, {column}: no number in {text!r}")
     return float(numbers.group())
-
-
-def block_of(file: str, key: str) -> list[str]:
-    """What ``--write`` put between the marks of a key, without its title and its line of commits."""
-    text = (report.FOLDER / file).read_text(encoding="utf-8")
-    block = text.partition(f"<!-- {key} -->\n")[2].partition(f"<!-- end of {key} -->")[0].splitlines()
-    begin = next(at for at, line in enumerate(block) if line.startswith("Made by"))
-    return block[begin + 2 :]
 
 
 def first_table(lines: Sequence[str]) -> list[str]:
