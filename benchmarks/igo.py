@@ -1,6 +1,6 @@
 """First hitting times of the natural-gradient cores: the paper's Figures 1 and 4, and what it leaves as future work.
 
-    python -m benchmarks.igo [--large] [--most 1000] [--runs 10] [--processes 1] [--write]
+    python -m benchmarks.igo [--large] [--most 1000] [--functions OneMax] [--figures-only] [--runs 10] [--processes 1] [--write]
 
 OneMax and LeadingOnes with n from 10 to 1,000 (``--large``: 3,000), cGA with both steps, PBIL-λ and PBIL-ε; PBIL-λ with other
 α; OneMax over K values; OneMax under noise; PBIL in a study with many workers. A first hitting time is the number of calls of
@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.harness.experiment import Experiment, Part, main
+from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
 from benchmarks.harness.records import Found, Task
 from benchmarks.harness.report import FOLDER, Results, table
 from benchmarks.workloads.hitting_times import (
@@ -50,6 +50,8 @@ MOST_CALLS = 200_000
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--large", action="store_true", help="n = 3,000, too")
     parser.add_argument("--most", type=int, default=10**6, help="run nothing with a larger n")
+    parser.add_argument("--functions", default=",".join(FUNCTIONS), help="of Figures 1 and 4")
+    parser.add_argument("--figures-only", action="store_true", help="Figures 1 and 4, nothing beyond the paper")
     parser.add_argument("--runs", type=int, default=10)
 
 
@@ -63,7 +65,9 @@ def tasks(options: Namespace) -> list[Task]:
     wanted = [task("workers", "OneMax", count, "PBIL-λ") for count in WORKERS]
     wanted += [task("categorical", "OneMax", values, name) for values in CATEGORIES for name in ALGORITHMS]
     wanted += [task("noise", "OneMax", sd, name) for sd in NOISES for name in ALGORITHMS]
-    for function in FUNCTIONS:
+    if options.figures_only:
+        wanted = []
+    for function in chosen_from(options.functions, FUNCTIONS, "--functions"):
         for n in sizes:
             wanted += [task("figure 1", function, n, name) for name in reversed(ALGORITHMS)]
             wanted += [task("figure 4", function, n, str(alpha)) for alpha in reversed(ALPHAS) if n in ALPHA_SIZES]
