@@ -49,7 +49,7 @@ def test_a_long_run_of_the_benchmark_goes_on_exactly_from_its_file(
         if file.exists():
             torch.manual_seed(99)  # another process has other random numbers
             state.load(part, file)
-        found = part.run(20, until=cotraining.time.perf_counter() + 6.0)
+        found = part.run(20, until=float(next(clock)) + 6.0)
         if found is None:
             state.save(part, file)
             assert part.done < 20
@@ -74,8 +74,8 @@ def test_the_command_goes_on_from_call_to_call(
     monkeypatch.setattr(cotraining, "SLICE", 1)
     monkeypatch.setattr(cotraining, "Layers", lambda kind=cotraining.Layers: kind(4))
     rng = np.random.default_rng(0)
-    images = {f"x_{name}": rng.integers(0, 255, (130, 28, 28), dtype=np.uint8) for name in ("train", "test")}
-    np.savez(tmp_path / "mnist.npz", **images, **{f"y_{name}": rng.integers(0, 10, 130) for name in ("train", "test")})
+    images, labels = rng.integers(0, 255, (130, 28, 28), dtype=np.uint8), rng.integers(0, 10, 130)
+    np.savez(tmp_path / "mnist.npz", x_train=images, y_train=labels, x_test=images, y_test=labels)
     given = ["--mnist", str(tmp_path / "mnist.npz"), "--experiments", "layers", "--seeds", "1", "--device", "cpu"]
     given += ["--records", str(tmp_path), "--processes", "0", "--checkpoints", str(tmp_path / "kept")]
     with pytest.raises(SystemExit, match="needs --iterations"):
