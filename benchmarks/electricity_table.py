@@ -30,6 +30,9 @@ from benchmarks.harness.records import FOLDER, Found, Task, significant
 from benchmarks.harness.report import Results, table
 from benchmarks.harness.run import Libraries
 
+ARRAYS = ("configs", "valid", "test")
+"""Of a part and of the table, a row per configuration. Configurations are kept, not drawn again: SciPy may change."""
+
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--waves", type=int, default=2)
@@ -107,7 +110,9 @@ def run(task: Task, options: Namespace) -> Found:
     seconds = time.perf_counter() - begun
     part = part_of(options, task)
     part.parent.mkdir(parents=True, exist_ok=True)
-    np.savez_compressed(part, numbers=numbers, sizes=[len(data.x[name]) for name in ("valid", "test")], **found)
+    drawn = np.array([[config[name] for name in workload.NAMES] for config in configs], dtype=np.float32)
+    sizes = [len(data.x[name]) for name in ("valid", "test")]
+    np.savez_compressed(part, numbers=numbers, configs=drawn, sizes=sizes, **found)
     best = found["valid"].min() / len(data.x["valid"])
     where = torch.cuda.get_device_name() if device.type == "cuda" else "CPU"
     return {
@@ -135,21 +140,18 @@ def gather(options: Namespace) -> int:
         with np.load(part) as found:
             sizes = found["sizes"]
             for at, number in enumerate(found["numbers"].tolist()):
-                rows[number] = {name: found[name][at] for name in ("valid", "test")}
+                rows[number] = {name: found[name][at] for name in ARRAYS}
     waves = [range(wave * options.wave, (wave + 1) * options.wave) for wave in range(options.waves)]
     done = [number for wave in waves if all(number in rows for number in wave) for number in wave]
     if not done:
         raise SystemExit(
             f"no wave of {options.wave} configurations is complete in {options.parts}: {len(rows)} are there"
         )
-    design = workload.design(max(done) + 1)
     options.gather.parent.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(
         options.gather,
         names=np.array(workload.NAMES),
-        configs=np.array([[design[number][name] for name in workload.NAMES] for number in done], dtype=np.float32),
-        valid=np.array([rows[number]["valid"] for number in done]),
-        test=np.array([rows[number]["test"] for number in done]),
+        **{name: np.array([rows[number][name] for number in done]) for name in ARRAYS},
         sizes=sizes,
     )
     return len(done)
