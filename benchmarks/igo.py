@@ -136,8 +136,8 @@ class Cells:
     def of(self, part: str, function: str, n: int, method: str) -> Times | None:
         return self.found.get((part, function, n, method))
 
-    def sizes(self, part: str) -> list[int]:
-        return sorted({n for at, _, n, _ in self.found if at == part})
+    def sizes(self, part: str, function: str = "") -> list[int]:
+        return sorted({n for at, of, n, _ in self.found if at == part and function in ("", of)})
 
     def alphas(self, function: str) -> dict[int, list[float]]:
         """n → the medians for each α, where all were run."""
@@ -147,7 +147,8 @@ class Cells:
     def table(self, head: str, part: str, function: str, methods: Sequence[str], form: str = "{}") -> Iterator[str]:
         most = MOST_CALLS if part in ("categorical", "noise") else None
         rows = [
-            (form.format(n), *(cell(self.of(part, function, n, m), most) for m in methods)) for n in self.sizes(part)
+            (form.format(n), *(cell(self.of(part, function, n, m), most) for m in methods))
+            for n in self.sizes(part, function)
         ]
         yield from (*table([head, *methods], rows), "")
 
@@ -157,15 +158,21 @@ def report(results: Results, options: Namespace) -> Iterator[str]:
     yield f"{options.runs} runs each. Median number of calls until the optimum is drawn (quartiles); runs that ended without it"
     yield from ("count as infinitely long.", "")
     for function in FUNCTIONS:
+        if not cells.sizes("figure 1", function):
+            continue
         yield from (f"## {function} (Figure 1)", "", f"![{function}](igo-figure1-{function.lower()}.svg)", "")
         yield from cells.table("n", "figure 1", function, names, "{:,}")
     yield from ("## Robustness to α (Figure 4)", "", "Median over that of the best α, PBIL-λ.", "")
     for function in FUNCTIONS:
-        rows = []
+        rows: list[tuple[str, ...]] = []
+        if not cells.sizes("figure 4", function):
+            continue
         for n, medians in cells.alphas(function).items():
             shares = [f"{value / min(medians):.2f}" if math.isfinite(value) else "no hit" for value in medians]
             rows.append((f"{function}, n = {n}", *shares))
         yield from (*table(["", *(f"α = {alpha:g}" for alpha in ALPHAS)], rows), "")
+    if not cells.sizes("workers"):
+        return
     yield from ("## OneMax over K values, 100 variables", "")
     yield from ("n = 100 (K − 1) parameters; K = 2 is the Bernoulli family.", "")
     yield from cells.table("K", "categorical", "OneMax", names)
@@ -182,9 +189,10 @@ def report(results: Results, options: Namespace) -> Iterator[str]:
 
 def figures(results: Results, options: Namespace) -> dict[Path, str]:
     cells, made = Cells(results), {}
-    sizes = cells.sizes("figure 1")
     for function in FUNCTIONS:
-        series = []
+        sizes, series = cells.sizes("figure 1", function), []
+        if not sizes:
+            continue
         for name in ALGORITHMS:
             times = {n: cells.of("figure 1", function, n, name) for n in sizes}
             hits = {n: each for n, each in times.items() if each and math.isfinite(median(each))}

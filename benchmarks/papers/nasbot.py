@@ -21,7 +21,7 @@ CELLS = Earlier("nasbot-real.md", "NAS-Bench-201", "python -m benchmarks.nasbot_
 CARRIES = OnRecord(
     "nasbot_real",
     "carries",
-    ("--seeds 20",),
+    ("--seeds 8",),
     lambda task: task.method in (*VARIANTS, "evolution") and task.get("evaluations") == 150,
 )
 FUNCTIONS = Earlier("nasbot.md", "Best value after 100", "python -m benchmarks.nasbot --part search --write")

@@ -87,7 +87,10 @@ def named(seeds: Sequence[int]) -> str:
 
 @dataclass(frozen=True)
 class Earlier:
-    """A section of a file in results/ whose runs are gone; ``heading`` is a heading or the start of a line of text."""
+    """A section of a file in results/ whose runs are gone; ``heading`` is a heading or the start of a line of text.
+
+    Of several such lines it is the last: new tables stand above what was made before.
+    """
 
     file: str
     heading: str
@@ -99,7 +102,7 @@ class Earlier:
 
     def lines(self) -> list[str]:
         text = (report.FOLDER / self.file).read_text(encoding="utf-8").splitlines()
-        begin = next(at for at, line in enumerate(text) if line.lstrip("# ").startswith(self.heading))
+        begin = max(at for at, line in enumerate(text) if line.lstrip("# ").startswith(self.heading))
         level = len(text[begin]) - len(text[begin].lstrip("#"))
         section = text[begin + 1 :] if level else text[begin:]
         kept = []
