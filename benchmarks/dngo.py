@@ -60,15 +60,15 @@ SLOWEST = {"optuna-gp": 1000, "xstar-gp": 100_000, "optuna-tpe": 100_000}
 PAPER = {"networks": 1, "samples": 10, "straighten": False, "explore_every": 0, "pending": "fantasies"}
 VARIANTS = {
     "ours": DNGO(),
-    "ours, ReLU": DNGO(activation="relu"),
-    "ours, ReLU and tanh last": DNGO(activation="relu-tanh"),
-    "ours, three draws of θ": DNGO(samples=3),
-    "ours, nothing explores": DNGO(explore_every=0),
-    "ours, not straightened": DNGO(straighten=False),
+    "ours: ReLU": DNGO(activation="relu"),
+    "ours: ReLU and tanh last": DNGO(activation="relu-tanh"),
+    "ours: three draws of θ": DNGO(samples=3),
+    "ours: nothing explores": DNGO(explore_every=0),
+    "ours: not straightened": DNGO(straighten=False),
     "paper": DNGO(**PAPER),
-    "paper, ReLU": DNGO(**PAPER, activation="relu"),
-    "paper, exploring": DNGO(**{**PAPER, "explore_every": 4}),
-    "paper, ten networks": DNGO(**{**PAPER, "networks": 10, "samples": 1}),
+    "paper: ReLU": DNGO(**PAPER, activation="relu"),
+    "paper: exploring": DNGO(**{**PAPER, "explore_every": 4}),
+    "paper: ten networks": DNGO(**{**PAPER, "networks": 10, "samples": 1}),
 }
 """``ours`` has ten networks with a draw of θ each, ``paper`` one network with ten; both have the quadratic mean, and tanh."""
 BASIN = -3.25

@@ -46,7 +46,7 @@ def activation_rows() -> Iterator[Row]:
     for who in ("ours", "paper"):
         ends = {
             name: [record.found["best"][-1][1] for record in WHICH.results.of("hartmann6", f"{who}{name}")]
-            for name in ("", ", ReLU")
+            for name in ("", ": ReLU")
         }
         if all(ends.values()):
             tanh, relu = (statistics.mean(each) for each in ends.values())
