@@ -59,7 +59,7 @@ class Optimiser(Protocol):
 
 @runtime_checkable
 class Informed(Optimiser, Protocol):
-    """One that can be handed evaluations, so that its speed can be measured at any number of them (SMAC is not)."""
+    """One that can be handed evaluations, so that its speed can be measured at any number of them."""
 
     def know(self, config: Config, loss: float) -> None:
         """An evaluation made elsewhere."""

@@ -14,6 +14,7 @@ from xstar.journal import History
 from xstar.nets.catalogue import is_of_networks
 from xstar.searchers.base import at_random, exhausted
 from xstar.searchers.model_based.observations import Observations
+from xstar.searchers.model_based.prior_design import has_priors, next_trial, trials_of_design
 from xstar.searchers.mutation import first_design, initial_trial
 from xstar.space import Float, Int, Ordinal, Space
 from xstar.space.cube import cube_of
@@ -43,6 +44,8 @@ class Design:
     """Whether the first trial is the middle of the space, at the full budget and where all parameters are numbers."""
     in_numbers: bool = False
     """Whether the surrogate represents networks by their index, or by their descriptive features."""
+    doubts: bool = False
+    """Whether priors place only some of the trials (``prior_design.py``)."""
 
 
 def suggest(
@@ -70,9 +73,19 @@ def before_models(
     data = Observations.of(history, design.in_numbers)
     started = len(history.trials)
     known = data.count + len(data.failed)
-    if started < (design.initial or _initial(history, data)) or known < 2 or not data.width:
-        drawn = first_design(history, task, rng)
-        if started == 0 and design.middle and _has_middle(history, data) and isinstance(drawn, Suggestion):
+    doubts = design.doubts and has_priors(history.space)
+    count = design.initial or _initial(history, data)
+    if doubts and design.initial is None and started < count:
+        count = trials_of_design(history, data, count)
+    if started < count or known < 2 or not data.width:
+        drawn = next_trial(history, data, task, rng) if doubts else first_design(history, task, rng)
+        if (
+            started == 0
+            and not doubts
+            and design.middle
+            and _has_middle(history, data)
+            and isinstance(drawn, Suggestion)
+        ):
             drawn = Suggestion(middle(history.space), "the middle of the space")
         return initial_trial(design.method, drawn, started)
     return data
