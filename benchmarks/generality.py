@@ -28,7 +28,7 @@ COUNTS = (25, 50, 100, 200)
 WIDELY = 0.8
 """The share of the problems that a method has to be run on to be ranked; the others are compared in pairs."""
 DIGITS = 6
-"""Losses that differ by less than 10⁻⁶ of the difference between the best and the worst method share a rank."""
+"""Losses that differ by less than 10⁻⁶ of the difference between the best and the worst of all methods share a rank."""
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -82,7 +82,8 @@ def complete_pairs(results: Results, methods: Sequence[str]) -> Pairs:
 def ranked(found: Mapping[str, Found], methods: Sequence[str], count: int) -> list[float]:
     """The rank of each method; those that found nothing are last."""
     losses = [true_after(found[method]["incumbents"], count) for method in methods]
-    finite = [loss for loss in losses if math.isfinite(loss)]
+    others = [true_after(each["incumbents"], count) for each in found.values()]
+    finite = [loss for loss in others if math.isfinite(loss)]
     if not finite:
         return ranks([0.0] * len(losses))
     low, scale = min(finite), (max(finite) - min(finite)) or 1.0
