@@ -12,8 +12,8 @@ symbol     meaning                                                              
 
     K = Σ_g s_g² (1 + ρ_g + ρ_g²/3) exp(-ρ_g)
 
-``Sum`` of ``Columns`` of ``Stationary`` is the same (a test compares them). One term after the other is added in place, in memory
-that is allocated once: fresh memory for every term took four times as long at n = 200.
+``Sum`` of ``Columns`` of ``Stationary`` is the same (a test compares them). One term after the other is added in place, in
+memory that is allocated once: fresh memory for every term took four times as long at n = 200.
 """
 
 from __future__ import annotations
