@@ -20,13 +20,15 @@ from benchmarks.harness.cases import Case, search, true_after
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
 from benchmarks.harness.methods import LIBRARIES, METHODS
 from benchmarks.harness.records import Found, Task
-from benchmarks.harness.report import Results, mean_and_error, ranks, table
+from benchmarks.harness.report import Results, mean_and_error, ranks, ratio, table
 
 OURS = "xstar-gp"
 USUAL = ("xstar-gp", "xstar-gp-before", "optuna-tpe", "nevergrad", "hyperopt", "cmaes", "xstar-random")
 COUNTS = (25, 50, 100, 200)
+WIDELY = 0.8
+"""The share of the problems that a method has to be run on to be ranked; the others are compared in pairs."""
 DIGITS = 6
-"""Losses that differ by less than 10⁻⁶ of the difference between the best and the worst method share a rank."""
+"""Losses that differ by less than 10⁻⁶ of the difference between the best and the worst of all methods share a rank."""
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -80,7 +82,8 @@ def complete_pairs(results: Results, methods: Sequence[str]) -> Pairs:
 def ranked(found: Mapping[str, Found], methods: Sequence[str], count: int) -> list[float]:
     """The rank of each method; those that found nothing are last."""
     losses = [true_after(found[method]["incumbents"], count) for method in methods]
-    finite = [loss for loss in losses if math.isfinite(loss)]
+    others = [true_after(each["incumbents"], count) for each in found.values()]
+    finite = [loss for loss in others if math.isfinite(loss)]
     if not finite:
         return ranks([0.0] * len(losses))
     low, scale = min(finite), (max(finite) - min(finite)) or 1.0
@@ -133,6 +136,29 @@ def _cell(own: tuple[float, float], means: Sequence[float]) -> str:
     return f"**{text}**" if own[0] == min(means) else text
 
 
+def duels(results: Results, counts: Sequence[int]) -> Iterator[str]:
+    """Ours beside each method alone, on all pairs of problem and seed that both were run on."""
+    rows = []
+    for method in results.methods:
+        pairs = complete_pairs(results, (OURS, method)).values()
+        if method == OURS or not pairs:
+            continue
+        cells = []
+        for count in counts:
+            places = [ranked(found, (OURS, method), count) for found in pairs]
+            cells.append(f"{sum(a < b for a, b in places)}–{sum(a > b for a, b in places)}")
+        spent = [statistics.mean(found[name]["processor"] for found in pairs) for name in (method, OURS)]
+        rows.append((method, str(len(pairs)), *cells, ratio(*spent)))
+    heads = [f"{OURS} lower–higher than", "pairs", *(f"after {count}" for count in counts), "its time over ours"]
+    yield from table(heads, rows)
+
+
+def widely_run(results: Results) -> list[str]:
+    """The methods that were run on most problems: the others would leave few for the ranks."""
+    problems = {m: len({record.task.problem for record in results.of(method=m)}) for m in results.methods}
+    return [method for method, count in problems.items() if count >= WIDELY * max(problems.values())]
+
+
 def rest_of(results: Results, known: Mapping[str, str]) -> Iterator[str]:
     """Failed trials where there are any, and the time of a decision."""
     rows = []
@@ -158,7 +184,7 @@ def losses(results: Results, count: int) -> Iterator[str]:
 
 def report(which: str, results: Results, options: Namespace) -> Iterator[str]:
     known = kinds(which)
-    methods, counts = results.methods, [count for count in COUNTS if count <= options.evaluations]
+    methods, counts = widely_run(results), [count for count in COUNTS if count <= options.evaluations]
     pairs = complete_pairs(results, methods)
     seeds = len({seed for _, seed in pairs})
     problems = len({problem for problem, _ in pairs})
@@ -169,6 +195,8 @@ def report(which: str, results: Results, options: Namespace) -> Iterator[str]:
         for count in counts:
             yield from ("", f"### Mean rank in each class after {count} evaluations", "")
             yield from per_class(pairs, methods, count, known)
+    if OURS in results.methods:
+        yield from ("", f"### {OURS} and each method alone", "", *duels(results, counts))
     yield from ("", "### Failures and time", "", *rest_of(results, known))
     for count in counts[-2:]:
         yield from ("", f"### True loss of the incumbent after {count} evaluations, median over seeds", "")

@@ -83,5 +83,7 @@ def test_ranks_are_averaged_over_seeds_and_share_what_is_equal() -> None:
     results = Results([each.task for each in records], {each.task: each for each in records})
     pairs = generality.complete_pairs(results, methods)
     assert generality.by_problem(pairs, methods, 25) == {"a": [1.5, 1.5, 3.0], "b": [1.5, 1.5, 3.0]}
+    rows = list(generality.duels(results, [25]))
+    assert rows[2:] == ["| optuna-tpe | 3 | 1–1 | 1.0× |", "| xstar-random | 3 | 3–0 | 1.0× |"]
     text = "\n".join(generality.per_class(pairs, methods, 25, {"a": "low d", "b": "low d"}))
     assert "| low d (2) | **1.50 ± 0.00** | **1.50 ± 0.00** | 3.00 ± 0.00 | no |" in text

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from xstar.models import additive as module
 from xstar.models.additive import Additive
 from xstar.models.gp import Posterior, fit, log_posterior
 from xstar.models.kernels import Columns, Stationary, Sum
@@ -15,8 +16,11 @@ GROUPS, LABELS = (0, 1, 2, 2, 2, 3), ("a", "b", "c", "d")
 OWN = [[0], [1], [2, 3, 4], [5]]
 
 
-@pytest.mark.parametrize("other", [False, True])
-def test_the_terms_are_those_of_one_kernel_after_the_other(other: bool) -> None:
+@pytest.mark.parametrize(("other", "kept"), [(False, 1_000), (False, 0), (True, 1_000)])
+def test_the_terms_are_those_of_one_kernel_after_the_other(
+    monkeypatch: pytest.MonkeyPatch, other: bool, kept: int
+) -> None:
+    monkeypatch.setattr(module, "MOST_KEPT", kept)
     rng = np.random.default_rng(0)
     additive = Additive(GROUPS, LABELS)
     plain = Sum(tuple(Columns(Stationary("matern52", (0,) * len(own), ("x",)), tuple(own)) for own in OWN))
