@@ -162,7 +162,7 @@ def test_other_workers_do_not_wait_for_trust() -> None:
 
 @pytest.mark.parametrize(("name", "cls"), [("gp", GP), ("auto", Auto)])
 def test_stored_studies_keep_how_they_used_priors(name: str, cls: type) -> None:
-    data = {key: value for key, value in SEARCHERS.dump(cls()).items() if not key.startswith("prior_")}
+    data = {key: value for key, value in SEARCHERS.dump(cls()).items() if not key.startswith(("prior_", "defaults"))}
     kept = SEARCHERS.load(data)
     assert kept.prior_weight == 0.0  # type: ignore[attr-defined]
     assert SEARCHERS.dump(cls()) in SEARCHERS.read(data)

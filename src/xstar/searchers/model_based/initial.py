@@ -16,7 +16,7 @@ from xstar.searchers.base import at_random, exhausted
 from xstar.searchers.model_based.observations import Observations
 from xstar.searchers.model_based.prior_design import has_priors, next_trial, trials_of_design
 from xstar.searchers.mutation import first_design, initial_trial
-from xstar.space import Float, Int, Ordinal, Space
+from xstar.space import Constant, Float, Int, Ordinal, Space
 from xstar.space.cube import cube_of
 from xstar.trial import Config, Done, New, Suggestion
 
@@ -79,13 +79,8 @@ def before_models(
         count = trials_of_design(history, data, count)
     if started < count or known < 2 or not data.width:
         drawn = next_trial(history, data, task, rng) if doubts else first_design(history, task, rng)
-        if (
-            started == 0
-            and not doubts
-            and design.middle
-            and _has_middle(history, data)
-            and isinstance(drawn, Suggestion)
-        ):
+        begins = started == 0 and not doubts and isinstance(drawn, Suggestion)
+        if begins and design.middle and _has_middle(history, data):
             drawn = Suggestion(middle(history.space), "the middle of the space")
         return initial_trial(design.method, drawn, started)
     return data
@@ -107,8 +102,8 @@ def middle(space: Space) -> Config:
         active, given = space.structure.activity.get(name), space[name]
         if active is not None and not active(config):
             continue
-        assert isinstance(given, Float | Int | Ordinal), "a space of numbers"
-        config[name] = given.quantile((0.5,))
+        assert isinstance(given, Float | Int | Ordinal | Constant), "a space of numbers"
+        config[name] = given.quantile((0.5,) * given.draws)
     return {name: config[name] for name in space.parameters if name in config}
 
 
