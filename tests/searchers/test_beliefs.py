@@ -160,8 +160,19 @@ def test_other_workers_do_not_wait_for_trust() -> None:
     assert [trial.config for trial in asked[1::2]] == [expected.ask().config for _ in range(6)][1::2]  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(("name", "cls"), [("gp", GP), ("auto", Auto)])
-def test_stored_studies_keep_how_they_used_priors(name: str, cls: type) -> None:
+def test_priors_leave_the_trials_of_a_warm_start_alone() -> None:
+    source = xs.Study(believing(0.8), method="random", seed=5)
+    best = min(run(source, 6, bowl), key=lambda trial: trial.known_loss)
+    study = xs.Study(believing(0.3), searcher=GP(), seed=0, warm_start=source)
+    first, second = study.ask(), study.ask()
+    assert first is not None
+    assert second is not None
+    assert first.config == best.config
+    assert second["x"] == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("cls", [GP, Auto])
+def test_stored_studies_keep_how_they_used_priors(cls: type) -> None:
     data = {key: value for key, value in SEARCHERS.dump(cls()).items() if not key.startswith(("prior_", "defaults"))}
     kept = SEARCHERS.load(data)
     assert kept.prior_weight == 0.0  # type: ignore[attr-defined]

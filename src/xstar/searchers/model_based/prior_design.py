@@ -40,14 +40,18 @@ def trials_of_design(history: History, data: Observations, usual: int) -> int:
 def next_trial(history: History, data: Observations, task: New, rng: np.random.Generator) -> Suggestion | Done:
     """Return the next trial of the design."""
     number = len(history.trials)
-    turn = number // 2 if history.brought else number  # other studies have every second trial
+    if history.brought and number % 2 == 0:
+        return first_design(history, task, rng)  # one of the best of other studies, which have every second trial
+    turn = number // 2 if history.brought else number
     if turn % 2 or not _trusted(history, data):
         return first_design(history, task, rng, without_priors(history.space))
     drawn = first_design(history, task, rng)
-    if number or isinstance(drawn, Done):
+    if turn or isinstance(drawn, Done):
         return drawn
     config = history.space.complete(_expected(history.space), drawn.config, rng)
-    return Suggestion(config, Origin("prior", "where the priors are largest"))
+    return (
+        Suggestion(config, Origin("prior", "where the priors are largest")) if history.tried(config) is None else drawn
+    )
 
 
 def _trusted(history: History, data: Observations) -> bool:
