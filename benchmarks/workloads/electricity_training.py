@@ -28,6 +28,7 @@ import gzip
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,7 @@ class Data:
         return self.x["train"].shape[1]
 
 
+@cache
 def load(path: Path, device: torch.device) -> Data:
     with gzip.open(path, "rt", encoding="utf-8") as file:
         table = np.loadtxt(file, delimiter=",", skiprows=1)
