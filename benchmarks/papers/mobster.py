@@ -16,7 +16,9 @@ SURROGATES = Earlier(
 )
 LARGE = Earlier("mobster.md", "Many trials, 64 workers", "python -m benchmarks.mobster --part time --large --write")
 BASELINES = OnRecord("mobster", "figure5", of=lambda task: task.problem != "electricity")
-HALVING = OnRecord("mobster", "figure3", of=lambda task: task.problem != "electricity")
+HALVING = OnRecord(
+    "mobster", "figure3", ("--problems curves-mlp,curves-optimizer",), lambda task: task.problem != "electricity"
+)
 SCHEDULERS = Earlier("multifidelity.md", "Mean rank", "python -m benchmarks.multifidelity --processes 2 --write")
 ELECTRICITY = tuple(
     OnRecord("mobster", part, ("--problems electricity", "--workers 4"), lambda task: task.problem == "electricity")
@@ -117,7 +119,7 @@ PAPER = Paper(
         Entry(
             "Figure 3: successive halving or Hyperband, promotion or stopping",
             "On the MLP (electricity) and on NAS-Bench-201, r_min = 1 is as good as or better than Hyperband.",
-            "Synthetic learning curves and LCBench surrogates, eight workers, four trainings per worker. The second table: "
+            "Synthetic learning curves of the library, eight workers, four trainings per worker. The second table: "
             "four LCBench surrogates and NAS-Bench-201 from its 12-epoch schedule on, twenty trainings, random configurations.",
             (HALVING, SCHEDULERS),
             scheduler_rows,
