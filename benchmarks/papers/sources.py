@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -124,11 +125,16 @@ Source = OnRecord | Earlier
 
 
 def cell(source: Source, row: str, column: str) -> float:
-    """The first number of a cell, in the first table that has that row; a row is known by its first cells."""
+    """The first number of a cell, in the first table that has that row; a row is known by its first cells.
+
+    ∞ where the cell says that a goal was not reached (``not in 400,000``).
+    """
     keys = row.split(" | ")
     found = next(cells for cells in tables(source.lines()) if any(line[: len(keys)] == keys for line in cells[1:]))
     line = next(line for line in found[1:] if line[: len(keys)] == keys)
     text = line[found[0].index(column)]
+    if text.startswith("not in "):
+        return math.inf
     numbers = NUMBER.search(text.replace(",", "").replace("−", "-"))
     if numbers is None:
         raise LookupError(f"{row}, {column}: no number in {text!r}")

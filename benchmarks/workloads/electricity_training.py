@@ -28,6 +28,7 @@ import gzip
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,7 @@ class Data:
         return self.x["train"].shape[1]
 
 
+@cache
 def load(path: Path, device: torch.device) -> Data:
     with gzip.open(path, "rt", encoding="utf-8") as file:
         table = np.loadtxt(file, delimiter=",", skiprows=1)
@@ -117,12 +119,39 @@ def split(table: np.ndarray, device: torch.device, sizes: tuple[int, int]) -> Da
     return Data(x, y)
 
 
+def adam(
+    flat: Tensor, grad: Tensor, m: Tensor, v: Tensor, b1t: Tensor, b2t: Tensor, rate: Tensor, decay: Tensor
+) -> None:
+    """Adam with an L2 penalty (Kingma & Ba 2015), in place; its corrections are moved from the arrays to their factors."""
+    grad = torch.addcmul(grad, flat, decay)
+    m.lerp_(grad, 1.0 - B1)
+    v.mul_(B2).addcmul_(grad, grad, value=1.0 - B2)
+    b1t.mul_(B1)
+    b2t.mul_(B2)
+    root = (1.0 - b2t).sqrt()
+    flat.addcmul_(m / (v.sqrt() + EPS * root), -rate * root / (1.0 - b1t))
+
+
+@cache
+def fused() -> Callable[..., None]:
+    """``adam`` as one kernel, which moves a third of the bytes; of any shape, since each group has its own."""
+    made: Callable[..., None] = torch.compile(adam, dynamic=True)
+    return made
+
+
 class Networks:
     """The networks of a group, their gradients and the state of Adam."""
 
-    def __init__(self, configs: Sequence[Config], seeds: Sequence[int], features: int, device: torch.device) -> None:
+    def __init__(
+        self,
+        configs: Sequence[Config],
+        seeds: Sequence[int],
+        features: int,
+        device: torch.device,
+        update: Callable[..., None] = adam,
+    ) -> None:
         _, first, second = group_of({**configs[0]})
-        self.count, self.device = len(configs), device
+        self.count, self.device, self.update = len(configs), device, update
         self.shapes = {
             "W1": (features, first),
             "b1": (1, first),
@@ -132,9 +161,7 @@ class Networks:
             "b3": (1, 1),
         }
         size = sum(math.prod(shape) for shape in self.shapes.values())
-        self.flat, self.grad, self.m, self.v, self.work = (
-            torch.zeros(self.count, size, device=device) for _ in range(5)
-        )
+        self.flat, self.grad, self.m, self.v = (torch.zeros(self.count, size, device=device) for _ in range(4))
         self.w, self.g = self.views(self.flat), self.views(self.grad)
         for row, (config, seed) in enumerate(zip(configs, seeds, strict=True)):
             for name, values in initial(config, seed, features).items():
@@ -175,17 +202,7 @@ class Networks:
         self.adam()
 
     def adam(self) -> None:
-        """Adam with an L2 penalty (Kingma & Ba 2015), its corrections moved from the arrays to their factors."""
-        self.grad.addcmul_(self.flat, self.decay)
-        self.m.lerp_(self.grad, 1.0 - B1)
-        self.v.mul_(B2).addcmul_(self.grad, self.grad, value=1.0 - B2)
-        self.b1t.mul_(B1)
-        self.b2t.mul_(B2)
-        root = (1.0 - self.b2t).sqrt()
-        torch.sqrt(self.v, out=self.work)
-        self.work.add_(EPS * root)
-        torch.div(self.m, self.work, out=self.work)
-        self.flat.addcmul_(self.work, -self.rate * root / (1.0 - self.b1t))
+        self.update(self.flat, self.grad, self.m, self.v, self.b1t, self.b2t, self.rate, self.decay)
 
     @torch.no_grad()
     def wrong(self, x: Tensor, y: Tensor, rows: int = 2048) -> Tensor:
@@ -218,11 +235,17 @@ def order(epoch: int, rows: int) -> Tensor:
 
 @torch.no_grad()
 def train(
-    configs: Sequence[Config], seeds: Sequence[int], data: Data, epochs: int, device: torch.device, graph: bool = True
+    configs: Sequence[Config],
+    seeds: Sequence[int],
+    data: Data,
+    epochs: int,
+    device: torch.device,
+    graph: bool = True,
+    fuse: bool = False,
 ) -> dict[str, np.ndarray]:
     """Networks of one group, trained side by side: how many rows of each part are wrong after each epoch, (N, epochs)."""
     torch.manual_seed(seeds[0])
-    networks = Networks(configs, seeds, data.features, device)
+    networks = Networks(configs, seeds, data.features, device, fused() if fuse else adam)
     batch, rows = int(configs[0]["batch_size"]), len(data.x["train"])
     steps = rows // batch
     chunk = next(size for size in range(min(CHUNK, steps), 0, -1) if steps % size == 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,13 @@ def test_cells_of_an_older_table_are_found(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(report, "FOLDER", tmp_path)
     assert cell(Earlier("old.md", "First", "c"), "x", "a") == 1234.0
     assert cell(Earlier("old.md", "Best of all", "c"), "x", "a") == -2.5
+    (tmp_path / "old.md").write_text(
+        f"## A\n\n{heads}\n| x | 1 |\n\n## A\n\n{heads}\n| x | not in 400 |\n", encoding="utf-8"
+    )
+    assert (
+        cell(Earlier("old.md", "A", "c"), "x", "a") == math.inf
+    )  # the last of the two: new tables stand above old ones
+    (tmp_path / "old.md").write_text(text, encoding="utf-8")
     assert "Second" not in "\n".join(Earlier("old.md", "First", "c").lines())
 
 
