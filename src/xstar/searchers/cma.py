@@ -41,7 +41,7 @@ from xstar.core.values import as_float
 from xstar.errors import InvalidArgument, MissingExtra
 from xstar.journal import History
 from xstar.searchers.base import SEARCHERS, at_random, exhausted
-from xstar.searchers.results import has_result, ranks, result
+from xstar.journal.results import has_result, ranks, result
 from xstar.space import Bits, Bool, Choice, Float, Int, Ordinal, Parameter, Space
 from xstar.space.axes import axes_of
 from xstar.space.cube import SMOOTH, cube_of
