@@ -84,19 +84,27 @@ class Generations:
         """Process the trials that were added since: each belongs to the newest generation or opens the next ones."""
         fold = self
         for number in range(self.trials, len(history.trials)):
-            origin = history.trials[number].origin
-            if origin.method == METHOD:
-                # The copy that drew this trial has already taken the steps recorded in its origin.
-                if fold.draft is not None and fold.draft.trials == number and fold.draft.origin == origin:
-                    fold = fold.draft
-                else:
-                    fold.follow(origin, history)
+            # The copy that drew this trial has already taken the steps recorded in its origin.
+            drawn = fold.draft
+            if drawn is not None and drawn.trials == number and drawn.origin == history.trials[number].origin:
+                fold = drawn
                 fold.add(number)
-            fold.trials = number + 1
+                fold.trials = number + 1
+            else:
+                fold.take(number, history)
         fold.steps, fold.origin, fold.draft = [], None, None
         return fold
 
+    def take(self, number: int, history: History) -> None:
+        """Process the next trial; those that were not drawn from the distribution are passed over."""
+        origin = history.trials[number].origin
+        if origin.method == METHOD:
+            self.follow(origin, history)
+            self.add(number)
+        self.trials = number + 1
+
     def follow(self, origin: Origin, history: History) -> None:
+        """Take the steps that an origin records."""
         for generation, learned, again in _steps(origin):
             if generation > self.newest:
                 self.open_next(learned, history)
