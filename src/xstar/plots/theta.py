@@ -41,25 +41,17 @@ def draw(data: Theta | NoTheta) -> Figure:
     """The figure."""
     if isinstance(data, NoTheta):
         return empty(TITLE, text(data.reason, 140))
-    names, table = data.bits
+    names, _ = data.bits
     others: list[Choosing | Spread] = [*data.choices, *data.numbers]
     panels: list[Any] = ["undecided", *(["bits"] if names else []), *others[:MOST_PANELS]]
     layout: dict[str, Any] = {}
     traces: list[Trace] = []
-    for place, (panel, (_, high)) in enumerate(
-        zip(panels, grid(len(panels), 1, gap=0.16 / len(panels)), strict=True)
-    ):
+    places = grid(len(panels), 1, gap=0.16 / len(panels))
+    for place, (panel, (_, high)) in enumerate(zip(panels, places, strict=True)):
+        drawn, up = _panel(data, panel, high)
         on = {"xaxis": numbered("x", place), "yaxis": numbered("y", place)}
         legend = numbered("legend", place)
-        if panel == "undecided":
-            made, up = _undecided(data), axis("undecided", range=[0, 1.04])
-        elif panel == "bits":
-            made, up = _bits(data, high)
-        elif isinstance(panel, Choosing):
-            made, up = _options(data, panel), axis(text(panel.name, 24), range=[0, 1])
-        else:
-            made, up = _numbers(data, panel), _scale(panel)
-        traces += [{**trace, **on, **({} if trace["type"] == "heatmap" else {"legend": legend})} for trace in made]
+        traces += [{**trace, **on, **({} if trace["type"] == "heatmap" else {"legend": legend})} for trace in drawn]
         last = place == len(panels) - 1
         layout[numbered("xaxis", place)] = axis(
             "trial" if last else "",
@@ -71,10 +63,24 @@ def draw(data: Theta | NoTheta) -> Figure:
         layout[numbered("yaxis", place)] = {**up, "domain": high, "anchor": numbered("x", place)}
         above = {"orientation": "h", "x": 0, "xanchor": "left", "y": high[1], "yanchor": "bottom"}
         layout[legend] = {**above, "font": {"size": 11}}
-    height = 130 + 150 * len(panels) + (min(len(names), MOST_ROWS) * 2)
+    height = 130 + 150 * len(panels) + 2 * min(len(names), MOST_ROWS)
     made = figure(traces, TITLE, _facts(data, len(others)), height=height, showlegend=True, **layout)
-    made["layout"]["margin"].update(r=64, b=52)  # each legend stands above its panel
+    margin = made["layout"]["margin"]
+    margin.update(
+        r=64, b=52, t=margin["t"] + 24
+    )  # each legend stands above its panel, the first one below the subtitle
     return made
+
+
+def _panel(data: Theta, panel: Any, high: list[float]) -> tuple[list[Trace], dict[str, Any]]:
+    """The traces of a panel and its axis upwards."""
+    if panel == "undecided":
+        return _undecided(data), axis("undecided", range=[0, 1.04])
+    if panel == "bits":
+        return _bits(data, high)
+    if isinstance(panel, Choosing):
+        return _options(data, panel), axis(text(panel.name, 24), range=[0, 1])
+    return _numbers(data, panel), _scale(panel)
 
 
 def _facts(data: Theta, others: int) -> str:

@@ -1,8 +1,8 @@
 """θ over time: the distribution that PBIL drew from, recomputed from the journal.
 
 Nothing of it is stored. The origins of the trials say which generations the distribution learned from, and when; their results
-are on record; so the updates are made again (``igo/generations.py``), at about half a millisecond each. A history keeps what was
-recomputed, so that a study that grows costs only what is new.
+are on record; so the updates are made again (``igo/generations.py``), at about half a millisecond each. A history keeps what
+was recomputed, so that a study that grows costs only what is new.
 """
 
 from __future__ import annotations
@@ -216,9 +216,7 @@ def _ticks(given: Any) -> list[tuple[float, str]]:
     """Up to five values across the range, each where it lies on the encoded scale."""
     read = given.decoder(0)
     values = dict.fromkeys(read((place / 4,)) for place in range(5))
-    return [
-        (given.encode(value)[0], f"{value:.3g}" if isinstance(value, float) else str(value)) for value in values
-    ]
+    return [(given.encode(value)[0], f"{value:.3g}" if isinstance(value, float) else str(value)) for value in values]
 
 
 def _undecided(bits: Array, choices: list[Choosing], numbers: list[Spread]) -> dict[str, Array]:
