@@ -5,8 +5,8 @@ valleys). For fewer evaluations ``GP()`` is the better choice, for switches ``PB
 
 Generations. Each has λ points of one distribution. Generation g + 1 opens at the first suggestion for which λ trials of
 generation g have results (``journal/results.py``); its first trial records which they were, and they update the
-distribution. Until then further points of generation g are drawn, so that no worker waits. With one worker this is CMA-
-ES as published.
+distribution. Until then further points of generation g are drawn, so that no worker waits. With one worker this is
+CMA-ES as published.
 
     cma: generation 4, σ 0.08                                drawn from the distribution of generation 4
     cma: generation 5, σ 0.07, told 40-47                    the first of its generation: it opened after these trials
