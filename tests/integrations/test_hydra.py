@@ -117,10 +117,27 @@ def test_several_jobs_are_handed_to_the_launcher_at_once_and_numbered_on(sweep: 
     assert (tmp_path / "out" / "6").is_dir()
 
 
-def test_parameters_of_the_configuration_are_swept_and_the_command_line_wins(sweep: Sweep) -> None:
-    params = "hydra.sweeper.params={lr:'interval(0.1,0.2)',net.layers:'2,3'}"
-    with sweep(params, "hydra.sweeper.trials=4", swept=["net.layers=3,4"]) as study:
-        assert study.space == xs.Space(lr=xs.Float(0.1, 0.2), net__layers=xs.Ordinal([3, 4]))
+FILE = """
+defaults:
+  - override hydra/sweeper: xstar
+  - _self_
+lr: 0.1
+net: {layers: 1}
+hydra:
+  sweeper:
+    trials: 4
+    params:
+      lr: tag(log, interval(0.1, 0.2))
+      net.layers: 2,3
+"""
+
+
+def test_parameters_of_the_configuration_are_swept_and_the_command_line_wins(sweep: Sweep, tmp_path: Path) -> None:
+    (tmp_path / "file.yaml").write_text(FILE)
+    words = [f"--config-dir={tmp_path}", "--config-name=file"]
+    with sweep(*words, swept=["net.layers=3,4"], function=lambda cfg: cfg.lr) as study:
+        assert study.space == xs.Space(lr=xs.Float(0.1, 0.2, log=True), net__layers=xs.Ordinal([3, 4]))
+        assert len(study.trials) == 4
 
 
 def test_another_sweep_by_the_same_name_is_refused(sweep: Sweep) -> None:
