@@ -75,7 +75,7 @@ class Searcher(TuneSearcher):
         mode = self._mode or "min"
         if mode not in DIRECTIONS:
             raise InvalidArgument("mode", "must be 'min' or 'max'", mode)
-        given = {"method": self._method, "max_budget": self.max_budget, "seed": self._seed}
+        given: dict[str, Any] = {"method": self._method, "max_budget": self.max_budget, "seed": self._seed}
         self._study = Study(self._space, direction=DIRECTIONS[mode], **given)
 
     @property

@@ -1,8 +1,8 @@
 """Ray Tune: ``Scheduler``, our schedulers inside a Tune experiment, with trials that truly pause and are promoted.
 
-Tune starts every trial that is pending, so the searcher decides when there is a new one. With a ``Searcher`` of ours both are one
-study: what it asks for is a new trial, which the searcher hands to Tune, or a paused one, which the scheduler hands back. With any
-other search algorithm the scheduler has a study of its own, in which Tune's trials are numbers.
+Tune starts every trial that is pending, so the searcher decides when there is a new one. With a ``Searcher`` of ours both are
+one study: what it asks for is a new trial, which the searcher hands to Tune, or a paused one, which the scheduler hands back.
+With any other search algorithm the scheduler has a study of its own, in which Tune's trials are numbers.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class Scheduler(TrialScheduler):
     """``tune.TuneConfig(search_alg=Searcher(method="mobster", max_budget=27), scheduler=Scheduler(), …)``.
 
     Or, with any search algorithm of Tune, ``Scheduler(max_budget=27)``, which is asynchronous successive halving; ``method``
-    names another one. ``time_attr`` is the budget: the field of a result that counts epochs. A training function has to report a
-    checkpoint with each result in order to go on from it; without one, a promoted trial begins again.
+    names another one. ``time_attr`` is the budget: the field of a result that counts epochs. A training function has to report
+    a checkpoint with each result in order to go on from it; without one, a promoted trial begins again.
     """
 
     def __init__(
         self, max_budget: int | None = None, *, method: str = "asha", time_attr: str = "training_iteration"
     ) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         if method not in ALONE:
             rule = f"must be one of {', '.join(ALONE)} with a search algorithm of Tune's"
             raise InvalidArgument("method", rule, method, "give other methods to Searcher(method=…, max_budget=…)")
@@ -53,8 +53,8 @@ class Scheduler(TrialScheduler):
         self._mode = "min"
         self._searcher: Searcher | None = None
         self._own: Study | None = None
-        self._trials: dict[str, int] = {}
-        self._promoted: list[int] = []
+        self._own_trials: dict[str, int] = {}
+        self._own_promoted: list[int] = []
         self._names: dict[int, str] = {}
 
     def set_search_properties(self, metric: str | None, mode: str | None, **spec: Any) -> bool:
@@ -71,7 +71,7 @@ class Scheduler(TrialScheduler):
         if found is not None and found.max_budget is not None:
             if self._max_budget not in (None, found.max_budget):
                 raise InvalidArgument("max_budget", "is that of the Searcher", self._max_budget, "leave it out")
-            self._searcher, self._trials, self._promoted = found, found.trials, found.promoted
+            self._searcher = found
         elif self._max_budget is None:
             remedy = "Searcher(method='mobster', max_budget=27), or Scheduler(max_budget=27)"
             raise InvalidArgument("max_budget", "is needed: how long is a full training?", None, remedy)
@@ -87,34 +87,59 @@ class Scheduler(TrialScheduler):
         assert self._own is not None
         return self._own
 
+    @property
+    def _trials(self) -> dict[str, int]:
+        return self._own_trials if self._searcher is None else self._searcher.trials
+
+    @property
+    def _promoted(self) -> list[int]:
+        return self._own_promoted if self._searcher is None else self._searcher.promoted
+
     def on_trial_add(self, tune_controller: Any, trial: Any) -> None:
-        """A trial is pending: the searcher's new one, or one that the study of numbers hears of now."""
+        """A trial of Tune's is new: pending, or, where an experiment is restored, in any state."""
         if self._searcher is None and self._own is None:
             self._begin(tune_controller)
+        if trial.is_finished():
+            return
         if self._own is not None and trial.trial_id not in self._trials:
+            self._adopt(trial)
+        number = self._trials[trial.trial_id]
+        self._names[number] = trial.trial_id
+        if trial.status == TuneTrial.PAUSED and self.study.trials[number].state is State.RUNNING:
+            self._promoted.append(number)  # it was, before the experiment was restored
+
+    def _adopt(self, trial: Any) -> None:
+        """Have the study of numbers know a trial that another search algorithm made."""
+        asked = self.study.ask()
+        while asked is not None and asked.attempt > 0:  # paused ones that could go on: after this one
+            self._promoted.append(asked.number)
             asked = self.study.ask()
-            while asked is not None and asked.attempt > 0:  # paused ones that could go on, too: after this one
-                self._promoted.append(asked.number)
-                asked = self.study.ask()
-            assert asked is not None, "an asynchronous scheduler never waits"
-            self._trials[trial.trial_id] = asked.number
-        self._names[self._trials[trial.trial_id]] = trial.trial_id
+        assert asked is not None, "an asynchronous scheduler never waits"
+        self._trials[trial.trial_id] = asked.number
+        if trial.status == TuneTrial.PAUSED and self._metric in trial.last_result:  # of a restored experiment
+            self.study.report(asked.number, float(trial.last_result[self._metric]), asked.target)
 
     # ------------------------------------------------------------ results
 
     def on_trial_result(self, tune_controller: Any, trial: Any, result: dict[str, Any]) -> str:
         """Report it and hear what the trial shall do."""
-        for name in (self._metric, self._time):
+        metric = str(self._metric)
+        for name in (metric, self._time):
             if name not in result:
-                raise MissingMetric(str(name), "must be in every result", sorted(result)[:20], "report it")
-        number, value = self._trials[trial.trial_id], float(result[self._metric])
+                raise MissingMetric(name, "must be in every result", sorted(result)[:20], "report it")
+        number, value = self._trials[trial.trial_id], float(result[metric])
         known, budget = self.study.trials[number], int(result[self._time])
+        if known.state.over:
+            return str(TrialScheduler.STOP)
+        if known.target is not None:
+            budget = min(budget, known.target)  # where results are seldom, the first one past a rung counts there
         if budget <= known.budget:
             return str(TrialScheduler.CONTINUE)  # it began again, without a checkpoint: this much is on record
         if not math.isfinite(value):
-            self.study.fail(number, f"{self._metric} is {value}")
+            self.study.fail(number, f"{metric} is {value}")
             return str(TrialScheduler.STOP)
-        return str(ACTIONS[self.study.report(number, value, budget)])
+        verdict = self.study.report(number, value, budget)
+        return str(TrialScheduler.STOP if known.state.over else ACTIONS[verdict])  # complete: no need to train on
 
     def on_trial_complete(self, tune_controller: Any, trial: Any, result: dict[str, Any]) -> None:
         """The training ended by itself, or was told to."""
@@ -137,10 +162,11 @@ class Scheduler(TrialScheduler):
         """A promoted trial, or a pending one; ``None``: none is ready."""
         trials = {trial.trial_id: trial for trial in tune_controller.get_trials()}
         while self._promoted:
-            first = trials.get(self._names.get(self._promoted[0], ""))
-            if first is not None and first.status == TuneTrial.PAUSED:
+            number = self._promoted[0]
+            first = trials[self._names[number]]
+            if first.status == TuneTrial.PAUSED and self.study.trials[number].state is State.RUNNING:
                 return first
-            self._promoted.pop(0)  # Tune has started it
+            self._promoted.pop(0)  # Tune has started it, and perhaps it pauses again already
         for trial in trials.values():
             if trial.status == TuneTrial.PENDING:
                 return trial
