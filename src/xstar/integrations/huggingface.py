@@ -95,7 +95,7 @@ def hyperparameter_search(
     """Search with a Trainer, as ``trainer.hyperparameter_search(hp_space, backend="optuna", …)`` does.
 
     ``hp_space`` is an ``xs.Space`` whose names are those of ``TrainingArguments``, or the function that the Trainer's own
-    method takes for Optuna, if its space is static. ``options`` are those of ``xs.minimize``: ``method=``, ``study=``, ``seed=``, …
+    method takes for Optuna, if its space is static. ``options`` are those of ``xs.minimize``: ``method=``, ``study=``, …
 
     Where the Trainer evaluates after every epoch, bad trials end early and paused ones go on from their checkpoint; a full
     training has ``num_train_epochs`` epochs. Otherwise every trial is trained to its end and evaluated once. The Trainer needs
