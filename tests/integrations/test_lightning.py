@@ -115,10 +115,14 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-@pytest.mark.slow
-def test_two_processes_train_one_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+RANKS = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT")
+
+
+@pytest.fixture
+def in_parallel(monkeypatch: pytest.MonkeyPatch) -> tuple[Any, list[int | None]]:
+    """An objective that trains in this process and another one, and how the other ones ended."""
     ends: list[int | None] = []
-    for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT"):
+    for name in RANKS:
         monkeypatch.setenv(name, "0")  # restored afterwards
     monkeypatch.setenv("TORCHELASTIC_RUN_ID", "test")
 
@@ -137,6 +141,12 @@ def test_two_processes_train_one_trial(tmp_path: Path, monkeypatch: pytest.Monke
             other.join(60)
             ends.append(other.exitcode)
 
+    return parallel, ends
+
+
+@pytest.mark.slow
+def test_two_processes_train_one_trial(tmp_path: Path, in_parallel: Any) -> None:
+    parallel, ends = in_parallel
     result = xs.minimize(
         parallel, SPACE, metric="val_loss", method="random", max_budget=2, trials=1, seed=0, directory=tmp_path
     )
@@ -144,3 +154,16 @@ def test_two_processes_train_one_trial(tmp_path: Path, monkeypatch: pytest.Monke
     assert not [trial.reason for trial in result.study.trials if trial.state is xs.State.FAILED]
     assert ends == [0]
     assert (result.load() / "lightning.ckpt").exists()
+
+
+@pytest.mark.slow
+def test_two_processes_are_pruned_together_and_go_on_together(tmp_path: Path, in_parallel: Any) -> None:
+    parallel, ends = in_parallel
+    result = xs.minimize(
+        parallel, SPACE, metric="val_loss", method="asha", max_budget=3, trials=3, seed=0, directory=tmp_path
+    )
+    trials = result.study.trials
+    assert not [trial.reason for trial in trials if trial.state is xs.State.FAILED]
+    assert sorted(trial.budget for trial in trials) == [1, 1, 3]
+    assert result.best.attempt == 1
+    assert ends == [3, 3, 3, 0]  # three pauses at the first rung, and one trial that went on to its end
