@@ -20,7 +20,18 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 # Extras, peers and the command line: loaded at use, so that `import xstar` stays quick.
 HEAVY = {"cmaes", "fastapi", "kaleido", "optuna", "pandas", "plotly", "psycopg", "ray", "sklearn", "sqlalchemy"}
 HEAVY |= {"IPython", "rich", "torch", "typer", "uvicorn"}
-HEAVY |= {"hydra", "joblib", "lightgbm", "lightning", "mlflow", "tensorboardX", "transformers", "wandb", "xgboost"}
+HEAVY |= {
+    "hydra",
+    "joblib",
+    "keras",
+    "lightgbm",
+    "lightning",
+    "mlflow",
+    "tensorboardX",
+    "transformers",
+    "wandb",
+    "xgboost",
+}
 
 CLOCKS = {
     "time": {
