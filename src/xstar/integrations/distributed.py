@@ -34,8 +34,9 @@ class Distributed:
     """``xs.minimize(Distributed(objective, processes=2), …)``: every process calls the objective with its copy of the trial.
 
     The objective initialises the process group from the environment (``MASTER_ADDR``, ``RANK``, …), as Lightning's,
-    Accelerate's and torch's own entry points do where ``torchrun`` started them. All ranks report; that of rank 0 counts and all end alike.
-    The objective has to be picklable by cloudpickle: what it closes over is copied into each process.
+    Accelerate's and torch's own entry points do where ``torchrun`` started them. All ranks report; that of rank 0
+    counts and all end alike. The objective has to be picklable by cloudpickle: what it closes over is copied into
+    each process.
     """
 
     def __init__(self, objective: Callable[[Any], Any], processes: int = 2) -> None:
