@@ -31,7 +31,7 @@ def late_shape(config: Mapping[str, Any]) -> tuple[float, float, float]:
     dropout = config["dropout"] - 0.6  # −0.6 … 0.2
     units = log(config["units"] / 512) / log(64)  # −5/6 … 1/6
     q = 0.9 * rate * rate + 0.6 * dropout * dropout + 0.2 * units * units
-    speed = 5 * rate - 3 * dropout - 0.6 * units
+    speed = 3 * rate - 2 * dropout - 0.6 * units
     return q, speed, 0.2 + 0.002 * config["units"]
 
 
