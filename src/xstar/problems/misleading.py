@@ -7,7 +7,7 @@ negative. A scheduler that compares at that epoch drops what it should keep.
 ======================  ===================================================================================================
 problem                 what misleads
 ======================  ===================================================================================================
-``curves-late``         a low learning rate and much dropout end lowest and begin slowest: correlation −0.6 after 1 of 81
+``curves-late``         a low learning rate and much dropout end lowest and begin slowest: correlation −0.5 after 1 of 81
 ``curves-deep``         deep networks start slowly and end lowest; the other parameters are honest
 ``curves-schedule``     a long warm-up and a late decay of the learning rate pay off at the end alone
 ``curves-regularised``  weight decay, augmentation and label smoothing: each costs at first
