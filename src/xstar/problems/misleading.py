@@ -63,9 +63,7 @@ def regularised_shape(config: Mapping[str, Any]) -> tuple[float, float, float]:
     return q, speed, 0.2 + 0.3 * config["width"] * (1 + config["augmentation"])
 
 
-LATE = Space(
-    learning_rate=Float(1e-4, 1.0, log=True), dropout=Float(0.0, 0.8), units=Int(16, 1024, log=True)
-)
+LATE = Space(learning_rate=Float(1e-4, 1.0, log=True), dropout=Float(0.0, 0.8), units=Int(16, 1024, log=True))
 DEEP = Space(layers=Int(1, 10), learning_rate=Float(1e-4, 1.0, log=True), units=Int(16, 512, log=True))
 SCHEDULE = Space(
     schedule=Choice(["cosine", "step"]),
