@@ -172,9 +172,15 @@ class Comparison:
             surely += mean > max(error, 0.0) and mean > 0
         return surely, at_all
 
+    def every(self, method: str) -> list[Found]:
+        return [found for (_, which), each in self.runs.items() if which == method for found in each.values()]
+
+    def lates(self, method: str) -> list[bool]:
+        return [late(found) for found in self.every(method)]
+
     def row(self, method: str) -> tuple[str, ...]:
         shares = [share for name in self.names if (share := self.share(name, method)) is not None]
-        every = [found for (_, which), each in self.runs.items() if which == method for found in each.values()]
+        every, lates = self.every(method), self.lates(method)
         surely, at_all = self.behind(method)
         return (
             method,
@@ -183,7 +189,7 @@ class Comparison:
             self.pairs(method, "random"),
             self.pairs(method, "mobster-before"),
             f"{surely} ({at_all}) of {len(self.names)}",
-            f"{sum(map(late, every))} of {len(every)}",
+            f"{sum(lates)} of {len(lates)}",
             f"{statistics.mean(found['processor'] for found in every):.1f} s",
         )
 
@@ -229,8 +235,8 @@ def ablation_tasks(options: Namespace) -> list[Task]:
 
 
 def ablation_report(results: Results, options: Namespace) -> Iterator[str]:
-    yield f"{options.trainings:g} trainings per worker, seeds 0 to {options.seeds - 1}, {options.workers} workers. Mean rank of the"
-    yield "regret at the end over tasks and seeds, and pairs with the lower regret – the higher one against the default."
+    yield f"{options.trainings:g} trainings per worker, seeds 0 to {options.seeds - 1}, {options.workers} workers. Mean rank of"
+    yield "the regret at the end over tasks and seeds, and pairs with the lower regret – the higher one against the default."
     (count,) = numbers(options.workers)
     sets = {name: Comparison(results, known, count) for name, known in FEW.items()}
     methods = next(iter(sets.values())).methods
@@ -239,13 +245,11 @@ def ablation_report(results: Results, options: Namespace) -> Iterator[str]:
     for method in methods:
         cells = [METHODS[method].what]
         for name, comparison in sets.items():
-            late_ones = [
-                late(f) for (_, which), each in comparison.runs.items() if which == method for f in each.values()
-            ]
+            lates = comparison.lates(method)
             cells += [
                 f"{placed[name][method]:.2f}",
                 comparison.pairs(method, "mobster"),
-                f"{sum(late_ones)} of {len(late_ones)}",
+                f"{sum(lates)} of {len(lates)}",
             ]
         rows.append((method, *cells))
     heads = [f"{what}, {name}" for name in sets for what in ("rank", "against mobster", "no complete trial by half")]
