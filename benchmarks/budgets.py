@@ -13,7 +13,8 @@ y★ is the lowest loss that any method reported in any run on the problem. Of e
                            standard error of the difference in pairs (in brackets: by anything)
     no complete trial      searches without one by half of the time
 
-The part ``ablation`` changes one default of MOBSTER at a time, on four tasks of each set.
+The part ``ablation`` changes one default of MOBSTER at a time, on four tasks of each set. ``--methods syne-tune-mobster`` runs
+Syne Tune's (``workloads/syne_tune_mobster.py`` says what it needs).
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ from benchmarks.harness.records import Found, Record, Task
 from benchmarks.harness.report import Results, mean_and_error, ranks, table
 from benchmarks.harness.run import Libraries
 from benchmarks.harness.simulated import regret_curve, run_simulated, share_of_time
-from benchmarks.workloads.budget_methods import ABLATION, METHODS
+from benchmarks.workloads.budget_methods import ABLATION, METHODS, SYNE_TUNE
+from benchmarks.workloads.syne_tune_mobster import run_syne_tune
 from xstar import problems
 from xstar.searchers.gp import fit
 
@@ -84,6 +86,8 @@ def tasks(known: Sequence[str], options: Namespace) -> list[Task]:
 
 
 def run(task: Task, options: Namespace) -> Found:
+    if task.method == SYNE_TUNE:
+        return run_syne_tune(task)
     method = METHODS[task.method]
     scheduler = method.made(problems.get(task.problem))
     with fantasised(method.unfinished):
@@ -267,7 +271,7 @@ def mean_ranks(comparison: Comparison, methods: Sequence[str]) -> dict[str, floa
 
 
 DEFAULTS = {"methods": ",".join(USUAL), "workers": "4,8", "seeds": 5, "trainings": 4.0}
-SURROGATE = Libraries(also=("onnxruntime",))
+SURROGATE = Libraries({SYNE_TUNE: "syne-tune"}, also=("onnxruntime",))
 
 
 def part_of(name: str, title: str) -> Part:

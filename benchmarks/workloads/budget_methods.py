@@ -42,6 +42,7 @@ def mobster(what: str, unfinished: int | None = None, stop: bool = False, **chan
     return BudgetMethod(what, "", GP(**model), StoppingASHA if stop else ASHA, rules, unfinished)
 
 
+SYNE_TUNE = "syne-tune-mobster"
 # As they were before: ladders from the bottom, and r/r_max of the last rung but one.
 BEFORE = {"rule_ladder": "bottom", "rule_last_rung": "ratio"}
 ABLATION = {
@@ -65,6 +66,7 @@ METHODS = {
         "ASHA, both rules as before", "", Random(), settings=(("ladder", "bottom"), ("last_rung", "ratio"))
     ),
     "dngo": BudgetMethod("DNGO under ASHA", "", DNGO()),
+    SYNE_TUNE: BudgetMethod("MOBSTER of Syne Tune 0.14.2, its defaults"),
     "mobster-hyperband": BudgetMethod("MOBSTER with all brackets", "mobster-hyperband"),
     **ABLATION,
 }
