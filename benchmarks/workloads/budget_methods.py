@@ -43,14 +43,16 @@ def mobster(what: str, unfinished: int | None = None, stop: bool = False, **chan
 
 
 SYNE_TUNE = "syne-tune-mobster"
-# As they were before: ladders from the bottom, and r/r_max of the last rung but one.
-BEFORE = {"rule_ladder": "bottom", "rule_last_rung": "ratio"}
+# As they were before: ladders from the bottom, which is one epoch, and r/r_max of the last rung but one.
+BEFORE = {"min_budget": 1, "ladder": "bottom", "last_rung": "ratio"}
 ABLATION = {
     "mobster": BudgetMethod("the default", "mobster"),
-    "mobster-before": mobster("both rules of the scheduler as before", **BEFORE),
-    "mobster:ladder=bottom": mobster("ladder from the bottom: 1, 3, 9, 27, 52", rule_ladder="bottom"),
+    "mobster-before": BudgetMethod("all rules of the scheduler as before", "", GP(), ASHA, tuple(BEFORE.items())),
+    "mobster:min_budget=1": mobster("lowest rung: one epoch: 1, 2, 6, 17, 52", rule_min_budget=1),
+    "mobster:ladder=bottom": mobster(
+        "one epoch, ladder from the bottom: 1, 3, 9, 27, 52", rule_min_budget=1, rule_ladder="bottom"
+    ),
     "mobster:last_rung=ratio": mobster("r/r_max of the last rung but one go on", rule_last_rung="ratio"),
-    "mobster:last_rung=eta": mobster("1/η of every rung go on", rule_last_rung="eta"),
     "mobster:matern": mobster("surrogate: Matérn, r not warped", surrogate="matern"),
     "mobster:decay": mobster("surrogate: decay, δ learned", surrogate="decay"),
     "mobster:reached": mobster("r_acq: the highest rung reached often", acquire_at="reached"),
@@ -62,9 +64,7 @@ ABLATION = {
 METHODS = {
     "random": BudgetMethod("random search at the full budget", "random"),
     "asha": BudgetMethod("ASHA", "asha"),
-    "asha-before": BudgetMethod(
-        "ASHA, both rules as before", "", Random(), settings=(("ladder", "bottom"), ("last_rung", "ratio"))
-    ),
+    "asha-before": BudgetMethod("ASHA, all rules as before", "", Random(), ASHA, tuple(BEFORE.items())),
     "dngo": BudgetMethod("DNGO under ASHA", "", DNGO()),
     SYNE_TUNE: BudgetMethod("MOBSTER of Syne Tune 0.14.2, its defaults"),
     "mobster-hyperband": BudgetMethod("MOBSTER with all brackets", "mobster-hyperband"),

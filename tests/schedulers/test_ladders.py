@@ -59,8 +59,13 @@ def test_from_the_top_only_the_lowest_step_differs_from_eta(low: int, more: int,
 
 @pytest.mark.parametrize("cls", [ASHA, StoppingASHA])
 def test_where_the_rungs_are(cls: Class) -> None:
-    assert cls(52).rungs == (1, 2, 6, 17, 52)
-    assert cls(52, ladder="bottom").rungs == (1, 3, 9, 27, 52)
+    assert cls(52).rungs == (2, 6, 17, 52)  # 52/27, rounded
+    assert cls(81).rungs == (3, 9, 27, 81)
+    assert cls(27).rungs == (1, 3, 9, 27)
+    assert cls(5).rungs == (1, 5)
+    assert cls(52, min_budget=1).rungs == (1, 2, 6, 17, 52)
+    assert cls(52, min_budget=1, ladder="bottom").rungs == (1, 3, 9, 27, 52)
+    assert Hyperband(52, min_budget=None).rungs == (2, 6, 18, 52)
     assert cls(52, levels=(1, 10, 52)).rungs == (1, 10, 52)
     assert Hyperband(52).rungs == (1, 3, 9, 27, 52)  # as the literature has it
     with pytest.raises(InvalidArgument, match="ladder"):
@@ -72,10 +77,10 @@ def test_where_the_rungs_are(cls: Class) -> None:
 
 @pytest.mark.parametrize("cls", [ASHA, StoppingASHA])
 def test_a_short_last_step_keeps_the_ratio_of_the_budgets(cls: Class) -> None:
-    short = cls(52, ladder="bottom", last_rung="ratio")
+    short = cls(52, min_budget=1, ladder="bottom", last_rung="ratio")
     assert [short.kept(12, place) for place in range(4)] == [4, 4, 4, 6]
-    assert cls(52, ladder="bottom", last_rung="eta").kept(12, 3) == 4
-    assert cls(81).kept(12, 3) == 4  # 27 → 81 is as long as the other steps
+    assert cls(52, min_budget=1, ladder="bottom", last_rung="eta").kept(12, 3) == 4
+    assert cls(81).kept(12, 2) == 4  # 27 → 81 is as long as the other steps
     assert cls(300, levels=(1, 10, 300)).kept(12, 1) == 4  # a longer step drops no more than the others
     with pytest.raises(InvalidArgument, match="last_rung"):
         cls(52, last_rung="half")
@@ -131,7 +136,7 @@ def stored_as(place: Path, scheduler: ASHA | StoppingASHA, *unknown: str) -> Non
 def test_a_study_of_an_earlier_release_keeps_its_rules(
     cls: Class, rule: str, unknown: tuple[str, ...], tmp_path: Path
 ) -> None:
-    meant = cls(52, last_rung=rule, ladder="bottom")
+    meant = cls(52, min_budget=1, last_rung=rule, ladder="bottom")
     stored_as(tmp_path / "s.db", meant, *unknown)
     calls: list[dict[str, Any]] = [{}, {"scheduler": meant}]
     if rule == "ratio" or "last_rung" in unknown:  # the default of its day
@@ -149,6 +154,7 @@ def test_a_study_of_an_earlier_release_keeps_its_rules(
 
 
 def test_what_was_chosen_then_is_not_what_is_usual_now() -> None:
-    stored = SCHEDULERS.dump(ASHA(52, last_rung="eta"))
-    del stored["ladder"]
-    assert [reading["last_rung"] for reading in SCHEDULERS.read(stored)] == ["eta"]
+    for chosen in (ASHA(52, last_rung="eta", min_budget=1), ASHA(52, last_rung="ratio", min_budget=3)):
+        stored = SCHEDULERS.dump(chosen)
+        del stored["ladder"]
+        assert SCHEDULERS.read(stored) == [{**stored, "ladder": "bottom"}]

@@ -10,11 +10,12 @@ Section 2 of the MOBSTER paper: ``continue(x, r, y)`` is true iff y is in the to
 included. Among n records that are the best ⌊n/η⌋; ties go to the earlier trial. With several brackets (asynchronous
 Hyperband) each bracket has rungs of its own and begins at a higher one.
 
-Two rules are ours. The ladder is built from the top, so that its short step, if there is one, is the lowest (``ladder.py``).
-And the best trial of the last rung but one always goes on, however few there are: ⌊n/η⌋ would wait for three there, hence for
-81 trials at the bottom of five rungs, and a search of a few trainings per worker would end with nothing trained to the end.
-Of 120 searches with four workers for four trainings each (``benchmarks/budgets.py``, development tasks), 30 of ASHA had no
-complete trial by half of the time, and 3 with this rule.
+Three rules are ours. The lowest rung is 1/27 of the full budget, unless ``min_budget`` says otherwise. The ladder is built
+from the top, so that its short step, if there is one, is the lowest (``ladder.py`` has the reasons of both). And the best
+trial of the last rung but one always goes on, however few there are: ⌊n/η⌋ would wait for three there, hence for 27 trials
+at the bottom of four rungs, and a short search would end with nothing trained to the end. Of 120 searches with four workers
+for four trainings each (``benchmarks/budgets.py``, development tasks), 30 of ASHA had no complete trial by half of the time,
+and 4 with this rule.
 
 Where a ladder is given one by one its last step may be short, 27 → 52. Dropping two thirds of the trials there would save
 little; ⌊n · r_(K−1)/r_K⌋ go on instead.
@@ -42,6 +43,7 @@ LAST_RUNGS = ("best", "ratio", "eta")
 class Asynchronous(OnLadder):
     """The settings of asynchronous halving (abstract)."""
 
+    min_budget: int | None = None
     last_rung: str = "best"
     """How many trials of the last rung but one get the full budget: the ``ratio`` of the two budgets where that is more than
     1/η; the same, and the ``best`` one in any case (above the rung where it began); or 1/``eta`` as at the other rungs."""
@@ -52,9 +54,9 @@ class Asynchronous(OnLadder):
         check_names(self, {"last_rung": LAST_RUNGS, "ladder": LADDERS})
         super().__post_init__()
 
-    def _geometric(self) -> tuple[int, ...]:
+    def _geometric(self, lowest: int) -> tuple[int, ...]:
         build = rungs_from_top if self.ladder == "top" else geometric_rungs
-        return build(self.min_budget, self.max_budget, self.eta)
+        return build(lowest, self.max_budget, self.eta)
 
     def kept(self, count: int, place: int, bracket: int = 0) -> int:
         """How many of ``count`` records at the rung of this place go on to the next."""
@@ -68,16 +70,17 @@ class Asynchronous(OnLadder):
 
 
 def _of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Before there was a choice, 1/η went on from every rung, and ladders began at the bottom.
+    """Before there was a choice, 1/η went on from every rung, and ladders began at the bottom, with one epoch.
 
-    Asking for the method of today is not asking for another.
+    Asking for the method of today is not asking for another, if what is stored was usual in its day.
     """
     if "ladder" in data:
         return [data]
     readings = [{**data, "ladder": "bottom"}]
     if "last_rung" not in data:
         readings = [{**readings[0], "last_rung": rule} for rule in ("eta", "ratio")]
-    return [*readings, {**data, **TODAY}] if data.get("last_rung") in (None, "ratio") else readings
+    usual = data.get("last_rung", "ratio") == "ratio" and data.get("min_budget", 1) == 1
+    return [*readings, {**data, **TODAY}] if usual else readings
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,7 @@ class StoppingASHA(Asynchronous):
         return ()  # nothing ever pauses
 
 
-TODAY = {name: getattr(ASHA, name) for name in ("last_rung", "ladder")}
+TODAY = {name: getattr(ASHA, name) for name in ("min_budget", "last_rung", "ladder")}
 
 SCHEDULERS.register("asha", ASHA, readings=_of_earlier_releases)
 SCHEDULERS.register("asha-stop", StoppingASHA, readings=_of_earlier_releases)
