@@ -7,7 +7,7 @@ NAS-Bench-201, and synthetic curves, on two of which the first epochs mislead. `
 tasks of LCBench, logistic regression, and two other synthetic problems. ``harness/simulated.py`` says what time and regret are;
 y★ is the lowest loss that any method reported in any run on the problem. Of each set and number of workers, one row per method:
 
-    share of ASHA's time   when its mean regret is first at most ASHA's last, over when ASHA's is: geometric mean over tasks
+    share of … time        when its mean regret is first at most the other's last, over when that one's is: geometric mean of tasks
     against …              pairs of task and seed with the lower regret at the end – with the higher
     behind …               tasks whose mean regret at the end is above the lower one of ASHA and random search, by more than one
                            standard error of the difference in pairs (in brackets: by anything)
@@ -143,15 +143,16 @@ class Comparison:
     def ends(self, name: str, method: str, seeds: Sequence[int]) -> list[float]:
         return [regret(self.runs[name, method][seed], self.optimum[name]) for seed in seeds]
 
-    def share(self, name: str, method: str) -> float | None:
-        """Of ASHA's time until its regret at the end."""
-        seeds = self.seeds(name, method, "asha")
-        if not seeds:
-            return None
-        sides = [[self.runs[name, which][seed] for seed in seeds] for which in (method, "asha")]
-        grid = np.linspace(0.0, sides[0][0]["seconds"], GRID + 1)[1:]
-        ours, theirs = (regret_curve(side, grid, self.optimum[name]) for side in sides)
-        return share_of_time(ours, theirs, grid)[0]
+    def share(self, method: str, other: str) -> str:
+        """Of the other's time until its regret at the end: the geometric mean over tasks."""
+        shares = []
+        for name in self.names:
+            if seeds := self.seeds(name, method, other):
+                sides = [[self.runs[name, which][seed] for seed in seeds] for which in (method, other)]
+                grid = np.linspace(0.0, sides[0][0]["seconds"], GRID + 1)[1:]
+                ours, theirs = (regret_curve(side, grid, self.optimum[name]) for side in sides)
+                shares.append(share_of_time(ours, theirs, grid)[0])
+        return f"{math.exp(statistics.mean(map(math.log, shares))):.2f}" if shares else "–"
 
     def pairs(self, method: str, other: str) -> str:
         both = [
@@ -183,15 +184,12 @@ class Comparison:
         return [late(found) for found in self.every(method)]
 
     def row(self, method: str) -> tuple[str, ...]:
-        shares = [share for name in self.names if (share := self.share(name, method)) is not None]
         every, lates = self.every(method), self.lates(method)
         surely, at_all = self.behind(method)
         return (
             method,
-            f"{math.exp(statistics.mean(map(math.log, shares))):.2f}" if shares else "–",
-            self.pairs(method, "asha"),
-            self.pairs(method, "random"),
-            self.pairs(method, "mobster-before"),
+            *(self.share(method, other) for other in ("asha", "asha-before")),
+            *(self.pairs(method, other) for other in ("asha", "asha-before", "random", "mobster-before")),
             f"{surely} ({at_all}) of {len(self.names)}",
             f"{sum(lates)} of {len(lates)}",
             f"{statistics.mean(found['processor'] for found in every):.1f} s",
@@ -200,8 +198,10 @@ class Comparison:
 
 HEADS = (
     "method",
-    "share of ASHA's time",
+    "share of asha's time",
+    "of asha-before's",
     "against asha",
+    "against asha-before",
     "against random",
     "against mobster-before",
     "behind the better of asha and random",

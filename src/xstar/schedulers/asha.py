@@ -76,7 +76,7 @@ def _of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """
     if "ladder" in data:
         return [data]
-    readings = [{**data, "ladder": "bottom"}]
+    readings: list[Mapping[str, Any]] = [{**data, "ladder": "bottom"}]
     if "last_rung" not in data:
         readings = [{**readings[0], "last_rung": rule} for rule in ("eta", "ratio")]
     usual = data.get("last_rung", "ratio") == "ratio" and data.get("min_budget", 1) == 1
