@@ -7,7 +7,7 @@ NAS-Bench-201, and synthetic curves, on two of which the first epochs mislead. `
 tasks of LCBench, logistic regression, and two other synthetic problems. ``harness/simulated.py`` says what time and regret are;
 y★ is the lowest loss that any method reported in any run on the problem. Of each set and number of workers, one row per method:
 
-    share of … time        when its mean regret is first at most the other's last, over when that one's is: geometric mean of tasks
+    share of … time        when its mean regret is first at most the other's last, over when that one's is; geometric mean
     against …              pairs of task and seed with the lower regret at the end – with the higher
     behind …               tasks whose mean regret at the end is above the lower one of ASHA and random search, by more than one
                            standard error of the difference in pairs (in brackets: by anything)
