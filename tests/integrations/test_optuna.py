@@ -94,6 +94,20 @@ def test_pending_trials_are_seen() -> None:
     assert sorted(trial.params["x"] for trial in asked) == [1, 2, 3, 4]  # untried, although none of them has ended
 
 
+def test_a_trial_that_was_seen_running_and_then_pruned_is_pending_no_more() -> None:
+    sampler, x = Sampler("gp", seed=0), {"x": optuna.distributions.FloatDistribution(0, 1)}
+    study = optuna.create_study(sampler=sampler)
+    for value in (0.1, 0.5, 0.9):
+        study.add_trial(optuna.create_trial(value=value, params={"x": value}, distributions=x))
+    first, second = study.ask(x), study.ask(x)
+    (mirror,) = sampler._mirrors.values()
+    assert len(mirror.history.running) == 1  # the first, as the second saw it
+    study.tell(first, state=optuna.trial.TrialState.PRUNED)
+    study.tell(second, 0.3)
+    study.ask(x)
+    assert not mirror.history.running
+
+
 def test_what_a_sampler_refuses() -> None:
     with pytest.raises(InvalidArgument, match=r"method: must be one of .*or a searcher, but got 'magic'"):
         Sampler("magic")

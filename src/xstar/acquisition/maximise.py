@@ -16,6 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from xstar.core.sobol import sobol
 from xstar.models.kernels import Array
 from xstar.models.lbfgs import descend
 from xstar.space.cube import Cube
@@ -171,7 +172,4 @@ def every_row(cube: Cube) -> Array:
 @lru_cache(maxsize=8)
 def _sobol(width: int, count: int) -> Array:
     """Return the first points of the Sobol sequence, which are always the same; each suggestion shifts them."""
-    from scipy.stats import qmc  # imported at use: it takes longer to import than the rest of xstar
-
-    points: Array = qmc.Sobol(max(width, 1), scramble=False).random(count)[:, :width]
-    return points
+    return sobol(max(width, 1), 0, count)[:, :width]

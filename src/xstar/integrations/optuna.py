@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -105,23 +105,33 @@ class Mirror:
     """Optuna's names of the parameters → ours."""
     known: dict[int, int] = field(default_factory=dict)
     """Optuna's number of a trial → ours."""
+    settled: int = 0
+    """How many trials, from the first on, have ended and need no second look."""
 
-    def catch_up(self, trials: Iterable[FrozenTrial]) -> None:
+    def catch_up(self, trials: Sequence[FrozenTrial]) -> None:
         """Fold what happened since."""
-        for trial in trials:
-            mine = self.known.get(trial.number)
-            if (mine is not None and self.history.trials[mine].state.over) or not self._belongs(trial):
-                continue
-            if mine is None:
-                mine = self.known[trial.number] = len(self.history.trials)
-                config = {self.names[name]: trial.params[name] for name in self.names}
-                data = self.history.space.dump(self.history.space.parse(config))
-                self.history.fold(ev.Asked(mine, data, "optuna", self.history.seen, 0.0))
-            if trial.state == TrialState.COMPLETE and trial.value is not None and math.isfinite(trial.value):
-                value = {self.history.created.metric: trial.value}
-                self.history.fold(ev.Reported(mine, 1, value, 0.0, final=True))
-            elif trial.state in ENDED:
-                self.history.fold(ev.Failed(mine, "exception", "it failed in Optuna", 0.0))
+        while self.settled < len(trials) and trials[self.settled].state.is_finished():
+            self._follow(trials[self.settled])
+            self.settled += 1
+        for trial in trials[self.settled :]:
+            self._follow(trial)
+
+    def _follow(self, trial: FrozenTrial) -> None:
+        mine = self.known.get(trial.number)
+        if mine is not None and trial.state == TrialState.PRUNED:  # seen while it ran: pending no more
+            self.history.fold(ev.Completed(mine, 0.0))
+        if (mine is not None and self.history.trials[mine].state.over) or not self._belongs(trial):
+            return
+        if mine is None:
+            mine = self.known[trial.number] = len(self.history.trials)
+            config = {self.names[name]: trial.params[name] for name in self.names}
+            data = self.history.space.dump(self.history.space.parse(config))
+            self.history.fold(ev.Asked(mine, data, "optuna", self.history.seen, 0.0))
+        if trial.state == TrialState.COMPLETE and trial.value is not None and math.isfinite(trial.value):
+            value = {self.history.created.metric: trial.value}
+            self.history.fold(ev.Reported(mine, 1, value, 0.0, final=True))
+        elif trial.state in ENDED:
+            self.history.fold(ev.Failed(mine, "exception", "it failed in Optuna", 0.0))
 
     def _belongs(self, trial: FrozenTrial) -> bool:
         """Whether it is pending, or ended with something to learn from, and has every parameter of the space."""

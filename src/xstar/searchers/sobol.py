@@ -14,6 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from xstar.core.sobol import MOST, sobol
 from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.searchers.base import SEARCHERS, at_random, exhausted
@@ -44,16 +45,11 @@ class Sobol:
 @lru_cache(maxsize=8)
 def _block(seed: int, dimensions: int, number: int) -> list[list[float]]:
     """Return points ``BLOCK·number … BLOCK·(number + 1) − 1``, each with ``dimensions`` numbers in [0, 1)."""
-    from scipy.stats import qmc  # imported at use: it takes longer to import than the rest of xstar
-
-    if dimensions > qmc.Sobol.MAXDIM:
-        rule = f"a Sobol sequence has at most {qmc.Sobol.MAXDIM:,} numbers to a point"
+    if dimensions > MOST:
+        rule = f"a Sobol sequence has at most {MOST:,} numbers to a point"
         raise InvalidArgument("space", rule, dimensions, "use method='random', or 'pbil' for switches")
     scramble = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(zlib.crc32(b"sobol"),)))
-    sequence = qmc.Sobol(dimensions, scramble=True, rng=scramble)
-    if number:
-        sequence.fast_forward(BLOCK * number)
-    points: list[list[float]] = sequence.random(BLOCK).tolist()
+    points: list[list[float]] = sobol(dimensions, BLOCK * number, BLOCK, scramble).tolist()
     return points
 
 

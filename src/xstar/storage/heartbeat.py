@@ -10,10 +10,10 @@ from __future__ import annotations
 import logging
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 
 from xstar.errors import StorageError
-from xstar.journal import LeasedJournal
+from xstar.journal import Journal, LeasedJournal
 
 log = logging.getLogger("xstar")
 
@@ -22,10 +22,17 @@ BEATS_PER_LEASE = 4
 
 
 class Heartbeat:
-    """Renews all leases of a journal's holder until stopped, or until the journal is garbage."""
+    """Renews all leases of a holder until stopped, or until its journal is garbage; rests while ``running`` is empty."""
 
-    def __init__(self, journal: LeasedJournal, clock: Callable[[], float], stopwatch: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        journal: LeasedJournal,
+        running: Sized,
+        clock: Callable[[], float],
+        stopwatch: Callable[[], float],
+    ) -> None:
         self._journal = weakref.ref(journal)
+        self._running = running
         self._clock = clock
         self._stopwatch = stopwatch
         self._lease = journal.lease_seconds
@@ -34,6 +41,13 @@ class Heartbeat:
         self._thread: threading.Thread | None = None
         self._last_look = self._settled = stopwatch()
         self._wall = clock()
+
+    @classmethod
+    def of(
+        cls, journal: Journal, running: Sized, clock: Callable[[], float], stopwatch: Callable[[], float]
+    ) -> Heartbeat | None:
+        """The heartbeat of a journal that others may write to; ``None`` where there are no leases to renew."""
+        return cls(journal, running, clock, stopwatch) if isinstance(journal, LeasedJournal) else None
 
     def due(self) -> bool:
         """Whether it is time to look for other holders' expired leases; asking resets it."""
@@ -61,6 +75,8 @@ class Heartbeat:
             journal = self._journal()
             if journal is None:
                 return
+            if not self._running:  # a search that has ended needs its database no more; its folder may be gone
+                continue
             try:
                 journal.renew(self._clock())
             except StorageError as error:

@@ -155,7 +155,7 @@ class Study(Shown):
         self.stopwatch = stopwatch(clock)
         """What the limit ``seconds`` is measured with: never set back or forward."""
         self._begun_at = self.stopwatch()
-        self._heartbeat = Heartbeat(journal, clock, self.stopwatch) if isinstance(journal, LeasedJournal) else None
+        self._heartbeat = Heartbeat.of(journal, self._mine, clock, self.stopwatch)
         self.reclaim()
 
     def begin(self) -> None:
