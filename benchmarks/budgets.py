@@ -235,7 +235,8 @@ def by_task(comparison: Comparison) -> Iterator[str]:
 
 
 def ablation_tasks(options: Namespace) -> list[Task]:
-    return [task for known in FEW.values() for task in tasks(known, options)]
+    found = [task for known in FEW.values() for task in tasks(known, options)]
+    return sorted(found, key=lambda task: task.seed)  # what is unfinished has fewer seeds, of both sets
 
 
 def ablation_report(results: Results, options: Namespace) -> Iterator[str]:
