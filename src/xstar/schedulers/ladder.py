@@ -33,11 +33,10 @@ DEFAULT_ETA = 3
 
 SHORTEST = 27
 """The first epochs are where learning curves cross: of LCBench's tasks the rank correlation with the end is between −0.6 and
-0.5 after one epoch of 52, mostly near 0, and 0.4 to 0.9 after three. ASHA that compares at 1/27 of the budget first ends
-lower than with a rung at one epoch below it in 61 pairs and higher in 24 (20 development tasks of ``benchmarks/budgets.py``,
-six seeds, four workers), and against random search in 92 and 13 instead of 73 and 39. With a model the two are level at the
-end (22 and 17 pairs of 15 tasks), and the rung at one epoch takes twice as many suggestions; but where it is the wrong way
-round, nothing good survives it."""
+0.5 after one epoch of 52, mostly near 0, and 0.4 to 0.9 after three. ASHA with rungs from here on ends lower than with those
+of the paper, which begin at one epoch, in 49 pairs and higher in 21; against random search it is 75–10 instead of 58–32 (20
+development tasks of ``benchmarks/budgets.py``, five seeds, four workers). With a model, one more rung at one epoch is better
+where that epoch is honest and takes twice as many suggestions; where it is the wrong way round, nothing good survives it."""
 
 
 def geometric_rungs(min_budget: int, max_budget: int, eta: int) -> tuple[int, ...]:
