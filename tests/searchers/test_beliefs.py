@@ -173,7 +173,7 @@ def test_priors_leave_the_trials_of_a_warm_start_alone() -> None:
 
 @pytest.mark.parametrize("cls", [GP, Auto])
 def test_stored_studies_keep_how_they_used_priors(cls: type) -> None:
-    data = {key: value for key, value in SEARCHERS.dump(cls()).items() if not key.startswith("prior_")}
+    data = {key: value for key, value in SEARCHERS.dump(cls()).items() if not key.startswith(("prior_", "defaults"))}
     kept = SEARCHERS.load(data)
     assert kept.prior_weight == 0.0  # type: ignore[attr-defined]
     assert SEARCHERS.dump(cls()) in SEARCHERS.read(data)
