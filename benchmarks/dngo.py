@@ -30,7 +30,7 @@ import contextlib
 import io
 import statistics
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -45,7 +45,7 @@ from benchmarks.workloads.linear_head import head_times
 from benchmarks.workloads.suggestion_time import PROBLEM, suggestion_time
 from xstar import problems
 from xstar.models.blas import single_threaded
-from xstar.searchers import DNGO, Random
+from xstar.searchers import DNGO, Random, Searcher
 
 TABLE1 = {
     "branin": (200, 200, "0.398"),
@@ -74,6 +74,12 @@ VARIANTS = {
 BASIN = -3.25
 """Below it a search has found the lowest basin of Hartmann's function: the second lowest ends at -3.203."""
 CROWD = ("xstar-dngo", "xstar-random", "optuna-tpe")
+SEARCHERS: dict[str, Callable[[], Searcher]] = {
+    "xstar-dngo": DNGO,
+    "xstar-dngo-fantasies": lambda: DNGO(pending="fantasies"),
+    "xstar-random": Random,
+}
+"""Ours of the part ``workers``; with ``fantasies`` all that runs is fantasised, however much that is."""
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -215,7 +221,7 @@ def head_report(results: Results, options: Namespace) -> Iterator[str]:
 
 
 def worker_tasks(options: Namespace) -> list[Task]:
-    methods = chosen_from(options.methods, CROWD, "--methods")
+    methods = chosen_from(options.methods, [*SEARCHERS, "optuna-tpe"], "--methods")
     return [
         Task.of(seed, "captions", method, workers=options.workers, trials=options.trials)
         for seed in range(options.seeds)
@@ -228,7 +234,7 @@ def run_workers(task: Task, options: Namespace) -> Found:
     with contextlib.redirect_stderr(io.StringIO()):  # a line for each of two thousand failures
         if task.method == "optuna-tpe":
             return captions.tpe(workers, trials, task.seed)
-        return captions.ours(DNGO() if task.method == "xstar-dngo" else Random(), workers, trials, task.seed)
+        return captions.ours(SEARCHERS[task.method](), workers, trials, task.seed)
 
 
 def worker_report(results: Results, options: Namespace) -> Iterator[str]:

@@ -295,7 +295,7 @@ USUAL = {"problems": ",".join((*LCBENCH, "klein-cnn", *NB201)), "workers": "2,4,
 FEW = {
     "problems": ",".join(("curves-mlp", "curves-optimizer", *LCBENCH_FOUR)),
     "workers": "8",
-    "seeds": 3,
+    "seeds": 10,
     "trainings": 4.0,
 }
 SURROGATE = Libraries(also=("onnxruntime",))

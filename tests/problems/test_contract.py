@@ -27,6 +27,10 @@ FILE_FREE = [
     "levy6",
     "curves-mlp",
     "curves-optimizer",
+    "curves-late",
+    "curves-deep",
+    "curves-schedule",
+    "curves-regularised",
 ]
 
 

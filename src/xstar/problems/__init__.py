@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from xstar.errors import InvalidArgument
-from xstar.problems import curves, data, electricity, fcnet, hpolib, klein, lcbench, nasbench201, synthetic
+from xstar.problems import curves, data, electricity, fcnet, hpolib, klein, lcbench, misleading, nasbench201, synthetic
 from xstar.problems.base import Curve as Curve
 from xstar.problems.base import Entry as Entry
 from xstar.problems.base import Problem as Problem
@@ -21,6 +21,7 @@ from xstar.problems.base import Problem as Problem
 _ENTRIES: dict[str, Entry] = {
     **synthetic.ENTRIES,
     **curves.ENTRIES,
+    **misleading.ENTRIES,
     **nasbench201.ENTRIES,
     **lcbench.ENTRIES,
     **klein.ENTRIES,
