@@ -15,7 +15,7 @@ from xstar.nets.catalogue import is_of_networks
 from xstar.searchers.base import at_random, exhausted
 from xstar.searchers.model_based.observations import Observations
 from xstar.searchers.mutation import first_design, initial_trial
-from xstar.space import Float, Int, Ordinal, Space
+from xstar.space import Parameter, Space
 from xstar.space.cube import cube_of
 from xstar.trial import Config, Done, New, Suggestion
 
@@ -84,7 +84,8 @@ def _has_middle(history: History, data: Observations) -> bool:
     Numbers beside options have one, but it favours the option that it is tried with: losses after 50 trials were lower in 10
     searches and higher in 14 (7 problems with options of ``benchmarks/generality.py``, 4 seeds).
     """
-    return len(history.levels) <= 1 and not history.brought and not data.networks and bool(data.cube.numeric.all())
+    numbers = data.width > 0 and bool(data.cube.numeric.all())
+    return numbers and len(history.levels) <= 1 and not history.brought and not data.networks
 
 
 def middle(space: Space) -> Config:
@@ -94,8 +95,8 @@ def middle(space: Space) -> Config:
         active, given = space.structure.activity.get(name), space[name]
         if active is not None and not active(config):
             continue
-        assert isinstance(given, Float | Int | Ordinal), "a space of numbers"
-        config[name] = given.quantile((0.5,))
+        assert isinstance(given, Parameter), "a space of numbers"
+        config[name] = given.quantile((0.5,) * given.draws)  # a constant takes none
     return {name: config[name] for name in space.parameters if name in config}
 
 
