@@ -67,7 +67,7 @@ def train_by_hand(trial: xs.Trial) -> list[float]:
 def test_under_another_scheduler_it_is_the_gp_with_a_confidence_bound() -> None:
     settings = {"acquisition": "ucb", "pending": "hallucination", **BEFORE}
     found = []
-    for searcher in (BOCA(), GP(**settings)):  # type: ignore[arg-type]
+    for searcher in (BOCA(), GP(**settings)):
         study = xs.minimize(lambda t: t["x"] ** 2 + t["y"], SPACE, trials=9, searcher=searcher, seed=1).study
         found.append([trial.config for trial in study.trials])
     assert found[0] == found[1]
