@@ -38,7 +38,7 @@ from benchmarks.harness.records import Found, Task, improvements, significant
 from benchmarks.harness.run import OURS, Libraries
 from xstar import problems
 from xstar.problems import Problem
-from xstar.searchers import DNGO, GP, Searcher
+from xstar.searchers import GP, Searcher
 from xstar.searchers.auto import Auto
 from xstar.searchers.gp.settings import BEFORE
 from xstar.space import Config, Space
@@ -59,7 +59,7 @@ class Optimiser(Protocol):
 
 @runtime_checkable
 class Informed(Optimiser, Protocol):
-    """One that can be handed evaluations, so that its speed can be measured at any number of them (SMAC is not)."""
+    """One that can be handed evaluations, so that its speed can be measured at any number of them."""
 
     def know(self, config: Config, loss: float) -> None:
         """An evaluation made elsewhere."""
@@ -106,7 +106,7 @@ METHODS: dict[str, Method] = {
     "xstar-gp-before": Method(lambda space, seed, _: Xstar(space, seed, None, GP(**BEFORE))),
     "xstar-gp-plain": Method(lambda space, seed, _: Xstar(space, seed, None, GP(explore_every=0))),
     "xstar-dngo": Method(lambda space, seed, _: Xstar(space, seed, "dngo")),
-    "xstar-dngo-paper": Method(lambda space, seed, _: Xstar(space, seed, None, DNGO(networks=1, samples=10))),
+    "xstar-dngo-paper": Method(lambda space, seed, _: Xstar(space, seed, "dngo-paper")),
     "xstar-tpe": Method(lambda space, seed, _: Xstar(space, seed, "tpe")),
     "xstar-forest": Method(lambda space, seed, _: Xstar(space, seed, "forest")),
     "xstar-cma": Method(lambda space, seed, _: Xstar(space, seed, "cma")),

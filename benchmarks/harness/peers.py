@@ -225,6 +225,23 @@ class Smac:
         history = peer("smac.runhistory")
         self._smac.tell(self._info, history.TrialValue(cost=float("inf"), status=history.StatusType.CRASHED))
 
+    def know(self, config: Config, loss: float) -> None:
+        history = peer("smac.runhistory")
+        given = {name: _of_smac(parameter, config[name]) for name, parameter in self._parameters.items()}
+        made = peer("ConfigSpace").Configuration(self._smac.scenario.configspace, values=given)
+        # Its run history is a file, which it would write again after each of thousands.
+        self._smac.tell(history.TrialInfo(config=made, seed=0), history.TrialValue(cost=loss), save=False)
+
+    @property
+    def design(self) -> int:
+        """Configurations that it evaluates before its first model, whatever it was told."""
+        return len(self._smac._initial_design.select_configurations())
+
+
+def _of_smac(parameter: Parameter, value: Any) -> Any:
+    """The value under which SMAC knows ``value``: options are told apart by their numbers."""
+    return parameter.options.index(value) if isinstance(parameter, Choice | Ordinal) else value
+
 
 def configspace_parameter(name: str, parameter: Parameter) -> Any:
     cs = peer("ConfigSpace")

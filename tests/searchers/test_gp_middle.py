@@ -25,7 +25,7 @@ def first(searcher: GP, space: xs.Space = SPACE, **options: object) -> xs.Trial:
 
 
 def test_numbers_are_at_the_median_and_conditions_hold() -> None:
-    trial = first(GP())
+    trial = first(GP(prior_weight=0.0))
     assert trial.origin == "gp: initial 1, the middle of the space"
     assert trial.config == {
         "depth": 3,
@@ -33,7 +33,8 @@ def test_numbers_are_at_the_median_and_conditions_hold() -> None:
         "width": 2,
         "prior": pytest.approx(8.0, rel=1e-4),
     }
-    assert first(GP(middle=False)).origin == "gp: initial 1, sobol: point 0"
+    assert "middle" not in first(GP()).origin  # priors that may be doubted have a first trial of their own
+    assert first(GP(middle=False, prior_weight=0.0)).origin == "gp: initial 1, sobol: point 0"
 
 
 def test_the_second_trial_is_a_sobol_point() -> None:

@@ -81,7 +81,7 @@ def test_a_study_from_before_keeps_the_product() -> None:
     assert SEARCHERS.load(stored) == GP(structure="product")
     assert {each["structure"] for each in SEARCHERS.read(stored)} == {"product", "evidence"}
     assert SEARCHERS.load(SEARCHERS.dump(GP())) == GP()
-    assert SEARCHERS.load({"name": "auto", "switch": 1000}) == Auto(defaults=1)
+    assert SEARCHERS.load({"name": "auto", "switch": 1000}) == Auto(prior_weight=0.0, defaults=1)
     assert SEARCHERS.load(SEARCHERS.dump(Auto())) == Auto(defaults=2)
 
 

@@ -67,6 +67,7 @@ def _nasbot_paper() -> NASBOT:
         straighten=False,
         explore_every=0,
         pending="hallucination",
+        prior_weight=0.0,
     )
 
 

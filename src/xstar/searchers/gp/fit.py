@@ -33,10 +33,11 @@ from xstar.models.subset import choose
 from xstar.models.surrogate import Plain, Surrogate, at_full_budget, over_budgets
 from xstar.searchers.gp.settings import GPSettings
 from xstar.searchers.gp.structure import Data, structured
-from xstar.searchers.model_based.beliefs import believed, has_priors
+from xstar.searchers.model_based.beliefs import believed, trusted
 from xstar.searchers.model_based.columns import of_cube, of_positions
 from xstar.searchers.model_based.learner import BAD, PROMISING, UNFINISHED, Known, Learned, Learner
 from xstar.searchers.model_based.outcomes import feasible_places
+from xstar.searchers.model_based.prior_design import has_priors
 from xstar.searchers.model_based.schedule import last_full_refit, last_refit
 from xstar.searchers.model_based.sources import Shift, SourceMeans, shifted
 from xstar.searchers.nasbot.kernel import Architectures, network_kernels
@@ -175,7 +176,8 @@ class GPLearner(Learner):
         weight, space = self.settings.prior_weight, self.history.space
         if not weight or self.acquisition == "thompson" or not has_priors(space):
             return []
-        return [believed(space, weight / max(self.data.count, 1))]
+        share = 1.0 if self.settings.prior_trust == "constant" else trusted(self.history, self.data)
+        return [believed(space, weight * share / max(self.data.count, 1))] if share else []
 
     def budget_position(self, budget: Array) -> Array:
         return budget / self.history.levels[-1]

@@ -66,5 +66,6 @@ def suggest(
     if networks and settings.acquisition == "thompson":
         rule = "must be ei or ucb where a parameter is an architecture"
         raise InvalidArgument("acquisition", rule, settings.acquisition, "leave it out")
-    design = initial.Design("nasbot" if networks else "gp", settings.initial, settings.middle, in_numbers=True)
+    name, doubts = "nasbot" if networks else "gp", settings.learns_trust
+    design = initial.Design(name, settings.initial, settings.middle, in_numbers=True, doubts=doubts)
     return initial.suggest(history, task, rng, design, learner)
