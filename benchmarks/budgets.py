@@ -211,7 +211,8 @@ HEADS = (
 
 
 def report(part: str, results: Results, options: Namespace) -> Iterator[str]:
-    yield f"{options.trainings:g} trainings per worker, seeds 0 to {options.seeds - 1}."
+    yield f"{options.trainings:g} trainings per worker, seeds 0 to {options.seeds - 1}, as far as they are on record: the last"
+    yield "column but one has the number of runs."
     for count in numbers(options.workers):
         comparison = Comparison(results, SETS[part], count)
         rows = [comparison.row(method) for method in comparison.methods]
