@@ -22,6 +22,7 @@ import urllib.request
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from benchmarks.harness.experiment import Experiment, Part, main
 from benchmarks.harness.machine import ROOT
@@ -41,7 +42,7 @@ FIRST = {
     PEER: ["/dashboard/studies/1", "/static/bundle.js", "/api/meta", "/api/studies/1?after=0"],
 }  # fmt: skip
 PATIENCE = 1800
-PAGES = (0, 50)
+PAGES = (0, 1, 50)
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -137,29 +138,40 @@ def beside_tasks(options: Namespace) -> list[Task]:
 
 
 def run_beside(task: Task, options: Namespace) -> Found:
-    """The processor time of a search while so many pages of it are open, each with its stream of news."""
+    """The processor time of a search, and of the server, while so many pages of it are open (``workloads/open_pages.py``)."""
     pages = int(task.method.split()[0])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "busy.db"
-        environment = {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1", "PATH": "/usr/bin:/bin"}
+        environment = {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", "OMP_NUM_THREADS": "1", "PATH": "/usr/bin:/bin"}
         subprocess.run(
             [sys.executable, "-c", PROGRAM, str(path), "1"], env=environment, check=True, stdout=subprocess.DEVNULL
         )
         port = _free_port()
         command = [sys.executable, "-c", SERVERS[OURS], "dashboard", "--storage", str(path), "--port", str(port)]
         with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
-            streams: list[socket.socket] = []
             try:
                 _wait_for(f"http://127.0.0.1:{port}", server)
-                streams = [_stream(port) for _ in range(pages)]
-                search = [sys.executable, "-c", PROGRAM, str(path), str(task["trials"])]
-                made = subprocess.run(search, env=environment, check=True, capture_output=True, text=True)
-                news = sum(_read(stream).count(b"data: ") for stream in streams)
+                return _beside(task, server, [str(path), str(port), str(pages)], environment)
             finally:
-                for stream in streams:
-                    stream.close()
                 server.kill()
-    return {"seconds": significant(float(made.stdout.split()[-1])), "news": news}
+
+
+def _beside(task: Task, server: subprocess.Popen[bytes], where: list[str], environment: dict[str, str]) -> Found:
+    path, port, pages = where
+    client = [sys.executable, "-m", "benchmarks.workloads.open_pages", port, "busy", pages]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(client, env=environment, **pipes) as looking:
+        assert looking.stdout is not None
+        looking.stdout.readline()
+        before, begun = processor_time(server.pid), time.monotonic()
+        search = [sys.executable, "-c", PROGRAM, path, str(task["trials"])]
+        made = subprocess.run(search, env=environment, check=True, capture_output=True, text=True)
+        serving, took = processor_time(server.pid) - before, time.monotonic() - begun
+        told, _ = looking.communicate("")
+    news, answers, refusals = map(int, told.split())
+    found = {"seconds": float(made.stdout.split()[-1]), "serving": serving, "took": took}
+    counts = {"news": news, "answers": answers, "refusals": refusals}
+    return {**{name: significant(value) for name, value in found.items()}, **counts}
 
 
 def _free_port() -> int:
@@ -168,34 +180,20 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _stream(port: int) -> socket.socket:
-    made = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
-    made.sendall(b"GET /api/studies/busy/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    return made
-
-
-def _read(stream: socket.socket) -> bytes:
-    stream.setblocking(False)
-    parts = []
-    try:
-        while part := stream.recv(1 << 16):
-            parts.append(part)
-    except BlockingIOError:
-        pass
-    return b"".join(parts)
-
-
 def report_beside(results: Results, options: Namespace) -> Iterator[str]:
     rows = []
     for pages in PAGES:
         found = [record.found for record in results.of("beside", f"{pages} pages")]
         if found:
             seconds = [each["seconds"] for each in found]
+            share = statistics.median(each["serving"] / each["took"] for each in found)
             spread = f"{min(seconds):.2f} to {max(seconds):.2f} s"
-            rows.append((str(pages), f"{statistics.median(seconds):.2f} s", spread, f"{found[0]['news']:,}"))
-    yield f"Processor time of a search with {options.busy} trials of up to 27 epochs, its workers included."
+            counts = (f"{statistics.median(each[name] for each in found):,.0f}" for name in ("news", "answers"))
+            rows.append((str(pages), f"{statistics.median(seconds):.2f} s", spread, f"{share:.1%} of a core", *counts))
+    yield f"Processor time of a search with {options.busy} trials of up to 27 epochs, its workers included, and of the server."
+    yield "A page follows the stream of news and draws four plots and its table again, every three seconds while there is news."
     yield ""
-    yield from table(["open pages", "median", "all rounds", "messages they got"], rows)
+    yield from table(["open pages", "search, median", "all rounds", "server", "messages", "answers"], rows)
 
 
 EXPERIMENT = Experiment(

@@ -59,6 +59,11 @@ def storage(tmp_path_factory: pytest.TempPathFactory) -> Path:
             trial = study.ask()
             assert trial is not None
             study.tell(trial, -f3(trial["net"]))
+    with xs.Study(xs.Space(mask=xs.Bits(8)), name="bits", storage=place, method="pbil", seed=1) as study:
+        for _ in range(30):
+            trial = study.ask()
+            assert trial is not None
+            study.tell(trial, sum(trial["mask"]))
     return place
 
 
@@ -114,6 +119,15 @@ def test_an_architecture_is_drawn(page: Any, server: Server) -> None:
     drawn(page, "networks")
     page.locator("#plot-networks .plot .points path").first.hover(force=True)
     page.wait_for_selector("#plot-networks .pointed")
+
+
+def test_the_distribution_is_drawn_where_there_is_one(page: Any, server: Server) -> None:
+    page.goto(f"{server.address}/study/bits")
+    page.locator("#plot-theta").scroll_into_view_if_needed()
+    page.wait_for_selector("#plot-theta[aria-busy=false] .heatmaplayer image")
+    page.goto(f"{server.address}/study/first")
+    drawn(page, "history")
+    assert page.locator("#plot-theta").count() == 0
 
 
 def test_the_slider_goes_back_in_time(page: Any, server: Server) -> None:

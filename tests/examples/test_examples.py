@@ -23,6 +23,7 @@ SMALL = {
     "sklearn_search": (6, r"cross-validated 0\.\d+, test 0\.\d+ with .*samples per candidate: \["),
     "optuna_objective": (8, r"TPE of Optuna in Optuna: \d.*GP of xstar in Optuna: \d.*in xstar: \d+\.\d+ by auto"),
     "lightgbm_rounds": (6, r"log loss 0\.\d+ with .*\n\d+ rounds instead of 540"),
+    "hydra_sweep": (8, r"trial 7: value \d.*; best \d.* in trial \d.*all 8 trials are done"),
     "constraints": (6, r"error 0\.\d+ with \d+ of 4000 nodes: .* of 6 trials were beyond"),
     "feature_selection": (40, r"method pbil, loss 0\.\d+\nkept \d+ of 30 real features"),
     "digits": (4, r"error 0\.\d+ with \{'lr'"),
@@ -31,7 +32,7 @@ SMALL = {
     "cotrain_digits": (20, r"pbil-epsilon layers [01]{15}, "),
 }
 WITH_TORCH = ("torch_digits", "digits_cnn", "cotrain_digits")
-NEEDS = {"lightgbm_rounds": "lightgbm", "optuna_objective": "optuna"}
+NEEDS = {"lightgbm_rounds": "lightgbm", "optuna_objective": "optuna", "hydra_sweep": "hydra"}
 WAIT = 250  # seconds that none of them takes, whatever else the machine does
 
 

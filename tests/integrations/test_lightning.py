@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-import socket
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ pytest.importorskip("lightning", reason="lightning is not installed")
 
 import lightning.pytorch as pl  # noqa: E402
 
+from xstar.integrations.distributed import Distributed  # noqa: E402
 from xstar.integrations.lightning import Report  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -88,59 +90,52 @@ def test_a_metric_that_nobody_logs_is_named() -> None:
         xs.minimize(wrong, SPACE, metric="val_loss", max_budget=1, trials=1, max_failures=1)
 
 
-def _as_rank(rank: int, port: int) -> None:
-    """The variables that torchrun sets: Lightning then starts no processes of its own."""
-    os.environ |= {
-        "RANK": str(rank),
-        "LOCAL_RANK": str(rank),
-        "WORLD_SIZE": "2",
-        "LOCAL_WORLD_SIZE": "2",
-        "GROUP_RANK": "0",
-    }
-    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "TORCHELASTIC_RUN_ID": "test"}
-
-
-def _second(trial: Any, port: int) -> None:
+def in_parallel(trial: Any) -> None:
     warnings.simplefilter("ignore")
-    _as_rank(1, port)
-    try:
-        fit(trial, strategy="ddp", devices=2)
-    except xs.Pruned:
-        os._exit(3)  # it was told to end, as rank 0 was
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    fit(trial, strategy="ddp", devices=2)
 
 
 @pytest.mark.slow
-def test_two_processes_train_one_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ends: list[int | None] = []
-    for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT"):
-        monkeypatch.setenv(name, "0")  # restored afterwards
-    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "test")
-
-    def parallel(trial: Any) -> None:
-        port = _free_port()
-        context = torch.multiprocessing.get_context("spawn")
-        other = context.Process(target=_second, args=(trial, port), daemon=True)
-        _as_rank(1, port)  # Lightning reads its rank when it is imported
-        other.start()
-        _as_rank(0, port)
-        try:
-            fit(trial, strategy="ddp", devices=2)
-        finally:
-            if torch.distributed.is_initialized():
-                torch.distributed.destroy_process_group()
-            other.join(60)
-            ends.append(other.exitcode)
-
+def test_two_processes_are_pruned_together_and_go_on_together(tmp_path: Path) -> None:
     result = xs.minimize(
-        parallel, SPACE, metric="val_loss", method="random", max_budget=2, trials=1, seed=0, directory=tmp_path
+        Distributed(in_parallel, processes=2),
+        SPACE,
+        metric="val_loss",
+        method="asha",
+        max_budget=3,
+        trials=3,
+        seed=0,
+        directory=tmp_path,
     )
-    assert [trial.budget for trial in result.study.trials] == [2]
-    assert not [trial.reason for trial in result.study.trials if trial.state is xs.State.FAILED]
-    assert ends == [0]
+    trials = result.study.trials
+    assert not [trial.reason for trial in trials if trial.state is xs.State.FAILED]
+    assert sorted(trial.budget for trial in trials) == [1, 1, 3]
+    assert result.best.attempt == 1
     assert (result.load() / "lightning.ckpt").exists()
+    assert "RANK" not in os.environ
+    assert not torch.distributed.is_initialized()
+
+
+SCRIPT = """
+import warnings
+warnings.simplefilter("ignore")
+import xstar as xs
+from tests.integrations.test_lightning import SPACE, in_parallel
+
+if __name__ == "__main__":
+    xs.minimize(in_parallel, SPACE, metric="val_loss", method="asha", max_budget=3, trials=3, seed=0, max_failures=1)
+"""
+
+
+@pytest.mark.slow
+def test_a_launcher_that_starts_the_search_again_is_refused_and_does_not_hang(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    root = Path(__file__).parents[2]
+    ours = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(xs.__file__).parents[1]), str(root)])}
+    done = subprocess.run(
+        [sys.executable, str(script)], env=ours, cwd=tmp_path, capture_output=True, text=True, timeout=250, check=False
+    )
+    assert done.returncode == 1
+    assert "must not start this script again in every process" in done.stderr
+    assert "Distributed(objective, processes=2)" in done.stderr

@@ -67,6 +67,28 @@ def conditional() -> xs.Study:
     return _told(study, 25, lambda t: t["layers"] * 0.1 + t.config.get("momentum", 0.5))
 
 
+def distribution(trials: int = 80) -> xs.Study:
+    """PBIL over every kind of parameter, some of them conditional, some trials failed."""
+    space = xs.Space(
+        mask=xs.Bits(6),
+        optimizer=xs.Choice(["sgd", "adam"]),
+        momentum=xs.Float(0.1, 0.99, log=True, when={"optimizer": "sgd"}),
+        kind=xs.Choice([HOSTILE, "relu", "tanh"]),
+        layers=xs.Ordinal([1, 2, 4]),
+        width=xs.Int(8, 128, log=True),
+        batch=32,
+    )
+    study = xs.Study(space, method="pbil", seed=1)
+    for _ in range(trials):
+        trial = study.ask()
+        assert trial is not None
+        if trial.number % 9 == 8:
+            study.fail(trial, "out of memory")
+        else:
+            study.tell(trial, -float(sum(trial["mask"])) + (trial["kind"] != "tanh") + trial["layers"])
+    return study
+
+
 def networks() -> xs.Study:
     space = xs.Space(net=nets.MLP(inputs=8), lr=xs.Float(0, 1))
     study = xs.Study(space, method="evolution", metric="score", direction="maximize", seed=3)
@@ -132,6 +154,7 @@ EDGES: dict[str, Callable[[], Any]] = {
     "all failed": all_failed,
     "conditional": conditional,
     "networks": networks,
+    "distribution": distribution,
     "multi-fidelity": multi_fidelity,
     "hostile": hostile,
 }

@@ -14,11 +14,12 @@ from tests.searchers.cases import ask, best_value
 from xstar.core.randomness import Streams
 from xstar.errors import InvalidArgument
 from xstar.igo import IGO, Layout
+from xstar.igo.generations import Generations, _read, _written
 from xstar.inspect.audit import audit
 from xstar.journal import History
 from xstar.schedulers import ASHA, Hyperband, MedianStop, Scheduler, StoppingASHA
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.pbil import PBIL, _Fold, _read, _written
+from xstar.searchers.pbil import PBIL
 from xstar.testing import check_searcher
 from xstar.trial import Done, New, Suggestion
 
@@ -316,7 +317,7 @@ def test_a_suggestion_costs_the_same_after_many_trials() -> None:
     for _ in range(500):
         trial = ask(study)
         study.tell(trial, zeros(trial))
-    fold = study.history.memo.get(_Fold, PBIL())
+    fold = study.history.memo.get(Generations, PBIL())
     assert fold is not None
     assert fold.trials >= 499
     assert len(fold.open) <= 2

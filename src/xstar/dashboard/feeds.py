@@ -8,13 +8,14 @@ written here, no lease is looked at, and no lock of the database is held between
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from xstar.dashboard.shared import Shared
 from xstar.errors import InvalidArgument, UnknownStudy, XstarError
 from xstar.executors.clock import wall_clock
 from xstar.journal import Event, History, Readable
@@ -39,7 +40,9 @@ LOOK_SECONDS = 1.0
 RECENT = 20_000
 """Events whose trials are remembered, to tell pages what is new."""
 MOST_FIGURES = 48
-"""Figures kept by study; each is a few hundred kB at most."""
+"""Figures and pages of trials kept by study; each is a few hundred kB at most."""
+MOST_MESSAGES = 16
+"""Messages to pages kept by study: what is new since one moment or another. Pages that keep up ask for the same one."""
 
 
 class First:
@@ -67,7 +70,8 @@ class Feed:
         """(number of the event, its trial) of the latest events."""
         self._past: History | None = None
         self._past_lock = threading.RLock()
-        self._figures: OrderedDict[Any, bytes] = OrderedDict()
+        self.answers = Shared(MOST_FIGURES)
+        self.messages = Shared(MOST_MESSAGES)
 
     def advance(self, portion: int = PORTION) -> int:
         """Fold at most ``portion`` further events; returns how many there were."""
@@ -107,18 +111,6 @@ class Feed:
             past.extend(islice(iter(self.journal.read(past.seen)), seen - past.seen))
             return use(Moment(self.name, past, First(self.journal, past.seen)))
 
-    def cached(self, key: Any, make: Callable[[], bytes]) -> bytes:
-        """What was made for ``key``, from now on."""
-        with self.lock:
-            found = self._figures.get(key)
-        if found is None:
-            found = make()
-            with self.lock:
-                self._figures[key] = found
-                while len(self._figures) > MOST_FIGURES:
-                    self._figures.popitem(last=False)
-        return found
-
 
 def _begun(journal: Readable) -> History:
     first = next(iter(journal.read(0)))
@@ -133,7 +125,7 @@ class Feeds:
 
     def __init__(self, storage: SqlStorage) -> None:
         self.storage = storage
-        self._feeds: OrderedDict[str, Feed] = OrderedDict()
+        self._feeds: dict[str, Feed] = {}
         self._lock = threading.Lock()
         self.trouble = ""
         """Why the storage could not be read at the last look; empty: it could."""
@@ -152,10 +144,9 @@ class Feeds:
             feed = self._feeds.get(name)
             if feed is None:
                 feed = self._feeds[name] = self.read(name)
-            self._feeds.move_to_end(name)
             feed.asked_at = wall_clock()
             while len(self._feeds) > MOST_FEEDS:
-                self._feeds.popitem(last=False)
+                self._feeds.pop(min(self._feeds, key=lambda each: self._feeds[each].asked_at))
             if self._thread is None:
                 self._thread = threading.Thread(target=self._follow, name="xstar-dashboard", daemon=True)
                 self._thread.start()
@@ -164,6 +155,13 @@ class Feeds:
     def known(self, name: str) -> Feed | None:
         """The feed, if someone looks at it already."""
         return self._feeds.get(name)
+
+    def followed(self, name: str) -> Feed | None:
+        """The feed, if it is followed already, which it is from now on for longer; never waits."""
+        feed = self._feeds.get(name)
+        if feed is not None:
+            feed.asked_at = wall_clock()
+        return feed
 
     def read(self, name: str) -> Feed:
         """A feed of its own, with the first events folded."""

@@ -95,6 +95,11 @@ def one(history: History, number: int) -> Trial:
     return history.trials[number]
 
 
+def written(made: Any) -> bytes:
+    """JSON."""
+    return json.dumps(made, allow_nan=False, separators=(",", ":")).encode()
+
+
 def figure(feed: Feed, name: str, at: int | None, words: dict[str, str], others: list[Feed]) -> bytes:
     """A figure as JSON; the same question at the same moment is answered from memory."""
     found = kind(name)
@@ -109,9 +114,9 @@ def figure(feed: Feed, name: str, at: int | None, words: dict[str, str], others:
             if others:
                 options["others"] = [Moment(other.name, other.history, other.journal) for other in others]
             made = feed.at(at, lambda moment: found.figure(moment, **options))
-        return json.dumps(made, allow_nan=False, separators=(",", ":")).encode()
+        return written(made)
 
-    return feed.cached(key, make)
+    return feed.answers.get(key, make)
 
 
 async def new(reading: Reading, name: str, since: int, request: Request) -> AsyncIterator[str]:
@@ -122,12 +127,13 @@ async def new(reading: Reading, name: str, since: int, request: Request) -> Asyn
     try:
         yield "retry: 2000\n\n"
         while not reading.closing.is_set() and not await request.is_disconnected():
-            feed = await asyncio.to_thread(feeds.get, name)
+            feed = feeds.followed(name)
+            if feed is None:
+                feed = await asyncio.to_thread(feeds.get, name)
             if feed.history.seen > since or feeds.trouble:
                 quiet = 0.0
-                message = await asyncio.to_thread(_message, feed, since, feeds.trouble)
-                since = message["summary"]["seen"]
-                yield f"id: {since}\ndata: {json.dumps(message, allow_nan=False)}\n\n"
+                since, message = await _news(feed, since, feeds.trouble)
+                yield f"id: {since}\ndata: {message}\n\n"
             elif quiet >= 15:
                 quiet = 0.0
                 yield ": still here\n\n"
@@ -137,6 +143,16 @@ async def new(reading: Reading, name: str, since: int, request: Request) -> Asyn
         yield f"event: gone\ndata: {json.dumps({'error': str(error)})}\n\n"
     finally:
         reading.streams -= 1
+
+
+async def _news(feed: Feed, since: int, trouble: str) -> tuple[int, str]:
+    """How many events are folded, and what is new since ``since`` as JSON: made once for all pages that were told as much."""
+    seen = feed.history.seen
+    question = (since, seen, feed.total, trouble)
+    made = feed.messages.known(question)
+    if made is None:
+        made = await asyncio.to_thread(feed.messages.get, question, lambda: written(_message(feed, since, trouble)))
+    return seen, made.decode()
 
 
 def _message(feed: Feed, since: int, trouble: str) -> dict[str, Any]:
@@ -182,7 +198,7 @@ def router(reading: Reading) -> APIRouter:
         descending: bool = True,
         page: Annotated[int, Query(ge=0, le=10**9)] = 0,
         size: Annotated[int, Query(ge=1, le=MOST_PAGE)] = 50,
-    ) -> dict[str, Any]:
+    ) -> Response:
         """A page of the table of trials: filtered, sorted and cut here, however many there are."""
 
         def use(moment: Moment) -> dict[str, Any]:
@@ -199,8 +215,10 @@ def router(reading: Reading) -> APIRouter:
                 "seen": history.seen,
             }
 
-        made: dict[str, Any] = feeds.get(name).at(at, use)
-        return made
+        feed = feeds.get(name)
+        question = ("trials", at or feed.history.seen, filter, tuple(state or ()), sort, descending, page, size)
+        made = feed.answers.get(question, lambda: written(feed.at(at, use)))
+        return Response(made, media_type="application/json")
 
     @api.get("/studies/{name}/trials/{number}")
     def trial(name: str, number: Number, at: At = None) -> dict[str, Any]:

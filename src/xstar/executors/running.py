@@ -208,6 +208,11 @@ class RunningTrial:
 
     # ------------------------------------------------------------ copies
 
+    @property
+    def copied(self) -> bool:
+        """Whether this is a copy in another process than the one that the objective was called in."""
+        return self._reporter is None
+
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_reporter": None}  # a copy in another process has nobody to report to
 

@@ -3,7 +3,7 @@
 Nishida et al. (2018), Parameterless stochastic natural gradient method for discrete optimization and its application to
 hyper-parameter optimization for neural network. Reading order: ``core.py`` (Algorithm 1), ``ranking.py`` (W),
 ``adaptation.py`` (λ and ε), ``family.py`` with ``bernoulli.py``, ``categorical.py``, ``gaussian.py`` and
-``product.py``, ``layout.py`` (any space as a family), ``cotrain.py``.
+``product.py``, ``layout.py`` (any space as a family), ``generations.py`` (the state of a study), ``cotrain.py``.
 """
 
 from xstar.igo.adaptation import Settings as Settings

@@ -104,6 +104,11 @@ class Layout:
             if not isinstance(given, Parameter)
         ]
 
+    @property
+    def places(self) -> Mapping[str, slice]:
+        """The columns of a point that each parameter has; constants and domains have none."""
+        return self._places
+
     def config(self, point: Array, rng: np.random.Generator) -> dict[str, Any]:
         """Return the configuration at one point, shape (D,); domains draw from ``rng``."""
         clipped = point.copy()

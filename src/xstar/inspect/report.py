@@ -45,6 +45,7 @@ PLOTS = (
     "timeline",
     "failures",
     "networks",
+    "theta",
 )
 
 STYLE = """

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from xstar.errors import InvalidArgument, MissingMetric
+from xstar.executors import ranks
 from xstar.integrations import missing
 
 try:
@@ -31,7 +33,8 @@ class Report(Callback):
             trainer.fit(Model(**trial.config), train, valid, ckpt_path=report.ckpt_path)
 
     The objective returns nothing: its last report counts. With several processes, each of which makes a ``Report`` of its copy
-    of the trial, that of rank 0 counts and all end alike.
+    of the trial, that of rank 0 counts and all end alike: ``xstar.integrations.distributed.Distributed`` starts them.
+    Lightning's own launcher starts the whole script again in each process, and so the search: that is refused.
     """
 
     def __init__(self, trial: Any, monitor: str = "val_loss") -> None:
@@ -54,6 +57,23 @@ class Report(Callback):
                 "max_budget", "is needed to know how many epochs there are", None, "pass max_budget=…"
             )
         return int(self._trial.max_budget)
+
+    def setup(self, trainer: Any, pl_module: Any, stage: str) -> None:
+        """All ranks are here: there must be one search among them, else they train different trials in one group."""
+        group = ranks.group()
+        if group is None:
+            return
+        searches: list[Any] = [None] * group.get_world_size()
+        group.all_gather_object(searches, not self._trial.copied)
+        if sum(searches) < 2:
+            return
+        leads = group.get_rank() == 0
+        group.destroy_process_group()
+        if not leads:
+            os._exit(0)  # rank 0 says it; this process would go on with a search that nobody asked for
+        rule = "must not start this script again in every process: each of them has a search of its own now"
+        remedy = "wrap the objective: xstar.integrations.distributed.Distributed(objective, processes=2)"
+        raise InvalidArgument("strategy", rule, type(trainer.strategy).__name__, remedy)
 
     def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:
         """After the validation of the epoch: save, then report."""

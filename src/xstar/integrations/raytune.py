@@ -1,4 +1,4 @@
-"""Ray Tune: ``Searcher``, our searchers inside a Tune experiment. Tune's schedulers and its way of running trials stay.
+"""Ray Tune: ``Searcher``, our searchers inside a Tune experiment; ``raytune_scheduler.py`` has our schedulers.
 
 The searcher is a study that Tune asks and tells. It is saved with the experiment, as the journal's own JSON lines, and goes on
 from there when the experiment is restored. (To run a search of ours on a Ray cluster, use ``executor=xs.Ray(…)`` instead.)
@@ -18,6 +18,7 @@ from xstar.journal import MemoryJournal
 from xstar.journal import events as ev
 from xstar.space import Choice, Constant, Domain, Float, Int, Parameter, Space
 from xstar.study import Study
+from xstar.trial import State
 
 try:
     from ray.tune.search import Searcher as TuneSearcher
@@ -36,6 +37,8 @@ class Searcher(TuneSearcher):
 
     The space is that of the Tuner's ``param_space``, or an ``xs.Space``. Trials that a scheduler of Tune stopped count with
     their last result. Trials are chosen with those that run in mind; no ``ConcurrencyLimiter`` is needed for that.
+
+    With ``max_budget`` the study has a scheduler of ours, too: add ``scheduler=Scheduler()`` to the ``TuneConfig``.
     """
 
     def __init__(
@@ -43,14 +46,18 @@ class Searcher(TuneSearcher):
         space: Space | None = None,
         *,
         method: str | None = None,
+        max_budget: int | None = None,
         metric: str | None = None,
         mode: str | None = None,
         seed: int | None = None,
     ) -> None:
         super().__init__(metric=metric, mode=mode)
         self._space, self._method, self._seed = space, method, seed
+        self.max_budget = max_budget
         self._study: Study | None = None
         self._trials: dict[str, int] = {}
+        self.promoted: list[int] = []
+        """Paused trials that the study wants to go on, for the scheduler to start."""
         if space is not None and metric is not None:
             self._begin()
 
@@ -68,22 +75,41 @@ class Searcher(TuneSearcher):
         mode = self._mode or "min"
         if mode not in DIRECTIONS:
             raise InvalidArgument("mode", "must be 'min' or 'max'", mode)
-        self._study = Study(self._space, method=self._method, direction=DIRECTIONS[mode], seed=self._seed)
+        given: dict[str, Any] = {"method": self._method, "max_budget": self.max_budget, "seed": self._seed}
+        self._study = Study(self._space, direction=DIRECTIONS[mode], **given)
+
+    @property
+    def study(self) -> Study:
+        """The study behind it."""
+        if self._study is None:
+            raise InvalidArgument("space", "is not known yet", None, "pass param_space= to the Tuner, or space=")
+        return self._study
+
+    @property
+    def trials(self) -> dict[str, int]:
+        """Trials of Tune that are not over, and which of ours they are."""
+        return self._trials
 
     def suggest(self, trial_id: str) -> Any:
         """The configuration of a new trial; ``None``: not yet."""
-        if self._study is None:
-            raise InvalidArgument("space", "is not known yet", None, "pass param_space= to the Tuner, or space=")
-        trial = self._study.ask()
+        if self.promoted:
+            return None  # it is their turn
+        trial = self.study.ask()
         if trial is None:
-            return Searcher.FINISHED if self._study.ended is not None else None
+            return Searcher.FINISHED if self.study.ended is not None else None
+        if trial.attempt > 0:
+            self.promoted.append(trial.number)
+            return None
         self._trials[trial_id] = trial.number
         return trial.config
 
     def on_trial_complete(self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False) -> None:
         """A trial is over."""
         number = self._trials.pop(trial_id, None)
-        if number is None or self._study is None:
+        if number is None or self._study is None or self._study.trials[number].state is not State.RUNNING:
+            return  # a scheduler of ours has ended it, or it pauses for good
+        if self._study.trials[number].reports and not error:
+            self._study.complete(number)
             return
         value = (result or {}).get(str(self._metric))
         if error or value is None or not math.isfinite(value):
@@ -109,6 +135,8 @@ class Searcher(TuneSearcher):
                 self._trials[name] = int(number)
         self._study = Study.over(journal)
         self._space = self._study.space
+        if self._study.scheduler.max_budget is not None:
+            self.max_budget = self._study.scheduler.max_budget
 
 
 def from_tune(config: dict[str, Any]) -> Space:

@@ -27,6 +27,7 @@ from xstar.plots import (
     networks,
     parallel,
     slices,
+    theta,
     timeline,
 )
 from xstar.plots.figure import Figure
@@ -92,6 +93,7 @@ KINDS: dict[str, Kind] = dict(
         _kind("calibration", "predicted against observed values", calibration),
         _kind("failures", "where trials failed, and why", failures),
         _kind("networks", "a map of architectures by OTMANN", networks),
+        _kind("theta", "the distribution of PBIL over time, and how decided it is", theta),
         _kind("comparison", "studies side by side, with confidence bands", comparison),
     )
 )

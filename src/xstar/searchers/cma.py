@@ -4,8 +4,9 @@ Choose it for hundreds to thousands of cheap evaluations of a few up to a hundre
 valleys). For fewer evaluations ``GP()`` is the better choice, for switches ``PBIL()``.
 
 Generations. Each has λ points of one distribution. Generation g + 1 opens at the first suggestion for which λ trials of
-generation g have results (``results.py``); its first trial records which they were, and they update the distribution. Until
-then further points of generation g are drawn, so that no worker waits. With one worker this is CMA-ES as published.
+generation g have results (``journal/results.py``); its first trial records which they were, and they update the
+distribution. Until then further points of generation g are drawn, so that no worker waits. With one worker this is
+CMA-ES as published.
 
     cma: generation 4, σ 0.08                                drawn from the distribution of generation 4
     cma: generation 5, σ 0.07, told 40-47                    the first of its generation: it opened after these trials
@@ -40,8 +41,8 @@ from xstar.core.randomness import Streams
 from xstar.core.values import as_float
 from xstar.errors import InvalidArgument, MissingExtra
 from xstar.journal import History
+from xstar.journal.results import has_result, ranks, result
 from xstar.searchers.base import SEARCHERS, at_random, exhausted
-from xstar.searchers.results import has_result, ranks, result
 from xstar.space import Bits, Bool, Choice, Float, Int, Ordinal, Parameter, Space
 from xstar.space.axes import axes_of
 from xstar.space.cube import SMOOTH, cube_of

@@ -35,24 +35,17 @@ References: Nishida et al. (2018), Algorithm 1; ``igo/`` for the mathematics and
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from xstar.errors import InvalidArgument
-from xstar.igo import IGO, Layout
 from xstar.igo.adaptation import Settings
-from xstar.igo.family import Array
+from xstar.igo.generations import METHOD, Generations
 from xstar.igo.ranking import WEIGHTS
 from xstar.journal import History
 from xstar.searchers.base import SEARCHERS, at_random, exhausted
-from xstar.searchers.results import has_result, ranks, result
-from xstar.space import Space
 from xstar.trial import Done, New, Origin, Suggestion
-
-SEGMENT = re.compile(r"generation (\d+)(?:, learned ([\d -]+))?(?:, again ([\d ]+))?")
 
 DRAWS = 64
 """Draws for one suggestion before an untried configuration is drawn from the prior. At the margins, two draws in three
@@ -84,10 +77,10 @@ class PBIL:
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         if (done := exhausted(history)) is not None:
             return done
-        fold = history.memo.get(_Fold, self)
+        fold = history.memo.get(Generations, self)
         if fold is None:
             try:
-                fold = _Fold.new(history.space, self)
+                fold = Generations.new(history.space, self.adapt, self.weights, self.step, self.samples)
             except InvalidArgument as error:
                 return at_random(history, rng, f"pbil has nothing to learn about, {error.rule}")
         fold = history.memo.put(fold.caught_up(history), self)
@@ -98,156 +91,11 @@ class PBIL:
             known = history.tried(config)
             if known is None or history.space.size == float("inf"):
                 steps = [(generation, [*learned], [*again]) for generation, learned, again in draft.steps]
-                draft.origin = Origin("pbil", "; ".join(draft.segments()), steps=steps)
+                draft.origin = Origin(METHOD, "; ".join(draft.segments()), steps=steps)
                 fold.draft = draft
                 return Suggestion(config, draft.origin)
             draft.add(known)
         return at_random(history, rng, f"pbil: generation {fold.newest} and on drew nothing but tried ones")
-
-
-Step = tuple[int, list[int], list[int]]
-"""A generation, the generations used for the update that opened it, and the earlier trials drawn again in it."""
-
-
-@dataclass(frozen=True)
-class _Generation:
-    theta: Array
-    """Parameters of the distribution from which its trials are drawn."""
-    samples: int
-    """λ: the number of its trials."""
-    members: tuple[int, ...] = ()
-    """Their numbers, including those of earlier trials that were drawn again."""
-
-
-@dataclass
-class _Fold:
-    """The state, computed from the origins and results of the trials so far. A copy draws the next trial."""
-
-    layout: Layout
-    core: IGO
-    """The distribution after all updates made when the newest generation opened."""
-    trials: int = 0
-    """The number of trials processed."""
-    newest: int = -1
-    """The number of the newest generation."""
-    open: dict[int, _Generation] = field(default_factory=dict)
-    """The generations not yet used for an update, by number, including the newest."""
-    steps: list[Step] = field(default_factory=list)
-    """In a copy: the steps that it took."""
-    origin: Origin | None = None
-    """In a copy: the origin that records those steps."""
-    draft: _Fold | None = None
-    """The last copy. It is kept so that its work is not repeated once the trial it drew is in the history."""
-
-    @classmethod
-    def new(cls, space: Space, settings: PBIL) -> _Fold:
-        layout = Layout(space)
-        step, samples, weights = settings.step, settings.samples, settings.weights
-        core = IGO(layout.family, adapt=settings.adapt, step=step, samples=samples, weights=weights)
-        return cls(layout, core)
-
-    def copy(self) -> _Fold:
-        # The fold replaces a core and never modifies it, and generations are frozen.
-        return _Fold(self.layout, self.core, self.trials, self.newest, dict(self.open))
-
-    # --- read ---------------------------------------------------------------------------------------------------
-
-    def caught_up(self, history: History) -> _Fold:
-        """Process the trials that were added since: each belongs to the newest generation or opens the next ones."""
-        fold = self
-        for number in range(self.trials, len(history.trials)):
-            origin = history.trials[number].origin
-            if origin.method == "pbil":
-                # The copy that drew this trial has already taken the steps recorded in its origin.
-                if fold.draft is not None and fold.draft.trials == number and fold.draft.origin == origin:
-                    fold = fold.draft
-                else:
-                    fold.follow(origin, history)
-                fold.add(number)
-            fold.trials = number + 1
-        fold.steps, fold.origin, fold.draft = [], None, None
-        return fold
-
-    def follow(self, origin: Origin, history: History) -> None:
-        for generation, learned, again in _steps(origin):
-            if generation > self.newest:
-                self.open_next(learned, history)
-            for number in again:
-                self.add(number)
-
-    # --- write --------------------------------------------------------------------------------------------------
-
-    def current(self, history: History) -> _Generation:
-        """Return the generation of the next draw; open it if necessary."""
-        newest = self.open.get(self.newest)
-        if newest is not None and len(newest.members) < newest.samples:
-            if not self.steps:
-                self.steps.append((self.newest, [], []))
-            return newest
-        ready = tuple(
-            number
-            for number, generation in self.open.items()
-            if all(has_result(history.trials[member]) for member in generation.members)
-        )
-        self.open_next(ready, history)
-        self.steps.append((self.newest, list(ready), []))
-        return self.open[self.newest]
-
-    def open_next(self, learned: Sequence[int], history: History) -> None:
-        """Update the distribution with the generations ``learned``, in order, then open the next generation."""
-        if learned:
-            self.core = self.core.copy()
-        for number in learned:
-            generation = self.open.pop(number)
-            trials = [history.trials[member] for member in generation.members]
-            points, active = self.layout.points([trial.config for trial in trials])
-            order = ranks([result(trial, history) for trial in trials])
-            self.core.update(points, order, active=active, at=generation.theta)
-        self.newest += 1
-        self.open[self.newest] = _Generation(self.core.theta, self.core.samples)
-
-    def add(self, number: int) -> None:
-        """Add a trial, new or drawn again, to the newest generation."""
-        newest = self.open[self.newest]
-        self.open[self.newest] = _Generation(newest.theta, newest.samples, (*newest.members, number))
-        if self.steps:
-            self.steps[-1][2].append(number)
-
-    def segments(self) -> list[str]:
-        texts = []
-        for generation, learned, again in self.steps:
-            text = f"generation {generation}" + (f", learned {_written(learned)}" if learned else "")
-            texts.append(text + (f", again {' '.join(map(str, again))}" if again else ""))
-        return texts
-
-
-def _steps(origin: Origin) -> Iterable[Step]:
-    """Return the steps that an origin records; journals of schema 1 contain them as text only."""
-    if origin.numbers:
-        yield from origin.numbers["steps"]
-        return
-    for segment in origin.detail.split("; "):
-        found = SEGMENT.fullmatch(segment)
-        assert found is not None, f"not an origin of ours: {origin}"
-        generation, learned, again = found.groups()
-        yield int(generation), list(_read(learned or "")), [int(number) for number in (again or "").split()]
-
-
-def _written(numbers: Iterable[int]) -> str:
-    """Format numbers as ranges: 0, 1, 2, 5 become ``0-2 5``."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return " ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
-
-
-def _read(text: str) -> tuple[int, ...]:
-    """Parse the format of ``_written``."""
-    ends = [run.partition("-") for run in text.split()]
-    return tuple(number for first, _, last in ends for number in range(int(first), int(last or first) + 1))
 
 
 SEARCHERS.register("pbil", PBIL)

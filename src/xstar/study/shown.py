@@ -1,13 +1,13 @@
 """A study in a line, as a small table for notebooks, as plots; a trial explained, and a study forked.
 
-``why`` and ``fork`` are rooms of ``inspect``, which stands after this one because it makes a study's decisions again. They are
-found by name when they are called: nothing here depends on them.
+``why`` and ``fork`` are rooms of ``inspect``, which stands after this one because it makes a study's decisions again. A user
+looks for them on the study, so the two are imported here when they are called, against the order of the parts. The contract of
+the import-linter names these two imports, and no others; nothing else here knows of ``inspect``.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xstar.core.markup import escaped, table, value
 from xstar.core.words import number, plural, seconds
@@ -18,6 +18,7 @@ from xstar.trial import State, Trial
 if TYPE_CHECKING:
     import pandas as pd
 
+    from xstar.inspect.why import Why
     from xstar.plots.accessor import Plots
     from xstar.study.study import Study
 
@@ -82,10 +83,12 @@ def plots(study: Study) -> Plots:
     return Plots(study)
 
 
-def why(study: Study, trial: Trial | int) -> Any:
+def why(study: Study, trial: Trial | int) -> Why:
     """Why a trial was run, and why it was paused, promoted or stopped: recomputed from what was known then. Print it."""
     number = trial.number if isinstance(trial, Trial) else trial
-    return import_module("xstar.inspect.why").why(study.journal, number)
+    from xstar.inspect.why import why as explained  # against the order of the parts: see above
+
+    return explained(study.journal, number)
 
 
 def fork(
@@ -101,9 +104,9 @@ def fork(
 
     A stored study is forked into the same storage, by the name ``name`` (default: ``NAME-fork-AT``); one in memory into memory.
     """
-    given = {"method": method, "max_budget": max_budget, "seed": seed}
-    made: Study = import_module("xstar.inspect.fork").forked(study, at, name, **given)
-    return made
+    from xstar.inspect.fork import forked  # against the order of the parts: see above
+
+    return forked(study, at, name, method=method, max_budget=max_budget, seed=seed)
 
 
 def frame(study: Study) -> pd.DataFrame:

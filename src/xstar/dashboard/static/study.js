@@ -6,9 +6,8 @@ import { Trials } from "/static/trials.js";
 // Milliseconds between two drawings while the study runs; ten times as long as the slowest took, where that is more, so that
 // looking at a large study costs it no more than a tenth of a core.
 const REDRAW = 3000;
-const ALL = ["history", "curves", "rungs", "importance", "slice", "contour", "parallel", "timeline", "calibration", "failures", "networks"];
+const ALL = ["history", "curves", "rungs", "importance", "slice", "contour", "parallel", "timeline", "calibration", "failures", "networks", "theta"];
 const WITH_TRIALS = ["history", "curves", "slice", "contour", "parallel", "timeline", "calibration", "networks"]; // whose points are trials
-const LADDER = ["rungs"]; // only where the scheduler has rungs
 
 export async function showStudy(main, name) {
   crumbs(["Studies", "/"], [name]);
@@ -173,8 +172,10 @@ class StudyPage {
   // ---------------------------------------------------------------- plots
 
   chosen() {
-    const names = ALL.filter((name) => name in this.summary.plots && (!LADDER.includes(name) || this.summary.rungs.length > 1) && (name !== "networks" || Object.values(this.summary.parameters).some((each) => /^(MLP|CNN|Cell|Chain|Networks)/.test(each))));
-    return names.map((name) => this.plot(name));
+    const { plots, rungs, parameters, searcher } = this.summary;
+    const networks = Object.values(parameters).some((each) => /^(MLP|CNN|Cell|Chain|Networks)/.test(each));
+    const has = { rungs: rungs.length > 1, networks, theta: searcher === "pbil" }; // the others are there for every study
+    return ALL.filter((name) => name in plots && has[name] !== false).map((name) => this.plot(name));
   }
 
   plot(name) {

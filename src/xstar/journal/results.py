@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xstar.journal import History
 from xstar.journal.events import Reported
+from xstar.journal.history import History
 from xstar.trial import State, Trial, Verdict
 
 

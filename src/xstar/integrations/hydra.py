@@ -1,0 +1,264 @@
+"""Hydra: the sweep behind ``hydra/sweeper=xstar``. A study chooses the overrides, Hydra's launcher runs the jobs.
+
+The study is durable: the same command goes on where an earlier one ended or was killed, and several may share one sweep. The
+class that Hydra finds is in the namespace ``hydra_plugins``, as Hydra demands.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from xstar.core.words import number
+from xstar.errors import InvalidArgument, InvalidSpace, ObjectiveError
+from xstar.integrations import missing
+from xstar.space import Choice, Constant, Float, Int, Ordinal, Space
+from xstar.study import Limits, Study
+from xstar.study.limits import SameFailure
+from xstar.trial import State, Trial
+
+try:
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.core.override_parser.types import Override, QuotedString, Transformer
+    from hydra.core.utils import JobReturn, JobStatus
+    from omegaconf import OmegaConf
+except ImportError as error:
+    raise missing("hydra", "hydra-core") from error
+
+log = logging.getLogger("xstar")
+
+RESULTS = "optimization_results.yaml"
+"""Written into the folder of the sweep, as other sweepers do."""
+LOOK_SECONDS = 1.0
+"""Between two questions where only other programs have jobs."""
+
+
+@dataclass(frozen=True)
+class Swept:
+    """One override of the command line: a parameter of the space, and how a value of it is written for Hydra."""
+
+    name: str
+    key: str
+    parameter: Any
+    texts: Mapping[Any, str] | None = None
+    """Of options: the words of the command line. Numbers are written as Python writes them."""
+
+    def override(self, value: Any) -> str:
+        """``key=value``."""
+        return f"{self.key}={repr(value) if self.texts is None else self.texts[value]}"
+
+
+class Sweep:
+    """One sweep. The keywords are the settings of ``hydra.sweeper``."""
+
+    def __init__(
+        self,
+        sweeper: Any,
+        *,
+        study: str | None = None,
+        storage: str | None = None,
+        trials: int | None = 20,
+        seconds: float | None = None,
+        workers: int = 1,
+        method: str | None = None,
+        max_budget: int | None = None,
+        metric: str | None = None,
+        direction: str = "minimize",
+        seed: int | None = None,
+        budget_key: str | None = None,
+        checkpoint_key: str | None = None,
+        max_failures: int | None = 5,
+        params: Mapping[str, Any] | None = None,
+    ) -> None:
+        if workers < 1:
+            raise InvalidArgument("hydra.sweeper.workers", "must be at least 1", workers)
+        if (max_budget is None) != (budget_key is None):
+            rule = "and hydra.sweeper.budget_key belong together: which key of the configuration is the budget?"
+            raise InvalidArgument("hydra.sweeper.max_budget", rule, max_budget, "e.g. max_budget=27 budget_key=epochs")
+        self.sweeper, self.config = sweeper, sweeper.config
+        self.limits = Limits(trials=trials, seconds=seconds)
+        self.alike = SameFailure(max_failures)
+        self.workers, self.budget_key, self.checkpoint_key = workers, budget_key, checkpoint_key
+        self.params = params or {}
+        settings = {"method": method, "max_budget": max_budget, "metric": metric, "direction": direction, "seed": seed}
+        self.settings: dict[str, Any] = settings
+        name = study or self.config.hydra.job.name
+        self.name = re.sub(r"[^\w.-]", "-", str(name))
+        here = Path(self.config.hydra.runtime.cwd)
+        self.storage = storage if storage and "://" in storage else str(here / (storage or "xstar.db"))
+        self.jobs = 0
+        self.going: list[Trial] = []
+        self.fixed: list[str] = []
+        self.swept: list[Swept] = []
+
+    def run(self, arguments: Sequence[str]) -> list[JobReturn]:
+        """Run jobs until a limit is met; returns what the launcher returned for each."""
+        parser = OverridesParser.create(config_loader=self.sweeper.hydra_context.config_loader)
+        given = {override.get_key_element(): override for override in parser.parse_overrides(self._written())}
+        given |= {override.get_key_element(): override for override in parser.parse_overrides(list(arguments))}
+        space = self._read(list(given.values()))
+        folder = Path(self.config.hydra.sweep.dir)
+        folder.mkdir(parents=True, exist_ok=True)
+        OmegaConf.save(self.config, folder / "multirun.yaml")
+        with Study(space, name=self.name, storage=self.storage, **self.settings) as study:
+            self.jobs = len(study.trials)
+            log.info("study %r in %s has %d of %s trials", self.name, self.storage, self.jobs, self.limits.trials)
+            study.begin()
+            try:
+                return self._search(study)
+            finally:
+                study.release("the sweep ended")
+                self._conclude(study, folder)
+
+    def _written(self) -> list[str]:
+        """The parameters of the configuration file, as overrides; the command line may change them."""
+        return [f"{key}={self.params[key]}" for key in self.params]
+
+    def _read(self, overrides: Sequence[Override]) -> Space:
+        """The space; what is not swept is a constant of it, so that a sweep with other settings is another study."""
+        parameters: dict[str, Any] = {}
+        for override in overrides:
+            key = override.get_key_element()
+            name = re.sub(r"\W+", "__", key).strip("_")
+            if name in parameters:
+                raise InvalidSpace(
+                    name, "must be the name of one key", key, "rename one: dots and slashes become two underscores"
+                )
+            if override.is_sweep_override():
+                swept = read(name, override)
+                self.swept.append(swept)
+                parameters[name] = swept.parameter
+            else:
+                line = override.input_line or key
+                self.fixed.append(line)
+                parameters[name] = Constant(line.partition("=")[2])
+        if not self.swept:
+            remedy = "e.g. lr='tag(log,interval(1e-4,1e-1))' or optimizer=sgd,adam"
+            raise InvalidSpace("overrides", "at least one must be swept", list(self.fixed), remedy)
+        return Space(parameters)
+
+    # ------------------------------------------------------------ the loop
+
+    def _search(self, study: Study) -> list[JobReturn]:
+        done: list[JobReturn] = []
+        while True:
+            batch = self.going
+            while len(batch) < self.workers and (trial := study.ask(self.limits)) is not None:
+                batch.append(trial)
+            if batch:
+                done += self._launch(study, batch)
+            elif study.ended is not None:
+                log.info("%s", study.ended)
+                return done
+            else:
+                time.sleep(LOOK_SECONDS)  # others have jobs that the scheduler waits for
+
+    def _launch(self, study: Study, batch: Sequence[Trial]) -> list[JobReturn]:
+        lines = [self._overrides(study, trial) for trial in batch]
+        self.sweeper.validate_batch_is_legal(lines)
+        found: list[JobReturn] = list(self.sweeper.launcher.launch(lines, initial_job_idx=self.jobs))
+        self.jobs += len(batch)
+        self.going = []
+        for trial, job in zip(batch, found, strict=True):
+            self._take(study, trial, job)
+            if trial.state is State.RUNNING:  # told to go on: another job takes it from here to its next rung
+                self.going.append(trial)
+        return found
+
+    def _overrides(self, study: Study, trial: Trial) -> list[str]:
+        lines = [*self.fixed, *(swept.override(trial[swept.name]) for swept in self.swept)]
+        if self.budget_key is not None:
+            lines.append(f"{self.budget_key}={trial.target}")
+        if self.checkpoint_key is not None:
+            folder = study.files.of(trial.number) / "checkpoint"
+            folder.mkdir(parents=True, exist_ok=True)
+            lines.append(f"{self.checkpoint_key}={Transformer.str(str(folder))}")
+        return lines
+
+    def _take(self, study: Study, trial: Trial, job: JobReturn) -> None:
+        if job.status is not JobStatus.COMPLETED:
+            error = job._return_value  # the property would raise it
+            reason = "".join(traceback.format_exception(error)) if isinstance(error, BaseException) else str(error)
+            study.fail(trial, reason)
+            log.warning("trial %d failed: %s", trial.number, error)
+            if (same := self.alike.again(reason)) is not None and study.history.best is None:
+                raise ObjectiveError(
+                    f"the first jobs all failed in the same place: {same}. Mend it; max_failures=null lets the sweep go on"
+                )
+            return
+        if job.return_value is None:
+            study.fail(trial, "the task function returned nothing")
+            raise ObjectiveError(f"the task function must return a number, or a dictionary with {study.metric!r}")
+        self.alike.seen_other()
+        if self.budget_key is None:
+            study.tell(trial, job.return_value)
+        else:
+            study.report(trial, job.return_value, trial.target)
+        best = study.history.best
+        shown = "" if best is None else f"; best {number(best.value)} in trial {best.number}"
+        log.info("trial %d: %s %s%s", trial.number, study.metric, number(trial.value), shown)
+
+    def _conclude(self, study: Study, folder: Path) -> None:
+        """Write what was found."""
+        best = study.history.best
+        if best is None:
+            return
+        keys = {swept.key: best[swept.name] for swept in self.swept}
+        found = {"name": "xstar", "study": self.name, "trial": best.number, "best_value": best.value}
+        OmegaConf.save(OmegaConf.create({**found, "best_params": keys}), folder / RESULTS)
+
+
+# ---------------------------------------------------------------- one override
+
+
+def read(name: str, override: Override) -> Swept:
+    """The parameter that a swept override describes."""
+    key, value = override.get_key_element(), override.value()
+    if override.is_interval_sweep():
+        return Swept(name, key, _interval(key, value))
+    if override.is_range_sweep():
+        return Swept(name, key, _range(key, value))
+    pairs = {_plain(element): Transformer.str(element) for element in override.sweep_iterator()}
+    options = list(pairs)
+    if len(options) == 1:
+        return Swept(name, key, Constant(options[0]), pairs)
+    numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in options)
+    parameter: Any = Ordinal(options) if numbers and options == sorted(options) else Choice(options)
+    return Swept(name, key, parameter, pairs)
+
+
+def _plain(element: Any) -> Any:
+    """An option as the study stores it: a number, a truth value or words; lists and dictionaries are words."""
+    if isinstance(element, QuotedString):
+        return element.text
+    return element if isinstance(element, str | int | float | bool) else Transformer.str(element)
+
+
+def _interval(key: str, given: Any) -> Any:
+    low, high, log_scale = given.start, given.end, "log" in given.tags
+    unknown = sorted(given.tags - {"log"})
+    if unknown:
+        raise InvalidSpace(key, "may have the tag log and no other", unknown, "tag(log, interval(1e-4, 1e-1))")
+    if isinstance(low, int) and isinstance(high, int):
+        return Int(low, high, log=log_scale)
+    return Float(float(low), float(high), log=log_scale)
+
+
+def _range(key: str, given: Any) -> Any:
+    """Of a range the upper end is not among the values, as in Python."""
+    values = list(given.range())
+    if len(values) < 2:
+        return Constant(values[0]) if values else _empty(key, given)
+    if all(isinstance(each, int) for each in values) and given.step in (1, None):
+        return Int(values[0], values[-1], log="log" in given.tags)
+    return Ordinal(sorted(values))
+
+
+def _empty(key: str, given: Any) -> Any:
+    raise InvalidSpace(key, "must have at least one value", f"range({given.start}, {given.stop}, {given.step})")

@@ -1,0 +1,190 @@
+"""θ over time: the distribution that the searcher had, recomputed from the journal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import xstar as xs
+from tests.plots.studies import HOSTILE, distribution, edge, plain
+from tests.plots.test_kinds import checked, strings
+from xstar.errors import InvalidArgument
+from xstar.igo import IGO, Layout
+from xstar.igo.generations import Generations
+from xstar.journal import History, MemoryJournal
+from xstar.journal import events as ev
+from xstar.plots.kinds import KINDS
+from xstar.plots.source import Moment
+from xstar.plots.theta import MOST_ROWS
+from xstar.plots.theta_data import MOMENTS, NoTheta, Path, entropy
+from xstar.searchers import PBIL
+
+
+def words(figure: dict[str, Any]) -> str:
+    return " ".join(strings(figure))
+
+
+@pytest.mark.parametrize("settings", [PBIL(), PBIL("step"), PBIL("none", "umda", 1.0, 6)])
+def test_the_last_one_is_the_one_that_the_searcher_draws_from(settings: PBIL) -> None:
+    study = xs.Study(xs.Space(mask=xs.Bits(12), kind=xs.Choice(["a", "b", "c"])), searcher=settings, seed=2)
+    for _ in range(70):
+        trial = study.ask()
+        assert trial is not None
+        study.tell(trial, float(sum(trial["mask"])) + (trial["kind"] == "a"))
+    kept = study.history.memo.get(Generations, settings)
+    assert kept is not None
+    data, own = study.plot.data("theta"), kept.caught_up(study.history)
+    newest = own.open[own.newest]
+    assert_array_equal(np.concatenate([data.bits[1][-1], data.choices[0].shares[-1]]), newest.theta)
+    assert data.samples[-1] == newest.samples
+    assert data.generations == own.newest + 1
+
+
+def test_every_moment_is_that_of_algorithm_1() -> None:
+    """Its plain twin: the core, told the trials generation by generation."""
+    study = xs.Study(xs.Space(mask=xs.Bits(30)), method="pbil", seed=3)
+    layout = Layout(study.space)
+    core, expected = IGO(layout.family), {0: layout.family.start()}
+    while len(study.trials) < 60:
+        told: list[tuple[Any, float]] = []
+        for _ in range(core.samples):
+            trial = study.ask()
+            assert trial is not None
+            told.append((trial.config, float(sum(trial["mask"]))))
+            study.tell(trial, told[-1][1])
+        core.update(layout.points([config for config, _ in told])[0], [value for _, value in told])
+        expected[len(study.trials)] = core.theta
+    data = study.plot.data("theta")
+    for at, row in zip(data.trials, data.bits[1], strict=True):
+        assert_allclose(row, expected[int(at)], rtol=1e-12)
+    assert len(data.trials) == len(expected) - 1  # the last one has no trial yet
+
+
+def test_a_growing_study_costs_only_what_is_new_and_shows_the_same() -> None:
+    study, later = distribution(40), distribution(90)
+    first = study.plot.data("theta")
+    while len(study.trials) < 90:
+        trial = study.ask()
+        assert trial is not None
+        if trial.number % 9 == 8:
+            study.fail(trial, "out of memory")
+        else:
+            study.tell(trial, -float(sum(trial["mask"])) + (trial["kind"] != "tanh") + trial["layers"])
+        study.plot.data("theta")
+    assert study.plot.figure("theta") == later.plot.figure("theta")
+    assert len(first.trials) < len(study.plot.data("theta").trials)
+
+
+def test_every_kind_of_parameter_is_shown() -> None:
+    study = edge("distribution")
+    data = study.plot.data("theta")
+    assert data.bits[0] == (*(f"mask[{place}]" for place in range(6)), "optimizer = adam")
+    assert [each.name for each in data.choices] == ["kind"]
+    assert_allclose(data.choices[0].shares.sum(axis=1), 1.0)
+    assert {each.name: each.ticks for each in data.numbers}["layers"] == [(1 / 6, "1"), (0.5, "2"), (5 / 6, "4")]
+    figure = checked(KINDS["theta"].figure(study))
+    assert "71 of 80" not in words(figure)  # all were drawn, failed or not
+    assert data.undecided["bits: entropy"][0] == 1.0
+    one = study.plot.data("theta", parameters="kind")
+    assert (one.bits[0], len(one.choices), one.numbers) == ((), 1, [])
+    with pytest.raises(InvalidArgument, match="did you mean 'kind'"):
+        study.plot.data("theta", parameters=["knid"])
+
+
+def test_what_was_not_drawn_from_it_is_counted() -> None:
+    study = xs.Study(xs.Space(mask=xs.Bits(8)), method="pbil", seed=1)
+    study.add({"mask": (1,) * 8}, 0.0)
+    for _ in range(9):
+        trial = study.ask()
+        assert trial is not None
+        study.tell(trial, float(sum(trial["mask"])))
+    assert "9 of 10 trials were drawn from it" in words(study.plot.figure("theta"))
+
+
+@pytest.mark.parametrize(
+    ("study", "reason"),
+    [
+        (lambda: plain(5), "random draws from no distribution"),
+        (lambda: xs.Study(xs.Space(x=xs.Bits(3)), method="pbil"), "no trial has been drawn yet"),
+        (lambda: xs.Study(xs.Space(x=3), method="pbil"), "nothing to learn about"),
+    ],
+)
+def test_a_study_without_it_says_so(study: Any, reason: str) -> None:
+    made = study()
+    data = made.plot.data("theta")
+    assert isinstance(data, NoTheta)
+    assert reason in data.reason
+    figure = made.plot.figure("theta")
+    assert not figure["data"]
+    assert reason in words(figure)
+
+
+def test_one_trial_is_the_start() -> None:
+    data = distribution(1).plot.data("theta")
+    assert (data.trials.tolist(), data.generations) == ([0.0], 1)
+    assert_allclose(data.bits[1], 0.5)
+
+
+def test_many_bits_are_drawn_as_a_distribution() -> None:
+    study = xs.Study(xs.Space(mask=xs.Bits(MOST_ROWS + 1)), method="pbil", seed=1)
+    for _ in range(30):
+        trial = study.ask()
+        assert trial is not None
+        study.tell(trial, float(sum(trial["mask"])))
+    figure = checked(KINDS["theta"].figure(study))
+    (heat,) = (trace for trace in figure["data"] if trace["type"] == "heatmap")
+    assert_allclose(np.sum(heat["z"], axis=0), 1.0, atol=0.01)
+    assert f"of {MOST_ROWS + 1} bits the distribution" in words(figure)
+
+
+def test_a_hostile_option_is_text() -> None:
+    text = words(KINDS["theta"].figure(edge("distribution")))
+    assert HOSTILE[:5] not in text
+    assert "&lt;img" in text
+
+
+def test_a_hundred_thousand_trials_are_thinned_out_in_time() -> None:
+    study, trials, size = _long(100_000, 100), 100_000, 100
+    data = KINDS["theta"].compute(study)
+    assert data.generations == trials // size
+    assert MOMENTS <= len(data.trials) <= 2 * MOMENTS + 1
+    assert (np.diff(data.trials) > 0).all()
+    assert data.trials[-1] == trials - size
+    figure = checked(KINDS["theta"].figure(study))
+    assert f"{len(data.trials)} of 1,000 generations shown" in words(figure)
+
+
+def _long(trials: int, size: int) -> Moment:
+    """So many trials in generations of ``size``, as events folded at once; each generation learns from the one before."""
+    first = xs.Study(xs.Space(mask=xs.Bits(20)), searcher=PBIL("none", samples=size), seed=1)
+    masks = (np.random.default_rng(0).random((trials, 20)) < 0.5).astype(int)
+    made: list[ev.Event] = list(first.journal.read(0))
+    for number, mask in enumerate(masks.tolist()):
+        generation, place = divmod(number, size)
+        text = f"pbil: generation {generation}" + (f", learned {generation - 1}" if generation and not place else "")
+        made.append(ev.Asked(number, {"mask": "".join(map(str, mask))}, text, 1, float(number)))
+        made.append(ev.Reported(number, 1, {"value": float(sum(mask))}, number + 0.5, final=True))
+    history = History()
+    history.extend(made)
+    return Moment("long", history, MemoryJournal(made))
+
+
+def test_thinning_does_not_depend_on_when_it_was_looked_at() -> None:
+    whole, steps = (Path(Generations.new(xs.Space(mask=xs.Bits(20)), "none", samples=10)) for _ in range(2))
+    history = _long(9_000, 10).history
+    whole.catch_up(history)
+    part = History()
+    part.trials = []
+    for trial in history.trials:
+        part.trials.append(trial)
+        if trial.number % 37 == 0:
+            steps.catch_up(part)
+    steps.catch_up(history)
+    assert [each.trial for each in whole.moments()] == [each.trial for each in steps.moments()]
+
+
+def test_entropy_is_a_share_of_its_maximum() -> None:
+    assert_allclose(entropy(np.array([[0.25] * 4, [1.0, 0.0, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0]])), [1.0, 0.0, 0.5])
