@@ -35,6 +35,8 @@ from benchmarks.harness.records import Found, Record, Task, best_after
 from benchmarks.harness.report import Results, cell, ranks, table
 from benchmarks.harness.run import Libraries
 from benchmarks.harness.simulated import regret_curve, run_simulated, share_of_time
+from xstar.problems import get
+from xstar.schedulers import ASHA, Scheduler, StoppingASHA
 from xstar.searchers import DNGO, GP, Random, Searcher
 
 SURROGATES = ("matern-warped", "matern", "decay", "decay-0", "decay-1")
@@ -221,9 +223,14 @@ def figure3_tasks(options: Namespace) -> list[Task]:
 
 
 def run_figure3(task: Task, options: Namespace) -> Found:
-    """The schedulers have names of their own; what differs between their rows is who draws configurations."""
-    scheduler = task.method.replace("mobster", "asha").replace("asha-hyperband", "async-hyperband")
-    return run_simulated(task, scheduler, GP() if task.method.startswith("mobster") else Random())
+    searcher = GP() if task.method.startswith("mobster") else Random()
+    return run_simulated(task, None, searcher, ladder_of(task.method, get(task.problem).budgets[-1]))
+
+
+def ladder_of(method: str, budget: int) -> Scheduler:
+    """With the rules of the paper: from one epoch on, each rung η times the last."""
+    rules = {"min_budget": 1, "ladder": "bottom", "last_rung": "eta", "brackets": None if "hyperband" in method else 1}
+    return StoppingASHA(budget, **rules) if method.endswith("-stop") else ASHA(budget, **rules)
 
 
 def figure3_report(results: Results, options: Namespace) -> Iterator[str]:

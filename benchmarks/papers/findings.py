@@ -69,22 +69,23 @@ def intervals() -> Iterator[str]:
 
 
 def stopping() -> Iterator[str]:
-    yield from ("### Promotion is no better than stopping", "")
-    yield "MOBSTER's authors find stopping ahead early and promotion ahead in the end."
+    yield from ("### Promotion or stopping: neither is ahead everywhere", "")
+    yield "MOBSTER's authors find stopping ahead early and promotion ahead in the end. Whether it is depends on the"
+    yield "problems and on how long one searches."
     if HALVING.found:
         seeds, count = len({record.task.seed for record in HALVING.found}), len(HALVING.results.problems)
         told = []
         for one, other in DUELS["promotion against stopping"]:
             _, lower, higher = duel(HALVING.results, one, other)
             told.append(f"{one} {lower} to {higher}")
-        yield f"Here, of pairs of searches on {count} problems with {seeds} seeds that differ in nothing else, promotion ends"
-        yield f"with the lower regret, and with the higher: {', '.join(told)}."
+        yield f"Of pairs of short searches, four trainings per worker, on {count} problems with up to {seeds} seeds that differ"
+        yield f"in nothing else, promotion ends with the lower regret, and with the higher: {', '.join(told)}."
     ends = []
     for share in SHARES:
         promotion, stop = (cell(SCHEDULERS, name, share) for name in ("asha", "asha-stop"))
         ends.append(f"at {share.removesuffix(' of the time')} {promotion:g} and {stop:g}")
-    yield "In a longer comparison, twenty trainings per worker on seven problems, their mean ranks among six schedulers are, by"
-    yield f"the share of the time: {'; '.join(ends)}."
+    yield "In long ones with random configurations, twenty trainings per worker on seven problems, the mean ranks of promotion"
+    yield f"and stopping among six schedulers are, by the share of the time: {'; '.join(ends)}."
     yield from ("", f"![Mean rank of six schedulers over time]({place(2)})", "")
     for source in (HALVING, SCHEDULERS):
         if source.found:

@@ -35,9 +35,11 @@ LONG = {
 def hitting_rows() -> Iterator[Row]:
     if HITS.found:
         cells = Cells(HITS.results)
-        for n in cells.sizes("figure 1", "OneMax")[-2:]:
-            ours, other = (median(cells.of("figure 1", "OneMax", n, name) or []) for name in ("PBIL-λ", "cGA, ε = 1/n"))
-            yield sooner(f"OneMax, n = {n:,}", ours, other)
+        for n in cells.sizes("figure 1", "OneMax")[2:]:
+            both = [cells.of("figure 1", "OneMax", n, name) for name in ("PBIL-λ", "cGA, ε = 1/n")]
+            if all(both):
+                ours, other = (median(times or []) for times in both)
+                yield sooner(f"OneMax, n = {n:,}", ours, other)
     for source, name in ((ONEMAX, "OneMax"), (LEADING, "LeadingOnes"))[bool(HITS.found) :]:
         for n in ("100", "300"):
             yield sooner(f"{name}, n = {n}", cell(source, n, "PBIL-λ"), cell(source, n, "cGA, ε = 1/n"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from typing import Any
 
 import pytest
 
@@ -18,24 +19,25 @@ def result(method: str, seed: int, loss: float) -> Record:
 
 
 def test_every_search_is_run_by_the_scheduler_of_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: dict[str, tuple[str, str]] = {}
+    seen: dict[str, tuple[str, str, int]] = {}
 
-    def noted(task: Task, scheduler: str, searcher: object) -> dict[str, object]:
-        seen[task.method] = (scheduler, type(searcher).__name__)
+    def noted(task: Task, method: None, searcher: object, scheduler: Any) -> dict[str, object]:
+        seen[task.method] = (type(searcher).__name__, type(scheduler).__name__, len(scheduler.sizes))
+        assert scheduler.rungs == (1, 3, 9, 27, 81)
         return {}
 
     monkeypatch.setattr(mobster, "run_simulated", noted)
     for method in FIGURE3:
         run_figure3(task_of(0, 2, "curves-mlp", method, 1.0), Namespace())
     assert seen == {
-        "asha": ("asha", "Random"),
-        "asha-stop": ("asha-stop", "Random"),
-        "asha-hyperband": ("async-hyperband", "Random"),
-        "asha-hyperband-stop": ("async-hyperband-stop", "Random"),
-        "mobster": ("asha", "GP"),
-        "mobster-stop": ("asha-stop", "GP"),
-        "mobster-hyperband": ("async-hyperband", "GP"),
-        "mobster-hyperband-stop": ("async-hyperband-stop", "GP"),
+        "asha": ("Random", "ASHA", 1),
+        "asha-stop": ("Random", "StoppingASHA", 1),
+        "asha-hyperband": ("Random", "ASHA", 5),
+        "asha-hyperband-stop": ("Random", "StoppingASHA", 5),
+        "mobster": ("GP", "ASHA", 1),
+        "mobster-stop": ("GP", "StoppingASHA", 1),
+        "mobster-hyperband": ("GP", "ASHA", 5),
+        "mobster-hyperband-stop": ("GP", "StoppingASHA", 5),
     }
 
 
