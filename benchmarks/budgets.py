@@ -163,9 +163,9 @@ class Comparison:
         ]
         return f"{sum(a < b for a, b in both)}–{sum(a > b for a, b in both)}"
 
-    def behind(self, method: str) -> tuple[int, int]:
-        """On how many tasks it ends behind the better one of ASHA and random search: surely, and at all."""
-        surely = at_all = 0
+    def behind(self, method: str) -> str:
+        """On how many tasks it ends behind the better one of ASHA and random search: surely, and (at all)."""
+        surely = at_all = tasks = 0
         for name in self.names:
             seeds = self.seeds(name, method, "asha", "random")
             if not seeds:
@@ -173,9 +173,10 @@ class Comparison:
             ends = {which: self.ends(name, which, seeds) for which in (method, "asha", "random")}
             better = min(("asha", "random"), key=lambda which: statistics.mean(ends[which]))
             mean, error = mean_and_error([a - b for a, b in zip(ends[method], ends[better], strict=True)])
+            tasks += 1
             at_all += mean > 0
             surely += mean > max(error, 0.0) and mean > 0
-        return surely, at_all
+        return f"{surely} ({at_all}) of {tasks}"
 
     def every(self, method: str) -> list[Found]:
         return [found for (_, which), each in self.runs.items() if which == method for found in each.values()]
@@ -185,12 +186,11 @@ class Comparison:
 
     def row(self, method: str) -> tuple[str, ...]:
         every, lates = self.every(method), self.lates(method)
-        surely, at_all = self.behind(method)
         return (
             method,
             *(self.share(method, other) for other in ("asha", "asha-before")),
             *(self.pairs(method, other) for other in ("asha", "asha-before", "random", "mobster-before")),
-            f"{surely} ({at_all}) of {len(self.names)}",
+            self.behind(method),
             f"{sum(lates)} of {len(lates)}",
             f"{statistics.mean(found['processor'] for found in every):.1f} s",
         )
@@ -211,7 +211,8 @@ HEADS = (
 
 
 def report(part: str, results: Results, options: Namespace) -> Iterator[str]:
-    yield f"{options.trainings:g} trainings per worker, seeds 0 to {options.seeds - 1}."
+    yield f"{options.trainings:g} trainings per worker, seeds 0 to {options.seeds - 1}, as far as they are on record: the last"
+    yield "column but one has the number of runs."
     for count in numbers(options.workers):
         comparison = Comparison(results, SETS[part], count)
         rows = [comparison.row(method) for method in comparison.methods]
