@@ -114,7 +114,7 @@ class SearchCV(BaseSearchCV):
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> SearchCV:
         """Search, and refit the best on all of the data."""
-        estimator = self.estimator
+        estimator: Any = self.__dict__["estimator"]
         try:
             with tempfile.TemporaryDirectory() as folder:
                 if self.resource not in (None, SAMPLES) and goes_on(estimator, self.resource):

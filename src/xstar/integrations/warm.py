@@ -22,7 +22,7 @@ except ImportError as error:
 
 TOTAL = "n_estimators"
 ADDED = "max_iter"
-"""Iterations of one call of ``fit``, which a warm start adds to earlier ones; but of histogram boosting they are a total, too."""
+"""Iterations of one call of ``fit``, which a warm start adds to earlier ones; of histogram boosting they are a total, too."""
 
 
 def goes_on(estimator: Any, resource: str) -> bool:
