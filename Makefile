@@ -14,7 +14,7 @@ export NO_MKDOCS_2_WARNING := 1
 KILLS ?= 1000
 SEED ?= 0
 
-.PHONY: help demo test test-all soak lint format docs bench bench-peers clean
+.PHONY: help demo test test-all soak lint format docs bench bench-quick bench-peers clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ docs: .venv/.installed  ## build the documentation into site/
 
 bench: .venv/.installed  ## list the benchmarks; NAME=quality ARGS="--seeds 2" runs one
 	$(BIN)/python -m benchmarks$(if $(NAME),.$(NAME)) $(ARGS)
+
+bench-quick: .venv/.installed  ## the headline ratios in under ten minutes, beside the peers that are installed (all: make bench-peers)
+	$(if $(wildcard .venv-peers/.installed),.venv-peers/bin,$(BIN))/python -m benchmarks.quick $(ARGS)
 
 .venv-peers/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv-peers

@@ -1,6 +1,7 @@
 """Weights and structure at once on MNIST: the two experiments of the paper's "Hyper-Parameter Optimization".
 
     python -m benchmarks.cotrain --mnist mnist.npz [--experiments layers activations] [--minutes 8] [--seeds 5] [--device cuda]
+    python -m benchmarks.cotrain --mnist mnist.npz --experiments activations --iterations 1000000 --checkpoints DIR --minutes 9
 
 Layer selection (31 bits): 32 hidden layers of 128 ReLU units, X_(k+2) = X_(k+1) + m_k H_(k+1)(X_(k+1)), gradients clipped to
 norm 2. Activation selection (3,072 bits): 3 hidden layers of 1,024 units, each tanh (0) or ReLU (1). cGA, PBIL-λ and PBIL-ε; in
@@ -12,6 +13,9 @@ rate, the initial weights. Here: as many iterations as the time allows (``--iter
 together), a first rate of 0.01 (``--rate``), normal weights of variance 1/fan-in and biases 0 (the default of Chainer, which
 the paper used), all 60,000 training images in shuffled epochs, pixels / 255.
 
+A run of many iterations may take several calls: with ``--checkpoints``, one that is not done after ``--minutes`` leaves a file
+there, and the next call goes on from it, number by number.
+
 All methods and seeds of an experiment run side by side (``workloads/cotraining.py``) and are one line of the records. A machine
 with a GPU needs numpy and torch only, and no repository: name the commit in XSTAR_COMMIT and a folder with ``--records``.
 """
@@ -22,6 +26,7 @@ import statistics
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from benchmarks.harness.experiment import Experiment, Part, main
@@ -52,6 +57,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--experiments", nargs="+", choices=list(PAPER), default=list(PAPER))
     parser.add_argument("--iterations", type=int, help="of each experiment; without it, what --minutes allow")
     parser.add_argument("--minutes", type=float, default=8.0, help="for all experiments together, start included")
+    parser.add_argument("--checkpoints", type=Path, metavar="DIR", help="go on from call to call; needs --iterations")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--rate", type=float, default=0.01, help="the first step size of the weights")
     parser.add_argument("--device", default="", help="cuda where there is one, else cpu")
@@ -89,10 +95,38 @@ def run(task: Task, options: Namespace) -> Found:
         remaining = 60.0 * task["minutes"] - (time.perf_counter() - begun)
         # A tenth is left for the tests, and for steps that get slower than the first ones.
         iterations = int(0.9 * remaining / each) // 1000 * 1000 or 1000
-    found = experiment.run(iterations)
+    kept = checkpoint(task, options)
+    if kept is None:
+        experiment.reset()
+        found = experiment.run(iterations)
+    else:
+        found = continued(experiment, iterations, kept, begun + 60.0 * options.minutes)
     where = torch.cuda.get_device_name() if device.type == "cuda" else "CPU"
     precision = "TF32" if device.type == "cuda" else "float32"
     return {**significant(found), "device": where, "precision": precision, "images": len(data["x_train"])}
+
+
+def checkpoint(task: Task, options: Namespace) -> Path | None:
+    """The file of a long run, if it is to go on from call to call."""
+    if options.checkpoints is None:
+        return None
+    if options.iterations is None:
+        raise SystemExit("--checkpoints needs --iterations: the number of which all calls together make")
+    return Path(options.checkpoints) / f"{task.problem}-{task['iterations']}-{task['seeds']}-{task['rate']:g}.pt"
+
+
+def continued(experiment: Any, iterations: int, kept: Path, until: float) -> dict[str, Any]:
+    """Go on from the checkpoint, if there is one, and leave one if the time ends before the run does."""
+    from benchmarks.workloads import cotraining_state
+
+    experiment.reset()
+    if kept.exists():
+        cotraining_state.load(experiment, kept)
+    found: dict[str, Any] | None = experiment.run(iterations, until)
+    if found is None:
+        cotraining_state.save(experiment, kept)
+        raise SystemExit(f"{kept} has {experiment.done:,} of {iterations:,} iterations: call again to go on")
+    return found
 
 
 def quartiles(values: list[float]) -> str:

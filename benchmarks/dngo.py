@@ -4,6 +4,7 @@
     python -m benchmarks.dngo --part figure1     [--sizes 100,1000,10000,100000] [--methods …]
     python -m benchmarks.dngo --part head        [--sizes 1000,10000,100000,1000000] [--device cuda]
     python -m benchmarks.dngo --part workers     [--seeds 10] [--methods …] [--workers 800] [--trials 2500]
+    python -m benchmarks.dngo --part variants    [--seeds 10] [--methods …] [--problems hartmann6]
     python -m benchmarks.dngo --part calibration [--seeds 5] [--problems branin,hartmann6] [--sizes 50,200,1000]
 
 table1: the best loss after 200, 200, 50, 100 and 100 evaluations. The runs are those of ``benchmarks.quality``, in its file of
@@ -17,6 +18,9 @@ measured in a process of its own, whose peak memory is told, too.
 head: the time to add an observation to the sums, to make the posterior from them, and to predict at 1,000 points; and to train
 the networks, on a GPU if asked for.
 
+variants: the searches of Table 1 by DNGO as the paper has it, as it is here, and with single settings of the one in the other:
+how many networks, how many draws of θ, exploring suggestions, straightened losses, and the activation of the basis.
+
 workers: ``workloads/captions.py``. calibration: ``workloads/calibration.py``; ``--write`` draws the picture of the docs, too.
 """
 
@@ -26,21 +30,22 @@ import contextlib
 import io
 import statistics
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main, numbers
-from benchmarks.harness.methods import LIBRARIES, METHODS, run_search
+from benchmarks.harness.methods import LIBRARIES, METHODS, Xstar, decide, run_search
 from benchmarks.harness.problems import at_hand, available
-from benchmarks.harness.records import Found, Task, best_after, significant
+from benchmarks.harness.records import Found, Task, best_after, improvements, significant
 from benchmarks.harness.report import Results, cell, table
 from benchmarks.harness.run import Libraries
 from benchmarks.workloads import calibration, captions
 from benchmarks.workloads.linear_head import head_times
 from benchmarks.workloads.suggestion_time import PROBLEM, suggestion_time
+from xstar import problems
 from xstar.models.blas import single_threaded
-from xstar.searchers import DNGO, Random
+from xstar.searchers import DNGO, Random, Searcher
 
 TABLE1 = {
     "branin": (200, 200, "0.398"),
@@ -52,14 +57,36 @@ TABLE1 = {
 """Problem → evaluations counted, evaluations of a run, and what the paper has for DNGO (its errors in percent)."""
 SLOWEST = {"optuna-gp": 1000, "xstar-gp": 100_000, "optuna-tpe": 100_000}
 """Observations beyond which a method is not asked: at 1,000 Optuna's GP takes seconds already."""
+PAPER = {"networks": 1, "samples": 10, "straighten": False, "explore_every": 0, "pending": "fantasies"}
+VARIANTS = {
+    "ours": DNGO(),
+    "ours: ReLU": DNGO(activation="relu"),
+    "ours: ReLU and tanh last": DNGO(activation="relu-tanh"),
+    "ours: three draws of θ": DNGO(samples=3),
+    "ours: nothing explores": DNGO(explore_every=0),
+    "ours: not straightened": DNGO(straighten=False),
+    "paper": DNGO(**PAPER),
+    "paper: ReLU": DNGO(**PAPER, activation="relu"),
+    "paper: exploring": DNGO(**{**PAPER, "explore_every": 4}),
+    "paper: ten networks": DNGO(**{**PAPER, "networks": 10, "samples": 1}),
+}
+"""``ours`` has ten networks with a draw of θ each, ``paper`` one network with ten; both have the quadratic mean, and tanh."""
+BASIN = -3.25
+"""Below it a search has found the lowest basin of Hartmann's function: the second lowest ends at -3.203."""
 CROWD = ("xstar-dngo", "xstar-random", "optuna-tpe")
+SEARCHERS: dict[str, Callable[[], Searcher]] = {
+    "xstar-dngo": DNGO,
+    "xstar-dngo-fantasies": lambda: DNGO(pending="fantasies"),
+    "xstar-random": Random,
+}
+"""Ours of the part ``workers``; with ``fantasies`` all that runs is fantasised, however much that is."""
 
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--seeds", type=int)
     parser.add_argument("--methods")
     parser.add_argument("--sizes")
-    parser.add_argument("--problems", default="branin,hartmann6", help="of the calibration")
+    parser.add_argument("--problems", help="of the calibration and the variants")
     parser.add_argument("--workers", type=int, default=800)
     parser.add_argument("--trials", type=int, default=2500)
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
@@ -86,6 +113,43 @@ def table1_report(results: Results, options: Namespace) -> Iterator[str]:
         rows.append((problem, str(count), paper, *(cell(each, most=options.seeds) for each in best)))
     yield from table(["problem", "evaluations", "the paper's DNGO", *results.methods], rows)
     yield from ("", f"Mean ± standard error of {options.seeds} seeds.")
+
+
+# ---------------------------------------------------------------- variants
+
+
+def variant_tasks(options: Namespace) -> list[Task]:
+    methods = chosen_from(options.methods, VARIANTS, "--methods")
+    return [
+        Task.of(seed, problem, method, part="variants", evaluations=TABLE1[problem][1])
+        for seed in range(options.seeds)
+        for problem in chosen_from(options.problems, TABLE1, "--problems")
+        for method in methods
+    ]
+
+
+def run_variant(task: Task, options: Namespace) -> Found:
+    problem = problems.get(task.problem)
+    optimiser = Xstar(problem.space, task.seed, None, VARIANTS[task.method])
+    steps = [decide(optimiser, problem) for _ in range(task["evaluations"])]
+    spent = statistics.mean(1e3 * step.processor for step in steps)
+    return {"best": improvements(step.loss for step in steps), "processor": significant(spent)}
+
+
+def variant_report(results: Results, options: Namespace) -> Iterator[str]:
+    for problem in results.problems:
+        count, _, paper = TABLE1[problem]
+        rows = []
+        for method in results.methods:
+            of = [record.found for record in results.of(problem, method)]
+            ends = [[best_after(found["best"], n) for found in of] for n in (count // 2, count)]
+            row = [method, *(cell(end, "{:.4f} ± {:.4f}", most=options.seeds) for end in ends)]
+            if problem == "hartmann6":
+                row.append(f"{sum(end < BASIN for end in ends[1])} of {len(of)}")
+            rows.append((*row, f"{statistics.mean(found['processor'] for found in of):.0f}" if of else "–"))
+        heads = ["variant", f"after {count // 2}", f"after {count}"]
+        heads += ["in the lowest basin"] * (problem == "hartmann6") + ["ms per decision"]
+        yield from (f"{problem}, {options.seeds} seeds; the paper's DNGO: {paper}.", "", *table(heads, rows), "")
 
 
 # ---------------------------------------------------------------- Figure 1
@@ -157,7 +221,7 @@ def head_report(results: Results, options: Namespace) -> Iterator[str]:
 
 
 def worker_tasks(options: Namespace) -> list[Task]:
-    methods = chosen_from(options.methods, CROWD, "--methods")
+    methods = chosen_from(options.methods, [*SEARCHERS, "optuna-tpe"], "--methods")
     return [
         Task.of(seed, "captions", method, workers=options.workers, trials=options.trials)
         for seed in range(options.seeds)
@@ -170,7 +234,7 @@ def run_workers(task: Task, options: Namespace) -> Found:
     with contextlib.redirect_stderr(io.StringIO()):  # a line for each of two thousand failures
         if task.method == "optuna-tpe":
             return captions.tpe(workers, trials, task.seed)
-        return captions.ours(DNGO() if task.method == "xstar-dngo" else Random(), workers, trials, task.seed)
+        return captions.ours(SEARCHERS[task.method](), workers, trials, task.seed)
 
 
 def worker_report(results: Results, options: Namespace) -> Iterator[str]:
@@ -236,6 +300,11 @@ EXPERIMENT = Experiment(
             defaults={"seeds": 10, "methods": "xstar-dngo,xstar-gp,optuna-tpe,smac"},
             records="quality",
         ),
+        "variants": Part(
+            "What of the paper's DNGO matters",
+            *(variant_tasks, run_variant, variant_report),
+            defaults={"seeds": 10, "methods": ",".join(VARIANTS), "problems": "hartmann6"},
+        ),
         "figure1": Part(
             "Figure 1: processor time of a suggestion, and peak memory",
             *(figure1_tasks, run_figure1, figure1_report, LIBRARIES),
@@ -255,7 +324,7 @@ EXPERIMENT = Experiment(
         "calibration": Part(
             "How often the truth lies within predictive intervals",
             *(calibration_tasks, run_calibration, calibration_report),
-            defaults={"seeds": 5, "sizes": "50,200,1000"},
+            defaults={"seeds": 5, "sizes": "50,200,1000", "problems": "branin,hartmann6"},
             figures=pictures,
         ),
     },

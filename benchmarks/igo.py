@@ -1,6 +1,6 @@
 """First hitting times of the natural-gradient cores: the paper's Figures 1 and 4, and what it leaves as future work.
 
-    python -m benchmarks.igo [--large] [--most 1000] [--runs 10] [--processes 1] [--write]
+    python -m benchmarks.igo [--large] [--most 1000] [--functions OneMax] [--figures-only] [--runs 10] [--processes 1] [--write]
 
 OneMax and LeadingOnes with n from 10 to 1,000 (``--large``: 3,000), cGA with both steps, PBIL-λ and PBIL-ε; PBIL-λ with other
 α; OneMax over K values; OneMax under noise; PBIL in a study with many workers. A first hitting time is the number of calls of
@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.harness.experiment import Experiment, Part, main
+from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
 from benchmarks.harness.records import Found, Task
 from benchmarks.harness.report import FOLDER, Results, table
 from benchmarks.workloads.hitting_times import (
@@ -50,6 +50,8 @@ MOST_CALLS = 200_000
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--large", action="store_true", help="n = 3,000, too")
     parser.add_argument("--most", type=int, default=10**6, help="run nothing with a larger n")
+    parser.add_argument("--functions", default=",".join(FUNCTIONS), help="of Figures 1 and 4")
+    parser.add_argument("--figures-only", action="store_true", help="Figures 1 and 4, nothing beyond the paper")
     parser.add_argument("--runs", type=int, default=10)
 
 
@@ -63,7 +65,9 @@ def tasks(options: Namespace) -> list[Task]:
     wanted = [task("workers", "OneMax", count, "PBIL-λ") for count in WORKERS]
     wanted += [task("categorical", "OneMax", values, name) for values in CATEGORIES for name in ALGORITHMS]
     wanted += [task("noise", "OneMax", sd, name) for sd in NOISES for name in ALGORITHMS]
-    for function in FUNCTIONS:
+    if options.figures_only:
+        wanted = []
+    for function in chosen_from(options.functions, FUNCTIONS, "--functions"):
         for n in sizes:
             wanted += [task("figure 1", function, n, name) for name in reversed(ALGORITHMS)]
             wanted += [task("figure 4", function, n, str(alpha)) for alpha in reversed(ALPHAS) if n in ALPHA_SIZES]
@@ -132,8 +136,8 @@ class Cells:
     def of(self, part: str, function: str, n: int, method: str) -> Times | None:
         return self.found.get((part, function, n, method))
 
-    def sizes(self, part: str) -> list[int]:
-        return sorted({n for at, _, n, _ in self.found if at == part})
+    def sizes(self, part: str, function: str = "") -> list[int]:
+        return sorted({n for at, of, n, _ in self.found if at == part and function in ("", of)})
 
     def alphas(self, function: str) -> dict[int, list[float]]:
         """n → the medians for each α, where all were run."""
@@ -143,7 +147,8 @@ class Cells:
     def table(self, head: str, part: str, function: str, methods: Sequence[str], form: str = "{}") -> Iterator[str]:
         most = MOST_CALLS if part in ("categorical", "noise") else None
         rows = [
-            (form.format(n), *(cell(self.of(part, function, n, m), most) for m in methods)) for n in self.sizes(part)
+            (form.format(n), *(cell(self.of(part, function, n, m), most) for m in methods))
+            for n in self.sizes(part, function)
         ]
         yield from (*table([head, *methods], rows), "")
 
@@ -153,15 +158,21 @@ def report(results: Results, options: Namespace) -> Iterator[str]:
     yield f"{options.runs} runs each. Median number of calls until the optimum is drawn (quartiles); runs that ended without it"
     yield from ("count as infinitely long.", "")
     for function in FUNCTIONS:
+        if not cells.sizes("figure 1", function):
+            continue
         yield from (f"## {function} (Figure 1)", "", f"![{function}](igo-figure1-{function.lower()}.svg)", "")
         yield from cells.table("n", "figure 1", function, names, "{:,}")
     yield from ("## Robustness to α (Figure 4)", "", "Median over that of the best α, PBIL-λ.", "")
     for function in FUNCTIONS:
-        rows = []
+        rows: list[tuple[str, ...]] = []
+        if not cells.sizes("figure 4", function):
+            continue
         for n, medians in cells.alphas(function).items():
             shares = [f"{value / min(medians):.2f}" if math.isfinite(value) else "no hit" for value in medians]
             rows.append((f"{function}, n = {n}", *shares))
         yield from (*table(["", *(f"α = {alpha:g}" for alpha in ALPHAS)], rows), "")
+    if not cells.sizes("workers"):
+        return
     yield from ("## OneMax over K values, 100 variables", "")
     yield from ("n = 100 (K − 1) parameters; K = 2 is the Bernoulli family.", "")
     yield from cells.table("K", "categorical", "OneMax", names)
@@ -178,9 +189,10 @@ def report(results: Results, options: Namespace) -> Iterator[str]:
 
 def figures(results: Results, options: Namespace) -> dict[Path, str]:
     cells, made = Cells(results), {}
-    sizes = cells.sizes("figure 1")
     for function in FUNCTIONS:
-        series = []
+        sizes, series = cells.sizes("figure 1", function), []
+        if not sizes:
+            continue
         for name in ALGORITHMS:
             times = {n: cells.of("figure 1", function, n, name) for n in sizes}
             hits = {n: each for n, each in times.items() if each and math.isfinite(median(each))}

@@ -1,6 +1,6 @@
 """MOBSTER against ASHA in simulated time: how much sooner it reaches the regret that ASHA ends with.
 
-    python -m benchmarks.mobster [--part time|figure5] [--problems …] [--workers 2,4,8,16] [--seeds 5] [--trainings 6]
+    python -m benchmarks.mobster [--part time|figure3|figure5] [--problems …] [--workers 2,4,8,16] [--seeds 5] [--trainings 6]
                                  [--kernels] [--large] [--write]
 
 On the surrogates of all LCBench tasks, Klein's CNN curves and NAS-Bench-201; ``harness/simulated.py`` says what time and regret
@@ -11,6 +11,9 @@ are. y★ is the lowest loss that any method reported in any run on the problem.
 and of all problems the geometric mean; where MOBSTER never gets there, the whole time is taken. With ``--kernels``, the paper's
 Figure 4: the final mean regret of every surrogate and both variants, on four workers. With ``--large``, ASHA, MOBSTER and DNGO
 under ASHA where there are many trials: on 64 workers, for three trainings each. The report shows all that is on record.
+
+The part ``figure3`` is the paper's Figure 3 as a table: successive halving from one epoch on and all brackets of Hyperband,
+by promotion and by stopping, with configurations at random and from the model; and how often each is ahead of its counterpart.
 
 The part ``figure5`` is the paper's Figure 5 as a table: the mean regret of all methods that MOBSTER is compared with, by their
 names in the paper, after a third of the time and at its end.
@@ -32,6 +35,8 @@ from benchmarks.harness.records import Found, Record, Task, best_after
 from benchmarks.harness.report import Results, cell, ranks, table
 from benchmarks.harness.run import Libraries
 from benchmarks.harness.simulated import regret_curve, run_simulated, share_of_time
+from xstar.problems import get
+from xstar.schedulers import ASHA, Scheduler, StoppingASHA
 from xstar.searchers import DNGO, GP, Random, Searcher
 
 SURROGATES = ("matern-warped", "matern", "decay", "decay-0", "decay-1")
@@ -42,6 +47,22 @@ VARIANTS = {"promotion": "", "stopping": "-stop"}
 GRID = 2000
 FIGURE5 = ("a-rs", "s-hb", "s-bohb", "a-bo", "asha", "ts", "boca", "mobster")
 """The methods of the paper's Figure 5; ``ts`` is its Dragonfly, ``boca`` its Dragonfly-MF."""
+FIGURE3 = tuple(
+    f"{kind}{brackets}{variant}"
+    for kind in ("asha", "mobster")
+    for brackets in ("", "-hyperband")
+    for variant in VARIANTS.values()
+)
+"""Random or from the model × one bracket or all × promotion or stopping."""
+DUELS = {
+    "promotion against stopping": [(name, f"{name}-stop") for name in FIGURE3 if not name.endswith("-stop")],
+    "r_min = 1 against Hyperband": [
+        (name, name.replace("-stop", "") + "-hyperband" + "-stop" * name.endswith("-stop"))
+        for name in FIGURE3
+        if "hyperband" not in name
+    ],
+    "model against random": [(name, name.replace("mobster", "asha")) for name in FIGURE3 if name.startswith("mobster")],
+}
 SHARES = (1 / 3, 1.0)
 
 
@@ -184,17 +205,59 @@ def report(results: Results, options: Namespace) -> Iterator[str]:
     yield from ("", *large(results, options.seeds))
 
 
-# ---------------------------------------------------------------- Figure 5
+# ---------------------------------------------------------------- Figures 3 and 5
+
+
+def simulations(options: Namespace, methods: tuple[str, ...]) -> list[Task]:
+    return [
+        task_of(seed, count, name, method, options.trainings)
+        for seed in range(options.seeds)
+        for name in available(options.problems)
+        for count in numbers(options.workers)
+        for method in methods
+    ]
+
+
+def figure3_tasks(options: Namespace) -> list[Task]:
+    return simulations(options, FIGURE3)
+
+
+def run_figure3(task: Task, options: Namespace) -> Found:
+    searcher = GP() if task.method.startswith("mobster") else Random()
+    return run_simulated(task, None, searcher, ladder_of(task.method, get(task.problem).budgets[-1]))
+
+
+def ladder_of(method: str, budget: int) -> Scheduler:
+    """With the rules of the paper: from one epoch on, each rung η times the last."""
+    rules = {"min_budget": 1, "ladder": "bottom", "last_rung": "eta", "brackets": None if "hyperband" in method else 1}
+    return StoppingASHA(budget, **rules) if method.endswith("-stop") else ASHA(budget, **rules)
+
+
+def figure3_report(results: Results, options: Namespace) -> Iterator[str]:
+    yield from regret_tables(results, options, FIGURE3)
+    yield from (
+        "",
+        "Of all problems, workers and seeds, how many end with the lower regret by the one – by the other:",
+        "",
+    )
+    for what, pairs in DUELS.items():
+        told = [f"{one} {wins}–{losses}" for one, wins, losses in (duel(results, *pair) for pair in pairs)]
+        yield f"* {what}: {', '.join(told)}"
+
+
+def duel(results: Results, one: str, other: str) -> tuple[str, int, int]:
+    """How often ``one`` ends lower than ``other``, and how often higher."""
+    ends: dict[str, dict[tuple[object, ...], float]] = {one: {}, other: {}}
+    for method, found in ends.items():
+        for record in results.of(method=method):
+            task = record.task
+            found[task.problem, task.seed, task["workers"]] = record.found["best"][-1][1]
+    both = [(ends[one][key], ends[other][key]) for key in ends[one] if key in ends[other]]
+    return one, sum(a < b for a, b in both), sum(a > b for a, b in both)
 
 
 def figure5_tasks(options: Namespace) -> list[Task]:
-    return [
-        task_of(seed, count, name, method, options.trainings)
-        for name in available(options.problems)
-        for count in numbers(options.workers)
-        for seed in range(options.seeds)
-        for method in FIGURE5
-    ]
+    return simulations(options, FIGURE5)
 
 
 def run_figure5(task: Task, options: Namespace) -> Found:
@@ -202,12 +265,18 @@ def run_figure5(task: Task, options: Namespace) -> Found:
 
 
 def figure5_report(results: Results, options: Namespace) -> Iterator[str]:
+    yield from regret_tables(results, options, FIGURE5)
+
+
+def regret_tables(results: Results, options: Namespace, methods: tuple[str, ...]) -> Iterator[str]:
     length = f"{options.trainings:g} trainings per worker"
     yield f"Mean regret of {options.seeds} seeds after a third of the time, and at its end; {length}."
     for count in numbers(options.workers):
-        rows, placed = [], {method: [] for method in FIGURE5}
+        rows, placed = [], {method: [] for method in methods}
         for name in results.problems:
-            runs = {method: [record.found for record in results.of(name, method, workers=count)] for method in FIGURE5}
+            runs = {method: [record.found for record in results.of(name, method, workers=count)] for method in methods}
+            if not any(runs.values()):
+                continue
             lowest = min(found["best"][-1][1] for each in runs.values() for found in each)
             means = {
                 method: [
@@ -220,20 +289,20 @@ def figure5_report(results: Results, options: Namespace) -> Iterator[str]:
             for method, rank in zip(means, ends, strict=True):
                 placed[method].append(rank)
             shown = (
-                " → ".join(f"{mean:.3g}" for mean in means[method]) if method in means else "–" for method in FIGURE5
+                " → ".join(f"{mean:.3g}" for mean in means[method]) if method in means else "–" for method in methods
             )
             rows.append((name, *shown))
         rows.append(
             ("mean rank at the end", *(f"{statistics.mean(each):.2f}" if each else "–" for each in placed.values()))
         )
-        yield from ("", f"{count} workers:", "", *table(["problem", *FIGURE5], rows))
+        yield from ("", f"{count} workers:", "", *table(["problem", *methods], rows))
 
 
 USUAL = {"problems": ",".join((*LCBENCH, "klein-cnn", *NB201)), "workers": "2,4,8,16", "seeds": 5, "trainings": 6.0}
 FEW = {
     "problems": ",".join(("curves-mlp", "curves-optimizer", *LCBENCH_FOUR)),
     "workers": "8",
-    "seeds": 3,
+    "seeds": 10,
     "trainings": 4.0,
 }
 SURROGATE = Libraries(also=("onnxruntime",))
@@ -245,6 +314,9 @@ EXPERIMENT = Experiment(
     description=__doc__,
     parts={
         "time": Part("Share of the time", tasks, run, report, SURROGATE, USUAL),
+        "figure3": Part(
+            "Figure 3", figure3_tasks, run_figure3, figure3_report, SURROGATE, FEW, records="mobster-figure3"
+        ),
         "figure5": Part(
             "Figure 5", figure5_tasks, run_figure5, figure5_report, SURROGATE, FEW, records="mobster-figure5"
         ),

@@ -1,7 +1,7 @@
 """NASBOT on the synthetic functions of its paper (C.4), its ablations (Figure 7), and how long a suggestion takes.
 
-    python -m benchmarks.nasbot [--part time|search|ablation|kernels] [--functions f1,f2,f3] [--workers 1,4] [--seeds 10]
-                                [--evaluations 100] [--repeats 5] [--processes 1] [--write]
+    python -m benchmarks.nasbot [--part time|search|ablation|kernels|spectra] [--functions f1,f2,f3] [--workers 1,4]
+                                [--seeds 10] [--evaluations 100] [--draws 3] [--repeats 5] [--processes 1] [--write]
 
 ``time``      processor time of one suggestion after t = 25, 50, 100, 200 evaluated networks, with the paper's number of
               evaluations of the acquisition, 25 √t. The median of several suggestions; a refit is counted at the share of
@@ -10,6 +10,8 @@
               Workers finish in the order in which they began: with four, a suggestion does not know of the last three.
 ``ablation``  NASBOT with parts of its kernel, with some of the modifiers, and with other powers p, p̄.
 ``kernels``   how well models with other terms predict: fitted to the first 60 networks of a search, asked for the next 40.
+``spectra``   the lowest eigenvalue of matrices of the kernel's normalised term, over random networks, for p̄ = 1, 1.5 and 2
+              and many scales. A covariance has none below 0.
 
 Inside, lower is better: records hold the negated values of the functions.
 """
@@ -27,7 +29,17 @@ import xstar as xs
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main, numbers
 from benchmarks.harness.records import Found, Task, improvements, significant
 from benchmarks.harness.report import Results, cell, table
-from benchmarks.workloads.nasbot_models import DOMAINS, KERNELS, SEEN, kernel_errors, suggestion_time
+from benchmarks.workloads.nasbot_models import (
+    DOMAINS,
+    KERNELS,
+    POWERS,
+    SCALES,
+    SEEN,
+    SPECTRA,
+    kernel_errors,
+    lowest_eigenvalues,
+    suggestion_time,
+)
 from xstar.nets import synthetic
 from xstar.searchers import DNGO, NASBOT, Evolution, NetworkRandom, Searcher, TreeBO
 
@@ -50,6 +62,9 @@ METHODS: dict[str, Searcher] = {
 }
 MAIN = ("nasbot", "evolution", "nasbot-random", "treebo")
 ABLATION = ("nasbot", *(method for method in METHODS if method not in MAIN))
+NETWORKS = 120
+ROUNDING = 1e-9
+"""An eigenvalue above minus this is none."""
 TIMES = (25, 50, 100, 200)
 PAPER_SECONDS = 46.0
 
@@ -59,6 +74,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--workers", default="1,4")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--evaluations", type=int, default=100)
+    parser.add_argument("--draws", type=int, default=3, help="of random networks for the spectra")
     parser.add_argument("--repeats", type=int, default=5, help="suggestions whose median time is taken")
 
 
@@ -165,6 +181,31 @@ def kernel_report(results: Results, options: Namespace) -> Iterator[str]:
     yield from ("", *table(["kernel", *results.problems], rows))
 
 
+# ---------------------------------------------------------------- spectra
+
+
+def spectrum_tasks(options: Namespace) -> list[Task]:
+    return [Task.of(seed, domain, "spectra", networks=NETWORKS) for seed in range(options.draws) for domain in SPECTRA]
+
+
+def run_spectra(task: Task, options: Namespace) -> Found:
+    return {"lowest": lowest_eigenvalues(task.problem, task["networks"], task.seed)}
+
+
+def spectrum_report(results: Results, options: Namespace) -> Iterator[str]:
+    yield f"The lowest eigenvalue of exp(-Σ β d̄^p̄), β from {SCALES[0]:g} to {SCALES[-1]:g}, over {NETWORKS} random networks,"
+    yield "as a share of the diagonal: the lowest over β of each draw, and in brackets at how many β it is below 0."
+    rows = []
+    for domain in results.problems:
+        cells = []
+        for power in POWERS:
+            found = [record.found["lowest"][f"{power:g}"] for record in results.of(domain)]
+            below = [sum(value < -ROUNDING for value in each) for each in found]
+            cells.append(", ".join(f"{min(each):.1%} ({n})" for each, n in zip(found, below, strict=True)))
+        rows.append((domain, *cells))
+    yield from ("", *table(["networks", *(f"p̄ = {power:g}" for power in POWERS)], rows))
+
+
 EXPERIMENT = Experiment(
     name="nasbot",
     title="NASBOT",
@@ -175,6 +216,7 @@ EXPERIMENT = Experiment(
         "search": Part("Search", search_tasks, search, search_report),
         "ablation": Part("Ablations", ablation_tasks, search, search_report),
         "kernels": Part("Kernels", kernel_tasks, run_kernels, kernel_report),
+        "spectra": Part("Eigenvalues", spectrum_tasks, run_spectra, spectrum_report),
     },
     arguments=arguments,
 )

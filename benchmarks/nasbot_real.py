@@ -2,6 +2,7 @@
 
     python -m benchmarks.nasbot_real --part mlp   [--seeds 3] [--first 3] [--evaluations 50] [--problems naval,protein]
     python -m benchmarks.nasbot_real --part cells [--seeds 10] [--evaluations 500]
+    python -m benchmarks.nasbot_real --part carries [--seeds 10] [--evaluations 150]
                                      [--methods …] [--processes 1] [--write]
 
 *MLPs.* ``workloads/mlp_training.py`` says how they are trained; the paper took 20,000 iterations on all rows and networks of up
@@ -14,6 +15,8 @@ naval, so figures to be quoted begin at seed 3. Needs torch.
 *Cells.* All 15,625 cells of NAS-Bench-201 with their validation errors on CIFAR-10 after 200 epochs, the mean of two or three
 runs. How many evaluations does it take until one of the six cells is evaluated whose test accuracy is ``TARGET`` % or more? A
 cell that is asked for twice counts twice. The methods in ``EDGES`` see six categorical parameters, the others a cell.
+
+*Carries.* The same searches by NASBOT with and without each of its parts (``VARIANTS``), and by evolution: what does the work?
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ from benchmarks.harness.problems import at_hand
 from benchmarks.harness.records import Task, best_after
 from benchmarks.harness.report import Results, row_of_cells, table
 from benchmarks.harness.run import Libraries
-from benchmarks.workloads.architecture_search import CELLS, EDGES, FINAL, NETWORKS, TARGET, run_cells, run_mlp
+from benchmarks.workloads.architecture_search import CELLS, EDGES, FINAL, NETWORKS, TARGET, VARIANTS, run_cells, run_mlp
 from benchmarks.workloads.mlp_training import FILES, TRAINING
 from xstar.problems import data
 
@@ -90,6 +93,15 @@ def cell_tasks(options: Namespace) -> list[Task]:
     return tasks(options, at_hand([CELLS]), EVERY, target=TARGET)
 
 
+def carry_tasks(options: Namespace) -> list[Task]:
+    return [
+        Task.of(seed, problem, method, evaluations=options.evaluations, target=TARGET)
+        for seed in range(options.first, options.first + options.seeds)
+        for problem in at_hand([CELLS])
+        for method in (*VARIANTS, "evolution")
+    ]
+
+
 def cell_report(results: Results, options: Namespace) -> Iterator[str]:
     cap, rows = options.evaluations, []
     yield f"Evaluations until a cell with a test accuracy of {TARGET} % or more on CIFAR-10 was evaluated: the six best of"
@@ -129,6 +141,14 @@ EXPERIMENT = Experiment(
             cell_report,
             Libraries({"optuna-tpe": "optuna"}, ("POT",)),
             {"seeds": 10, "evaluations": 500},
+        ),
+        "carries": Part(
+            "What carries NASBOT",
+            carry_tasks,
+            run_cells,
+            cell_report,
+            Libraries(also=("POT",)),
+            {"seeds": 10, "evaluations": 150},
         ),
     },
     arguments=arguments,

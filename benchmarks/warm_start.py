@@ -4,7 +4,8 @@
 
 A source is 40 trials of GP search: of the same function ``shifted`` by a twentieth of each side, times 100, plus 1,000; of
 its negation (``opposite``), so that the best there is the worst here; or of a bowl around a random place (``unrelated``).
-``cold`` is without a source. Cells are regrets after 5, 10, 20 and 30 trials, geometric means over the seeds.
+``cold`` is without a source. Cells are regrets after 5, 10, 20 and 30 trials: geometric means over the seeds, and the factor of
+one standard error, e to the standard error of the logarithms.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 import xstar as xs
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main, names
 from benchmarks.harness.records import Found, Task, significant
-from benchmarks.harness.report import Results, table
+from benchmarks.harness.report import Results, mean_and_error, table
 from benchmarks.harness.run import Libraries
 from xstar import problems
 
@@ -96,13 +97,14 @@ def report(results: Results, options: Namespace) -> Iterator[str]:
             for source in SOURCES:
                 found = [record.found["regret"] for record in results.of(problem, method, source=source)]
                 if found:
-                    means = [_geometric([max(each[str(n)], LEAST) for each in found]) for n in marks]
-                    rows.append((problem, method, source, *(f"{mean:.3g}" for mean in means)))
+                    cells = [_geometric([max(each[str(n)], LEAST) for each in found]) for n in marks]
+                    rows.append((problem, method, source, *cells))
     yield from table(["problem", "method", "source", *(f"after {n}" for n in marks)], rows, left=3)
 
 
-def _geometric(values: list[float]) -> float:
-    return math.exp(sum(map(math.log, values)) / len(values))
+def _geometric(values: list[float]) -> str:
+    mean, error = mean_and_error([math.log(value) for value in values])
+    return f"{math.exp(mean):.3g} ×÷ {math.exp(error):.2g}"
 
 
 EXPERIMENT = Experiment(

@@ -6,10 +6,13 @@ method         what it is
 optuna-gp      Optuna's ``GPSampler``, its defaults (needs torch)
 optuna-tpe     Optuna's ``TPESampler``, its defaults; from version 5 on these are multivariate
 botorch        ``SingleTaskGP`` and ``LogExpectedImprovement`` after min(10, 2d) Sobol points; its noise is fitted, too
+hyperopt       ``fmin`` with ``tpe.suggest``, one evaluation at a time; conditional parameters are always drawn
+nevergrad      its ``NGOpt``, which chooses among its optimisers by space and number of evaluations; conditions as above
 cmaes          the package's ``CMA`` over the encoded space from its middle, σ = 0.3, one generation after the other
 smac           SMAC3's ``HyperparameterOptimizationFacade`` (a random forest); its first quarter is a Sobol design
 smac-gp        SMAC3's ``BlackBoxFacade`` (a GP), for spaces of Floats only; ten times slower than the forest
-xstar-…        ``xs.Study(space, method="…")``; ``xstar-gp-plain`` is the GP whose suggestions never explore
+xstar-…        ``xs.Study(space, method="…")``; ``xstar-gp-plain`` is the GP whose suggestions never explore,
+               ``xstar-gp-before`` the one before constants were chosen on the development set
 =============  =========================================================================================================
 
 Peers run at their own defaults. A decision is one ask and the tell that follows; making the optimiser, and importing its
@@ -29,13 +32,15 @@ from functools import partial
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import xstar as xs
+from benchmarks.harness.flat_peers import Hyperopt, Nevergrad
 from benchmarks.harness.peers import BoTorch, Cmaes, Optuna, Smac, SmacGP, gp_sampler, tpe_sampler
 from benchmarks.harness.records import Found, Task, improvements, significant
 from benchmarks.harness.run import OURS, Libraries
 from xstar import problems
 from xstar.problems import Problem
-from xstar.searchers import DNGO, GP, Searcher
+from xstar.searchers import GP, Searcher
 from xstar.searchers.auto import Auto
+from xstar.searchers.gp.settings import BEFORE
 from xstar.space import Config, Space
 
 
@@ -48,10 +53,13 @@ class Optimiser(Protocol):
     def tell(self, config: Config, loss: float) -> None:
         """The loss of the configuration just asked for."""
 
+    def fail(self, config: Config) -> None:
+        """The configuration just asked for has none: its trial raised."""
+
 
 @runtime_checkable
 class Informed(Optimiser, Protocol):
-    """One that can be handed evaluations, so that its speed can be measured at any number of them (SMAC is not)."""
+    """One that can be handed evaluations, so that its speed can be measured at any number of them."""
 
     def know(self, config: Config, loss: float) -> None:
         """An evaluation made elsewhere."""
@@ -73,6 +81,9 @@ class Xstar:
     def tell(self, config: Config, loss: float) -> None:
         self._study.tell(self._trial, loss)
 
+    def fail(self, config: Config) -> None:
+        self._study.fail(self._trial, "it raises")
+
     def know(self, config: Config, loss: float) -> None:
         self._study.add(config, loss)
 
@@ -92,9 +103,10 @@ class Method:
 
 METHODS: dict[str, Method] = {
     "xstar-gp": Method(lambda space, seed, _: Xstar(space, seed, "gp")),
+    "xstar-gp-before": Method(lambda space, seed, _: Xstar(space, seed, None, GP(**BEFORE))),
     "xstar-gp-plain": Method(lambda space, seed, _: Xstar(space, seed, None, GP(explore_every=0))),
     "xstar-dngo": Method(lambda space, seed, _: Xstar(space, seed, "dngo")),
-    "xstar-dngo-paper": Method(lambda space, seed, _: Xstar(space, seed, None, DNGO(networks=1, samples=10))),
+    "xstar-dngo-paper": Method(lambda space, seed, _: Xstar(space, seed, "dngo-paper")),
     "xstar-tpe": Method(lambda space, seed, _: Xstar(space, seed, "tpe")),
     "xstar-forest": Method(lambda space, seed, _: Xstar(space, seed, "forest")),
     "xstar-cma": Method(lambda space, seed, _: Xstar(space, seed, "cma")),
@@ -103,6 +115,8 @@ METHODS: dict[str, Method] = {
     "xstar-random": Method(lambda space, seed, _: Xstar(space, seed, "random")),
     "optuna-tpe": Method(lambda space, seed, _: Optuna(space, partial(tpe_sampler, seed)), "optuna"),
     "optuna-gp": Method(lambda space, seed, _: Optuna(space, partial(gp_sampler, seed)), "optuna"),
+    "nevergrad": Method(Nevergrad, "nevergrad"),
+    "hyperopt": Method(lambda space, seed, _: Hyperopt(space, seed), "hyperopt"),
     "cmaes": Method(lambda space, seed, _: Cmaes(space, seed), "cmaes"),
     "smac": Method(Smac, "smac"),
     "smac-gp": Method(SmacGP, "smac"),

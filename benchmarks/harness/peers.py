@@ -18,6 +18,7 @@ from __future__ import annotations
 import logging
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,21 @@ def unconditional(space: Space) -> dict[str, Parameter]:
         unknown = sorted(set(space) - set(plain))
         raise InvalidArgument("space", "must have no other kinds than the table above", unknown, "use another problem")
     return plain
+
+
+def without_conditions(space: Space) -> Space:
+    """The same parameters, all of which always take part."""
+    return Space({name: replace(given, when=None) for name, given in space.parameters.items()})  # type: ignore[type-var]
+
+
+def active_part(space: Space, value: Callable[[str], Any]) -> Config:
+    """A configuration of the parameters that take part, each with the value that ``value`` gives it."""
+    config: Config = {}
+    for name in space.structure.order:
+        active = space.structure.activity.get(name)
+        if active is None or active(config):
+            config[name] = value(name)
+    return space.parse(config)
 
 
 def from_indices(parameters: dict[str, Parameter], values: dict[str, Any]) -> Config:
@@ -80,18 +96,31 @@ def gp_sampler(seed: int) -> Any:
 
 
 class Optuna:
+    """Conditions are its own: a parameter is asked for when its parents say that it takes part."""
+
     def __init__(self, space: Space, make_sampler: Callable[[], Any]) -> None:
         optuna = quiet_optuna()
-        self._parameters = unconditional(space)
+        self._space = space
+        self._parameters = unconditional(without_conditions(space))
         self._distributions = {name: optuna_distribution(given) for name, given in self._parameters.items()}
         self._study = optuna.create_study(sampler=make_sampler())
 
     def ask(self) -> Config:
-        self._trial = self._study.ask(self._distributions)
-        return from_indices(self._parameters, self._trial.params)
+        if not self._space.structure.when:
+            self._trial = self._study.ask(self._distributions)
+            return from_indices(self._parameters, self._trial.params)
+        self._trial = self._study.ask()
+        return active_part(self._space, self._suggested)
+
+    def _suggested(self, name: str) -> Any:
+        parameter = self._parameters[name]
+        return from_indices({name: parameter}, {name: suggest(self._trial, name, parameter)})[name]
 
     def tell(self, config: Config, loss: float) -> None:
         self._study.tell(self._trial, loss)
+
+    def fail(self, config: Config) -> None:
+        self._study.tell(self._trial, state=peer("optuna").trial.TrialState.FAIL)
 
     def know(self, config: Config, loss: float) -> None:
         optuna = peer("optuna")
@@ -102,6 +131,20 @@ class Optuna:
 
 def to_index(parameter: Parameter, value: Any) -> Any:
     return parameter.options.index(value) if isinstance(parameter, Ordinal | Choice) else value
+
+
+def suggest(trial: Any, name: str, parameter: Parameter) -> Any:
+    """Ask a trial of Optuna for a number, a truth value, or the index of an option."""
+    match parameter:
+        case Float():
+            return trial.suggest_float(name, parameter.low, parameter.high, log=parameter.log)
+        case Int():
+            return trial.suggest_int(name, parameter.low, parameter.high, log=parameter.log)
+        case Ordinal():
+            return trial.suggest_int(name, 0, parameter.size - 1)
+        case Choice():
+            return trial.suggest_categorical(name, list(range(parameter.size)))
+    return trial.suggest_categorical(name, [False, True])
 
 
 def optuna_distribution(parameter: Parameter) -> Any:
@@ -125,18 +168,26 @@ class Cmaes:
     """Over the columns of the encoded space, relaxed and rounded; a generation at a time."""
 
     def __init__(self, space: Space, seed: int) -> None:
-        unconditional(space)
-        self._encoder = Encoder(space)
+        self._space, flat = space, without_conditions(space)
+        unconditional(flat)
+        self._encoder = Encoder(flat)
         n = max(self._encoder.width, 2)  # it is not defined in one dimension
         bounds = np.array([[0.0, 1.0]] * n)
         self._cma = peer("cmaes").CMA(np.full(n, 0.5), sigma=0.3, bounds=bounds, seed=seed)
         self._told: list[tuple[np.ndarray, float]] = []
+        self._worst = 0.0
 
     def ask(self) -> Config:
         self._point = self._cma.ask()
-        return self._encoder.decode(self._point[: self._encoder.width])
+        values = self._encoder.decode(self._point[: self._encoder.width])
+        return active_part(self._space, values.__getitem__)
+
+    def fail(self, config: Config) -> None:
+        """It has no word for it: as bad as the worst so far."""
+        self.tell(config, self._worst)
 
     def tell(self, config: Config, loss: float) -> None:
+        self._worst = max(self._worst, loss)
         self._told.append((self._point, loss))
         if len(self._told) == self._cma.population_size:
             self._cma.tell(self._told)
@@ -152,7 +203,8 @@ class Smac:
     def __init__(self, space: Space, seed: int, evaluations: int) -> None:
         smac, space_of = peer("smac"), peer("ConfigSpace").ConfigurationSpace
         logging.getLogger("smac").setLevel(logging.ERROR)
-        self._parameters = unconditional(space)
+        self._space = space
+        self._parameters = unconditional(without_conditions(space))
         self._folder = tempfile.TemporaryDirectory(prefix="smac-")  # it writes its run history after every evaluation
         there = space_of(seed=seed)
         there.add([configspace_parameter(name, given) for name, given in self._parameters.items()])
@@ -163,10 +215,32 @@ class Smac:
 
     def ask(self) -> Config:
         self._info = self._smac.ask()
-        return from_indices(self._parameters, dict(self._info.config))
+        values = from_indices(self._parameters, dict(self._info.config))
+        return active_part(self._space, values.__getitem__)
 
     def tell(self, config: Config, loss: float) -> None:
         self._smac.tell(self._info, peer("smac.runhistory").TrialValue(cost=loss))
+
+    def fail(self, config: Config) -> None:
+        history = peer("smac.runhistory")
+        self._smac.tell(self._info, history.TrialValue(cost=float("inf"), status=history.StatusType.CRASHED))
+
+    def know(self, config: Config, loss: float) -> None:
+        history = peer("smac.runhistory")
+        given = {name: _of_smac(parameter, config[name]) for name, parameter in self._parameters.items()}
+        made = peer("ConfigSpace").Configuration(self._smac.scenario.configspace, values=given)
+        # Its run history is a file, which it would write again after each of thousands.
+        self._smac.tell(history.TrialInfo(config=made, seed=0), history.TrialValue(cost=loss), save=False)
+
+    @property
+    def design(self) -> int:
+        """Configurations that it evaluates before its first model, whatever it was told."""
+        return len(self._smac._initial_design.select_configurations())
+
+
+def _of_smac(parameter: Parameter, value: Any) -> Any:
+    """The value under which SMAC knows ``value``: options are told apart by their numbers."""
+    return parameter.options.index(value) if isinstance(parameter, Choice | Ordinal) else value
 
 
 def configspace_parameter(name: str, parameter: Parameter) -> Any:
@@ -226,6 +300,9 @@ class BoTorch:
         self._losses.append(loss)
 
     know = tell
+
+    def fail(self, config: Config) -> None:
+        raise NotImplementedError("BoTorch has no word for a trial that fails")
 
     def _fit(self) -> Any:
         import torch

@@ -9,6 +9,7 @@ from functools import lru_cache
 from benchmarks.harness.experiment import chosen_from
 from xstar import problems
 from xstar.core.randomness import Streams
+from xstar.problems.lcbench import TABLED
 from xstar.problems.synthetic import Function, levy6
 
 FUNCTIONS = ("branin", "hartmann6", "ackley10", "rosenbrock4", "levy6")
@@ -17,7 +18,7 @@ FCNET = ("fcnet-naval", "fcnet-parkinsons", "fcnet-protein", "fcnet-slice")
 NB201 = ("nb201-cifar10", "nb201-cifar100", "nb201-imagenet16")
 FULL_BUDGET = (*FUNCTIONS, *HPOLIB, *FCNET, *NB201)
 """Where searchers are compared, one evaluation at a time."""
-LCBENCH = tuple(name for name in problems.names() if name.startswith("lcbench-") and "table" not in name)
+LCBENCH = tuple(f"lcbench-{task}" for task in TABLED)
 LCBENCH_FOUR = ("lcbench-126025", "lcbench-167168", "lcbench-168330", "lcbench-189866")
 """Of different sizes and difficulties: 95, 80, 175 and 727 s per training, best errors of 8, 15, 28 and 21 percent."""
 

@@ -13,22 +13,35 @@ import numpy as np
 from benchmarks.harness.problems import full_training
 from benchmarks.harness.records import Found, Task, significant
 from xstar import problems
+from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.simulation import improvements, simulate
 from xstar.trial import State
 
 
-def run_simulated(task: Task, method: str, searcher: Searcher | None = None) -> Found:
+def run_simulated(
+    task: Task, method: str | None, searcher: Searcher | None = None, scheduler: Scheduler | None = None
+) -> Found:
     """The settings ``workers`` and ``trainings`` of a task say for how many and how long."""
     seconds = full_training(task.problem) * task["trainings"]
     problem, begun = problems.get(task.problem), time.process_time()
-    study = simulate(problem, method, searcher=searcher, workers=task["workers"], seconds=seconds, seed=task.seed)
+    study = simulate(
+        problem,
+        method,
+        searcher=searcher,
+        scheduler=scheduler,
+        workers=task["workers"],
+        seconds=seconds,
+        seed=task.seed,
+    )
     history = study.history
+    ends = [trial.ended_at for trial in history.trials if trial.state is State.COMPLETE and trial.ended_at is not None]
     return {
         "best": [(at, loss) for at, loss in improvements(history) if at <= seconds],
         "seconds": seconds,
         "trials": len(history.trials),
         "complete": history.count(State.COMPLETE),
+        "first": min(ends, default=None),
         "processor": significant(time.process_time() - begun),
     }
 

@@ -13,12 +13,31 @@ from benchmarks.harness.methods import METHODS, Optimiser, Xstar
 from benchmarks.harness.records import Found, Task, improvements, significant
 from benchmarks.workloads.mlp_training import domain, train
 from xstar import nets, problems
+from xstar.searchers import NASBOT, Searcher
 
 FINAL = 3
 CELLS, TARGET = "nb201-cifar10", 94.3
 NETWORKS = ("nasbot", "evolution", "nasbot-random", "random")
 EDGES = {"gp-edges": "xstar-gp", "optuna-tpe": "optuna-tpe"}
 """Methods on the six edges, and what ``harness/methods.py`` calls them."""
+OTMANN = {"describe": False}
+"""The paper's kernel alone."""
+QUADRATIC = {"powers": (1.0, 2.0)}
+"""Its powers: p = 1, p̄ = 2."""
+VARIANTS: dict[str, Searcher] = {
+    "both": NASBOT(),
+    "describing term alone": NASBOT(distances="none"),
+    "OTMANN alone": NASBOT(**OTMANN),
+    "OTMANN, sampled": NASBOT(**OTMANN, samples=4),
+    "OTMANN, projected": NASBOT(**OTMANN, project=True),
+    "OTMANN, p̄ = 2": NASBOT(**OTMANN, **QUADRATIC),
+    "OTMANN, p̄ = 2, projected": NASBOT(**OTMANN, **QUADRATIC, project=True),
+    "OTMANN, p̄ = 2, sampled": NASBOT(**OTMANN, **QUADRATIC, samples=4),
+    "OTMANN, p̄ = 2, sampled, projected": NASBOT(**OTMANN, **QUADRATIC, samples=4, project=True),
+    "both, sampled": NASBOT(samples=4),
+    "both, p̄ = 2": NASBOT(**QUADRATIC),
+}
+"""NASBOT with and without each of its parts; hyperparameters at their MAP, matrices with jitter, p = p̄ = 1 unless named."""
 
 
 def milliseconds(decided: list[float]) -> float:
@@ -58,6 +77,9 @@ def run_cells(task: Task, options: Namespace) -> Found:
     if task.method in EDGES:
         optimiser = METHODS[EDGES[task.method]].make(problem.space, task.seed, task["evaluations"])
         unpack = problem.space.parse
+    elif task.method in VARIANTS:
+        space = xs.Space(cell=nets.Cell())
+        optimiser, unpack = Xstar(space, task.seed, None, VARIANTS[task.method]), lambda c: c["cell"].config
     else:
         optimiser, unpack = Xstar(xs.Space(cell=nets.Cell()), task.seed, task.method), lambda c: c["cell"].config
     losses, decided, accuracy = [], [], 0.0

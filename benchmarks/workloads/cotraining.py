@@ -32,6 +32,8 @@ from benchmarks.workloads.pairs import IGO, Bernoulli, Pairs
 BATCH = 64
 MOMENTUM, DECAY = 0.9, 1e-4
 CLIP = 2.0
+SLICE = 500
+"""Steps between two looks at the clock."""
 MOMENTS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 1.0)
 """When test errors are taken, as shares of the iterations."""
 
@@ -153,6 +155,8 @@ class Experiment:
         for seed in range(self.seeds):
             self._generation(seed)
         self.done = 0
+        self.curve: list[dict[str, Any]] = []
+        self.spent = 0.0  # seconds, of earlier calls
 
     # --- PBIL-λ on the host ---------------------------------------------------------------------------------------
 
@@ -289,19 +293,25 @@ class Experiment:
         print(f"{self.net.key:11} {self.done:7}/{iterations}  {taken['seconds']:7.1f} s  {middle}", flush=True)
         return taken
 
-    def run(self, iterations: int) -> dict[str, Any]:
-        self.reset()
-        started = time.perf_counter()
+    def run(self, iterations: int, until: float = math.inf) -> dict[str, Any] | None:
+        """From where the experiment is to the end; None where ``until``, a time of ``perf_counter``, comes first."""
+        started = time.perf_counter() - self.spent
         moments = sorted({max(1, round(share * iterations)) for share in MOMENTS})
         drops = {iterations // 2: 0.1, iterations * 3 // 4: 0.01}
-        curve = []
         for stop in sorted({*moments, *drops}):
-            self.advance(stop - self.done)
+            while self.done < stop:
+                if time.perf_counter() > until:
+                    self.spent = time.perf_counter() - started
+                    return None
+                self.advance(min(SLICE, stop - self.done))
+                self._wait()
+            if self.done > stop or (self.curve and self.curve[-1]["iteration"] == stop):
+                continue  # it was passed before the last pause
             if stop in drops:
                 self.lr.fill_(self.rate * drops[stop])
             if stop in moments:
-                curve.append(self.record(iterations, started))
-        return {"iterations": iterations, "bits": self.net.bits, "methods": list(self.methods), "curve": curve}
+                self.curve.append(self.record(iterations, started))
+        return {"iterations": iterations, "bits": self.net.bits, "methods": list(self.methods), "curve": self.curve}
 
     def seconds_per_step(self, steps: int) -> float:
         self.advance(20)

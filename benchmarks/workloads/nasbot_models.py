@@ -14,6 +14,7 @@ from xstar.models.gp import Posterior, fit, sample_fits
 from xstar.models.standardise import Targets
 from xstar.models.surrogate import Inputs, at_full_budget
 from xstar.nets import synthetic
+from xstar.nets.distance import distances
 from xstar.searchers import NASBOT
 from xstar.searchers.model_based.observations import Observations
 from xstar.searchers.model_based.schedule import last_refit
@@ -25,6 +26,10 @@ DOMAINS: dict[str, Any] = {
     "f3": xs.nets.MLP(inputs=16, outputs=1),
 }
 SEEN, ASKED = 60, 40
+SPECTRA: dict[str, Any] = {"CNNs": DOMAINS["f1"], "MLPs": DOMAINS["f2"], "cells": xs.nets.Cell()}
+POWERS = (1.0, 1.5, 2.0)
+SCALES = tuple(float(scale) for scale in np.geomspace(0.1, 100.0, 13))
+"""Values of β, the same for all four ν_str; the paper's authors search from 0.1 to 100 for p̄ = 2."""
 KERNELS: dict[str, tuple[Architectures, int]] = {
     "d and d̄, p = p̄ = 1": (Architectures(describe=False), 0),
     "the same with p̄ = 2": (Architectures(describe=False, powers=(1.0, 2.0)), 0),
@@ -92,3 +97,16 @@ def kernel_errors(function: str, method: str, seed: int) -> dict[str, float]:
         mean = np.mean(means, axis=0)
         found[name] = significant(float(np.sqrt(np.mean((mean - targets[SEEN:]) ** 2))))
     return found
+
+
+def lowest_eigenvalues(domain: str, networks: int, seed: int) -> dict[str, list[float]]:
+    """p̄ → for each β of ``SCALES``, the lowest eigenvalue of exp(-Σ β d̄_ν^p̄) over random networks; its diagonal is 1."""
+    rng = np.random.default_rng(seed)
+    drawn = [SPECTRA[domain].sample(rng) for _ in range(networks)]
+    apart = distances(drawn, normalised=True)  # (n, n, ν)
+    found: dict[str, list[float]] = {}
+    for power in POWERS:
+        total = np.sum(apart**power, axis=-1)
+        total = 0.5 * (total + total.T)
+        found[f"{power:g}"] = [float(np.linalg.eigvalsh(np.exp(-scale * total))[0]) for scale in SCALES]
+    return significant(found)

@@ -45,7 +45,7 @@ def ladder(scheduler: Scheduler, losses: np.ndarray, verdict: Verdict) -> Histor
 
 def rates(losses: np.ndarray, fresh: list[float]) -> dict[str, float]:
     """Decisions per second with so many records in the ladder."""
-    records, scheduler = len(losses), StoppingASHA(81)
+    records, scheduler = len(losses), StoppingASHA(81, min_budget=1)
     history = ladder(scheduler, losses, Verdict.STOP)
     reports = [Report(records + i, 0, 1, {"value": loss}) for i, loss in enumerate(fresh)]
     start = time.process_time()
@@ -56,7 +56,7 @@ def rates(losses: np.ndarray, fresh: list[float]) -> dict[str, float]:
         verdict = scheduler.judge(history, report)
         history.extend([ev.Reported(report.trial, 1, report.metrics, 0.0, verdict=verdict)])
     recorded = time.process_time()
-    promoting = ASHA(81)
+    promoting = ASHA(81, min_budget=1)
     history = ladder(promoting, losses, Verdict.PAUSE)
     promotions = min(VERDICTS, records // promoting.eta)  # more are not due
     begun = time.process_time()

@@ -36,7 +36,7 @@ if __name__ == "__main__":
         "sync-vs-async",
         {
             "synchronous: a rung is filled first": Hyperband(27, brackets=1),
-            "asynchronous (ASHA): no one waits": ASHA(27),
+            "asynchronous (ASHA): no one waits": ASHA(27, last_rung="ratio"),
         },
         workers=4,
         seconds=90.0,
@@ -45,7 +45,10 @@ if __name__ == "__main__":
     )
     draw(
         "stop-vs-promote",
-        {"stopping: go on unless among the worse": StoppingASHA(27), "promotion: pause until among the best": ASHA(27)},
+        {
+            "stopping: go on unless among the worse": StoppingASHA(27),
+            "promotion: pause until among the best": ASHA(27, last_rung="ratio"),
+        },
         workers=1,
         seconds=60.0,
         seed=40,  # one of few in which so short a run shows all: stops, pauses, a promotion to the top in both

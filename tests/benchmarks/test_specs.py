@@ -231,3 +231,11 @@ def test_optuna_runs_at_its_own_defaults() -> None:
     settings = [name for name in vars(theirs) if isinstance(vars(theirs)[name], bool | int | float | type(None))]
     assert "_multivariate" in settings
     assert {name: vars(ours)[name] for name in settings} == {name: vars(theirs)[name] for name in settings}
+
+
+def test_variants_can_be_named_in_a_list() -> None:
+    """A comma would take a name apart."""
+    from benchmarks.dngo import VARIANTS, variant_tasks
+
+    options = Namespace(seeds=1, methods=",".join(VARIANTS), problems="hartmann6")
+    assert [task.method for task in variant_tasks(options)] == list(VARIANTS)

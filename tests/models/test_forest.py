@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from xstar.models.forest import VARIANCE_FLOOR, Forest, Growth, _Growing
+from xstar.models.forest import VARIANCE_FLOOR, Forest, Growing, Growth
+from xstar.models.grafting import Grafted
 
 
 def data(n: int = 40, w: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -86,7 +87,8 @@ def test_leaves_have_as_many_observations_as_asked_for() -> None:
 
 
 def test_a_share_of_the_columns_is_tried() -> None:
-    growing = _Growing(*data(w=6), Growth(share=0.5), np.random.default_rng(0))
+    rng, (X, y) = np.random.default_rng(0), data(w=6)
+    growing = Growing.of_draws(X, y, np.arange(len(y))[None], Growth(share=0.5), rng)
     assert_array_equal(growing._chosen_columns(20).sum(axis=0), 3)
 
 
@@ -123,3 +125,41 @@ def test_nothing_to_split(y: np.ndarray) -> None:
     forest = Forest.fit(X, y, Growth(trees=4), seed=0)
     assert_array_equal(forest.column, [-1] * 4)
     assert forest.predict(X).variance.min() >= VARIANCE_FLOOR
+
+
+# ---------------------------------------------------------------- grafting
+
+
+def test_grafting_grows_on_the_leaves_that_new_observations_fall_into() -> None:
+    X, y = data(60, seed=3)
+    base = Forest.fit(X[:50], y[:50], Growth(trees=6), seed=1)
+    trees = Grafted(base, X[50:], y[50:]).trees
+    copies = np.random.default_rng([1, 10]).poisson(1.0, size=(10, 6))
+    drawn = np.random.default_rng(1).integers(50, size=(6, 50))
+    for root in range(6):
+        own = np.concatenate([drawn[root], np.repeat(np.arange(50, 60), copies[:, root])])
+        landed = np.array([walk(trees, root, x) for x in X[own]])
+        for leaf in np.unique(landed):
+            assert_allclose(trees.mean[leaf], y[own[landed == leaf]].mean(), atol=1e-12)
+            assert_allclose(trees.variance[leaf], y[own[landed == leaf]].var(), atol=1e-12)
+            assert (landed == leaf).sum() < 3 or len(np.unique(X[own[landed == leaf]], axis=0)) == 1
+    assert_array_equal(base.draws[1].reshape(6, 50)[2], [walk(base, 2, x) for x in X[drawn[2]]])
+
+
+def test_grafting_nothing_changes_nothing() -> None:
+    X, y = data(40)
+    base = Forest.fit(X, y, Growth(), seed=0)
+    assert Grafted(base, X[:0], y[:0]).trees is base
+
+
+def test_a_grafted_forest_is_certain_where_it_fantasises() -> None:
+    X, y = data(30)
+    forest = Grafted(Forest.fit(X, y, Growth(trees=30), seed=0), X[:2], y[:2])
+    A = np.array([[0.5, 0.5, 0.0]])
+    before, after = (
+        forest.predict(A),
+        forest.fantasised(np.repeat(A, 8, axis=0), 10, np.random.default_rng(0)).predict(A),
+    )
+    assert after.variance[0] < 0.5 * before.variance[0]
+    assert_allclose(after.mean, before.mean, atol=0.1)
+    assert forest.fantasised(A[:0], 10, np.random.default_rng(0)) is forest

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import sqlite3
 from typing import Any
 
 import pytest
@@ -86,7 +84,7 @@ class Player:
 
 def test_promotion_by_hand() -> None:
     """η = 3, rungs 1, 3, 9; one worker. Worked out on paper from Section 2 of the MOBSTER paper."""
-    player = Player(ASHA(9), [0.5, 0.3, 0.4, 0.2, 0.6, 0.7, 0.1, 0.8, 0.9])
+    player = Player(ASHA(9, last_rung="ratio"), [0.5, 0.3, 0.4, 0.2, 0.6, 0.7, 0.1, 0.8, 0.9])
     for expected in [
         (0, 1, "paused"),
         (1, 1, "paused"),
@@ -326,41 +324,3 @@ def test_reports_off_the_path_are_refused_and_the_journal_unharmed(scheduler: Sc
     if trial.state is State.PAUSED:
         with pytest.raises(InvalidReport, match="state=paused"):
             study.report(trial, 0.5)
-
-
-# ---------------------------------------------------------------- the last rung
-
-
-@pytest.mark.parametrize("cls", [ASHA, StoppingASHA])
-def test_a_short_last_step_keeps_the_ratio_of_the_budgets(cls: type[ASHA | StoppingASHA]) -> None:
-    ladder = cls(52)
-    assert ladder.rungs == (1, 3, 9, 27, 52)
-    assert [ladder.kept(12, place) for place in range(4)] == [4, 4, 4, 6]
-    assert cls(52, last_rung="eta").kept(12, 3) == 4
-    assert cls(81).kept(12, 3) == 4  # 27 → 81 is as long as the other steps
-    assert cls(300, levels=(1, 10, 300)).kept(12, 1) == 4  # a longer step drops no more than the others
-    with pytest.raises(InvalidArgument, match="last_rung"):
-        cls(52, last_rung="half")
-
-
-def test_more_trials_are_completed_where_the_last_step_is_short() -> None:
-    completed = [
-        simulated(ASHA(5, eta=3, last_rung=rule), 60, 4).history.count(State.COMPLETE) for rule in ("eta", "ratio")
-    ]
-    assert completed[0] < completed[1]
-
-
-def test_a_study_of_an_earlier_release_keeps_its_rule(tmp_path: Any) -> None:
-    space, place = xs.Space(x=xs.Float(0, 1)), tmp_path / "s.db"
-    with xs.Study(space, name="s", storage=place, scheduler=ASHA(52, last_rung="eta"), method="random"):
-        pass
-    with sqlite3.connect(place) as database:
-        ((body,),) = database.execute("SELECT body FROM xstar_events").fetchall()
-        created = json.loads(body)
-        del created["scheduler"]["last_rung"]
-        database.execute("UPDATE xstar_events SET body = ?", (json.dumps(created),))
-    database.close()
-    calls: list[dict[str, Any]] = [{}, {"scheduler": ASHA(52)}, {"scheduler": ASHA(52, last_rung="eta")}]
-    for call in calls:
-        with xs.Study(name="s", storage=place, **call) as study:
-            assert study.scheduler == ASHA(52, last_rung="eta")

@@ -12,8 +12,9 @@ import xstar as xs
 from tests.searchers.cases import SQUARE, run
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
-from xstar.searchers import GP
-from xstar.searchers.model_based.beliefs import UNIFORM, believed, has_priors
+from xstar.searchers import GP, SEARCHERS, Auto
+from xstar.searchers.model_based.beliefs import UNIFORM, believed, log_ratio, trust
+from xstar.searchers.model_based.prior_design import has_priors, without_priors
 from xstar.space.cube import cube_of
 
 SPACE = xs.Space(
@@ -62,7 +63,8 @@ def test_a_prior_draws_the_first_suggestions_of_the_model() -> None:
     space = xs.Space(x=xs.Float(0, 1, prior=xs.Normal(0.8, 0.05)), y=xs.Float(0, 1))
     places = {}
     for weight in (0.0, 200.0):
-        study = xs.Study(space, searcher=GP(initial=5, explore_every=0, prior_weight=weight), seed=0)
+        searcher = GP(initial=5, explore_every=0, prior_weight=weight, prior_trust="constant")
+        study = xs.Study(space, searcher=searcher, seed=0)
         trials = run(study, 14, lambda config: (config["x"] - 0.1) ** 2)
         places[weight] = np.mean([trial.config["x"] for trial in trials[5:]])
         assert audit(study).findings == []
@@ -81,3 +83,100 @@ def test_without_priors_nothing_changes() -> None:
 def test_a_wrong_weight() -> None:
     with pytest.raises(InvalidArgument, match="prior_weight: must be a number of at least 0, but got -1"):
         GP(prior_weight=-1)
+
+
+# ---------------------------------------------------------------- trust
+
+
+def test_log_ratio_is_the_density_over_the_uniform_one() -> None:
+    """Its exponential has the mean 1 under uniform draws of the parameters that have a prior."""
+    rng = np.random.default_rng(2)
+    configs = [without_priors(SPACE).sample(rng) for _ in range(20_000)]
+    rows = cube_of(SPACE).encoder.encode(configs)[0]
+    assert np.exp(log_ratio(SPACE, rows)).mean() == pytest.approx(1.0, abs=0.05)
+
+
+def test_trust_counts_pairs() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        favour, loss = rng.standard_normal(15), rng.integers(6, size=15).astype(float)
+        pairs = [
+            (a, b)
+            for a, one in zip(loss, favour, strict=True)
+            if one > 0
+            for b, other in zip(loss, favour, strict=True)
+            if other <= 0
+        ]
+        won = sum(1.0 if a < b else 0.5 if a == b else 0.0 for a, b in pairs) / len(pairs)
+        assert trust(favour, loss) == pytest.approx(max(0.0, 2 * won - 1))
+    assert trust(np.ones(3), np.arange(3.0)) == 1.0  # nothing to compare with
+
+
+def believing(centre: float) -> xs.Space:
+    return xs.Space(
+        x=xs.Float(0, 1, prior=xs.Normal(centre, 0.1)),
+        y=xs.Float(0, 1, prior=xs.Normal(centre, 0.1)),
+        z=xs.Float(0, 1),
+        kind=xs.Choice(["a", "b"], prior=[3, 1]),
+    )
+
+
+def bowl(config: dict[str, float]) -> float:
+    return (config["x"] - 0.8) ** 2 + (config["y"] - 0.8) ** 2 + 0.1 * config["z"]
+
+
+def test_the_first_trial_is_where_the_priors_are_largest() -> None:
+    study = xs.Study(believing(0.3), searcher=GP(), seed=0)
+    first = study.ask()
+    assert first is not None
+    assert (first["x"], first["y"], first["kind"]) == (pytest.approx(0.3), pytest.approx(0.3), "a")
+    assert str(study.trials[0].origin) == "gp: initial 1, prior: where the priors are largest"
+
+
+def test_a_wrong_prior_places_two_trials() -> None:
+    study = xs.Study(believing(0.1), searcher=GP(), seed=0)
+    trials = run(study, 14, bowl)
+    plain = run(xs.Study(without_priors(believing(0.1)), searcher=GP(), seed=0), 8, bowl)
+    placed = [one.number for one, other in zip(trials, plain, strict=False) if one.config != other.config]
+    assert placed == [0, 2]  # all others are the Sobol points of a search without priors
+    assert [str(trial.origin).startswith("gp: initial") for trial in trials[7:9]] == [True, False]
+    assert audit(study).findings == []
+
+
+def test_a_good_prior_halves_the_design() -> None:
+    study = xs.Study(believing(0.8), searcher=GP(), seed=0)
+    trials = run(study, 8, bowl)
+    assert [str(trial.origin).startswith("gp: initial") for trial in trials[3:5]] == [True, False]
+    assert all(abs(trial["x"] - 0.8) < 0.35 for trial in trials[4:])
+    assert audit(study).findings == []
+
+
+def test_other_workers_do_not_wait_for_trust() -> None:
+    study = xs.Study(believing(0.8), searcher=GP(), seed=0)
+    asked = [study.ask() for _ in range(6)]
+    assert all(trial is not None for trial in asked)
+    plain = without_priors(believing(0.8))
+    expected = xs.Study(plain, searcher=GP(), seed=0)
+    assert [trial.config for trial in asked[1::2]] == [expected.ask().config for _ in range(6)][1::2]  # type: ignore[union-attr]
+
+
+def test_priors_leave_the_trials_of_a_warm_start_alone() -> None:
+    source = xs.Study(believing(0.8), method="random", seed=5)
+    best = min(run(source, 6, bowl), key=lambda trial: trial.known_loss)
+    study = xs.Study(believing(0.3), searcher=GP(), seed=0, warm_start=source)
+    first, second = study.ask(), study.ask()
+    assert first is not None
+    assert second is not None
+    assert first.config == best.config
+    assert second["x"] == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("cls", [GP, Auto])
+def test_stored_studies_keep_how_they_used_priors(cls: type) -> None:
+    data = {key: value for key, value in SEARCHERS.dump(cls()).items() if not key.startswith(("prior_", "defaults"))}
+    kept = SEARCHERS.load(data)
+    assert kept.prior_weight == 0.0  # type: ignore[attr-defined]
+    assert SEARCHERS.dump(cls()) in SEARCHERS.read(data)
+    if cls is GP:
+        weighed = SEARCHERS.load({**data, "prior_weight": 10.0})
+        assert (weighed.prior_weight, weighed.prior_trust) == (10.0, "constant")  # type: ignore[attr-defined]

@@ -64,9 +64,9 @@ def train_by_hand(trial: xs.Trial) -> list[float]:
 
 
 def test_under_another_scheduler_it_is_the_gp_with_a_confidence_bound() -> None:
-    settings = {"acquisition": "ucb", "pending": "hallucination"}
+    plain = GP(acquisition="ucb", pending="hallucination", structure="product", middle=False)
     found = []
-    for searcher in (BOCA(), GP(**settings)):  # type: ignore[arg-type]
+    for searcher in (BOCA(), plain):
         study = xs.minimize(lambda t: t["x"] ** 2 + t["y"], SPACE, trials=9, searcher=searcher, seed=1).study
         found.append([trial.config for trial in study.trials])
     assert found[0] == found[1]
@@ -124,7 +124,7 @@ def test_wrong_settings() -> None:
 
 def test_the_names_of_the_papers() -> None:
     made = {name: (METHODS[name][0](), METHODS[name][1](27)) for name in ("ts", "boca", "dngo-paper")}
-    assert made["ts"] == (GP(acquisition="thompson", pending="ignored", explore_every=0), FIFO(27))
+    assert made["ts"] == (GP(acquisition="thompson", pending="ignored", explore_every=0, structure="product"), FIFO(27))
     assert made["boca"] == (BOCA(), Chosen(27))
     paper = DNGO(networks=1, samples=10, straighten=False, explore_every=0, pending="fantasies")
     assert made["dngo-paper"] == (paper, FIFO(27))

@@ -11,9 +11,10 @@ import xstar as xs
 from tests.searchers.cases import SQUARE, Words, ask, awkward, best_value, bowl, run
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
+from xstar.models import forest as models
 from xstar.nets import synthetic
 from xstar.schedulers import ASHA
-from xstar.searchers import Forest
+from xstar.searchers import SEARCHERS, Forest
 from xstar.testing import check_searcher
 
 
@@ -83,9 +84,44 @@ def test_above_its_limit_some_are_chosen() -> None:
     assert audit(study).findings == []
 
 
+def test_it_is_grown_anew_when_there_are_more_observations_by_one_in_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    grown: list[int] = []
+    fit = models.Forest.fit
+
+    def counted(X: np.ndarray, *rest: Any) -> models.Forest:
+        grown.append(len(X))
+        return fit(X, *rest)
+
+    monkeypatch.setattr(models.Forest, "fit", counted)
+    study = xs.Study(SQUARE, searcher=Forest(regrow=8), seed=0)
+    run(study, 32)
+    monkeypatch.undo()
+    assert grown == [*range(5, 17), 18, 20, 22, 24, 27, 30]
+    assert audit(study).findings == []
+
+
+def test_failed_trials_are_grafted() -> None:
+    study = xs.Study(SQUARE, searcher=Forest(regrow=3), seed=0)
+    for _ in range(30):
+        trial = ask(study)
+        if trial["x"] > 0.6:
+            study.fail(trial, "no")
+        else:
+            study.tell(trial, bowl(trial.config))
+    assert audit(study).findings == []
+    assert sum(trial["x"] > 0.6 for trial in study.trials[15:]) <= 5
+
+
+def test_stored_forests_are_grown_for_every_suggestion() -> None:
+    stored = {name: value for name, value in SEARCHERS.dump(Forest()).items() if name != "regrow"}
+    assert SEARCHERS.load(stored) == Forest(regrow=0)
+    assert SEARCHERS.dump(Forest()) in SEARCHERS.read(stored)
+
+
 @pytest.mark.parametrize(
     ("settings", "found"),
     [
+        ({"regrow": -1}, "regrow: must be a whole number of at least 0"),
         ({"trees": 1}, "trees: must be a whole number of at least 2"),
         ({"columns": 2.0}, "columns: must be a number from 0 to 1"),
     ],

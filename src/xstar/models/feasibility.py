@@ -28,7 +28,10 @@ from xstar.models.gp import backward, cholesky, forward
 from xstar.models.kernels import Array, Stationary
 
 LENGTHS = (0.15, 0.3, 0.6, 1.2)
-"""Length scales compared by their evidence: from a small infeasible region to half of the space."""
+"""Length scales compared by their evidence: from a small infeasible region to half of the space. Parameters that the evidence
+finds irrelevant, each with a longer one, were tried on the development set of ``benchmarks/generality.py``: 228 of 1,200 trials
+failed and the losses were no lower, 234 without (4 problems, 3 seeds). So was the square of the probability: 200 failures
+instead of 217 in 11 searches, and higher losses after 25 trials."""
 VARIANCE = 9.0
 """Prior variance of the latent function. One standard deviation means odds of 20 to 1, three mean e⁹ (certainty)."""
 NEWTON = 30

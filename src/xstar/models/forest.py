@@ -27,7 +27,9 @@ fits, and would be one more dependency: hence our own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +38,8 @@ from xstar.models.kernels import Array
 from xstar.models.prediction import Prediction
 
 Whole = NDArray[np.intp]
+Nodes = tuple[Whole, Array, Whole, Array, Array]
+"""Columns, thresholds, left children, means and variances: the fields of ``Forest`` of these names."""
 
 VARIANCE_FLOOR = 1e-6
 """Least variance: trees may agree exactly, and expected improvement divides by the standard deviation."""
@@ -76,10 +80,35 @@ class Forest:
     @classmethod
     def fit(cls, X: Array, y: Array, growth: Growth, seed: int) -> Forest:
         """Return the forest of these observations; ``seed`` decides the draws of each tree and their splits."""
-        grown = _Growing(X, y, growth, np.random.default_rng(seed))
-        while grown.split_level():
-            pass
-        return cls(X, y, growth, seed, *grown.nodes())
+        rng = np.random.default_rng(seed)
+        drawn = rng.integers(len(y), size=(growth.trees, len(y)))
+        return cls(X, y, growth, seed, *Growing.of_draws(X, y, drawn, growth, rng).grown())
+
+    @cached_property
+    def draws(self) -> tuple[Whole, Whole]:
+        """The observations that the trees were grown from, one tree after the other, and the leaf of each."""
+        drawn = np.random.default_rng(self.seed).integers(len(self.y), size=(self.growth.trees, len(self.y)))
+        return drawn.ravel(), np.take_along_axis(self.leaves(self.X).T, drawn, axis=1).ravel()
+
+    def with_subtrees(self, places: Whole, grown: Nodes) -> Forest:
+        """Return the forest with trees in the place of some leaves; ``grown`` has their roots first, in that order."""
+        count = len(places)
+
+        def joined(own: Any, new: Any) -> Any:
+            made = np.append(own, new[count:])
+            made[places] = new[:count]
+            return made
+
+        column, threshold, left, mean, variance = grown
+        left = np.where(left >= 0, left - count + len(self.column), left)  # children stand after the nodes there were
+        return replace(
+            self,
+            column=joined(self.column, column),
+            threshold=joined(self.threshold, threshold),
+            left=joined(self.left, left),
+            mean=joined(self.mean, mean),
+            variance=joined(self.variance, variance),
+        )
 
     def leaves(self, A: Array) -> Whole:
         """Return the leaf of each tree that each input falls into: (N, T)."""
@@ -111,23 +140,34 @@ class Forest:
         return Forest.fit(X, y, self.growth, self.seed)
 
 
-class _Growing:
+class Growing:
     """Trees while they grow. The draws of the nodes of the last level stand one after the other, node by node."""
 
-    def __init__(self, X: Array, y: Array, growth: Growth, rng: np.random.Generator) -> None:
-        n, trees = len(y), growth.trees
+    def __init__(
+        self, X: Array, y: Array, sizes: Whole, order: Whole, growth: Growth, rng: np.random.Generator
+    ) -> None:
+        """Begin with one root for each of ``sizes``: the numbers of its draws, which ``X`` (w, M), ``y`` and ``order`` list."""
+        self.X, self.y, self.order = X, y, order
         self.growth, self.rng = growth, rng
-        drawn = rng.integers(n, size=(trees, n)).ravel()
-        self.X, self.y = X[drawn].T.copy(), y[drawn]  # (w, M), (M,)
-        self.starts = np.arange(trees) * n
-        self.sizes = np.full(trees, n)
-        by_value = np.argsort(self.X.reshape(len(self.X), trees, n), axis=2, kind="stable")
-        self.order = (by_value + self.starts[None, :, None]).reshape(len(self.X), -1)
-        self.count = trees
+        self.starts = sizes.cumsum() - sizes
+        self.sizes = sizes
+        self.count = len(sizes)
         """The number of nodes so far."""
-        self.levels: list[tuple[Whole, Array, Whole, Array, Array]] = []
+        self.levels: list[Nodes] = []
 
-    def nodes(self) -> tuple[Whole, Array, Whole, Array, Array]:
+    @classmethod
+    def of_draws(cls, X: Array, y: Array, drawn: Whole, growth: Growth, rng: np.random.Generator) -> Growing:
+        """Begin with a tree for each row of ``drawn``."""
+        trees, n = drawn.shape
+        draws = X[drawn.ravel()].T.copy()
+        by_value = np.argsort(draws.reshape(len(draws), trees, n), axis=2, kind="stable")
+        order = (by_value + (np.arange(trees) * n)[None, :, None]).reshape(len(draws), -1)
+        return cls(draws, y[drawn.ravel()], np.full(trees, n), order, growth, rng)
+
+    def grown(self) -> Nodes:
+        """Split level by level until nothing is left to split; return the nodes, the roots first."""
+        while self.split_level():
+            pass
         column, threshold, left, mean, variance = (np.concatenate(parts) for parts in zip(*self.levels, strict=True))
         return column, threshold, left, mean, variance
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from xstar.space import Config, Space
@@ -70,3 +71,5 @@ class Entry:
     """The files it reads, relative to the folder of ``XSTAR_DATA``."""
     packages: tuple[str, ...] = ()
     """The packages of the extra ``benchmarks`` it imports."""
+    shipped: tuple[Path, ...] = ()
+    """The files it reads that are part of xstar, once they were made."""

@@ -10,7 +10,7 @@ import numpy as np
 from xstar.journal import History
 from xstar.nets.domains import Networks
 from xstar.searchers.base import untried
-from xstar.searchers.sobol import Sobol
+from xstar.searchers.sobol import place
 from xstar.space import Space
 from xstar.space.cube import cube_of
 from xstar.trial import Config, Done, New, Origin, Suggestion
@@ -66,15 +66,18 @@ def pools(space: Space) -> dict[str, tuple[Any, ...]]:
     return {name: tuple(pool) for name, pool in found.items() if pool}
 
 
-def first_design(history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
+def first_design(
+    history: History, task: New, rng: np.random.Generator, space: Space | None = None
+) -> Suggestion | Done:
     """Return trial n of an initial design: a Sobol point, with network n of the pool while the pool lasts.
 
-    Where other studies brought something along, every second trial, from the first on, is one of their best.
+    Where other studies brought something along, every second trial, from the first on, is one of their best. ``space`` has
+    other priors than that of the study.
     """
     number = len(history.trials)
     if history.brought and number % 2 == 0 and (proven := next_proven(history)) is not None:
         return proven
-    drawn = Sobol().suggest(history, task, rng)
+    drawn = place(history, space or history.space, rng)
     if isinstance(drawn, Done):
         return drawn
     config, told = dict(drawn.config), []

@@ -18,6 +18,7 @@ from xstar.core.sobol import MOST, sobol
 from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.searchers.base import SEARCHERS, at_random, exhausted
+from xstar.space import Space
 from xstar.trial import Done, New, Origin, Suggestion
 
 BLOCK = 1024
@@ -30,16 +31,20 @@ class Sobol:
     """A low-discrepancy sequence mapped through the prior."""
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
-        if (done := exhausted(history)) is not None:
-            return done
-        number = len(history.trials)
-        space = history.space
-        if space.draws:
-            config = space.from_uniforms(_block(history.seed, space.draws, number // BLOCK)[number % BLOCK], rng)
-            if history.tried(config) is None:
-                return Suggestion(config, Origin("sobol", "point {point}", point=number))
-        why = "its configuration was tried" if space.draws else "no parameter to place it on"
-        return at_random(history, rng, f"sobol point {number} not used, {why}")
+        return place(history, history.space, rng)
+
+
+def place(history: History, space: Space, rng: np.random.Generator) -> Suggestion | Done:
+    """Suggest the next point, mapped through the priors of ``space``, which may be others than those of the study."""
+    if (done := exhausted(history)) is not None:
+        return done
+    number = len(history.trials)
+    if space.draws:
+        config = space.from_uniforms(_block(history.seed, space.draws, number // BLOCK)[number % BLOCK], rng)
+        if history.tried(config) is None:
+            return Suggestion(config, Origin("sobol", "point {point}", point=number))
+    why = "its configuration was tried" if space.draws else "no parameter to place it on"
+    return at_random(history, rng, f"sobol point {number} not used, {why}")
 
 
 @lru_cache(maxsize=8)

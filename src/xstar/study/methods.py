@@ -49,7 +49,7 @@ def _umda() -> PBIL:
 
 def _ts() -> GP:
     """Thompson sampling in parallel (Kandasamy et al. 2018): a draw from the posterior, whatever still runs."""
-    return GP(acquisition="thompson", pending="ignored", explore_every=0)
+    return GP(acquisition="thompson", pending="ignored", explore_every=0, structure="product")
 
 
 def _dngo_paper() -> DNGO:
@@ -66,6 +66,7 @@ def _nasbot_paper() -> NASBOT:
         straighten=False,
         explore_every=0,
         pending="hallucination",
+        prior_weight=0.0,
     )
 
 

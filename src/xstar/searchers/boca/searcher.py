@@ -49,6 +49,8 @@ class BOCA(GPSettings):
     acquisition: str = "ucb"
     pending: str = "hallucination"
     """As for GP-UCB in parallel (Desautels et al. 2014); the paper evaluates one at a time."""
+    prior_weight: float = 0.0
+    prior_trust: str = "constant"
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         design = initial.Design("boca", self.initial, in_numbers=True)

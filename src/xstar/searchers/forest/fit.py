@@ -1,4 +1,7 @@
-"""How a forest is grown from a history: anew for every suggestion, from at most ``limit`` observations."""
+"""How a forest is grown from a history: at the counts of a schedule, from at most ``limit`` observations.
+
+Newer observations are grafted onto it (``models/grafting.py``).
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from numpy.typing import NDArray
 
 from xstar.core.randomness import Streams
 from xstar.models import forest
+from xstar.models.grafting import Grafted
 from xstar.models.kernels import Array
 from xstar.models.standardise import Targets
 from xstar.models.subset import choose
@@ -29,6 +33,14 @@ class Chosen:
 
 
 @dataclass(frozen=True)
+class Grown:
+    """The forest of the first ``last`` observations."""
+
+    last: int
+    learned: Learned
+
+
+@dataclass(frozen=True)
 class ForestLearner(Learner):
     """A random forest."""
 
@@ -42,6 +54,19 @@ class ForestLearner(Learner):
         return every > 0 and len(self.history.trials) % every == 0
 
     def learn(self, purpose: str, X: Array, y: Array) -> Learned:
+        regrow = self.settings.regrow
+        if not regrow or len(y) < 2 * regrow:
+            return self._grown(purpose, X, y)
+        # Only observations are counted: the rows after them, failed trials that count as bad values, come and go.
+        last = last_refit(min(self.data.count, len(y)), regrow)
+        kept = self.history.memo.get(Grown, self._key(purpose))
+        if kept is None or kept.last != last:
+            kept = self.history.memo.put(Grown(last, self._grown(purpose, X[:last], y[:last])), self._key(purpose))
+        targets, (base,) = kept.learned.targets, kept.learned.models
+        assert isinstance(base, forest.Forest)
+        return Learned(targets, [Grafted(base, X[last:], targets(y[last:]))])
+
+    def _grown(self, purpose: str, X: Array, y: Array) -> Learned:
         places = self._chosen(purpose, X, y)
         targets = Targets.of(y[places], straighten=self.settings.straighten)
         growth = forest.Growth(self.settings.trees, self.settings.columns, self.settings.least_leaf)

@@ -11,7 +11,7 @@ same numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar
@@ -30,12 +30,14 @@ from xstar.models.kernels import Array
 from xstar.models.prediction import Prediction, normal_draws
 from xstar.models.standardise import Targets
 from xstar.models.subset import choose
-from xstar.models.surrogate import Surrogate, at_full_budget, over_budgets
+from xstar.models.surrogate import Plain, Surrogate, at_full_budget, over_budgets
 from xstar.searchers.gp.settings import GPSettings
-from xstar.searchers.model_based.beliefs import believed, has_priors
+from xstar.searchers.gp.structure import Data, structured
+from xstar.searchers.model_based.beliefs import believed, trusted
 from xstar.searchers.model_based.columns import of_cube, of_positions
 from xstar.searchers.model_based.learner import BAD, PROMISING, UNFINISHED, Known, Learned, Learner
 from xstar.searchers.model_based.outcomes import feasible_places
+from xstar.searchers.model_based.prior_design import has_priors
 from xstar.searchers.model_based.schedule import last_full_refit, last_refit
 from xstar.searchers.model_based.sources import Shift, SourceMeans, shifted
 from xstar.searchers.nasbot.kernel import Architectures, network_kernels
@@ -55,18 +57,6 @@ class Fitted:
     """One posterior, or one per draw of the hyperparameters."""
     shift: Shift | None = None
     """What other studies predict; the posteriors are of what is left."""
-
-
-@dataclass(frozen=True)
-class Data:
-    """The data that a model is fitted to."""
-
-    X: Array
-    y: Array
-    budget: Array
-    spread: Callable[[Array], Array] = field(default=lambda X: X)
-    """Maps ``X`` to coordinates in which distances between inputs can be measured."""
-    sources: SourceMeans | None = None
 
 
 def fitted(
@@ -186,7 +176,8 @@ class GPLearner(Learner):
         weight, space = self.settings.prior_weight, self.history.space
         if not weight or self.acquisition == "thompson" or not has_priors(space):
             return []
-        return [believed(space, weight / max(self.data.count, 1))]
+        share = 1.0 if self.settings.prior_trust == "constant" else trusted(self.history, self.data)
+        return [believed(space, weight * share / max(self.data.count, 1))] if share else []
 
     def budget_position(self, budget: Array) -> Array:
         return budget / self.history.levels[-1]
@@ -214,7 +205,14 @@ class GPLearner(Learner):
             last = last_full_refit(data.count, data.budget == history.levels[-1])
         sources = SourceMeans.of(history, data)
         given = Data(self.inputs(data.X, data.budget).copy(), data.loss, data.budget, self._spread, sources)
-        return fitted(history, self._key("loss"), self._surrogate(), last, given, self.settings)
+        surrogate = self._surrogate()
+        if isinstance(surrogate, Plain) and self._own_terms_are_possible:
+            surrogate = structured(history, self._key("structure"), surrogate, of_cube(data), given, self.settings)
+        return fitted(history, self._key("loss"), surrogate, last, given, self.settings)
+
+    @property
+    def _own_terms_are_possible(self) -> bool:
+        return not self.over_budgets and not self.data.networks
 
     def _spread(self, X: Array) -> Array:
         width = self.data.width

@@ -43,7 +43,11 @@ MakeLearner = Callable[[History, Observations], "GPLearner"]
 
 @dataclass(frozen=True)
 class GP(GPSettings):
-    """A Gaussian process with expected improvement. Its defaults, from ``benchmarks/quality.py``, need no tuning."""
+    """A Gaussian process with expected improvement. Its defaults, from ``benchmarks/quality.py`` and
+    ``benchmarks/generality.py``, need no tuning."""
+
+    structure: str = "evidence"
+    middle: bool = True
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         def learner(history: History, data: Observations) -> GPLearner:
@@ -62,5 +66,6 @@ def suggest(
     if networks and settings.acquisition == "thompson":
         rule = "must be ei or ucb where a parameter is an architecture"
         raise InvalidArgument("acquisition", rule, settings.acquisition, "leave it out")
-    design = initial.Design("nasbot" if networks else "gp", settings.initial, in_numbers=True)
+    name, doubts = "nasbot" if networks else "gp", settings.learns_trust
+    design = initial.Design(name, settings.initial, settings.middle, in_numbers=True, doubts=doubts)
     return initial.suggest(history, task, rng, design, learner)

@@ -27,7 +27,7 @@ from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.searchers.base import SEARCHERS
 from xstar.searchers.gp.searcher import GP, suggest
-from xstar.searchers.gp.settings import GPSettings, of_earlier_releases
+from xstar.searchers.gp.settings import GPSettings, gp_of_earlier_releases, of_earlier_releases
 from xstar.searchers.model_based.observations import Observations
 from xstar.trial import Done, New, Suggestion
 
@@ -81,8 +81,8 @@ def _gp_of_schema_1(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Convert "gp" of schema 1, when the GP had NASBOT's settings: either method, unless those are not the defaults."""
     own = {"distances": "both", "describe": True, "powers": [1.0, 1.0], "modifiers": "all"}
     if not set(own) & set(data):
-        return of_earlier_releases(data)
-    as_gp = of_earlier_releases({name: value for name, value in data.items() if name not in own})
+        return gp_of_earlier_releases(data)
+    as_gp = gp_of_earlier_releases({name: value for name, value in data.items() if name not in own})
     as_nasbot = of_earlier_releases({**data, "name": "nasbot"})
     return [*as_gp, *as_nasbot] if all(data.get(name, own[name]) == own[name] for name in own) else as_nasbot
 

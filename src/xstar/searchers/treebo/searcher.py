@@ -43,6 +43,9 @@ ATTEMPTS = 20
 class TreeBO(GPSettings):
     """The GP over feed-forward networks."""
 
+    prior_weight: float = 0.0
+    prior_trust: str = "constant"
+
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         for name in cube_of(history.space).encoder.domains:
             if not isinstance(history.space[name], Networks):

@@ -1,0 +1,219 @@
+"""Is the GP ahead in every class of problems? Mean ranks after 25, 50, 100 and 200 evaluations, on two sets of problems.
+
+    python -m benchmarks.generality --part development|validation [--methods xstar-gp,…] [--seeds 3] [--write]
+
+Constants are chosen on the development set (``harness/development.py``) and on no other. The validation set
+(``harness/validation.py``: COCO's bbob, bbob-noisy and bbob-mixint, IOHprofiler's PBO, tables kept aside) is for one run per
+claimed improvement.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+from benchmarks.harness import development, validation
+from benchmarks.harness.cases import Case, search, true_after
+from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
+from benchmarks.harness.methods import LIBRARIES, METHODS
+from benchmarks.harness.records import Found, Task
+from benchmarks.harness.report import Results, mean_and_error, ranks, ratio, table
+
+OURS = "xstar-gp"
+USUAL = ("xstar-gp", "xstar-gp-before", "optuna-tpe", "nevergrad", "hyperopt", "cmaes", "xstar-random")
+COUNTS = (25, 50, 100, 200)
+WIDELY = 0.8
+"""The share of the problems that a method has to be run on to be ranked; the others are compared in pairs."""
+DIGITS = 6
+"""Losses that differ by less than 10⁻⁶ of the difference between the best and the worst of all methods share a rank."""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--methods", default=",".join(USUAL))
+    parser.add_argument("--problems", default="")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--evaluations", type=int, default=max(COUNTS))
+
+
+def kinds(which: str) -> Mapping[str, str]:
+    """The class of each problem of a set."""
+    if which == "validation":
+        return validation.names()
+    return {name: case.kind for name, case in development.development().items()}
+
+
+def case_of(task: Task) -> Case:
+    if task["set"] == "validation":
+        return validation.case_of(task.problem, task.seed)
+    return development.development()[task.problem]
+
+
+def tasks(which: str, options: Namespace) -> list[Task]:
+    methods, known = chosen_from(options.methods, METHODS, "--methods"), kinds(which)
+    problems = chosen_from(options.problems, known, "--problems") if options.problems else list(known)
+    return [
+        Task.of(seed, problem, method, evaluations=options.evaluations, set=which)
+        for seed in range(options.seeds)
+        for problem in problems
+        for method in methods
+    ]
+
+
+def run(task: Task, options: Namespace) -> Found:
+    return search(case_of(task), task.method, task.seed, task["evaluations"])
+
+
+# ---------------------------------------------------------------- ranks
+
+Pairs = dict[tuple[str, int], dict[str, Found]]
+
+
+def complete_pairs(results: Results, methods: Sequence[str]) -> Pairs:
+    """Problem and seed → what each method found, where all of them were run."""
+    pairs: Pairs = {}
+    for record in results.of():
+        pairs.setdefault((record.task.problem, record.task.seed), {})[record.task.method] = record.found
+    return {pair: found for pair, found in pairs.items() if set(methods) <= set(found)}
+
+
+def ranked(found: Mapping[str, Found], methods: Sequence[str], count: int) -> list[float]:
+    """The rank of each method; those that found nothing are last."""
+    losses = [true_after(found[method]["incumbents"], count) for method in methods]
+    others = [true_after(each["incumbents"], count) for each in found.values()]
+    finite = [loss for loss in others if math.isfinite(loss)]
+    if not finite:
+        return ranks([0.0] * len(losses))
+    low, scale = min(finite), (max(finite) - min(finite)) or 1.0
+    return ranks([round((loss - low) / scale, DIGITS) if math.isfinite(loss) else math.inf for loss in losses])
+
+
+def by_problem(pairs: Pairs, methods: Sequence[str], count: int) -> dict[str, list[float]]:
+    """The ranks of all methods, averaged over the seeds of a problem: seeds of one problem are not independent problems."""
+    seeds: dict[str, list[list[float]]] = {}
+    for (problem, _), found in pairs.items():
+        seeds.setdefault(problem, []).append(ranked(found, methods, count))
+    return {problem: [statistics.mean(column) for column in zip(*rows, strict=True)] for problem, rows in seeds.items()}
+
+
+def overall(pairs: Pairs, methods: Sequence[str], counts: Sequence[int]) -> Iterator[str]:
+    columns = []
+    for count in counts:
+        rows = list(by_problem(pairs, methods, count).values())
+        columns.append([mean_and_error(column) for column in zip(*rows, strict=True)])
+    lines = [(m, *(_cell(c[place], [each[0] for each in c]) for c in columns)) for place, m in enumerate(methods)]
+    yield from table(["method", *(f"after {count}" for count in counts)], lines)
+
+
+def per_class(pairs: Pairs, methods: Sequence[str], count: int, known: Mapping[str, str]) -> Iterator[str]:
+    means = by_problem(pairs, methods, count)
+    rows = []
+    for kind in dict.fromkeys(known[problem] for problem in means):
+        own = [means[problem] for problem in means if known[problem] == kind]
+        cells = [mean_and_error(column) for column in zip(*own, strict=True)]
+        behind = _behind(own, methods)
+        rows.append((f"{kind} ({len(own)})", *(_cell(each, [c[0] for c in cells]) for each in cells), behind))
+    yield from table(["class (problems)", *methods, f"best peer ahead of {OURS}"], rows)
+
+
+def _behind(rows: Sequence[Sequence[float]], methods: Sequence[str]) -> str:
+    """By how much the best peer is ahead, and the standard error of that difference over problems."""
+    peers = [place for place, method in enumerate(methods) if not METHODS[method].ours]
+    if OURS not in methods or not peers:
+        return "–"
+    mine = methods.index(OURS)
+    best = min(peers, key=lambda place: statistics.mean(row[place] for row in rows))
+    difference, error = mean_and_error([row[mine] - row[best] for row in rows])
+    if difference <= 0:
+        return "no"
+    return f"{methods[best]} {difference:.2f} ± {error:.2f}" + ("" if difference <= error else " **!**")
+
+
+def _cell(own: tuple[float, float], means: Sequence[float]) -> str:
+    text = f"{own[0]:.2f} ± {own[1]:.2f}"
+    return f"**{text}**" if own[0] == min(means) else text
+
+
+def duels(results: Results, counts: Sequence[int]) -> Iterator[str]:
+    """Ours beside each method alone, on all pairs of problem and seed that both were run on."""
+    rows = []
+    for method in results.methods:
+        pairs = complete_pairs(results, (OURS, method)).values()
+        if method == OURS or not pairs:
+            continue
+        cells = []
+        for count in counts:
+            places = [ranked(found, (OURS, method), count) for found in pairs]
+            cells.append(f"{sum(a < b for a, b in places)}–{sum(a > b for a, b in places)}")
+        spent = [statistics.mean(found[name]["processor"] for found in pairs) for name in (method, OURS)]
+        rows.append((method, str(len(pairs)), *cells, ratio(*spent)))
+    heads = [f"{OURS} lower–higher than", "pairs", *(f"after {count}" for count in counts), "its time over ours"]
+    yield from table(heads, rows)
+
+
+def widely_run(results: Results) -> list[str]:
+    """The methods that were run on most problems: the others would leave few for the ranks."""
+    problems = {m: len({record.task.problem for record in results.of(method=m)}) for m in results.methods}
+    return [method for method, count in problems.items() if count >= WIDELY * max(problems.values())]
+
+
+def rest_of(results: Results, known: Mapping[str, str]) -> Iterator[str]:
+    """Failed trials where there are any, and the time of a decision."""
+    rows = []
+    for method in results.methods:
+        records = results.of(method=method)
+        failed = [record.found["failed"] for record in records if known[record.task.problem] == "failing"]
+        shown = f"{mean_and_error(failed)[0]:.0f}" if failed else "–"
+        spent = statistics.mean(record.found["processor"] for record in records)
+        rows.append((method, shown, f"{spent:.3g}", str(len(records))))
+    yield from table(["method", "failed trials where some fail", "ms per decision", "runs"], rows)
+
+
+def losses(results: Results, count: int) -> Iterator[str]:
+    rows = []
+    for problem in results.problems:
+        cells = []
+        for method in results.methods:
+            found = [true_after(record.found["incumbents"], count) for record in results.of(problem, method)]
+            cells.append(f"{statistics.median(found):.4g}" if found else "–")
+        rows.append((problem, *cells))
+    yield from table(["problem", *results.methods], rows)
+
+
+def report(which: str, results: Results, options: Namespace) -> Iterator[str]:
+    known = kinds(which)
+    methods, counts = widely_run(results), [count for count in COUNTS if count <= options.evaluations]
+    pairs = complete_pairs(results, methods)
+    seeds = len({seed for _, seed in pairs})
+    problems = len({problem for problem, _ in pairs})
+    yield f"{problems} problems, {seeds} seeds, one trial at a time."
+    yield from ("", "Ranks are averaged over the seeds of a problem; ± is the standard error over problems.", "")
+    if pairs:
+        yield from ("### Mean rank over all problems", "", *overall(pairs, methods, counts))
+        for count in counts:
+            yield from ("", f"### Mean rank in each class after {count} evaluations", "")
+            yield from per_class(pairs, methods, count, known)
+    if OURS in results.methods:
+        yield from ("", f"### {OURS} and each method alone", "", *duels(results, counts))
+    yield from ("", "### Failures and time", "", *rest_of(results, known))
+    for count in counts[-2:]:
+        yield from ("", f"### True loss of the incumbent after {count} evaluations, median over seeds", "")
+        yield from losses(results, count)
+
+
+EXPERIMENT = Experiment(
+    name="generality",
+    title="The GP in every class of problems",
+    result="generality.md",
+    description=__doc__,
+    parts={
+        which: Part(f"The {which} set", partial(tasks, which), run, partial(report, which), LIBRARIES)
+        for which in ("development", "validation")
+    },
+    arguments=arguments,
+)
+
+if __name__ == "__main__":
+    main(EXPERIMENT)

@@ -1,0 +1,31 @@
+"""Makes the results page from the records: ``python -m benchmarks.papers [--write]``; without ``--write`` it is printed."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from pathlib import Path
+
+from benchmarks.papers import drawings, page
+from benchmarks.papers.sources import ASSETS
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.papers", description=__doc__)
+    parser.add_argument("--write", action="store_true", help="into docs/results.md, with its pictures")
+    if not parser.parse_args().write:
+        print(page.text(), end="")
+        return
+    (DOCS / "results.md").write_text(page.text(), encoding="utf-8")
+    folder = DOCS / ASSETS
+    folder.mkdir(parents=True, exist_ok=True)
+    for picture in {name for paper in page.PAPERS for name in paper.shown()}:
+        shutil.copyfile(picture, folder / Path(picture).name)
+    for name, svg in drawings.all_of_them().items():
+        (folder / name).write_text(svg, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

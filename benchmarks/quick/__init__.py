@@ -1,0 +1,1 @@
+"""The headline ratios of the benchmarks in a few minutes: ``python -m benchmarks.quick``, or ``make bench-quick``."""

@@ -1,0 +1,72 @@
+"""The methods of ``budgets.py``: names of ours, and MOBSTER with one thing changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from xstar.problems import Problem
+from xstar.schedulers import ASHA, Scheduler, StoppingASHA
+from xstar.searchers import DNGO, GP, Random, Searcher
+from xstar.simulation import rungs_of
+
+
+@dataclass(frozen=True)
+class BudgetMethod:
+    """A searcher under asynchronous halving; without one, the method of that name."""
+
+    what: str
+    """What it is, or what differs from the default."""
+    name: str = ""
+    searcher: Searcher | None = None
+    scheduler: type[ASHA | StoppingASHA] = ASHA
+    settings: tuple[tuple[str, Any], ...] = ()
+    """Of the scheduler."""
+    unfinished: int | None = None
+    """How many of the paused trials are fantasised at the full budget; None: as many as usual."""
+
+    def made(self, problem: Problem) -> Scheduler | None:
+        """The scheduler, with rungs at budgets that the problem has."""
+        if self.name:
+            return None
+        made = self.scheduler(problem.budgets[-1], **dict(self.settings))
+        if set(made.rungs) <= set(problem.budgets):
+            return made
+        return replace(made, levels=rungs_of(problem.budgets, made.eta))
+
+
+def mobster(what: str, unfinished: int | None = None, stop: bool = False, **changed: Any) -> BudgetMethod:
+    """MOBSTER with other settings of its GP, or of its scheduler (their names begin with ``rule_``)."""
+    rules = tuple((name.removeprefix("rule_"), value) for name, value in changed.items() if name.startswith("rule_"))
+    model = {name: value for name, value in changed.items() if not name.startswith("rule_")}
+    return BudgetMethod(what, "", GP(**model), StoppingASHA if stop else ASHA, rules, unfinished)
+
+
+SYNE_TUNE = "syne-tune-mobster"
+# As they were before: ladders from the bottom, which is one epoch, and r/r_max of the last rung but one.
+BEFORE = {"min_budget": 1, "ladder": "bottom", "last_rung": "ratio"}
+ABLATION = {
+    "mobster": BudgetMethod("the default", "mobster"),
+    "mobster-before": BudgetMethod("all rules of the scheduler as before", "", GP(), ASHA, tuple(BEFORE.items())),
+    "mobster:min_budget=1": mobster("lowest rung: one epoch: 1, 2, 6, 17, 52", rule_min_budget=1),
+    "mobster:ladder=bottom": mobster(
+        "one epoch, ladder from the bottom: 1, 3, 9, 27, 52", rule_min_budget=1, rule_ladder="bottom"
+    ),
+    "mobster:last_rung=ratio": mobster("r/r_max of the last rung but one go on", rule_last_rung="ratio"),
+    "mobster:matern": mobster("surrogate: Matérn, r not warped", surrogate="matern"),
+    "mobster:decay": mobster("surrogate: decay, δ learned", surrogate="decay"),
+    "mobster:reached": mobster("r_acq: the highest rung reached often", acquire_at="reached"),
+    "mobster:no-paused": mobster("paused trials are not fantasised", unfinished=0),
+    "mobster-stop": BudgetMethod("stopping", "mobster-stop"),
+    "mobster-stop:matern": mobster("stopping; surrogate: Matérn, r not warped", stop=True, surrogate="matern"),
+    "mobster-stop:decay": mobster("stopping; surrogate: decay, δ learned", stop=True, surrogate="decay"),
+}
+METHODS = {
+    "random": BudgetMethod("random search at the full budget", "random"),
+    "asha": BudgetMethod("ASHA", "asha"),
+    "asha-before": BudgetMethod("ASHA, all rules as before", "", Random(), ASHA, tuple(BEFORE.items())),
+    "dngo": BudgetMethod("DNGO under ASHA", "", DNGO()),
+    SYNE_TUNE: BudgetMethod("MOBSTER of Syne Tune 0.14.2, its defaults"),
+    "mobster-hyperband": BudgetMethod("MOBSTER with all brackets", "mobster-hyperband"),
+    **ABLATION,
+}

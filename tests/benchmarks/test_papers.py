@@ -1,0 +1,93 @@
+"""The results page is what its command makes from the records, and its parts read records and older tables rightly."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from benchmarks.harness import records, report
+from benchmarks.harness.records import Record, Store, Task
+from benchmarks.papers import drawings, findings, nasbot, page
+from benchmarks.papers.entry import BETTER, EQUAL, WORSE, Entry, claim, compare
+from benchmarks.papers.sources import Earlier, OnRecord, cell, first_table, named, tables
+
+DOCS = Path(__file__).parents[2] / "docs"
+MADE = {"commit": "abc1234", "machine": "2 cores", "versions": {"xstar": "0.1"}}
+
+
+def test_the_page_is_what_the_command_makes() -> None:
+    written = (DOCS / "results.md").read_text(encoding="utf-8")
+    assert page.text() == written, f"the records have changed: {page.COMMAND}"
+
+
+def test_every_picture_of_the_page_is_there_and_is_drawn_or_copied() -> None:
+    shown = {
+        line.partition("](assets/results/")[2].partition(")")[0] for line in page.lines() if "assets/results/" in line
+    }
+    copied = {Path(name).name for paper in page.PAPERS for name in paper.shown()}
+    there = {file.name for file in (DOCS / "assets" / "results").glob("*.svg")}
+    assert shown <= there
+    assert all(
+        (DOCS / "assets" / "results" / name).read_bytes() == (report.FOLDER / name).read_bytes() for name in copied
+    )
+
+
+def test_pictures_of_the_findings_are_those_of_the_records() -> None:
+    for name, draw in ((findings.SIGNS[0], drawings.spectra), (nasbot.FIGURE2, drawings.figure2)):
+        assert (DOCS / "assets" / "results" / name).read_text(encoding="utf-8") == draw()
+
+
+def test_lower_is_better_and_a_percent_is_nothing() -> None:
+    assert compare("x", 2.0, 1.0).verdict == BETTER
+    assert compare("x", 2.0, 2.01).verdict == EQUAL
+    assert compare("x", 2.0, 2.1).verdict == WORSE
+    assert compare("x", -3.319, -3.252).verdict == WORSE  # a higher loss, though nearer to 0
+    assert claim("a", "b", holds=False).verdict != claim("a", "b", holds=True).verdict
+
+
+def test_cells_of_an_older_table_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    heads = "| m | a |\n|---|---:|"
+    text = f"# T\n\n## First\n\n{heads}\n| x | **1,234 ± 5** |\n\n## Second\n\nBest of all.\n\n{heads}\n| x | -2.5 |\n"
+    (tmp_path / "old.md").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(report, "FOLDER", tmp_path)
+    assert cell(Earlier("old.md", "First", "c"), "x", "a") == 1234.0
+    assert cell(Earlier("old.md", "Best of all", "c"), "x", "a") == -2.5
+    (tmp_path / "old.md").write_text(
+        f"## A\n\n{heads}\n| x | 1 |\n\n## A\n\n{heads}\n| x | not in 400 |\n", encoding="utf-8"
+    )
+    assert (
+        cell(Earlier("old.md", "A", "c"), "x", "a") == math.inf
+    )  # the last of the two: new tables stand above old ones
+    (tmp_path / "old.md").write_text(text, encoding="utf-8")
+    assert "Second" not in "\n".join(Earlier("old.md", "First", "c").lines())
+
+
+def test_records_are_told_with_their_commit_and_seeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(tmp_path / "quality.jsonl")
+    for seed in (0, 1, 4):
+        task = Task.of(seed, "branin", "xstar-random", evaluations=5)
+        store.append(Record(task, {"best": [(1, 1.0)], "processor": 1.0, "median": 1.0, "wall": 1.0}, MADE))
+    monkeypatch.setattr(records, "FOLDER", tmp_path)
+    source = OnRecord("quality", "search", of=lambda task: task.problem == "branin")
+    assert "3 runs on record, seeds 0, 1, 4" in source.about()
+    assert "abc1234" in source.about()
+    assert source.command == "python -m benchmarks.quality --write"
+    assert OnRecord("quality", "search", of=lambda task: task.problem == "other").found == []
+
+
+def test_what_is_not_run_says_so_with_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "FOLDER", tmp_path)
+    entry = Entry("Table 9", "Nine.", "None.", (OnRecord("quality", "search"),), lambda: [compare("x", 1.0, 2.0)])
+    assert entry.state == "not run"
+    assert entry.compared() == []
+    assert "Not run yet: `python -m benchmarks.quality --write`." in list(entry.lines())
+
+
+def test_small_helpers() -> None:
+    assert named([3]) == "seed 3"
+    assert named([0, 1, 2]) == "seeds 0 to 2"
+    assert first_table(["a", "| b |", "| c |", "", "| d |"]) == ["a", "| b |", "| c |"]
+    assert list(tables(["| a | b |", "|---|---:|", "| **1** | 2 |"])) == [[["a", "b"], ["1", "2"]]]
+    assert page.anchor("Table 3, Figure 2: CIFAR-10") == "table-3-figure-2-cifar-10"

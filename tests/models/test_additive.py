@@ -1,0 +1,64 @@
+"""The sum over parameters is what ``Sum`` of ``Columns`` of ``Stationary`` is, and finds functions that are sums."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from xstar.models import additive as module
+from xstar.models.additive import Additive
+from xstar.models.gp import Posterior, fit, log_posterior
+from xstar.models.kernels import Columns, Stationary, Sum
+from xstar.models.surrogate import Inputs, Plain, at_full_budget, with_own_terms
+
+GROUPS, LABELS = (0, 1, 2, 2, 2, 3), ("a", "b", "c", "d")
+OWN = [[0], [1], [2, 3, 4], [5]]
+
+
+@pytest.mark.parametrize(("other", "kept"), [(False, 1_000), (False, 0), (True, 1_000)])
+def test_the_terms_are_those_of_one_kernel_after_the_other(
+    monkeypatch: pytest.MonkeyPatch, other: bool, kept: int
+) -> None:
+    monkeypatch.setattr(module, "MOST_KEPT", kept)
+    rng = np.random.default_rng(0)
+    additive = Additive(GROUPS, LABELS)
+    plain = Sum(tuple(Columns(Stationary("matern52", (0,) * len(own), ("x",)), tuple(own)) for own in OWN))
+    theta = 0.3 * rng.standard_normal(8)
+    order = [place for g in range(4) for place in (g, 4 + g)]  # theirs: length and scale of each in turn
+    A, B = rng.random((7, 6)), rng.random((5, 6)) if other else None
+    ours, theirs = additive.at(theta, A, B), plain.at(theta[order], A, B)
+    W = rng.standard_normal(ours.K.shape)
+    assert_allclose(ours.K, theirs.K, atol=1e-13)
+    assert_allclose(ours.to_theta(W)[order], theirs.to_theta(W), atol=1e-12)
+    assert_allclose(ours.to_left(W), theirs.to_left(W), atol=1e-12)
+    assert_allclose(additive.variance(theta, A).values, np.diagonal(additive.at(theta, A).K))
+    assert len(additive.names) == len(theta)
+
+
+def test_a_sum_of_ripples_is_told_from_a_function_of_all() -> None:
+    rng = np.random.default_rng(1)
+    X, A = rng.random((60, 4)), rng.random((200, 4))
+    inputs = Inputs((0, 1, 2, 3), tuple("abcd"), ())
+    product = at_full_budget(inputs)
+    assert isinstance(product, Plain)
+    both = with_own_terms(product, inputs)
+
+    def ripples(X: np.ndarray) -> np.ndarray:
+        return np.sin(9.0 * X).sum(axis=1)
+
+    def together(X: np.ndarray) -> np.ndarray:
+        return np.sin(3.0 * X.sum(axis=1)) * 2.0
+
+    better = {}
+    for function in (ripples, together):
+        found = [(each, fit(each, X, function(X), rng)) for each in (product, both)]
+        better[function] = log_posterior(*found[1], X, function(X)) - log_posterior(*found[0], X, function(X))
+        if function is ripples:
+            wrong = [
+                float(np.square(Posterior.of(each, theta, X, function(X)).means(A)[:, 0] - function(A)).mean())
+                for each, theta in found
+            ]
+            assert wrong[1] < 0.1 * wrong[0]
+    assert better[ripples] > 5.0
+    assert better[together] < 0.0
