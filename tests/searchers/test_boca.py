@@ -14,6 +14,7 @@ from xstar.schedulers import FIFO, Chosen
 from xstar.schedulers.chosen import MOST_BUDGETS, budgets_between
 from xstar.searchers import BOCA, DNGO, GP, Random
 from xstar.searchers.boca.fit import cheapest
+from xstar.searchers.gp.settings import BEFORE
 from xstar.simulation import simulate
 from xstar.study.methods import METHODS
 from xstar.testing import check_scheduler, check_searcher
@@ -64,9 +65,9 @@ def train_by_hand(trial: xs.Trial) -> list[float]:
 
 
 def test_under_another_scheduler_it_is_the_gp_with_a_confidence_bound() -> None:
-    plain = GP(acquisition="ucb", pending="hallucination", structure="product", middle=False)
+    settings = {"acquisition": "ucb", "pending": "hallucination", **BEFORE}
     found = []
-    for searcher in (BOCA(), plain):
+    for searcher in (BOCA(), GP(**settings)):
         study = xs.minimize(lambda t: t["x"] ** 2 + t["y"], SPACE, trials=9, searcher=searcher, seed=1).study
         found.append([trial.config for trial in study.trials])
     assert found[0] == found[1]
@@ -124,7 +125,7 @@ def test_wrong_settings() -> None:
 
 def test_the_names_of_the_papers() -> None:
     made = {name: (METHODS[name][0](), METHODS[name][1](27)) for name in ("ts", "boca", "dngo-paper")}
-    assert made["ts"] == (GP(acquisition="thompson", pending="ignored", explore_every=0, structure="product"), FIFO(27))
+    assert made["ts"] == (GP(acquisition="thompson", pending="ignored", explore_every=0, **BEFORE), FIFO(27))
     assert made["boca"] == (BOCA(), Chosen(27))
     paper = DNGO(networks=1, samples=10, straighten=False, explore_every=0, pending="fantasies")
     assert made["dngo-paper"] == (paper, FIFO(27))

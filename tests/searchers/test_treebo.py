@@ -11,6 +11,7 @@ from xstar.inspect.audit import audit
 from xstar.nets.catalogue import Catalogue
 from xstar.nets.modifiers import CHAIN, mutate
 from xstar.searchers import GP, NASBOT, TreeBO
+from xstar.searchers.gp.settings import BEFORE
 from xstar.searchers.treebo.searcher import is_chain
 from xstar.study.methods import METHODS
 from xstar.testing import check_searcher
@@ -66,7 +67,7 @@ def test_modifiers_that_keep_a_chain() -> None:
 def test_without_networks_it_is_the_gp() -> None:
     space = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1))
     found = []
-    for searcher in (TreeBO(), GP()):
+    for searcher in (TreeBO(), GP(**BEFORE)):
         study = xs.minimize(lambda t: t["x"] ** 2 + t["y"], space, trials=9, searcher=searcher, seed=1).study
         found.append([trial.config for trial in study.trials])
     assert found[0] == found[1]

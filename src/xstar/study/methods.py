@@ -31,6 +31,7 @@ from xstar.searchers import (
     TreeBO,
     without_model,
 )
+from xstar.searchers.gp.settings import BEFORE
 from xstar.space import Bits, Bool, Choice, Constant, Space
 from xstar.study.limits import Limits
 
@@ -49,7 +50,7 @@ def _umda() -> PBIL:
 
 def _ts() -> GP:
     """Thompson sampling in parallel (Kandasamy et al. 2018): a draw from the posterior, whatever still runs."""
-    return GP(acquisition="thompson", pending="ignored", explore_every=0, structure="product")
+    return GP(acquisition="thompson", pending="ignored", explore_every=0, **BEFORE)
 
 
 def _dngo_paper() -> DNGO:
