@@ -134,7 +134,9 @@ def report(results: Results, options: Namespace) -> Iterator[str]:
 
 def beside_tasks(options: Namespace) -> list[Task]:
     sizes = {"trials": options.busy}
-    return [Task.of(round_, "beside", f"{pages} pages", **sizes) for round_ in range(options.rounds) for pages in PAGES]
+    return [
+        Task.of(round_, "open pages", f"{pages} pages", **sizes) for round_ in range(options.rounds) for pages in PAGES
+    ]
 
 
 def run_beside(task: Task, options: Namespace) -> Found:
@@ -183,7 +185,7 @@ def _free_port() -> int:
 def report_beside(results: Results, options: Namespace) -> Iterator[str]:
     rows = []
     for pages in PAGES:
-        found = [record.found for record in results.of("beside", f"{pages} pages")]
+        found = [record.found for record in results.of("open pages", f"{pages} pages")]
         if found:
             seconds = [each["seconds"] for each in found]
             share = statistics.median(each["serving"] / each["took"] for each in found)

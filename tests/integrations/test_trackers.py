@@ -117,6 +117,53 @@ def test_tensorboard(tmp_path: Path) -> None:
         assert [value for *_, value in wrote] == pytest.approx([each.metrics["loss"] for each in trial.reports])
 
 
+def by_hand(config: dict[str, float]) -> list[float]:
+    """The training of the script that people have."""
+    return [config["x"] + 1 / epoch for epoch in range(1, 4)]
+
+
+def test_tensorboard_written_by_hand_is_the_same(tmp_path: Path) -> None:
+    """The unmodified script of the documentation beside the search, on the same configurations."""
+    tensorboard = pytest.importorskip("tensorboardX", reason="tensorboardX is not installed")
+    study = search(TensorBoard(tmp_path / "ours")).study
+    for number, trial in enumerate(study.trials):
+        with tensorboard.SummaryWriter(str(tmp_path / f"{number}")) as writer:
+            for epoch, loss in enumerate(by_hand(trial.config), start=1):
+                writer.add_scalar("loss", loss, epoch)
+        ours = [each for each in scalars(tmp_path / "ours" / f"trial-{number:04d}") if each[0] == "loss"]
+        theirs = scalars(tmp_path / f"{number}")
+        assert ours == theirs[: len(ours)]  # a trial may have ended early
+        assert len(ours) == trial.budget
+
+
+@pytest.mark.filterwarnings("ignore")  # of what MLflow does with SQLAlchemy
+def test_mlflow_written_by_hand_is_the_same(tmp_path: Path) -> None:
+    mlflow = pytest.importorskip("mlflow", reason="MLflow is not installed")
+    uri = f"sqlite:///{tmp_path / 'runs.db'}"
+    study = search(MLflow(uri, "ours")).study
+    mlflow.set_tracking_uri(uri)
+    mlflow.set_experiment("by hand")
+    for trial in study.trials:
+        with mlflow.start_run(run_name=f"trial-{trial.number}"):
+            mlflow.log_params(trial.config)
+            for epoch, loss in enumerate(by_hand(trial.config)[: trial.budget], start=1):
+                mlflow.log_metric("loss", loss, step=epoch)
+    client = mlflow.MlflowClient(uri)
+
+    def written(experiment: str) -> dict[str, Any]:
+        runs = client.search_runs([client.get_experiment_by_name(experiment).experiment_id])
+        return {
+            run.info.run_name: (
+                run.data.params,
+                run.info.status,
+                [(each.step, each.value) for each in client.get_metric_history(run.info.run_id, "loss")],
+            )
+            for run in runs
+        }
+
+    assert written("ours") == written("by hand")
+
+
 @pytest.mark.filterwarnings("ignore")  # of what MLflow does with SQLAlchemy
 def test_mlflow(tmp_path: Path) -> None:
     mlflow = pytest.importorskip("mlflow", reason="MLflow is not installed")

@@ -62,7 +62,8 @@ def draw(data: Theta | NoTheta) -> Figure:
         )
         layout[numbered("yaxis", place)] = {**up, "domain": high, "anchor": numbered("x", place)}
         above = {"orientation": "h", "x": 0, "xanchor": "left", "y": high[1], "yanchor": "bottom"}
-        layout[legend] = {**above, "font": {"size": 11}}
+        within = {"x": 1, "xanchor": "right", "y": high[1], "yanchor": "top"}  # where nothing is undecided any more
+        layout[legend] = {**(above if place else within), "font": {"size": 11}}
     height = 130 + 150 * len(panels) + 2 * min(len(names), MOST_ROWS)
     made = figure(traces, TITLE, _facts(data, len(others)), height=height, showlegend=True, **layout)
     margin = made["layout"]["margin"]
