@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ def task(cfg: Any) -> float:
 
 
 @pytest.fixture
-def sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sweep:
+def sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sweep]:
     """``python app.py --multirun hydra/sweeper=xstar …`` in this process; returns the study."""
     conf = {"lr": 0.1, "epochs": 1, "folder": "", "seed": 7, "net": {"layers": 1, "kind": "relu"}}
     ConfigStore.instance().store(name="xstar_tests", node=conf)
@@ -46,7 +47,12 @@ def sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sweep:
         hydra.main(version_base="1.3", config_path=None, config_name="xstar_tests")(function)()
         return xs.Study.open("s", "xstar.db")
 
-    return run
+    loggers = [each for each in logging.Logger.manager.loggerDict.values() if isinstance(each, logging.Logger)]
+    disabled, level = [each.disabled for each in loggers], logging.root.level
+    yield run
+    logging.root.setLevel(level)  # Hydra sets it, and disables loggers, for good
+    for logger, was in zip(loggers, disabled, strict=True):
+        logger.disabled = was
 
 
 def test_a_sweep_goes_on_where_it_ended_and_is_the_same_as_one_in_one_go(sweep: Sweep, tmp_path: Path) -> None:
