@@ -89,7 +89,7 @@ def _facts(data: Theta, others: int) -> str:
     left = ", ".join(f"{kind} {values[-1]:.2f}" for kind, values in data.undecided.items())
     return joined(
         f"{NAMES[data.adapt]}, {data.generations:,} generations, λ = {data.samples[-1]:.0f} now",
-        f"left of the start: {left}" if left else "",
+        f"undecided: {left}" if left else "",
         f"{data.drawn:,} of {data.asked:,} trials were drawn from it" if data.drawn < data.asked else "",
         shown_of(len(data.trials), data.generations, "generations"),
         shown_of(min(others, MOST_PANELS), others, "parameters"),
