@@ -63,6 +63,11 @@ class GPSettings:
     explore_every: int = 4
     """At full budget, one suggestion in this many aims for an improvement by one standard deviation of the losses
     instead of any improvement; 0: none."""
+    exhausted: float = 0.0
+    """At full budget, a place is exhausted if the expected improvement there is below this share of the standard deviation of
+    the noise; then the suggestion is another place. 0: never."""
+    exact: bool = False
+    """Losses may be exact: at full budget the variance of the noise has the lower bound ``surrogate.EXACT``."""
     pending: str = "fantasies"
     fantasies: int = 20
     most_pending: int | None = MOST_PENDING
@@ -99,7 +104,8 @@ class GPSettings:
         least = {"initial": 1, "samples": 0, "starts": 1, "explore_every": 0, "fantasies": 1, "limit": 10}
         least |= {"most_pending": 1}
         check_counts(self, least, optional=("initial", "most_pending"))
-        check_switches(self, "middle", "warp", "straighten")
+        check_switches(self, "middle", "warp", "straighten", "exact")
+        object.__setattr__(self, "exhausted", checked_share(self.exhausted))
         object.__setattr__(self, "prior_weight", checked_weight(self.prior_weight))
 
     @property
@@ -116,6 +122,14 @@ def checked_weight(given: object) -> float:
     return weight
 
 
+def checked_share(given: object) -> float:
+    """Return the share of the noise below which a place is exhausted as a number."""
+    share = as_float(given)
+    if share is None or not 0.0 <= share <= 1.0:
+        raise InvalidArgument("exhausted", "must be a number between 0 and 1", given, "e.g. 0.125")
+    return share
+
+
 def of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Before there was a limit, all running trials were fantasised; before trust was learned, priors had a weight of 0 unless
     one was given. Who asks for the method of today asks for no other."""
@@ -130,7 +144,7 @@ def of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return found
 
 
-BEFORE: Mapping[str, Any] = {"structure": "product", "middle": False}
+BEFORE: Mapping[str, Any] = {"structure": "product", "middle": False, "exhausted": 0.0, "exact": False}
 """What ``GP`` did before these were settings of it."""
 
 

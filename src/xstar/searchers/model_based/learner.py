@@ -120,6 +120,10 @@ class Learner(ABC):
         """Whether this suggestion aims for a ``decision.LARGE_IMPROVEMENT``, as every fourth one does."""
         return len(self.history.trials) % 4 == 0
 
+    def log_exhausted(self, known: Known) -> float:
+        """Return the logarithm of the expected improvement below which a place is exhausted (``exhaustion.py``)."""
+        return -np.inf
+
     @property
     def limit(self) -> int:
         """Maximum number of trials for the feasibility classifier, and for evolution if no loss is known."""
