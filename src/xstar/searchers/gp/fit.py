@@ -173,6 +173,10 @@ class GPLearner(Learner):
         every = self.settings.explore_every
         return every > 0 and len(self.history.trials) % every == 0
 
+    @property
+    def caution(self) -> float:
+        return self.settings.caution
+
     def log_exhausted(self, known: Known) -> float:
         share, data = self.settings.exhausted, self.data
         if not share:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from xstar.core.checks import check_counts, check_names, check_switches
+from xstar.core.checks import check_counts, check_names, check_shares, check_switches
 from xstar.core.values import as_float
 from xstar.errors import InvalidArgument
 
@@ -63,6 +63,8 @@ class GPSettings:
     explore_every: int = 4
     """At full budget, one suggestion in this many aims for an improvement by one standard deviation of the losses
     instead of any improvement; 0: none."""
+    caution: float = 1.0
+    """The power of the probability of feasibility in suggestions that explore."""
     exhausted: float = 0.0
     """At full budget, a place is exhausted if the expected improvement there is below this share of the standard deviation of
     the noise; then the suggestion is another place. 0: never."""
@@ -105,8 +107,9 @@ class GPSettings:
         least |= {"most_pending": 1}
         check_counts(self, least, optional=("initial", "most_pending"))
         check_switches(self, "middle", "warp", "straighten", "exact")
-        object.__setattr__(self, "exhausted", checked_share(self.exhausted))
+        check_shares(self, "exhausted")
         object.__setattr__(self, "prior_weight", checked_weight(self.prior_weight))
+        object.__setattr__(self, "caution", checked_weight(self.caution, "caution"))
 
     @property
     def learns_trust(self) -> bool:
@@ -114,20 +117,12 @@ class GPSettings:
         return self.prior_trust == "learned" and self.prior_weight > 0.0 and self.acquisition != "thompson"
 
 
-def checked_weight(given: object) -> float:
-    """Return a weight of priors as a number."""
+def checked_weight(given: object, name: str = "prior_weight") -> float:
+    """Return a weight, of priors unless it has another name, as a number."""
     weight = as_float(given)
     if weight is None or weight < 0.0:
-        raise InvalidArgument("prior_weight", "must be a number of at least 0", given, "e.g. 10")
+        raise InvalidArgument(name, "must be a number of at least 0", given, "e.g. 10")
     return weight
-
-
-def checked_share(given: object) -> float:
-    """Return the share of the noise below which a place is exhausted as a number."""
-    share = as_float(given)
-    if share is None or not 0.0 <= share <= 1.0:
-        raise InvalidArgument("exhausted", "must be a number between 0 and 1", given, "e.g. 0.125")
-    return share
 
 
 def of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -144,8 +139,10 @@ def of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return found
 
 
-BEFORE: Mapping[str, Any] = {"structure": "product", "middle": False, "exhausted": 0.0, "exact": False}
-"""What ``GP`` did before these were settings of it."""
+BEFORE_EXHAUSTION: Mapping[str, Any] = {"caution": 1.0, "exhausted": 0.0, "exact": False}
+"""What ``GP`` did before it left exhausted places and was cautious where it explores."""
+BEFORE: Mapping[str, Any] = {"structure": "product", "middle": False, **BEFORE_EXHAUSTION}
+"""What ``GP`` did before any of these were settings of it."""
 
 
 def gp_of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:

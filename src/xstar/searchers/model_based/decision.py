@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar.acquisition.confidence import confidence_weight
-from xstar.acquisition.criterion import Criterion
+from xstar.acquisition.criterion import Criterion, to_the_power
 from xstar.acquisition.maximise import SMALL_SPACE, candidates, every_row, maximise
 from xstar.acquisition.model import JointModel
 from xstar.acquisition.thompson import JOINT_CANDIDATES, thompson_scores
@@ -84,6 +84,8 @@ class Decision:
         constraints = learner.constraints(self.rng, feasible_known=known.incumbents is not None)
         if known.incumbents is None and not constraints:
             return _nothing_known(learner.history)
+        if self._explores and (power := learner.caution) != 1.0:
+            constraints = [to_the_power(power, each) for each in constraints]
         constraints += [*learner.spacing(), *learner.beliefs()]
         weight = confidence_weight(len(learner.data.cube.labels), learner.data.count)
         criterion = Criterion(

@@ -120,6 +120,11 @@ class Learner(ABC):
         """Whether this suggestion aims for a ``decision.LARGE_IMPROVEMENT``, as every fourth one does."""
         return len(self.history.trials) % 4 == 0
 
+    @property
+    def caution(self) -> float:
+        """The power of the probability of feasibility in suggestions that explore."""
+        return 1.0
+
     def log_exhausted(self, known: Known) -> float:
         """Return the logarithm of the expected improvement below which a place is exhausted (``exhaustion.py``)."""
         return -np.inf
