@@ -6,10 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
 import xstar as xs
-from xstar.acquisition.criterion import to_the_power
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.searchers import GP, Auto
@@ -91,20 +89,8 @@ def test_a_suggestion_that_explores_stays_where_trials_succeed() -> None:
     def crossing(study: xs.Study) -> int:
         return sum(t.state is xs.State.FAILED and ", exploring" in t.origin for t in study.history.trials)
 
-    bold, cautious = (crossing(searched(GP(caution=power), failing, 40)) for power in (1.0, GP().caution))
+    bold, cautious = (crossing(searched(GP(cautious=each), failing, 40)) for each in (False, True))
     assert cautious <= bold // 2
-
-
-def test_a_power_of_a_probability_has_its_gradient() -> None:
-    def part(rows: np.ndarray) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-        return -rows.sum(axis=1), lambda w: -np.repeat(w[:, None], rows.shape[1], axis=1)
-
-    rows = np.random.default_rng(1).random((4, 2))
-    value, back = to_the_power(3.0, part)(rows)
-    assert back is not None
-    assert_allclose(value, -3.0 * rows.sum(axis=1))
-    assert_allclose(back(np.ones(4)), np.full((4, 2), -3.0))
-    assert to_the_power(2.0, lambda rows: (rows[:, 0], None))(rows)[1] is None
 
 
 def test_studies_from_before_decide_as_they_did() -> None:
@@ -124,7 +110,7 @@ def test_studies_from_before_decide_as_they_did() -> None:
             study.tell(trial, bowl(trial))
 
 
-@pytest.mark.parametrize("given", [{"exhausted": 1.5}, {"exhausted": "no"}, {"caution": -1.0}, {"exact": 1}])
+@pytest.mark.parametrize("given", [{"exhausted": 1.5}, {"exhausted": "no"}, {"cautious": "yes"}, {"exact": 1}])
 def test_settings_that_make_no_sense_are_refused(given: dict[str, object]) -> None:
     with pytest.raises(InvalidArgument, match=next(iter(given))):
         GP(**given)  # type: ignore[arg-type]

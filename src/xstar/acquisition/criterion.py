@@ -130,16 +130,6 @@ def below(model: Model, bound: float) -> LogProbability:
     return log_probability
 
 
-def to_the_power(power: float, part: LogProbability) -> LogProbability:
-    """Return ``power`` times the logarithm of a probability."""
-
-    def log_probability(rows: Array) -> tuple[Array, ToRows | None]:
-        value, back = part(rows)
-        return power * value, None if back is None else lambda w: back(power * w)
-
-    return log_probability
-
-
 def averaged(parts: list[LogProbability]) -> LogProbability:
     """Return the logarithm of the mean of the probabilities."""
 

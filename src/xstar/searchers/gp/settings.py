@@ -63,8 +63,8 @@ class GPSettings:
     explore_every: int = 4
     """At full budget, one suggestion in this many aims for an improvement by one standard deviation of the losses
     instead of any improvement; 0: none."""
-    caution: float = 1.0
-    """The power of the probability of feasibility in suggestions that explore."""
+    cautious: bool = False
+    """No suggestion explores where a trial would probably fail."""
     exhausted: float = 0.0
     """At full budget, a place is exhausted if the expected improvement there is below this share of the standard deviation of
     the noise; then the suggestion is another place. 0: never."""
@@ -106,10 +106,9 @@ class GPSettings:
         least = {"initial": 1, "samples": 0, "starts": 1, "explore_every": 0, "fantasies": 1, "limit": 10}
         least |= {"most_pending": 1}
         check_counts(self, least, optional=("initial", "most_pending"))
-        check_switches(self, "middle", "warp", "straighten", "exact")
+        check_switches(self, "middle", "warp", "straighten", "cautious", "exact")
         check_shares(self, "exhausted")
         object.__setattr__(self, "prior_weight", checked_weight(self.prior_weight))
-        object.__setattr__(self, "caution", checked_weight(self.caution, "caution"))
 
     @property
     def learns_trust(self) -> bool:
@@ -117,11 +116,11 @@ class GPSettings:
         return self.prior_trust == "learned" and self.prior_weight > 0.0 and self.acquisition != "thompson"
 
 
-def checked_weight(given: object, name: str = "prior_weight") -> float:
-    """Return a weight, of priors unless it has another name, as a number."""
+def checked_weight(given: object) -> float:
+    """Return a weight of priors as a number."""
     weight = as_float(given)
     if weight is None or weight < 0.0:
-        raise InvalidArgument(name, "must be a number of at least 0", given, "e.g. 10")
+        raise InvalidArgument("prior_weight", "must be a number of at least 0", given, "e.g. 10")
     return weight
 
 
@@ -139,7 +138,7 @@ def of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return found
 
 
-BEFORE_EXHAUSTION: Mapping[str, Any] = {"caution": 1.0, "exhausted": 0.0, "exact": False}
+BEFORE_EXHAUSTION: Mapping[str, Any] = {"cautious": False, "exhausted": 0.0, "exact": False}
 """What ``GP`` did before it left exhausted places and was cautious where it explores."""
 BEFORE: Mapping[str, Any] = {"structure": "product", "middle": False, **BEFORE_EXHAUSTION}
 """What ``GP`` did before any of these were settings of it."""

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar.acquisition.confidence import confidence_weight
-from xstar.acquisition.criterion import Criterion, to_the_power
+from xstar.acquisition.criterion import Criterion, LogProbability
 from xstar.acquisition.maximise import SMALL_SPACE, candidates, every_row, maximise
 from xstar.acquisition.model import JointModel
 from xstar.acquisition.thompson import JOINT_CANDIDATES, thompson_scores
@@ -81,29 +81,38 @@ class Decision:
         """Return a suggestion, or the reason why there is none."""
         learner = self.learner
         known = self._known()
-        constraints = learner.constraints(self.rng, feasible_known=known.incumbents is not None)
-        if known.incumbents is None and not constraints:
+        feasible = learner.constraints(self.rng, feasible_known=known.incumbents is not None)
+        if known.incumbents is None and not feasible:
             return _nothing_known(learner.history)
-        if self._explores and (power := learner.caution) != 1.0:
-            constraints = [to_the_power(power, each) for each in constraints]
-        constraints += [*learner.spacing(), *learner.beliefs()]
         weight = confidence_weight(len(learner.data.cube.labels), learner.data.count)
         criterion = Criterion(
             known.models,
-            self._incumbents(known),
+            known.incumbents,
             learner.lift,
-            constraints,
+            [*feasible, *learner.spacing(), *learner.beliefs()],
             weight if learner.acquisition == "ucb" else None,
         )
-        found = self._maximise(criterion, known)
-        moves_on = not isinstance(found, str) and self._is_exhausted(criterion, known, found[0])
-        if moves_on:
-            assert known.incumbents is not None
-            criterion = replace(criterion, incumbents=[each - MODEST_IMPROVEMENT for each in known.incumbents])
-            found = self._maximise(criterion, known, apart=True)
+        how, criterion, found = self._chosen(criterion, known, feasible)
         if (witness := self._witness) is not None:
             witness.learner, witness.criterion, witness.known = learner, criterion, known
-        return found if isinstance(found, str) else Suggestion(found[0], self._origin(known, found[1], moves_on))
+        return found if isinstance(found, str) else Suggestion(found[0], self._origin(known, found[1], how))
+
+    def _chosen(
+        self, plain: Criterion, known: Known, feasible: Sequence[LogProbability]
+    ) -> tuple[str, Criterion, tuple[Config, float] | str]:
+        """Return how the suggestion was chosen, the acquisition function that it maximises, and what was found."""
+        if known.incumbents is None or not self._improves_at_full_budget:
+            return "", plain, self._maximise(plain, known)
+        if self.learner.explores:
+            exploring = _lowered(plain, LARGE_IMPROVEMENT)
+            found = self._maximise(exploring, known)
+            if not self._probably_fails(found, feasible):
+                return "exploring", exploring, found
+        found = self._maximise(plain, known)
+        if not self._is_exhausted(plain, known, found):
+            return "", plain, found
+        beyond = _lowered(plain, MODEST_IMPROVEMENT)
+        return "the best place being exhausted", beyond, self._maximise(beyond, known, apart=True)
 
     @property
     def _witness(self) -> Witness | None:
@@ -121,28 +130,25 @@ class Decision:
         return learner.known(tried, self.rng)
 
     @property
-    def _explores(self) -> bool:
-        """Whether to explore. Only at full budget: over budgets it changed nothing, over architectures four runs were
-        inconclusive."""
-        return self._improves_at_full_budget and self.learner.explores
-
-    @property
     def _improves_at_full_budget(self) -> bool:
+        """Whether a suggestion may aim for more than the least improvement. Only at full budget: over budgets exploring changed
+        nothing, over architectures four runs were inconclusive."""
         learner = self.learner
         return learner.acquisition == "ei" and not learner.over_budgets and not learner.data.networks
 
-    def _is_exhausted(self, criterion: Criterion, known: Known, config: Config) -> bool:
-        """Whether the noise hides what there is to gain at the best place: another observation would tell nothing."""
-        learner = self.learner
-        if known.incumbents is None or not self._improves_at_full_budget or self._explores:
+    def _probably_fails(self, found: tuple[Config, float] | str, feasible: Sequence[LogProbability]) -> bool:
+        """Whether a cautious learner had better not explore there."""
+        if isinstance(found, str) or not feasible or not self.learner.cautious:
             return False
-        improvement = replace(criterion, constraints=()).score(learner.data.encoded([config]))[0]
-        return bool(improvement < learner.log_exhausted(known))
+        row = self.learner.data.encoded([found[0]])
+        return bool(sum(float(each(row)[0][0]) for each in feasible) < np.log(0.5))
 
-    def _incumbents(self, known: Known) -> Sequence[Array] | None:
-        if known.incumbents is None or not self._explores:
-            return known.incumbents
-        return [each - LARGE_IMPROVEMENT for each in known.incumbents]
+    def _is_exhausted(self, plain: Criterion, known: Known, found: tuple[Config, float] | str) -> bool:
+        """Whether the noise hides what there is to gain at the best place: another observation would tell nothing."""
+        if isinstance(found, str):
+            return False
+        row = self.learner.data.encoded([found[0]])
+        return bool(replace(plain, constraints=()).score(row)[0] < self.learner.log_exhausted(known))
 
     # ------------------------------------------------------------ maximisation of the acquisition function
 
@@ -218,19 +224,22 @@ class Decision:
                     taken.append(row)
         return found
 
-    def _origin(self, known: Known, value: float, moves_on: bool) -> Origin:
+    def _origin(self, known: Known, value: float, how: str) -> Origin:
         learner = self.learner
-        improves = known.incumbents is not None
-        detail = (NAMES[learner.acquisition] if improves else "log p") + " {value:.3g}"
+        detail = (NAMES[learner.acquisition] if known.incumbents is not None else "log p") + " {value:.3g}"
         numbers = {"value": value, **known.numbers}
         if learner.acquisition_budget is not None and known.models:
             detail += " at budget {budget}"
             numbers["budget"] = round(learner.acquisition_budget * learner.history.levels[-1])
-        if improves and self._explores:
-            detail += ", exploring"
-        if moves_on:
-            detail += ", the best place being exhausted"
+        if how:
+            detail += f", {how}"
         return Origin(learner.method, detail + known.detail, **numbers)
+
+
+def _lowered(criterion: Criterion, by: float) -> Criterion:
+    """Return the acquisition function that asks for an improvement by at least ``by``."""
+    assert criterion.incumbents is not None
+    return replace(criterion, incumbents=[each - by for each in criterion.incumbents])
 
 
 def _nothing_known(history: History) -> str:

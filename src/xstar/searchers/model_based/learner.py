@@ -121,9 +121,9 @@ class Learner(ABC):
         return len(self.history.trials) % 4 == 0
 
     @property
-    def caution(self) -> float:
-        """The power of the probability of feasibility in suggestions that explore."""
-        return 1.0
+    def cautious(self) -> bool:
+        """Whether no suggestion explores where a trial would probably fail."""
+        return False
 
     def log_exhausted(self, known: Known) -> float:
         """Return the logarithm of the expected improvement below which a place is exhausted (``exhaustion.py``)."""
