@@ -35,8 +35,8 @@ def searched(searcher: GP, loss: Callable[[xs.Trial], float | None], trials: int
 def repetitions(study: xs.Study, last: int) -> int:
     """How many of the last trials lie at the place of an earlier one."""
     places = np.array([list(trial.config.values()) for trial in study.history.trials])
-    one, other = same_place(places)
-    return len({later for later in other[other >= len(places) - last].tolist()})
+    later = same_place(places)[1]
+    return len(set(later[later >= len(places) - last].tolist()))
 
 
 def bowl(trial: xs.Trial) -> float:
@@ -69,6 +69,7 @@ def test_a_search_of_an_exact_function_does_not_refine_for_ever() -> None:
     assert not any(MOVED in trial.origin for trial in before.history.trials)
     best = after.best
     assert best is not None
+    assert best.value is not None
     assert best.value < 1e-6
     assert not audit(after).findings
 
