@@ -166,9 +166,12 @@ def rest_of(results: Results, known: Mapping[str, str]) -> Iterator[str]:
         records = results.of(method=method)
         failed = [record.found["failed"] for record in records if known[record.task.problem] == "failing"]
         shown = f"{mean_and_error(failed)[0]:.0f}" if failed else "–"
+        counted = [record.found["repeated"] for record in records if "repeated" in record.found]
+        again = f"{statistics.mean(counted):.1f} ({max(counted)})" if counted else "–"
         spent = statistics.mean(record.found["processor"] for record in records)
-        rows.append((method, shown, f"{spent:.3g}", str(len(records))))
-    yield from table(["method", "failed trials where some fail", "ms per decision", "runs"], rows)
+        rows.append((method, shown, again, f"{spent:.3g}", str(len(records))))
+    heads = ["failed trials where some fail", "repetitions in the second half (most)", "ms per decision", "runs"]
+    yield from table(["method", *heads], rows)
 
 
 def losses(results: Results, count: int) -> Iterator[str]:

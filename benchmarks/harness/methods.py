@@ -12,7 +12,7 @@ cmaes          the package's ``CMA`` over the encoded space from its middle, σ 
 smac           SMAC3's ``HyperparameterOptimizationFacade`` (a random forest); its first quarter is a Sobol design
 smac-gp        SMAC3's ``BlackBoxFacade`` (a GP), for spaces of Floats only; ten times slower than the forest
 xstar-…        ``xs.Study(space, method="…")``; ``xstar-gp-plain`` is the GP whose suggestions never explore,
-               ``xstar-gp-before`` the one before constants were chosen on the development set
+               ``xstar-gp-before`` the one before constants were chosen on the development set; ``ABLATIONS`` has others
 =============  =========================================================================================================
 
 Peers run at their own defaults. A decision is one ask and the tell that follows; making the optimiser, and importing its
@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import xstar as xs
 from benchmarks.harness.flat_peers import Hyperopt, Nevergrad
@@ -101,10 +101,31 @@ class Method:
         return self.package == OURS
 
 
+ABLATIONS: dict[str, dict[str, Any]] = {
+    "xstar-gp-repeats": {"exhausted": 0.0},
+    "xstar-gp-inexact": {"exact": False},
+    "xstar-gp-repeats-inexact": {"exhausted": 0.0, "exact": False},
+    "xstar-gp-cautious": {"cautious": True},
+    "xstar-gp-product": {"structure": "product"},
+    "xstar-gp-additive": {"structure": "additive"},
+    "xstar-gp-sobol": {"middle": False},
+    "xstar-gp-initial5": {"initial": 5},
+    "xstar-gp-explore8": {"explore_every": 8},
+    "xstar-gp-warp": {"warp": True},
+    "xstar-gp-not-straightened": {"straighten": False},
+}
+"""The GP with one default changed, by name."""
+
+
+def _gp_with(**settings: Any) -> Method:
+    return Method(lambda space, seed, _: Xstar(space, seed, None, GP(**settings)))
+
+
 METHODS: dict[str, Method] = {
     "xstar-gp": Method(lambda space, seed, _: Xstar(space, seed, "gp")),
     "xstar-gp-before": Method(lambda space, seed, _: Xstar(space, seed, None, GP(**BEFORE))),
     "xstar-gp-plain": Method(lambda space, seed, _: Xstar(space, seed, None, GP(explore_every=0))),
+    **{name: _gp_with(**settings) for name, settings in ABLATIONS.items()},
     "xstar-dngo": Method(lambda space, seed, _: Xstar(space, seed, "dngo")),
     "xstar-dngo-paper": Method(lambda space, seed, _: Xstar(space, seed, "dngo-paper")),
     "xstar-tpe": Method(lambda space, seed, _: Xstar(space, seed, "tpe")),

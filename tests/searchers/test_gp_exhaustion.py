@@ -83,15 +83,15 @@ def test_a_noisy_search_leaves_an_exhausted_place() -> None:
     assert any(MOVED in trial.origin for trial in after.history.trials)
 
 
-def test_a_suggestion_that_explores_stays_where_trials_succeed() -> None:
+def test_a_cautious_search_stays_where_trials_succeed() -> None:
     def failing(trial: xs.Trial) -> float | None:
         return None if trial["x"] > 0.4 else bowl(trial)
 
     def crossing(study: xs.Study) -> int:
-        return sum(t.state is xs.State.FAILED and ", exploring" in t.origin for t in study.history.trials)
+        return sum(trial.state is xs.State.FAILED for trial in study.history.trials[10:])
 
     bold, cautious = (crossing(searched(GP(cautious=each), failing, 40)) for each in (False, True))
-    assert cautious <= bold // 2
+    assert cautious < bold
 
 
 def test_studies_from_before_decide_as_they_did() -> None:

@@ -42,9 +42,9 @@ refining the incumbent. Over 20 seeds of 100 trials, one such suggestion in four
 seeds)."""
 
 MODEST_IMPROVEMENT = 0.1
-"""What suggestions aim for where the best place is exhausted, in standard deviations of the losses. Compared before noise had to
-be confirmed (``exhaustion.py``), on four noisy problems with six seeds: the losses after 100 trials were lower than without the
-rule in 17 searches and higher in 5; with the larger of this and the noise's standard deviation, in 10 and 11."""
+"""What suggestions aim for where the best place is exhausted, in standard deviations of the losses. Compared before noise had
+to be confirmed (``exhaustion.py``), on four noisy problems with six seeds: the losses after 100 trials were lower than without
+the rule in 17 searches and higher in 5; with the larger of this and the noise's standard deviation, in 10 and 11."""
 
 
 @dataclass

@@ -122,7 +122,7 @@ class Learner(ABC):
 
     @property
     def cautious(self) -> bool:
-        """Whether no suggestion explores where a trial would probably fail."""
+        """Whether to suggest what would probably fail only where all that was compared would."""
         return False
 
     def log_exhausted(self, known: Known) -> float:
