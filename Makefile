@@ -13,13 +13,15 @@ export NO_MKDOCS_2_WARNING := 1
 .DEFAULT_GOAL := help
 KILLS ?= 1000
 # What needs torch, Lightning, transformers, Keras, MLflow, W&B or Ray Tune: packages that the development environment does without.
-INTEGRATIONS := tests/integrations tests/nets/test_torch.py tests/igo tests/examples tests/test_docs.py
+INTEGRATIONS := tests/integrations tests/benchmarks/test_cotraining.py tests/benchmarks/test_electricity.py tests/examples \
+	tests/executors/test_ranks.py tests/executors/test_states.py tests/igo/test_cotrain.py tests/models/test_features_torch.py \
+	tests/nets/test_torch.py tests/test_docs.py
 SEED ?= 0
 
 .PHONY: help demo test test-all test-integrations soak lint format docs bench bench-quick bench-peers clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .venv/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
