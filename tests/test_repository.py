@@ -232,7 +232,7 @@ LAZY = {"__init__.py", "storage/__init__.py", "problems/lcbench.py"}
 """The shelves, which load their own parts at use, and a package of somebody else's."""
 
 
-HEAVY = ("accelerate", "keras", "lightning", "mlflow", "torch", "transformers", "wandb")
+ADAPTED = ("accelerate", "keras", "lightning", "mlflow", "torch", "transformers", "wandb")
 """What the extra ``integrations`` installs for tests, which skip where it is missing."""
 
 
@@ -243,7 +243,7 @@ def test_what_skips_for_a_heavy_package_is_run_by_make_test_integrations() -> No
     skipping = [
         path.relative_to(ROOT)
         for path in sorted((ROOT / "tests").rglob("*.py"))
-        if any(f'importorskip("{package}' in path.read_text(encoding="utf-8") for package in HEAVY)
+        if any(f'importorskip("{package}' in path.read_text(encoding="utf-8") for package in ADAPTED)
     ]
     assert len(skipping) > 8
     assert [path for path in skipping if not any(path.is_relative_to(each) for each in named)] == []

@@ -37,7 +37,9 @@ def runs(folder: Path) -> dict[str, Any]:
     """By its name: the configuration of a run, its losses with their steps, and its exit code."""
     found: dict[str, Any] = {}
     for file in folder.glob("wandb/offline-run-*/run-*.wandb"):
-        name, config, losses, code = "", {}, [], None
+        name, code = "", None
+        config: dict[str, Any] = {}
+        losses: list[tuple[int, float]] = []
         for record in records(file):
             if record.HasField("run"):
                 name = record.run.display_name
