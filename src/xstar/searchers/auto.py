@@ -48,8 +48,9 @@ class Auto:
     prior_weight: float = PRIOR_WEIGHT
     """β of the GP: how much ``prior=`` of parameters counts besides the first trials."""
 
-    defaults: int = 2
-    """Which defaults the GP has: 1 for those of before ``benchmarks/generality.py``, 2 for today's."""
+    defaults: int = 3
+    """Which defaults the GP has: 1 for those of before ``benchmarks/generality.py``, 2 for those of before trust in priors
+    needed a comparison (``trust_at``), 3 for today's."""
 
     def __post_init__(self) -> None:
         check_counts(self, {"switch": 1, "defaults": 1})
@@ -60,7 +61,8 @@ class Auto:
             made = Evolution().suggest(history, task, rng)
             reason = f"no model knows {', '.join(names)}; "
         else:
-            gp = GP(prior_weight=self.prior_weight, **({} if self.defaults > 1 else BEFORE))
+            earlier = {"trust_at": "largest"} if self.defaults < 3 else {}
+            gp = GP(prior_weight=self.prior_weight, **earlier, **(BEFORE if self.defaults < 2 else {}))
             made = (gp if len(history.observed) < self.switch else DNGO()).suggest(history, task, rng)
             reason = ""
         if isinstance(made, Done):
@@ -73,8 +75,8 @@ def _of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """What a study of before there were several defaults keeps: the first, and priors that placed the first trials only. Who
     asks for the method of today asks for no other."""
     if "defaults" in data:
-        return [data]
-    return [{**data, "prior_weight": 0.0, "defaults": 1}, {**data, "prior_weight": PRIOR_WEIGHT, "defaults": 2}]
+        return [data] if data["defaults"] != 2 else [data, {**data, "defaults": 3}]
+    return [{**data, "prior_weight": 0.0, "defaults": 1}, {**data, "prior_weight": PRIOR_WEIGHT, "defaults": 3}]
 
 
 SEARCHERS.register("auto", Auto, readings=_of_earlier_releases)
