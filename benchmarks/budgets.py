@@ -1,6 +1,6 @@
 """Methods over budgets in simulated time, on tasks to choose defaults on and on tasks that no default was chosen on.
 
-    python -m benchmarks.budgets [--part development|validation|ablation] [--methods …] [--workers 4,8] [--seeds 5] [--write]
+    python -m benchmarks.budgets [--part development|validation|validation-8|ablation] [--methods …] [--seeds 10] [--write]
 
 ``DEVELOPMENT`` is what constants are chosen on: the twelve tasks of LCBench that were always here, Klein's CNN curves,
 NAS-Bench-201, and synthetic curves, on two of which the first epochs mislead. ``VALIDATION`` is run once per claim: ten other
@@ -59,6 +59,8 @@ FEW = {
 """The tasks of the ablation."""
 SETS = {"development": DEVELOPMENT, "validation": VALIDATION}
 USUAL = ("random", "asha-before", "asha", "mobster-before", "mobster-hyperband", "mobster")
+RIVALS = ("asha", "asha-before", "random", "mobster-before")
+"""What pairs are told against."""
 GRID = 2000
 
 Runs = dict[tuple[str, str], dict[int, Found]]
@@ -184,30 +186,26 @@ class Comparison:
     def lates(self, method: str) -> list[bool]:
         return [late(found) for found in self.every(method)]
 
-    def row(self, method: str) -> tuple[str, ...]:
+    def rows(self) -> tuple[list[str], list[tuple[str, ...]]]:
+        """The heads of the table of methods, and a row of each; pairs against those alone that were run."""
+        timed = [other for other in ("asha", "asha-before") if other in self.methods]
+        duels = [other for other in RIVALS if other in self.methods]
+        heads = ["method", *(f"share of {other}'s time" for other in timed), *(f"against {other}" for other in duels)]
+        rows = [
+            (
+                method,
+                *(self.share(method, other) for other in timed),
+                *(self.pairs(method, other) for other in duels),
+                *self.ends_well(method),
+            )
+            for method in self.methods
+        ]
+        return [*heads, "behind the better of asha and random", "no complete trial by half", "processor, a run"], rows
+
+    def ends_well(self, method: str) -> tuple[str, ...]:
         every, lates = self.every(method), self.lates(method)
-        return (
-            method,
-            *(self.share(method, other) for other in ("asha", "asha-before")),
-            *(self.pairs(method, other) for other in ("asha", "asha-before", "random", "mobster-before")),
-            self.behind(method),
-            f"{sum(lates)} of {len(lates)}",
-            f"{statistics.mean(found['processor'] for found in every):.1f} s",
-        )
-
-
-HEADS = (
-    "method",
-    "share of asha's time",
-    "of asha-before's",
-    "against asha",
-    "against asha-before",
-    "against random",
-    "against mobster-before",
-    "behind the better of asha and random",
-    "no complete trial by half",
-    "processor, a run",
-)
+        spent = statistics.mean(found["processor"] for found in every)
+        return self.behind(method), f"{sum(lates)} of {len(lates)}", f"{spent:.1f} s"
 
 
 def report(part: str, results: Results, options: Namespace) -> Iterator[str]:
@@ -215,8 +213,7 @@ def report(part: str, results: Results, options: Namespace) -> Iterator[str]:
     yield "column but one has the number of runs."
     for count in numbers(options.workers):
         comparison = Comparison(results, SETS[part], count)
-        rows = [comparison.row(method) for method in comparison.methods]
-        yield from ("", f"{len(comparison.names)} tasks, {count} workers:", "", *table(HEADS, rows))
+        yield from ("", f"{len(comparison.names)} tasks, {count} workers:", "", *table(*comparison.rows()))
         yield from ("", "Mean regret at the end:", "", *by_task(comparison))
 
 
@@ -272,13 +269,14 @@ def mean_ranks(comparison: Comparison, methods: Sequence[str]) -> dict[str, floa
     return {method: statistics.mean(found) if found else math.nan for method, found in placed.items()}
 
 
-DEFAULTS = {"methods": ",".join(USUAL), "workers": "4,8", "seeds": 5, "trainings": 4.0}
+DEFAULTS = {"methods": ",".join(USUAL), "workers": "4", "seeds": 10, "trainings": 4.0}
+EIGHT = {**DEFAULTS, "methods": "random,asha,mobster", "workers": "8"}
 SURROGATE = Libraries({SYNE_TUNE: "syne-tune"}, also=("onnxruntime",))
 
 
-def part_of(name: str, title: str) -> Part:
+def part_of(name: str, title: str, defaults: dict[str, object] = DEFAULTS) -> Part:
     listed: Callable[[Namespace], list[Task]] = partial(tasks, SETS[name])
-    return Part(title, listed, run, partial(report, name), SURROGATE, DEFAULTS)
+    return Part(title, listed, run, partial(report, name), SURROGATE, defaults)
 
 
 EXPERIMENT = Experiment(
@@ -289,6 +287,7 @@ EXPERIMENT = Experiment(
     parts={
         "development": part_of("development", "Development tasks"),
         "validation": part_of("validation", "Validation tasks"),
+        "validation-8": part_of("validation", "Validation tasks, eight workers", EIGHT),
         "ablation": Part(
             "Ablations",
             ablation_tasks,
