@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from xstar.problems import Problem
 from xstar.schedulers import ASHA, Scheduler, StoppingASHA
 from xstar.searchers import DNGO, GP, Random, Searcher
-from xstar.simulation import rungs_of
+from xstar.simulation import fitted
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,7 @@ class BudgetMethod:
         """The scheduler, with rungs at budgets that the problem has."""
         if self.name:
             return None
-        made = self.scheduler(problem.budgets[-1], **dict(self.settings))
-        if set(made.rungs) <= set(problem.budgets):
-            return made
-        return replace(made, levels=rungs_of(problem.budgets, made.eta))
+        return fitted(self.scheduler(problem.budgets[-1], **dict(self.settings)), problem.budgets)
 
 
 def mobster(what: str, unfinished: int | None = None, stop: bool = False, **changed: Any) -> BudgetMethod:
