@@ -62,7 +62,7 @@ METHODS = {
     "random": BudgetMethod("random search at the full budget", "random"),
     "asha": BudgetMethod("ASHA", "asha"),
     "asha-before": BudgetMethod("ASHA, all rules as before", "", Random(), ASHA, tuple(BEFORE.items())),
-    "dngo": BudgetMethod("DNGO under ASHA", "", DNGO()),
+    "asha:searcher=DNGO()": BudgetMethod("DNGO under ASHA", "", DNGO()),
     SYNE_TUNE: BudgetMethod("MOBSTER of Syne Tune 0.14.2, its defaults"),
     "mobster-hyperband": BudgetMethod("MOBSTER with all brackets", "mobster-hyperband"),
     **ABLATION,
