@@ -37,8 +37,9 @@ LIKELIHOODS = ("logistic", "step")
 PENDING = ("spread", "fantasies", "hallucination", "ignored")
 DEVICES = ("cpu", "cuda")
 UNFINISHED = 12
-"""A quarter of the 50 basis functions. Each fantasised outcome takes one direction of uncertainty away; the GP's 64 leave none, and
-no expected improvement. (``benchmarks/budgets.py``, six development tasks: lower at the end than with 64 in 5 of 6 searches.)"""
+"""A quarter of the 50 basis functions. Each fantasised outcome takes one direction of uncertainty away; the GP's 64 leave
+none, and no expected improvement. (``benchmarks/budgets.py``, six development tasks: lower at the end than with 64 in 5 of 6
+searches.)"""
 UNFINISHED_BEFORE = 64
 """What ``DNGO`` did before this was a setting of it."""
 
@@ -99,7 +100,7 @@ class DNGO:
 
 
 def _of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """A study from before ``unfinished`` was a setting keeps what it did. Who asks for the method of today asks for no other."""
+    """Convert "dngo" of before ``unfinished`` was a setting: it keeps what it did, though today's is asked for."""
     if "unfinished" in data:
         return [data]
     return [{**data, "unfinished": count} for count in (UNFINISHED_BEFORE, UNFINISHED)]
