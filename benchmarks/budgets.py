@@ -14,7 +14,8 @@ y★ is the lowest loss that any method reported in any run on the problem. Of e
     no complete trial      searches without one by half of the time
 
 The part ``ablation`` changes one default of MOBSTER at a time, on four tasks of each set. ``syne-tune-mobster`` runs Syne
-Tune's MOBSTER on the validation tasks (``workloads/syne_tune_mobster.py`` says what it needs).
+Tune's MOBSTER on the validation tasks (``workloads/syne_tune_mobster.py`` says what it needs). ``dngo`` is DNGO under ASHA on
+the development tasks, with several numbers of fantasies, and ``many`` the default with 32 workers.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from benchmarks.harness.report import Results, table
 from benchmarks.harness.run import Libraries
 from benchmarks.harness.simulated import run_simulated
 from benchmarks.workloads.budget_comparison import Comparison, by_task, mean_ranks
-from benchmarks.workloads.budget_methods import ABLATION, METHODS, SYNE_TUNE
+from benchmarks.workloads.budget_methods import ABLATION, DNGOS, METHODS, SYNE_TUNE
 from benchmarks.workloads.syne_tune_mobster import run_syne_tune
 from xstar import problems
 from xstar.searchers.gp import fit
@@ -54,7 +55,7 @@ FEW = {
     "validation": ("lcbench-167152", "lcbench-167161", "lcbench-7593", "curves-regularised"),
 }
 """The tasks of the ablation."""
-SETS = {"development": DEVELOPMENT, "validation": VALIDATION, SYNE_TUNE: VALIDATION}
+SETS = {"development": DEVELOPMENT, "validation": VALIDATION}
 USUAL = ("random", "asha-before", "asha", "mobster-before", "mobster-hyperband", "mobster")
 
 
@@ -101,13 +102,13 @@ def fantasised(unfinished: int | None) -> Iterator[None]:
 # ---------------------------------------------------------------- the report
 
 
-def report(part: str, results: Results, options: Namespace) -> Iterator[str]:
+def report(names: Sequence[str], shared: bool, results: Results, options: Namespace) -> Iterator[str]:
     yield f"{options.trainings:g} trainings per worker, seeds 0 to {options.seeds - 1}, as far as they are on record: the last"
     yield "column but one has the number of runs."
-    if part == SYNE_TUNE:
+    if shared:
         yield "Of each task, the seeds that all of these methods have been run on."
     for count in numbers(options.workers):
-        comparison = Comparison(results, SETS[part], count, shared=part == SYNE_TUNE)
+        comparison = Comparison(results, names, count, shared)
         yield from ("", f"{len(comparison.names)} tasks, {count} workers:", "", *table(*comparison.rows()))
         yield from ("", "Mean regret at the end:", "", *by_task(comparison))
 
@@ -144,13 +145,15 @@ def ablation_report(results: Results, options: Namespace) -> Iterator[str]:
 
 DEFAULTS = {"methods": ",".join(USUAL), "workers": "4", "seeds": 10, "trainings": 4.0}
 BESIDE = {**DEFAULTS, "methods": f"random,asha,{SYNE_TUNE},mobster", "seeds": 3}
+FEW_TRIALS = {**DEFAULTS, "methods": f"random,asha,mobster,{','.join(DNGOS)}", "seeds": 5}
+MANY_TRIALS = {**DEFAULTS, "methods": "random,asha,mobster,asha:searcher=DNGO()", "workers": "32", "seeds": 3}
 EIGHT = {**DEFAULTS, "methods": "random,asha,mobster", "workers": "8"}
 SURROGATE = Libraries({SYNE_TUNE: "syne-tune"}, also=("onnxruntime",))
 
 
-def part_of(name: str, title: str, defaults: dict[str, object] = DEFAULTS) -> Part:
+def part_of(name: str, title: str, defaults: dict[str, object] = DEFAULTS, shared: bool = False) -> Part:
     listed: Callable[[Namespace], list[Task]] = partial(tasks, SETS[name])
-    return Part(title, listed, run, partial(report, name), SURROGATE, defaults)
+    return Part(title, listed, run, partial(report, SETS[name], shared), SURROGATE, defaults)
 
 
 EXPERIMENT = Experiment(
@@ -162,7 +165,9 @@ EXPERIMENT = Experiment(
         "development": part_of("development", "Development tasks"),
         "validation": part_of("validation", "Validation tasks"),
         "validation-8": part_of("validation", "Validation tasks, eight workers", EIGHT),
-        SYNE_TUNE: part_of(SYNE_TUNE, "Beside Syne Tune's MOBSTER, validation tasks", BESIDE),
+        SYNE_TUNE: part_of("validation", "Beside Syne Tune's MOBSTER, validation tasks", BESIDE, shared=True),
+        "dngo": part_of("development", "DNGO under ASHA, development tasks", FEW_TRIALS, shared=True),
+        "many": part_of("development", "Many trials: 32 workers, development tasks", MANY_TRIALS, shared=True),
         "ablation": Part(
             "Ablations",
             ablation_tasks,

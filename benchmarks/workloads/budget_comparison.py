@@ -13,7 +13,7 @@ from benchmarks.harness.report import Results, mean_and_error, ranks, table
 from benchmarks.harness.simulated import regret_curve, share_of_time
 from benchmarks.workloads.budget_methods import SYNE_TUNE
 
-RIVALS = ("asha", "asha-before", "random", "mobster-before", SYNE_TUNE)
+RIVALS = ("asha", "asha-before", "random", "mobster-before", "asha:searcher=DNGO()", SYNE_TUNE)
 """What pairs are told against."""
 GRID = 2000
 

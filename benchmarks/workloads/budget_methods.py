@@ -58,11 +58,20 @@ ABLATION = {
     "mobster-stop:matern": mobster("stopping; surrogate: Matérn, r not warped", stop=True, surrogate="matern"),
     "mobster-stop:decay": mobster("stopping; surrogate: decay, δ learned", stop=True, surrogate="decay"),
 }
+DNGOS = {
+    "asha:searcher=DNGO()": BudgetMethod("DNGO under ASHA", "", DNGO()),
+    **{
+        f"asha:searcher=DNGO(unfinished={count})": BudgetMethod(
+            f"DNGO under ASHA, {count} paused trials fantasised", "", DNGO(unfinished=count)
+        )
+        for count in (0, 24, 64)
+    },
+}
 METHODS = {
     "random": BudgetMethod("random search at the full budget", "random"),
     "asha": BudgetMethod("ASHA", "asha"),
     "asha-before": BudgetMethod("ASHA, all rules as before", "", Random(), ASHA, tuple(BEFORE.items())),
-    "asha:searcher=DNGO()": BudgetMethod("DNGO under ASHA", "", DNGO()),
+    **DNGOS,
     SYNE_TUNE: BudgetMethod("MOBSTER of Syne Tune 0.14.2, its defaults"),
     "mobster-hyperband": BudgetMethod("MOBSTER with all brackets", "mobster-hyperband"),
     **ABLATION,
