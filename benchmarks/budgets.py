@@ -164,6 +164,7 @@ EXPERIMENT = Experiment(
     parts={
         "development": part_of("development", "Development tasks"),
         "validation": part_of("validation", "Validation tasks"),
+        "development-8": part_of("development", "Development tasks, eight workers", EIGHT),
         "validation-8": part_of("validation", "Validation tasks, eight workers", EIGHT),
         SYNE_TUNE: part_of("validation", "Beside Syne Tune's MOBSTER, validation tasks", BESIDE, shared=True),
         "dngo": part_of("development", "DNGO under ASHA, development tasks", FEW_TRIALS, shared=True),
