@@ -30,7 +30,7 @@ class Two:
 
     name = "two"
     space = Space(x=Choice(list(range(50))))
-    budgets = (12, 200)
+    budgets: tuple[int, ...] = (12, 200)
     unit = "loss"
     optimum = 0.0
     best: ClassVar[Config] = {"x": 0}
