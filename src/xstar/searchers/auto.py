@@ -20,7 +20,7 @@ from xstar.core.checks import check_counts
 from xstar.journal import History
 from xstar.nets.catalogue import is_of_networks
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.dngo.searcher import DNGO
+from xstar.searchers.dngo.searcher import DNGO, UNFINISHED_BEFORE
 from xstar.searchers.evolution import Evolution
 from xstar.searchers.gp.searcher import GP
 from xstar.searchers.gp.settings import BEFORE, PRIOR_WEIGHT, checked_weight
@@ -49,8 +49,8 @@ class Auto:
     """β of the GP: how much ``prior=`` of parameters counts besides the first trials."""
 
     defaults: int = 3
-    """Which defaults the GP has: 1 for those of before ``benchmarks/generality.py``, 2 for those of before trust in priors
-    needed a comparison (``trust_at``), 3 for today's."""
+    """Which defaults GP and DNGO have: 1 for those of before ``benchmarks/generality.py``, 2 for those of before trust in priors
+    needed a comparison (``trust_at``) and DNGO had ``unfinished``, 3 for today's."""
 
     def __post_init__(self) -> None:
         check_counts(self, {"switch": 1, "defaults": 1})
@@ -63,7 +63,8 @@ class Auto:
         else:
             earlier = {"trust_at": "largest"} if self.defaults < 3 else {}
             gp = GP(prior_weight=self.prior_weight, **earlier, **(BEFORE if self.defaults < 2 else {}))
-            made = (gp if len(history.observed) < self.switch else DNGO()).suggest(history, task, rng)
+            dngo = DNGO() if self.defaults > 2 else DNGO(unfinished=UNFINISHED_BEFORE)
+            made = (gp if len(history.observed) < self.switch else dngo).suggest(history, task, rng)
             reason = ""
         if isinstance(made, Done):
             return made
@@ -75,7 +76,7 @@ def _of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """What a study of before there were several defaults keeps: the first, and priors that placed the first trials only. Who
     asks for the method of today asks for no other."""
     if "defaults" in data:
-        return [data] if data["defaults"] != 2 else [data, {**data, "defaults": 3}]
+        return [data, {**data, "defaults": 3}] if data["defaults"] == 2 else [data]
     return [{**data, "prior_weight": 0.0, "defaults": 1}, {**data, "prior_weight": PRIOR_WEIGHT, "defaults": 3}]
 
 
