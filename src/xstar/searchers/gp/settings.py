@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from xstar.core.checks import check_counts, check_names, check_switches
+from xstar.core.checks import check_counts, check_names, check_shares, check_switches
 from xstar.core.values import as_float
 from xstar.errors import InvalidArgument
 
@@ -64,6 +64,13 @@ class GPSettings:
     explore_every: int = 4
     """At full budget, one suggestion in this many aims for an improvement by one standard deviation of the losses
     instead of any improvement; 0: none."""
+    cautious: bool = False
+    """No suggestion explores where a trial would probably fail."""
+    exhausted: float = 0.0
+    """At full budget, a place is exhausted if the expected improvement there is below this share of the standard deviation of
+    the noise; then the suggestion is another place. 0: never."""
+    exact: bool = False
+    """Losses may be exact: at full budget the variance of the noise has the lower bound ``surrogate.EXACT``."""
     pending: str = "fantasies"
     fantasies: int = 20
     most_pending: int | None = MOST_PENDING
@@ -104,7 +111,8 @@ class GPSettings:
         least = {"initial": 1, "samples": 0, "starts": 1, "explore_every": 0, "fantasies": 1, "limit": 10}
         least |= {"most_pending": 1}
         check_counts(self, least, optional=("initial", "most_pending"))
-        check_switches(self, "middle", "warp", "straighten")
+        check_switches(self, "middle", "warp", "straighten", "cautious", "exact")
+        check_shares(self, "exhausted")
         object.__setattr__(self, "prior_weight", checked_weight(self.prior_weight))
 
     @property
@@ -138,8 +146,10 @@ def of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return found
 
 
-BEFORE: Mapping[str, Any] = {"structure": "product", "middle": False}
-"""What ``GP`` did before these were settings of it."""
+BEFORE_EXHAUSTION: Mapping[str, Any] = {"cautious": False, "exhausted": 0.0, "exact": False}
+"""What ``GP`` did before it left exhausted places and was cautious where it explores."""
+BEFORE: Mapping[str, Any] = {"structure": "product", "middle": False, **BEFORE_EXHAUSTION}
+"""What ``GP`` did before any of these were settings of it."""
 
 
 def gp_of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:

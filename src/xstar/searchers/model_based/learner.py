@@ -121,6 +121,15 @@ class Learner(ABC):
         return len(self.history.trials) % 4 == 0
 
     @property
+    def cautious(self) -> bool:
+        """Whether no suggestion explores where a trial would probably fail."""
+        return False
+
+    def log_exhausted(self, known: Known) -> float:
+        """Return the logarithm of the expected improvement below which a place is exhausted (``exhaustion.py``)."""
+        return -np.inf
+
+    @property
     def limit(self) -> int:
         """Maximum number of trials for the feasibility classifier, and for evolution if no loss is known."""
         return 500
