@@ -12,16 +12,22 @@ from functools import lru_cache
 from typing import Any
 
 from xstar.journal import SCHEMA
-from xstar.storage.line import COLUMNS, Connections, Entry, Refused, Row
+from xstar.storage.line import COLUMNS, QUIET, Connections, Entry, Refused, Row
 
 LOCK_SECONDS = 10
 """A turn that does not come within this time is not waited for: whoever has it may hang. Enough for dozens of suggestions."""
 
 _TURNS = 0x7873746B  # "xstk": the first half of the name of the advisory locks; the second half is the study's number
 
+TURN = "SELECT pg_advisory_xact_lock(%s, %s)"
 READ = f"SELECT {COLUMNS} FROM xstar_events WHERE study = %s AND seq >= %s ORDER BY seq LIMIT %s"
 WRITTEN = "SELECT seq FROM xstar_events WHERE study = %s AND seq >= %s AND token = %s ORDER BY seq LIMIT 1"
 COUNTED = "SELECT claims FROM xstar_studies WHERE id = %s"
+
+TALLY = f"""
+SELECT events, claims, NOT EXISTS (
+    SELECT FROM xstar_events event WHERE event.study = study.id AND event.seq >= %s AND event.kind NOT IN ({QUIET})
+) FROM xstar_studies study WHERE id = %s"""
 
 APPEND = """
 WITH study AS (
@@ -91,10 +97,7 @@ class PostgresLine:
                     rest = connection.execute(READ, (self._study, entry.since, None))
             length = answer.fetchone()
             rows = rest.fetchall() if self._crowded else []
-        if length is None:
-            found = connection.execute(COUNTED, (self._study,)).fetchone()
-            raise Refused(None if found is None else found[0])
-        return self._between(entry.since, length[0] - len(entry.kinds), rows)
+        return self._between(entry.since, self._length(length) - len(entry.kinds), rows)
 
     def _between(self, since: int, first: int, rows: Sequence[Row]) -> Sequence[Row]:
         self._crowded = first > since
@@ -120,24 +123,64 @@ class PostgresLine:
         return _text(entry.claims is not None, count, len(entry.taken), len(entry.ended)), values
 
     def written(self, entry: Entry) -> Sequence[Row] | None:
+        found = self.place(entry)
+        return None if found is None else self.read(entry.since, found - entry.since)
+
+    def place(self, entry: Entry) -> int | None:
         found = self._connection().execute(WRITTEN, (self._study, entry.since, entry.token)).fetchone()
-        return None if found is None else self.read(entry.since, found[0] - entry.since)
+        return None if found is None else int(found[0])
 
     def enter(self, since: int) -> Sequence[Row]:
+        rows: list[Row] = self._enter(READ, (self._study, since, None)).fetchall()
+        return rows
+
+    def tally(self, since: int) -> tuple[int, int, bool]:
+        found: tuple[int, int, bool] | None = self._enter(TALLY, (since, self._study)).fetchone()
+        if found is None:
+            raise Refused(None)
+        return found
+
+    def _enter(self, query: str, values: Sequence[Any]) -> Any:
+        """Wait for a turn and ask something, or, if whoever has it hangs, only ask."""
         from psycopg.errors import LockNotAvailable
 
         connection = self._connection()
         try:
             with connection.pipeline():
                 connection.execute("BEGIN")
-                connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", (_TURNS, self._study))
-                answer = connection.execute(READ, (self._study, since, None))
+                connection.execute(TURN, (_TURNS, self._study))
+                answer = connection.execute(query, values)
             self._in_turn = True
-            rows: list[Row] = answer.fetchall()
-            return rows
+            return answer
         except LockNotAvailable:
             connection.execute("ROLLBACK")
-            return self.read(since, 2**31 - 1)
+            return connection.execute(query, values)
+
+    def put(self, entry: Entry) -> int:
+        from psycopg.errors import UniqueViolation
+
+        connection, (statement, values) = self._connection(), self._statement(entry)
+        in_turn, self._in_turn = self._in_turn, False
+        try:
+            if in_turn:
+                with connection.pipeline():
+                    answer = connection.execute(statement, values)
+                    connection.execute("COMMIT")
+            else:
+                answer = connection.execute(statement, values)
+            length = answer.fetchone()
+        except UniqueViolation:  # as in ``append``
+            found = self.place(entry)
+            if found is None:
+                raise
+            return found
+        return int(self._length(length)) - len(entry.kinds)
+
+    def _length(self, answer: tuple[int] | None) -> int:
+        if answer is None:
+            found = self._connection().execute(COUNTED, (self._study,)).fetchone()
+            raise Refused(None if found is None else found[0])
+        return answer[0]
 
     def leave(self) -> None:
         if self._in_turn:

@@ -13,8 +13,9 @@ from xstar.core.randomness import Streams
 from xstar.errors import InvalidReport
 from xstar.journal import History
 from xstar.journal import events as ev
-from xstar.schedulers import Scheduler
-from xstar.searchers import Searcher
+from xstar.schedulers import Oblivious, Scheduler
+from xstar.searchers import Independent, Searcher
+from xstar.space import Space
 from xstar.trial import LIVE, Config, Done, Metrics, New, Origin, Promote, Report, Suggestion, Trial, Verdict, Wait
 
 Start = ev.Asked | ev.Started
@@ -28,6 +29,13 @@ class Policy:
     scheduler: Scheduler
     searcher: Searcher
     streams: Streams
+
+    def independent(self, space: Space) -> bool:
+        """Whether a new trial is decided on by its number alone, whatever other trials try or find."""
+        scheduler, searcher = self.scheduler, self.searcher
+        if not isinstance(scheduler, Oblivious) or not isinstance(searcher, Independent):
+            return False
+        return scheduler.oblivious and searcher.independent(space)
 
     def start(self, history: History, now: float, full: str | None = None) -> Start | Wait | Done:
         """The event that starts the next run; ``full`` says why no *new* trial may begin, if so.
@@ -51,7 +59,7 @@ class Policy:
 
     def new(self, history: History, task: New, now: float) -> ev.Asked | Done:
         """The second half: what the new trial tries, by the user's queue or by the searcher, which may take its time."""
-        number, queued = len(history.trials), None
+        number, queued = history.next_number, None
         choice: Suggestion | Done
         if history.queue:
             queued, given = history.queue[0]
@@ -60,10 +68,10 @@ class Policy:
             choice = self.searcher.suggest(history, task, self.streams.generator(number, "suggest"))
             if isinstance(choice, Done):
                 return choice
-        config, budget = history.space.dump(choice.config), task.budget
+        config, budget, seen = history.space.dump(choice.config), task.budget, history.seen + history.unread
         if choice.budget in task.choices:
             budget = choice.budget
-        return ev.Asked(number, config, Origin.of(choice.origin), history.seen, now, budget, task.bracket, queued)
+        return ev.Asked(number, config, Origin.of(choice.origin), seen, now, budget, task.bracket, queued)
 
     def _enqueued(self, history: History, task: New, queued: int, given: Config) -> Suggestion:
         """A configuration that a user wants tried; what it leaves open is as the searcher would have it."""

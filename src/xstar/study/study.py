@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from xstar.core.checks import check_attrs
@@ -138,9 +140,9 @@ class Study(Shown):
         created = next(events)
         assert isinstance(created, ev.Created)
         self.searcher, self.scheduler = settings.parts(created)
-        self.history = History(self.scheduler.rungs)
-        self.history.extend([created])
-        self._ledger = Ledger(journal, self.history, events)
+        history = History(self.scheduler.rungs)
+        history.extend([created])
+        self._ledger = Ledger(journal, history, events)
         settings.check(self.history, name or "")
         self._policy = Policy(self.scheduler, self.searcher, Streams(created.seed))
         self.ahead = Ahead(self._policy)
@@ -171,17 +173,18 @@ class Study(Shown):
         with self._ledger.lock:
             if self._heartbeat is not None and self._heartbeat.due():
                 self.reclaim()
-            event = self._ledger.claim(self._next, limits)
+            alone = not limits.by_results and self._policy.independent(self._ledger.history.space)
+            event = self._ledger.claim(self._next, limits, alone=alone)
             if event is None:
                 return None
-            trial = self.history.trials[event.trial]
+            trial = self._ledger.trial(event.trial)
             self._mine[trial.number] = trial.attempt
             if self._heartbeat is not None:
                 self._heartbeat.start()
             return trial
 
     def _next(self, limits: Limits) -> Start | None:
-        history, now, moment, full = self.history, self.clock(), self.stopwatch(), None
+        history, now, moment, full = self._ledger.history, self.clock(), self.stopwatch(), None
         if limits is not NO_LIMITS:
             self.ended = limits.over(history, moment - self._begun_at)
             if self.ended is not None:
@@ -224,10 +227,18 @@ class Study(Shown):
         """Record the final value (or metrics) of a trial, which is thereby complete."""
         parsed = parse_metrics(value, self.metric)
         with self._ledger.lock:
+            if self._ledger.end(_number(trial), partial(self._final, parsed)):
+                self._mine.pop(_number(trial), None)
+                return
             known = self._known(trial)
             if known.state is State.COMPLETE and known.metrics == parsed:
                 return  # its last report, at full budget, already said so
             self._record(known, parsed, None, None, final=True)
+
+    def _final(self, metrics: dict[str, float], trial: Trial, seen: int) -> ev.Event:
+        event = self._policy.answer(self._ledger.history, trial, 0, metrics, None, self.clock(), final=True)
+        assert event is not None, "a trial that has just begun takes any report"
+        return replace(event, seen=seen) if isinstance(event, ev.Reported) else event
 
     def _record(
         self, trial: Trial, metrics: dict[str, float], budget: int | None, attempt: int | None, *, final: bool
@@ -316,6 +327,11 @@ class Study(Shown):
     # ------------------------------------------------------------ look
 
     @property
+    def history(self) -> History:
+        """What happened, as far as this object knows."""
+        return self._ledger.read()
+
+    @property
     def space(self) -> Space:
         """What may be tried."""
         return self.history.space
@@ -351,6 +367,8 @@ class Study(Shown):
         """Record as lost what dead programs were running, so that it is run again."""
         if isinstance(self.journal, LeasedJournal):
             with self._ledger.lock:
+                if self._ledger.is_behind and not self.journal.abandoned(self.clock(), None):
+                    return  # then there is no reason to read what others did
                 self._ledger.catch_up()
                 # Noted before the leases are read: a run that someone starts in between is none of those found dead.
                 runs = {number: trial.attempt for number, trial in self.history.running.items()}
@@ -394,7 +412,11 @@ class Study(Shown):
         self.close()
 
     def _known(self, trial: Trial | int) -> Trial:
-        number = trial.number if isinstance(trial, Trial) else trial
+        number = _number(trial)
         if not 0 <= number < len(self.history.trials) and not 0 <= number < len(self.refresh().trials):
             raise unknown_trial(self.history, number)
         return self.history.trials[number]
+
+
+def _number(trial: Trial | int) -> int:
+    return trial.number if isinstance(trial, Trial) else trial
