@@ -17,8 +17,8 @@ from xstar.space.values import Value
 MOST_PARENT_VALUES = 100_000
 
 
-VALUES = 2.0**44
-"""A ``Float`` with so many values, evenly drawn, is not drawn the same twice: not once in a thousand studies of 100,000 trials."""
+VALUES = 2.0**48
+"""Of a ``Float`` with so many values, evenly drawn, one study of 100,000 trials in 50,000 has two that are the same."""
 
 
 def uncountable(parameter: Parameter | Domain) -> bool:

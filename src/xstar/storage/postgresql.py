@@ -17,17 +17,19 @@ from xstar.storage.line import COLUMNS, QUIET, Connections, Entry, Refused, Row
 LOCK_SECONDS = 10
 """A turn that does not come within this time is not waited for: whoever has it may hang. Enough for dozens of suggestions."""
 
+SESSION = f"SET lock_timeout = '{LOCK_SECONDS}s'; SET plan_cache_mode = force_generic_plan"
+"""Every statement finds rows by their keys, for which one plan is as good as another: it is made once, not six times."""
+
 _TURNS = 0x7873746B  # "xstk": the first half of the name of the advisory locks; the second half is the study's number
 
-TURN = "SELECT pg_advisory_xact_lock(%s, %s)"
 READ = f"SELECT {COLUMNS} FROM xstar_events WHERE study = %s AND seq >= %s ORDER BY seq LIMIT %s"
 WRITTEN = "SELECT seq FROM xstar_events WHERE study = %s AND seq >= %s AND token = %s ORDER BY seq LIMIT 1"
 COUNTED = "SELECT claims FROM xstar_studies WHERE id = %s"
 
 TALLY = f"""
-SELECT events, claims, NOT EXISTS (
-    SELECT FROM xstar_events event WHERE event.study = study.id AND event.seq >= %s AND event.kind NOT IN ({QUIET})
-) FROM xstar_studies study WHERE id = %s"""
+PREPARE xstar_tally (int, int) AS SELECT events, claims, NOT EXISTS (
+    SELECT FROM xstar_events event WHERE event.study = study.id AND event.seq >= $1 AND event.kind NOT IN ({QUIET})
+) FROM xstar_studies study WHERE id = $2"""
 
 APPEND = """
 WITH study AS (
@@ -57,13 +59,16 @@ class PostgresLine:
         self._holder = holder
         self._open: Any = None
         self._in_turn = False
+        self._tallies = False
+        """Whether this connection has prepared the statement that counts."""
         self._crowded = False  # others append, too: ask for what they appended in the same round trip
 
     def _connection(self) -> Any:
         if self._open is None:
             self._open = self._connections.connect()
             self._open.autocommit = True
-            self._open.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'")
+            self._tallies = False
+            self._open.execute(SESSION)
         return self._open
 
     def read(self, since: int, limit: int) -> Sequence[Row]:
@@ -131,30 +136,42 @@ class PostgresLine:
         return None if found is None else int(found[0])
 
     def enter(self, since: int) -> Sequence[Row]:
-        rows: list[Row] = self._enter(READ, (self._study, since, None)).fetchall()
-        return rows
-
-    def tally(self, since: int) -> tuple[int, int, bool]:
-        found: tuple[int, int, bool] | None = self._enter(TALLY, (since, self._study)).fetchone()
-        if found is None:
-            raise Refused(None)
-        return found
-
-    def _enter(self, query: str, values: Sequence[Any]) -> Any:
-        """Wait for a turn and ask something, or, if whoever has it hangs, only ask."""
         from psycopg.errors import LockNotAvailable
 
         connection = self._connection()
         try:
             with connection.pipeline():
                 connection.execute("BEGIN")
-                connection.execute(TURN, (_TURNS, self._study))
-                answer = connection.execute(query, values)
+                connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", (_TURNS, self._study))
+                answer = connection.execute(READ, (self._study, since, None))
             self._in_turn = True
-            return answer
+            rows: list[Row] = answer.fetchall()
+            return rows
         except LockNotAvailable:
             connection.execute("ROLLBACK")
-            return connection.execute(query, values)
+            return self.read(since, 2**31 - 1)
+
+    def tally(self, since: int) -> tuple[int, int, bool]:
+        from psycopg.errors import LockNotAvailable
+
+        connection = self._connection()
+        if not self._tallies:
+            connection.execute(TALLY)
+            self._tallies = True
+        count = f"EXECUTE xstar_tally ({since:d}, {self._study:d})"
+        try:
+            # Several statements as one text, for which psycopg needs half of the time of a pipeline.
+            answer = connection.execute(f"BEGIN; SELECT pg_advisory_xact_lock({_TURNS}, {self._study:d}); {count}")
+            self._in_turn = True
+            answer.nextset()
+            answer.nextset()
+        except LockNotAvailable:
+            connection.execute("ROLLBACK")
+            answer = connection.execute(count)
+        found: tuple[int, int, bool] | None = answer.fetchone()
+        if found is None:
+            raise Refused(None)
+        return found
 
     def put(self, entry: Entry) -> int:
         from psycopg.errors import UniqueViolation

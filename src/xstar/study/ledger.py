@@ -1,10 +1,10 @@
 """Decide, append, fold: the one way in which anything changes.
 
 Where suggestions do not depend on each other (random search, Sobol points), a program need not follow what others do. It takes
-its turn, hears how many events and trials there are, and appends the next trial, which says that it has seen them all: what they
-hold changes nothing about it. So a trial costs a program the same however many share the study. What it did not read it reads
-when somebody looks at the history, and at once when there is an event that changes what is decided (a configuration is enqueued,
-a trial is lost or fails, the space becomes wider, the study is held): the database says whether there is one.
+its turn, is told how many events and trials there are, and appends the next trial, which counts them as seen: what they hold
+changes nothing about it. So a trial costs a program the same however many share the study. It reads the rest when somebody
+looks at the history, and at once when there is an event that does change what is decided: a configuration is enqueued, a trial
+is lost or fails, the space becomes wider, the study is held. The database says whether there is one.
 """
 
 from __future__ import annotations
@@ -129,15 +129,15 @@ class Ledger:
         begun = self._begun.get(number)
         return self.read().trials[number] if begun is None else begun[0]
 
-    def end(self, number: int, decide: Callable[[Trial, int], Event]) -> bool:
+    def end(self, number: int, decide: Callable[..., Event], *about: Any) -> bool:
         """Append the end of a trial that the history does not hold; false if there is no such trial.
 
-        ``decide`` is given the trial as it began and how many events that is after. Whether someone else has ended it since, is
-        for the history to say: then this event changes nothing.
+        ``decide(history, trial, seen, *about)`` is given the trial as it began and after how many events that was. If someone
+        else has ended it since, the history will say so: then this event changes nothing.
         """
         begun = self._begun.get(number)
         if begun is None or self._tallied is None:
             return False
-        self._tallied.put(decide(*begun))
+        self._tallied.put(decide(self.history, *begun, *about))
         del self._begun[number]
         return True

@@ -6,7 +6,7 @@ The study appends what they return; an audit calls them again on the same histor
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from xstar.core.checks import whole_number
 from xstar.core.randomness import Streams
@@ -29,13 +29,18 @@ class Policy:
     scheduler: Scheduler
     searcher: Searcher
     streams: Streams
+    alone: Independent | None = field(init=False)
+    """The searcher, if it and the scheduler may decide without looking at other trials. Found once: that takes longer than
+    a suggestion."""
 
-    def independent(self, space: Space) -> bool:
-        """Whether a new trial is decided on by its number alone, whatever other trials try or find."""
+    def __post_init__(self) -> None:
         scheduler, searcher = self.scheduler, self.searcher
-        if not isinstance(scheduler, Oblivious) or not isinstance(searcher, Independent):
-            return False
-        return scheduler.oblivious and searcher.independent(space)
+        oblivious = isinstance(scheduler, Oblivious) and scheduler.oblivious
+        object.__setattr__(self, "alone", searcher if oblivious and isinstance(searcher, Independent) else None)
+
+    def is_independent(self, space: Space) -> bool:
+        """Whether a new trial is decided on by its number alone, whatever other trials try or find."""
+        return self.alone is not None and self.alone.independent(space)
 
     def start(self, history: History, now: float, full: str | None = None) -> Start | Wait | Done:
         """The event that starts the next run; ``full`` says why no *new* trial may begin, if so.
@@ -127,6 +132,12 @@ class Policy:
             return ev.Reported(number, at, metrics, now, run, final=True, seen=history.seen)
         verdict = self.scheduler.judge(history, Report(number, run, at, metrics))
         return ev.Reported(number, at, metrics, now, run, verdict, seen=history.seen)
+
+    def final(self, history: History, begun: Trial, seen: int, metrics: Metrics, now: float) -> ev.Reported | ev.Failed:
+        """The same for the one and only report of a trial, as it ``begun``, that the history does not hold."""
+        event = self.answer(history, begun, 0, metrics, None, now, final=True)
+        assert event is not None, "a trial that has just begun takes any report"
+        return replace(event, seen=seen) if isinstance(event, ev.Reported) else event
 
 
 def is_late(trial: Trial, run: int) -> bool:

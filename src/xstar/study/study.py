@@ -10,8 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from xstar.core.checks import check_attrs
@@ -27,11 +25,12 @@ from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space
 from xstar.storage.heartbeat import Heartbeat
+from xstar.study.abandoned import abandoned, lost
 from xstar.study.ahead import LEAST_WORKERS, Ahead
 from xstar.study.elsewhere import STOPPED, added, enqueued, held
 from xstar.study.ledger import Ledger
 from xstar.study.limits import NO_LIMITS, Limits
-from xstar.study.missing import no_value, unknown_trial
+from xstar.study.missing import no_value, number_of, unknown_trial
 from xstar.study.opening import open_storage
 from xstar.study.policy import STARTS, Policy, Start, is_late
 from xstar.study.settings import Constraints, Settings, check_name
@@ -173,7 +172,7 @@ class Study(Shown):
         with self._ledger.lock:
             if self._heartbeat is not None and self._heartbeat.due():
                 self.reclaim()
-            alone = not limits.by_results and self._policy.independent(self._ledger.history.space)
+            alone = self._policy.is_independent(self._ledger.history.space) and not limits.by_results
             event = self._ledger.claim(self._next, limits, alone=alone)
             if event is None:
                 return None
@@ -227,18 +226,12 @@ class Study(Shown):
         """Record the final value (or metrics) of a trial, which is thereby complete."""
         parsed = parse_metrics(value, self.metric)
         with self._ledger.lock:
-            if self._ledger.end(_number(trial), partial(self._final, parsed)):
-                self._mine.pop(_number(trial), None)
-                return
+            if self._ledger.end(number_of(trial), self._policy.final, parsed, self.clock()):
+                return self._forget(number_of(trial), 0)
             known = self._known(trial)
             if known.state is State.COMPLETE and known.metrics == parsed:
-                return  # its last report, at full budget, already said so
+                return None  # its last report, at full budget, already said so
             self._record(known, parsed, None, None, final=True)
-
-    def _final(self, metrics: dict[str, float], trial: Trial, seen: int) -> ev.Event:
-        event = self._policy.answer(self._ledger.history, trial, 0, metrics, None, self.clock(), final=True)
-        assert event is not None, "a trial that has just begun takes any report"
-        return replace(event, seen=seen) if isinstance(event, ev.Reported) else event
 
     def _record(
         self, trial: Trial, metrics: dict[str, float], budget: int | None, attempt: int | None, *, final: bool
@@ -367,16 +360,8 @@ class Study(Shown):
         """Record as lost what dead programs were running, so that it is run again."""
         if isinstance(self.journal, LeasedJournal):
             with self._ledger.lock:
-                if self._ledger.is_behind and not self.journal.abandoned(self.clock(), None):
-                    return  # then there is no reason to read what others did
-                self._ledger.catch_up()
-                # Noted before the leases are read: a run that someone starts in between is none of those found dead.
-                runs = {number: trial.attempt for number, trial in self.history.running.items()}
-                found = self.journal.abandoned(self.clock(), runs)
-                # A lease comes and goes with its run: a run without one has ended since, or is nobody's.
-                self._ledger.catch_up()
-                for number, reason in found:
-                    self._lose(self.history.trials[number], reason, runs[number])
+                for number, reason, run in abandoned(self._ledger, self.journal, self.clock):
+                    self._lose(self.history.trials[number], reason, run)
 
     def release(self, reason: str, trial: int | None = None) -> None:
         """Give up what this object runs, or one trial of it: it will be run again from its checkpoint."""
@@ -387,11 +372,7 @@ class Study(Shown):
                 del self._mine[number]
 
     def _lose(self, trial: Trial, reason: str, run: int, *, released: bool = False) -> None:
-        def lost() -> ev.Lost | None:
-            runs = trial.state is State.RUNNING and trial.attempt == run
-            return ev.Lost(trial.number, reason, self.clock(), run, released) if runs else None
-
-        self._ledger.settle(lost)
+        self._ledger.settle(lambda: lost(trial, reason, self.clock(), run, released))
 
     def close(self) -> None:
         """Stop the heartbeat, give up what still runs here, let go of the database."""
@@ -412,11 +393,7 @@ class Study(Shown):
         self.close()
 
     def _known(self, trial: Trial | int) -> Trial:
-        number = _number(trial)
+        number = number_of(trial)
         if not 0 <= number < len(self.history.trials) and not 0 <= number < len(self.refresh().trials):
             raise unknown_trial(self.history, number)
         return self.history.trials[number]
-
-
-def _number(trial: Trial | int) -> int:
-    return trial.number if isinstance(trial, Trial) else trial
