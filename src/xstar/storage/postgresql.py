@@ -17,9 +17,6 @@ from xstar.storage.line import COLUMNS, QUIET, Connections, Entry, Refused, Row
 LOCK_SECONDS = 10
 """A turn that does not come within this time is not waited for: whoever has it may hang. Enough for dozens of suggestions."""
 
-SESSION = f"SET lock_timeout = '{LOCK_SECONDS}s'; SET plan_cache_mode = force_generic_plan"
-"""Every statement finds rows by their keys, for which one plan is as good as another: it is made once, not six times."""
-
 _TURNS = 0x7873746B  # "xstk": the first half of the name of the advisory locks; the second half is the study's number
 
 READ = f"SELECT {COLUMNS} FROM xstar_events WHERE study = %s AND seq >= %s ORDER BY seq LIMIT %s"
@@ -68,7 +65,8 @@ class PostgresLine:
             self._open = self._connections.connect()
             self._open.autocommit = True
             self._tallies = False
-            self._open.execute(SESSION)
+            # Every statement finds rows by their keys, for which one plan is as good as another: made once, not six times.
+            self._open.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'; SET plan_cache_mode = force_generic_plan")
         return self._open
 
     def read(self, since: int, limit: int) -> Sequence[Row]:

@@ -171,8 +171,7 @@ class SqlJournal:
             return self._patiently(work)
         except Refused as refused:
             if refused.claims is None:
-                what = f"{self.database.url}: study {self.name!r} was deleted while it was in use"
-                raise UnknownStudy(what) from None
+                raise self._gone() from None
             raise JournalConflict(f"study {self.name!r} has {refused.claims} claims, not {entry.claims}") from None
 
     @contextmanager
@@ -187,16 +186,21 @@ class SqlJournal:
     @contextmanager
     def tally(self, since: int) -> Iterator[Tally]:
         with self._lock:
-            found = self._patiently(lambda line, _: line.tally(since))
-            self._tallied = found[0]
             try:
+                found = self._patiently(lambda line, _: line.tally(since))
+                self._tallied = found[0]
                 yield Tally(*found)
+            except Refused:
+                raise self._gone() from None
             finally:
                 self._patiently(lambda line, _: line.leave())
 
     def put(self, event: Event, claims: int | None = None) -> int:
         entry = Entry.of([event], self._tallied, claims, next(self._tokens), self.lease_seconds)
         return self._write(entry, lambda line: line.put(entry), lambda line: line.place(entry))
+
+    def _gone(self) -> UnknownStudy:
+        return UnknownStudy(f"{self.database.url}: study {self.name!r} was deleted while it was in use")
 
     def _events(self, rows: Sequence[Row], since: int) -> Iterator[Event]:
         for expected, (seq, schema, kind, body) in enumerate(rows, start=since):

@@ -64,8 +64,7 @@ class SqliteLine:
         return self._commit(self._connection(), entry)
 
     def _commit(self, connection: Any, entry: Entry) -> int:
-        if not connection.in_transaction:  # a tally has begun one
-            self._begin(connection)
+        self._begin(connection)
         try:
             first = self._write(connection, entry)
             connection.execute("COMMIT")
@@ -118,17 +117,14 @@ class SqliteLine:
         return self.read(since, -1)
 
     def tally(self, since: int) -> tuple[int, int, bool]:
+        self._turns.wait()
         connection = self._connection()
-        self._begin(connection)  # what decides on numbers alone takes no time: it may keep others from writing
         found = connection.execute(COUNTED, (self._study,)).fetchone()
         if found is None:
-            connection.execute("ROLLBACK")
             raise Refused(None)
         return found[0], found[1], connection.execute(LOUD, (self._study, since)).fetchone() is None
 
     def leave(self) -> None:
-        if self._open is not None and self._open.in_transaction:
-            self._open.execute("ROLLBACK")
         self._turns.free()
 
     def drop(self, *, forked: bool = False) -> None:

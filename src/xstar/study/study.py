@@ -227,10 +227,11 @@ class Study(Shown):
         parsed = parse_metrics(value, self.metric)
         with self._ledger.lock:
             if self._ledger.end(number_of(trial), self._policy.final, parsed, self.clock()):
-                return self._forget(number_of(trial), 0)
+                self._forget(number_of(trial), 0)
+                return
             known = self._known(trial)
             if known.state is State.COMPLETE and known.metrics == parsed:
-                return None  # its last report, at full budget, already said so
+                return  # its last report, at full budget, already said so
             self._record(known, parsed, None, None, final=True)
 
     def _record(
