@@ -265,3 +265,19 @@ def test_a_study_that_was_deleted_is_missed(pair: tuple[xs.Study, xs.Study], sto
     SqlStorage(storage).delete(one.name)
     with pytest.raises(UnknownStudy, match="was deleted"):
         one.ask()
+
+
+def test_a_turn_without_a_trial_leaves_the_connection_as_it_was(pair: tuple[xs.Study, xs.Study]) -> None:
+    one, two = pair
+    run(one, 1)
+    for _ in range(2):
+        two.hold("pause")
+        assert one.ask() is None
+        two.hold("go")
+        run(two, 1)
+        run(one, 1)
+    line: Any = one.journal._line  # type: ignore[attr-defined]
+    if one.storage is not None and one.storage.database.path is None:
+        line._open.execute("ROLLBACK")  # as after an error: psycopg drops what was prepared
+    run(two, 1)
+    assert run(one, 1)[0].number == 26

@@ -150,7 +150,7 @@ class PostgresLine:
             return self.read(since, 2**31 - 1)
 
     def tally(self, since: int) -> tuple[int, int, bool]:
-        from psycopg.errors import LockNotAvailable
+        from psycopg.errors import InvalidSqlStatementName, LockNotAvailable
 
         connection = self._connection()
         if not self._tallies:
@@ -163,8 +163,13 @@ class PostgresLine:
             self._in_turn = True
             answer.nextset()
             answer.nextset()
+        except InvalidSqlStatementName:  # psycopg drops all prepared statements after a rollback, ours included
+            connection.execute("ROLLBACK")
+            self._tallies = False
+            return self.tally(since)
         except LockNotAvailable:
             connection.execute("ROLLBACK")
+            connection.execute(TALLY)
             answer = connection.execute(count)
         found: tuple[int, int, bool] | None = answer.fetchone()
         if found is None:
@@ -200,7 +205,7 @@ class PostgresLine:
     def leave(self) -> None:
         if self._in_turn:
             self._in_turn = False
-            self._connection().execute("ROLLBACK")
+            self._connection().execute("COMMIT")  # of nothing: after a rollback psycopg would prepare all statements anew
 
     def drop(self, *, forked: bool = False) -> None:
         self._in_turn = False
