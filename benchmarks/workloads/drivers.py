@@ -65,17 +65,21 @@ def step_of_xstar(url: str, name: str, method: str, trials: int | None) -> tuple
     )
     study = xs.Study(space, name=name, storage=url, method=method, seed=0)
     counts = {"appends": 0, "conflicts": 0}
-    append = study.journal.append
 
-    def counted(*arguments: Any) -> Any:
-        counts["appends"] += 1
-        try:
-            return append(*arguments)
-        except JournalConflict:
-            counts["conflicts"] += 1
-            raise
+    def counted(append: Callable[..., Any]) -> Callable[..., Any]:
+        def counting(*arguments: Any) -> Any:
+            counts["appends"] += 1
+            try:
+                return append(*arguments)
+            except JournalConflict:
+                counts["conflicts"] += 1
+                raise
 
-    study.journal.append = counted  # type: ignore[method-assign]
+        return counting
+
+    journal: Any = study.journal
+    for name_of in ("append", "put"):
+        setattr(journal, name_of, counted(getattr(journal, name_of)))
     limits = xs.Limits(trials=trials)
 
     def step() -> bool:

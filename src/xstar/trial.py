@@ -304,6 +304,9 @@ class Trial:
     def __getitem__(self, name: str) -> Any:
         return self._config[name]
 
+    def __hash__(self) -> int:
+        return self.number
+
     @property
     def config(self) -> Config:
         """The configuration, as a dictionary of your own: change it as you like, the trial keeps what was tried."""

@@ -210,6 +210,10 @@ CLAIMS = (Asked, Started, Added, Widened)
 """Events that two programs must not both append: they take a trial's number, start a run of a trial, or change the space, in
 which a trial that is asked for at the same time would have to be decided again."""
 
+QUIET = ("asked", "reported", "completed", "annotated")
+"""Kinds of events that change no decision of a search whose suggestions are independent of each other, apart from the next
+number: while no configuration is enqueued and no trial waits, they open new trials and end them. See ``study/ledger.py``."""
+
 KINDS: dict[str, type[Any]] = {cls.__name__.lower(): cls for cls in get_args(Event)}
 _NAMES: dict[type[Any], str] = {cls: name for name, cls in KINDS.items()}
 _FIELDS: dict[type[Any], tuple[tuple[str, Any], ...]] = {

@@ -25,14 +25,13 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sortedcontainers import SortedList
-
 from xstar.errors import CorruptJournal, InvalidConfig
 from xstar.journal import events as ev
 from xstar.journal.bounds import BothSides, read_bounds
 from xstar.journal.brought import Source, read_source
 from xstar.journal.incumbent import Incumbent, Step
 from xstar.journal.memo import Memo
+from xstar.journal.rung import Rung
 from xstar.space import Space
 from xstar.space.widening import in_wider
 from xstar.trial import LIVE, Config, Metrics, Origin, State, Trial, Verdict
@@ -48,22 +47,6 @@ ADDED = Origin("added")
 HOLDS = ("go", "pause", "stop")
 
 
-class Rung:
-    """The records at one budget, kept in order: (loss, trial number), so ties go to the earlier trial."""
-
-    __slots__ = ("closed", "dropped", "paused", "records")
-
-    def __init__(self) -> None:
-        self.closed = 0
-        """Trials that ended at this very budget, and so cannot go on from it."""
-        self.dropped = 0
-        """Trials on their way here that ended before: they failed, or their objective had nothing more to train."""
-        self.records: SortedList[tuple[float, int]] = SortedList()
-        """Every trial that reported at this budget."""
-        self.paused: SortedList[tuple[float, int]] = SortedList()
-        """Those of them that pause here."""
-
-
 class History:
     """The state of a study after the first ``seen`` events of its journal."""
 
@@ -71,6 +54,10 @@ class History:
         self.seen = 0
         self.claims = 0
         """How many of the events took a trial's number or started a run (:data:`~xstar.journal.events.CLAIMS`)."""
+        self.unread = 0
+        """How many further events are known of by number only, all of them :data:`~xstar.journal.events.QUIET`."""
+        self.unread_trials = 0
+        """How many new trials these began."""
         self.trials: list[Trial] = []
         self.running: dict[int, Trial] = {}
         self.paused: dict[int, Trial] = {}
@@ -130,6 +117,11 @@ class History:
         return sum(self._counts[state] for state in states)
 
     @property
+    def next_number(self) -> int:
+        """The number of the next new trial."""
+        return len(self.trials) + self.unread_trials
+
+    @property
     def over(self) -> int:
         """How many trials can no longer change."""
         return len(self.trials) - len(self.running) - len(self.paused) - len(self.waiting)
@@ -182,6 +174,12 @@ class History:
         self._apply[type(event)](event)
         self.seen += 1
 
+    def begun(self, event: ev.Asked) -> Trial:
+        """What a trial is when it has just begun, outside of this history."""
+        made = self._made(event.trial, event.config, Origin.of(event.origin), event.seen, event.at)
+        _aim(made, event)
+        return made
+
     def _created(self, event: ev.Created) -> None:
         if self.seen != 0:
             raise CorruptJournal(f"event {self.seen}: a study is created once, at sequence number 0")
@@ -204,8 +202,7 @@ class History:
         self.claims += 1
         origin = Origin.of(event.origin)
         trial = self._open(event.trial, event.config, origin, event.seen, event.at)
-        trial.target = event.budget
-        trial.bracket = event.bracket
+        _aim(trial, event)
         self.started[event.bracket] += 1
         self.asked[origin.method] += 1
         if event.queued is not None and self.queue and self.queue[0][0] == event.queued:
@@ -311,11 +308,13 @@ class History:
     def _open(self, number: int, config: dict[str, Any], origin: Origin, seen: int, at: float) -> Trial:
         if number != len(self.trials):
             raise CorruptJournal(f"event {self.seen} opens trial {number}, but the next number is {len(self.trials)}")
-        known = self.space.load(config)
-        trial = Trial(number, known, origin, seen, at, self.sign, self.created.best == "lowest")
+        trial = self._made(number, config, origin, seen, at)
         self.trials.append(trial)
-        self._tried.setdefault(self.space.key(known), number)
+        self._tried.setdefault(self.space.key(trial.config), number)
         return trial
+
+    def _made(self, number: int, config: dict[str, Any], origin: Origin, seen: int, at: float) -> Trial:
+        return Trial(number, self.space.load(config), origin, seen, at, self.sign, self.created.best == "lowest")
 
     def _known(self, number: int) -> Trial:
         if not 0 <= number < len(self.trials):
@@ -386,6 +385,11 @@ class History:
             self.observed.append((trial.number, trial.budget, trial.loss))
         if self._incumbent.end(trial, at):
             self.since_best = 0
+
+
+def _aim(trial: Trial, event: ev.Asked) -> None:
+    trial.target = event.budget
+    trial.bracket = event.bracket
 
 
 _EMPTY = Rung()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from xstar.errors import JournalConflict
@@ -55,8 +56,34 @@ class LeasedJournal(Journal, Protocol):
         """Heartbeat: all trials held through this object are alive."""
         ...
 
-    def abandoned(self, now: float, running: Collection[int]) -> Sequence[tuple[int, str]]:
-        """Those of the ``running`` trials whose holder is dead, or that have none, each with what is known about it."""
+    def abandoned(self, now: float, running: Collection[int] | None) -> Sequence[tuple[int, str]]:
+        """Those of the ``running`` trials whose holder is dead, or that have none, each with what is known about it.
+
+        ``None``: all that have a holder.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How long a journal is, without what it holds."""
+
+    events: int
+    claims: int
+    quiet: bool
+    """Whether the events from a given number on are all :data:`~xstar.journal.events.QUIET`."""
+
+
+@runtime_checkable
+class TalliedJournal(LeasedJournal, Protocol):
+    """A shared journal (optionally) that can be appended to without reading what others appended."""
+
+    def tally(self, since: int) -> AbstractContextManager[Tally]:
+        """A turn, as :meth:`LeasedJournal.turn`, that begins with numbers in place of events."""
+        ...
+
+    def put(self, event: Event, claims: int | None = None) -> int:
+        """Append an event, as ``append`` does; its sequence number."""
         ...
 
 

@@ -4,6 +4,7 @@ from xstar.schedulers.asha import ASHA as ASHA
 from xstar.schedulers.asha import StoppingASHA as StoppingASHA
 from xstar.schedulers.base import SCHEDULERS as SCHEDULERS
 from xstar.schedulers.base import Advises as Advises
+from xstar.schedulers.base import Oblivious as Oblivious
 from xstar.schedulers.base import Scheduler as Scheduler
 from xstar.schedulers.chosen import Chosen as Chosen
 from xstar.schedulers.fifo import FIFO as FIFO

@@ -20,7 +20,7 @@ from xstar.core.checks import check_counts
 from xstar.journal import History
 from xstar.nets.catalogue import is_of_networks
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.dngo.searcher import DNGO
+from xstar.searchers.dngo.searcher import DNGO, UNFINISHED_BEFORE
 from xstar.searchers.evolution import Evolution
 from xstar.searchers.gp.searcher import GP
 from xstar.searchers.gp.settings import BEFORE, BEFORE_EXHAUSTION, PRIOR_WEIGHT, checked_weight
@@ -51,8 +51,8 @@ class Auto:
     """β of the GP: how much ``prior=`` of parameters counts besides the first trials."""
 
     defaults: int = TODAY
-    """Which defaults the GP has: 1 for those of before ``benchmarks/generality.py``, 2 for those of before it left exhausted
-    places, 3 for today's."""
+    """Which defaults GP and DNGO have: 1 for those of before ``benchmarks/generality.py``, 2 for those of before the GP left
+    exhausted places, trust in priors needed a comparison (``trust_at``) and DNGO had ``unfinished``, 3 for today's."""
 
     def __post_init__(self) -> None:
         check_counts(self, {"switch": 1, "defaults": 1})
@@ -64,8 +64,10 @@ class Auto:
             reason = f"no model knows {', '.join(names)}; "
         else:
             earlier = {1: BEFORE, 2: BEFORE_EXHAUSTION}.get(self.defaults, {})
-            gp = GP(prior_weight=self.prior_weight, **earlier)
-            made = (gp if len(history.observed) < self.switch else DNGO()).suggest(history, task, rng)
+            trust = {"trust_at": "largest"} if self.defaults < TODAY else {}
+            gp = GP(prior_weight=self.prior_weight, **trust, **earlier)
+            dngo = DNGO(unfinished=UNFINISHED_BEFORE) if self.defaults < TODAY else DNGO()
+            made = (gp if len(history.observed) < self.switch else dngo).suggest(history, task, rng)
             reason = ""
         if isinstance(made, Done):
             return made

@@ -13,6 +13,7 @@ import numpy as np
 
 from xstar.journal import History
 from xstar.searchers.base import SEARCHERS, untried
+from xstar.space import Space
 from xstar.trial import Done, New, Origin, Suggestion
 
 RANDOM = Origin("random")
@@ -25,6 +26,9 @@ class Random:
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         config = untried(history, rng)
         return config if isinstance(config, Done) else Suggestion(config, RANDOM)
+
+    def independent(self, space: Space) -> bool:
+        return space.continuous
 
 
 SEARCHERS.register("random", Random)

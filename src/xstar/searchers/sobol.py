@@ -33,12 +33,15 @@ class Sobol:
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         return place(history, history.space, rng)
 
+    def independent(self, space: Space) -> bool:
+        return space.continuous
+
 
 def place(history: History, space: Space, rng: np.random.Generator) -> Suggestion | Done:
     """Suggest the next point, mapped through the priors of ``space``, which may be others than those of the study."""
     if (done := exhausted(history)) is not None:
         return done
-    number = len(history.trials)
+    number = history.next_number
     if space.draws:
         config = space.from_uniforms(_block(history.seed, space.draws, number // BLOCK)[number % BLOCK], rng)
         if history.tried(config) is None:

@@ -17,6 +17,7 @@ Row = tuple[int, int, str, str]
 """An event as it is stored: sequence number, schema, kind, body."""
 
 COLUMNS = "seq, schema, kind, body"
+QUIET = ", ".join(f"'{kind}'" for kind in ev.QUIET)
 
 
 class Refused(Exception):
@@ -45,6 +46,19 @@ class Line(Protocol):
 
     def enter(self, since: int) -> Sequence[Row]:
         """Wait for a turn to make claims, or not, if its holder hangs; the events from ``since`` on."""
+        ...
+
+    def tally(self, since: int) -> tuple[int, int, bool]:
+        """Wait for a turn, as :meth:`enter`; how many events and claims there are, and whether the events from ``since`` on
+        are all quiet."""
+        ...
+
+    def put(self, entry: Entry) -> int:
+        """Commit an entry; the number of its first event. Raises :class:`Refused`."""
+        ...
+
+    def place(self, entry: Entry) -> int | None:
+        """What :meth:`put` returned, or would have, if the entry was committed; else ``None``."""
         ...
 
     def leave(self) -> None:

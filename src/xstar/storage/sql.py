@@ -20,7 +20,7 @@ import sqlalchemy as sa
 from sqlalchemy import exc
 
 from xstar.errors import CorruptJournal, JournalConflict, StudyExists, UnknownStudy
-from xstar.journal import SCHEMA
+from xstar.journal import SCHEMA, Tally
 from xstar.journal import events as ev
 from xstar.journal.events import Event
 from xstar.storage import tables
@@ -135,6 +135,8 @@ class SqlJournal:
         self._line = database.line(study, self.holder)
         self._lock = threading.RLock()
         self._tokens = (f"{holder.unique}-{number}" for number in itertools.count())
+        self._tallied = 0
+        """How many events there were at the last tally; what is put comes later."""
         self._outages = database.outages
         self._lenient_until = -math.inf
         # Whoever forgets to close a study does not leave a connection behind.
@@ -155,20 +157,22 @@ class SqlJournal:
 
     def append(self, events: Sequence[Event], since: int, claims: int | None = None) -> Sequence[Event]:
         entry = Entry.of(events, since, claims, next(self._tokens), self.lease_seconds)
+        rows = self._write(entry, lambda line: line.append(entry), lambda line: line.written(entry))
+        return list(self._events(rows, since))
 
-        def work(line: Line, attempt: int) -> Sequence[Row]:
+    def _write(self, entry: Entry, write: Callable[[Line], T], written: Callable[[Line], T | None]) -> T:
+        def work(line: Line, attempt: int) -> T:
             # A connection that broke while committing may have committed.
-            if attempt and (found := line.written(entry)) is not None:
+            if attempt and (found := written(line)) is not None:
                 return found
-            return line.append(entry)
+            return write(line)
 
         try:
-            return list(self._events(self._patiently(work), since))
+            return self._patiently(work)
         except Refused as refused:
             if refused.claims is None:
-                what = f"{self.database.url}: study {self.name!r} was deleted while it was in use"
-                raise UnknownStudy(what) from None
-            raise JournalConflict(f"study {self.name!r} has {refused.claims} claims, not {claims}") from None
+                raise self._gone() from None
+            raise JournalConflict(f"study {self.name!r} has {refused.claims} claims, not {entry.claims}") from None
 
     @contextmanager
     def turn(self, since: int) -> Iterator[Sequence[Event]]:
@@ -178,6 +182,25 @@ class SqlJournal:
                 yield list(self._events(rows, since))
             finally:
                 self._patiently(lambda line, _: line.leave())
+
+    @contextmanager
+    def tally(self, since: int) -> Iterator[Tally]:
+        with self._lock:
+            try:
+                found = self._patiently(lambda line, _: line.tally(since))
+                self._tallied = found[0]
+                yield Tally(*found)
+            except Refused:
+                raise self._gone() from None
+            finally:
+                self._patiently(lambda line, _: line.leave())
+
+    def put(self, event: Event, claims: int | None = None) -> int:
+        entry = Entry.of([event], self._tallied, claims, next(self._tokens), self.lease_seconds)
+        return self._write(entry, lambda line: line.put(entry), lambda line: line.place(entry))
+
+    def _gone(self) -> UnknownStudy:
+        return UnknownStudy(f"{self.database.url}: study {self.name!r} was deleted while it was in use")
 
     def _events(self, rows: Sequence[Row], since: int) -> Iterator[Event]:
         for expected, (seq, schema, kind, body) in enumerate(rows, start=since):
@@ -212,8 +235,8 @@ class SqlJournal:
         change = sa.update(table).where(table.c.study == self.study, table.c.holder == self.holder)
         self.database.write(lambda connection: connection.execute(change.values(expires=now + self.lease_seconds)))
 
-    def abandoned(self, now: float, running: Collection[int]) -> list[tuple[int, str]]:
-        """Those of the ``running`` trials whose holder is dead, or that have none: (trial, reason)."""
+    def abandoned(self, now: float, running: Collection[int] | None) -> list[tuple[int, str]]:
+        """Those of the ``running`` trials whose holder is dead, or that have none: (trial, reason); ``None``: all held."""
         table = tables.leases
         query = sa.select(table.c.trial, table.c.holder, table.c.expires).where(table.c.study == self.study)
         held, started = self.database.read(
@@ -223,9 +246,10 @@ class SqlJournal:
             self._outages, self._lenient_until = self.database.outages, now + self.lease_seconds
         # Nobody could renew a lease during an outage. After it everyone gets the time of a lease to do so.
         lenient = now < self._lenient_until or started <= now < started + self.lease_seconds
-        found = [(trial, "nobody held it") for trial in running if trial not in {row[0] for row in held}]
+        leased = {row[0] for row in held}
+        found = [(trial, "nobody held it") for trial in running or () if trial not in leased]
         for trial, holder, expires in held:
-            if holder == self.holder or trial not in running:
+            if holder == self.holder or (running is not None and trial not in running):
                 continue
             known = LeaseHolder.parse(holder)
             where = "another machine" if known is None else known.host

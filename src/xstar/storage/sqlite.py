@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from xstar.journal import SCHEMA
-from xstar.storage.line import COLUMNS, Connections, Entry, Refused, Row
+from xstar.storage.line import COLUMNS, QUIET, Connections, Entry, Refused, Row
 
 BUSY_SECONDS = 5.0
 """How long a locked database is asked again before it counts as an outage."""
@@ -28,6 +28,7 @@ PAUSE = 0.0005
 READ = f"SELECT {COLUMNS} FROM xstar_events WHERE study = ? AND seq >= ? ORDER BY seq LIMIT ?"
 WRITTEN = "SELECT seq FROM xstar_events WHERE study = ? AND seq >= ? AND token = ? ORDER BY seq LIMIT 1"
 COUNTED = "SELECT events, claims FROM xstar_studies WHERE id = ?"
+LOUD = f"SELECT 1 FROM xstar_events WHERE study = ? AND seq >= ? AND kind NOT IN ({QUIET}) LIMIT 1"
 COUNT = "UPDATE xstar_studies SET events = ?, claims = ? WHERE id = ?"
 INSERT = "INSERT INTO xstar_events (study, seq, schema, kind, body, token) VALUES (?, ?, ?, ?, ?, ?)"
 TAKE = "INSERT OR REPLACE INTO xstar_leases (study, trial, attempt, expires, holder) VALUES (?, ?, ?, ?, ?)"
@@ -56,11 +57,18 @@ class SqliteLine:
 
     def append(self, entry: Entry) -> Sequence[Row]:
         connection = self._connection()
+        first = self._commit(connection, entry)
+        return self.read(entry.since, first - entry.since) if first > entry.since else []
+
+    def put(self, entry: Entry) -> int:
+        return self._commit(self._connection(), entry)
+
+    def _commit(self, connection: Any, entry: Entry) -> int:
         self._begin(connection)
         try:
-            rows = self._write(connection, entry)
+            first = self._write(connection, entry)
             connection.execute("COMMIT")
-            return rows
+            return first
         except BaseException:
             if connection.in_transaction:  # a full disk has ended it already
                 connection.execute("ROLLBACK")
@@ -77,10 +85,11 @@ class SqliteLine:
             time.sleep(pause)
         connection.execute("BEGIN IMMEDIATE")
 
-    def _write(self, connection: Any, entry: Entry) -> Sequence[Row]:
+    def _write(self, connection: Any, entry: Entry) -> int:
         found = connection.execute(COUNTED, (self._study,)).fetchone()
         if found is None:
             raise Refused(None)
+        first: int
         first, claims = found
         if entry.claims is not None and entry.claims != claims:
             raise Refused(claims)
@@ -93,15 +102,27 @@ class SqliteLine:
             connection.execute(TAKE, (self._study, trial, attempt, expires, self._holder))
         for trial, attempt in entry.ended:
             connection.execute(END, (self._study, trial, attempt))
-        return self.read(entry.since, first - entry.since) if first > entry.since else []
+        return first
 
     def written(self, entry: Entry) -> Sequence[Row] | None:
+        found = self.place(entry)
+        return None if found is None else self.read(entry.since, found - entry.since)
+
+    def place(self, entry: Entry) -> int | None:
         found = self._connection().execute(WRITTEN, (self._study, entry.since, entry.token)).fetchone()
-        return None if found is None else self.read(entry.since, found[0] - entry.since)
+        return None if found is None else int(found[0])
 
     def enter(self, since: int) -> Sequence[Row]:
         self._turns.wait()
         return self.read(since, -1)
+
+    def tally(self, since: int) -> tuple[int, int, bool]:
+        self._turns.wait()
+        connection = self._connection()
+        found = connection.execute(COUNTED, (self._study,)).fetchone()
+        if found is None:
+            raise Refused(None)
+        return found[0], found[1], connection.execute(LOUD, (self._study, since)).fetchone() is None
 
     def leave(self) -> None:
         self._turns.free()

@@ -1,4 +1,11 @@
-"""Decide, append, fold: the one way in which anything changes."""
+"""Decide, append, fold: the one way in which anything changes.
+
+Where suggestions do not depend on each other (random search, Sobol points), a program need not follow what others do. It takes
+its turn, is told how many events and trials there are, and appends the next trial, which counts them as seen: what they hold
+changes nothing about it. So a trial costs a program the same however many share the study. It reads the rest when somebody
+looks at the history, and at once when there is an event that does change what is decided: a configuration is enqueued, a trial
+is lost or fails, the space becomes wider, the study is held. The database says whether there is one.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +15,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
 from xstar.errors import JournalConflict
-from xstar.journal import Event, History, Journal, LeasedJournal
+from xstar.journal import Event, History, Journal, LeasedJournal, TalliedJournal
+from xstar.journal import events as ev
+from xstar.study.unread import UnreadTrial
+from xstar.trial import Trial
 
 T = TypeVar("T")  # some kinds of event, or None
 
@@ -19,13 +29,36 @@ class Ledger:
     def __init__(self, journal: Journal, history: History, rest: Iterable[Event]) -> None:
         self.journal = journal
         self.history = history
+        """What was read so far."""
         self.lock = threading.RLock()
         self._shared = journal if isinstance(journal, LeasedJournal) else None
+        self._tallied = journal if isinstance(journal, TalliedJournal) else None
+        self._quiet = 0
+        """The events that were not read are known to be quiet up to this number."""
+        self._begun: dict[int, tuple[Trial, int]] = {}
+        """Trials of this program that the history does not hold, as they began, and the numbers of the events after it."""
         self.history.extend(rest)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether there is something that was not read, on purpose."""
+        return self.history.unread > 0
 
     def catch_up(self) -> None:
         """Fold what others appended."""
-        self.history.extend(self.journal.read(self.history.seen))
+        self._fold(self.journal.read(self.history.seen))
+
+    def _fold(self, events: Iterable[Event]) -> None:
+        self.history.extend(events)
+        self.history.unread = self.history.unread_trials = 0
+        self._begun.clear()
+
+    def read(self) -> History:
+        """The history, with what was left unread."""
+        if self.is_behind:
+            with self.lock:
+                self.catch_up()
+        return self.history
 
     def settle(self, decide: Callable[..., T], *about: Any) -> T:
         """Append the event that ``decide(*about)`` makes from the history, and fold it; ``None`` leaves all as it is.
@@ -33,25 +66,48 @@ class Ledger:
         The event stands whatever others appended meanwhile; that is folded before it.
         """
         with self.lock:
+            self.read()
             event = decide(*about)
             if event is not None:
                 self._append(cast("Event", event), None)
             return event
 
-    def claim(self, decide: Callable[..., T], *about: Any) -> T:
+    def claim(self, decide: Callable[..., T], *about: Any, alone: bool = False) -> T:
         """The same for an event that only one program may append: one that takes a trial's number or starts a run.
 
         ``decide`` is asked when this program has its turn, on a history that holds everything. If someone who did not wait for
-        a turn came first, it is asked again.
+        a turn came first, it is asked again. With ``alone``, quiet events need not be read for a new trial.
         """
         while True:
             with self.lock, contextlib.suppress(JournalConflict):
                 if self._shared is None:
                     self.catch_up()
                     return self._claim(decide, *about)
+                if alone and self._tallied is not None and self._is_plain():
+                    return self._claim_alone(self._tallied, decide, *about)
                 with self._shared.turn(self.history.seen) as events:
-                    self.history.extend(events)
+                    self._fold(events)
                     return self._claim(decide, *about)
+
+    def _is_plain(self) -> bool:
+        """Whether quiet events change no decision: a late report may complete a trial that waits, a trial empties the queue."""
+        return not self.history.waiting and not self.history.queue and self.history.hold == "go"
+
+    def _claim_alone(self, journal: TalliedJournal, decide: Callable[..., T], *about: Any) -> T:
+        history = self.history
+        with journal.tally(max(self._quiet, history.seen)) as tally:
+            if tally.quiet and tally.events > history.seen:
+                self._quiet = tally.events
+                history.unread, history.unread_trials = tally.events - history.seen, tally.claims - history.claims
+                event = decide(*about)
+                if isinstance(event, ev.Asked):
+                    place = journal.put(event, tally.claims)
+                    self._begun[event.trial] = history.begun(event), place + 1
+                    return event
+            # Nobody else appended anything, or something that matters, or there is nothing to start.
+            if tally.events > history.seen:
+                self.catch_up()
+            return self._claim(decide, *about)
 
     def _claim(self, decide: Callable[..., T], *about: Any) -> T:
         event = decide(*about)
@@ -62,3 +118,26 @@ class Ledger:
     def _append(self, event: Event, claims: int | None) -> None:
         self.history.extend(self.journal.append([event], self.history.seen, claims))
         self.history.fold(event)
+
+    # ------------------------------------------------------------ trials that were begun without reading
+
+    def trial(self, number: int) -> Trial:
+        """A trial that this program has begun."""
+        return UnreadTrial(number, self._look) if number in self._begun else self.history.trials[number]
+
+    def _look(self, number: int) -> Trial:
+        begun = self._begun.get(number)
+        return self.read().trials[number] if begun is None else begun[0]
+
+    def end(self, number: int, decide: Callable[..., Event], *about: Any) -> bool:
+        """Append the end of a trial that the history does not hold; false if there is no such trial.
+
+        ``decide(history, trial, seen, *about)`` is given the trial as it began and after how many events that was. If someone
+        else has ended it since, the history will say so: then this event changes nothing.
+        """
+        begun = self._begun.get(number)
+        if begun is None or self._tallied is None:
+            return False
+        self._tallied.put(decide(self.history, *begun, *about))
+        del self._begun[number]
+        return True

@@ -59,6 +59,11 @@ class Limits:
         """Whether none of the stop rules is set."""
         return all(rule is None for rule in (self.trials, self.seconds, self.target, self.patience))
 
+    @property
+    def by_results(self) -> bool:
+        """Whether one of the stop rules looks at what trials found."""
+        return self.target is not None or self.patience is not None
+
     def over(self, history: History, elapsed: float) -> str | None:
         """Why nothing at all should be started any more, or ``None``."""
         if self.seconds is not None and elapsed >= self.seconds:
@@ -77,7 +82,7 @@ class Limits:
 
     def full(self, history: History) -> str | None:
         """Why no *new* trial should be started (lost and paused ones may still go on), or ``None``."""
-        if self.trials is not None and len(history.trials) - history.added >= self.trials:
+        if self.trials is not None and history.next_number - history.added >= self.trials:
             return f"all {self.trials} trials are done"
         return None
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from xstar.errors import NoValue, UnknownTrial
 from xstar.journal import History
-from xstar.trial import last_line
+from xstar.trial import Trial, last_line
+
+
+def number_of(trial: Trial | int) -> int:
+    """The number of a trial that may be given as such."""
+    return trial.number if isinstance(trial, Trial) else trial
 
 
 def no_value(history: History) -> NoValue:

@@ -6,15 +6,16 @@ The study appends what they return; an audit calls them again on the same histor
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from xstar.core.checks import whole_number
 from xstar.core.randomness import Streams
 from xstar.errors import InvalidReport
 from xstar.journal import History
 from xstar.journal import events as ev
-from xstar.schedulers import Scheduler
-from xstar.searchers import Searcher
+from xstar.schedulers import Oblivious, Scheduler
+from xstar.searchers import Independent, Searcher
+from xstar.space import Space
 from xstar.trial import LIVE, Config, Done, Metrics, New, Origin, Promote, Report, Suggestion, Trial, Verdict, Wait
 
 Start = ev.Asked | ev.Started
@@ -28,6 +29,18 @@ class Policy:
     scheduler: Scheduler
     searcher: Searcher
     streams: Streams
+    alone: Independent | None = field(init=False)
+    """The searcher, if it and the scheduler may decide without looking at other trials. Found once: that takes longer than
+    a suggestion."""
+
+    def __post_init__(self) -> None:
+        scheduler, searcher = self.scheduler, self.searcher
+        oblivious = isinstance(scheduler, Oblivious) and scheduler.oblivious
+        object.__setattr__(self, "alone", searcher if oblivious and isinstance(searcher, Independent) else None)
+
+    def is_independent(self, space: Space) -> bool:
+        """Whether a new trial is decided on by its number alone, whatever other trials try or find."""
+        return self.alone is not None and self.alone.independent(space)
 
     def start(self, history: History, now: float, full: str | None = None) -> Start | Wait | Done:
         """The event that starts the next run; ``full`` says why no *new* trial may begin, if so.
@@ -51,7 +64,7 @@ class Policy:
 
     def new(self, history: History, task: New, now: float) -> ev.Asked | Done:
         """The second half: what the new trial tries, by the user's queue or by the searcher, which may take its time."""
-        number, queued = len(history.trials), None
+        number, queued = history.next_number, None
         choice: Suggestion | Done
         if history.queue:
             queued, given = history.queue[0]
@@ -60,10 +73,10 @@ class Policy:
             choice = self.searcher.suggest(history, task, self.streams.generator(number, "suggest"))
             if isinstance(choice, Done):
                 return choice
-        config, budget = history.space.dump(choice.config), task.budget
+        config, budget, seen = history.space.dump(choice.config), task.budget, history.seen + history.unread
         if choice.budget in task.choices:
             budget = choice.budget
-        return ev.Asked(number, config, Origin.of(choice.origin), history.seen, now, budget, task.bracket, queued)
+        return ev.Asked(number, config, Origin.of(choice.origin), seen, now, budget, task.bracket, queued)
 
     def _enqueued(self, history: History, task: New, queued: int, given: Config) -> Suggestion:
         """A configuration that a user wants tried; what it leaves open is as the searcher would have it."""
@@ -119,6 +132,12 @@ class Policy:
             return ev.Reported(number, at, metrics, now, run, final=True, seen=history.seen)
         verdict = self.scheduler.judge(history, Report(number, run, at, metrics))
         return ev.Reported(number, at, metrics, now, run, verdict, seen=history.seen)
+
+    def final(self, history: History, begun: Trial, seen: int, metrics: Metrics, now: float) -> ev.Reported | ev.Failed:
+        """The same for the one and only report of a trial, as it ``begun``, that the history does not hold."""
+        event = self.answer(history, begun, 0, metrics, None, now, final=True)
+        assert event is not None, "a trial that has just begun takes any report"
+        return replace(event, seen=seen) if isinstance(event, ev.Reported) else event
 
 
 def is_late(trial: Trial, run: int) -> bool:

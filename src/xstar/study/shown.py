@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from xstar.core.markup import escaped, table, value
 from xstar.core.words import number, plural, seconds
+from xstar.study.missing import number_of
 from xstar.study.naming import described, method_of
 from xstar.study.table import to_frame
 from xstar.trial import State, Trial
@@ -85,10 +86,9 @@ def plots(study: Study) -> Plots:
 
 def why(study: Study, trial: Trial | int) -> Why:
     """Why a trial was run, and why it was paused, promoted or stopped: recomputed from what was known then. Print it."""
-    number = trial.number if isinstance(trial, Trial) else trial
     from xstar.inspect.why import why as explained  # against the order of the parts: see above
 
-    return explained(study.journal, number)
+    return explained(study.journal, number_of(trial))
 
 
 def fork(

@@ -25,11 +25,12 @@ from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space
 from xstar.storage.heartbeat import Heartbeat
+from xstar.study.abandoned import abandoned, lost
 from xstar.study.ahead import LEAST_WORKERS, Ahead
 from xstar.study.elsewhere import STOPPED, added, enqueued, held
 from xstar.study.ledger import Ledger
 from xstar.study.limits import NO_LIMITS, Limits
-from xstar.study.missing import no_value, unknown_trial
+from xstar.study.missing import no_value, number_of, unknown_trial
 from xstar.study.opening import open_storage
 from xstar.study.policy import STARTS, Policy, Start, is_late
 from xstar.study.settings import Constraints, Settings, check_name
@@ -138,9 +139,9 @@ class Study(Shown):
         created = next(events)
         assert isinstance(created, ev.Created)
         self.searcher, self.scheduler = settings.parts(created)
-        self.history = History(self.scheduler.rungs)
-        self.history.extend([created])
-        self._ledger = Ledger(journal, self.history, events)
+        history = History(self.scheduler.rungs)
+        history.extend([created])
+        self._ledger = Ledger(journal, history, events)
         settings.check(self.history, name or "")
         self._policy = Policy(self.scheduler, self.searcher, Streams(created.seed))
         self.ahead = Ahead(self._policy)
@@ -171,17 +172,18 @@ class Study(Shown):
         with self._ledger.lock:
             if self._heartbeat is not None and self._heartbeat.due():
                 self.reclaim()
-            event = self._ledger.claim(self._next, limits)
+            alone = self._policy.is_independent(self._ledger.history.space) and not limits.by_results
+            event = self._ledger.claim(self._next, limits, alone=alone)
             if event is None:
                 return None
-            trial = self.history.trials[event.trial]
+            trial = self._ledger.trial(event.trial)
             self._mine[trial.number] = trial.attempt
             if self._heartbeat is not None:
                 self._heartbeat.start()
             return trial
 
     def _next(self, limits: Limits) -> Start | None:
-        history, now, moment, full = self.history, self.clock(), self.stopwatch(), None
+        history, now, moment, full = self._ledger.history, self.clock(), self.stopwatch(), None
         if limits is not NO_LIMITS:
             self.ended = limits.over(history, moment - self._begun_at)
             if self.ended is not None:
@@ -224,6 +226,9 @@ class Study(Shown):
         """Record the final value (or metrics) of a trial, which is thereby complete."""
         parsed = parse_metrics(value, self.metric)
         with self._ledger.lock:
+            if self._ledger.end(number_of(trial), self._policy.final, parsed, self.clock()):
+                self._forget(number_of(trial), 0)
+                return
             known = self._known(trial)
             if known.state is State.COMPLETE and known.metrics == parsed:
                 return  # its last report, at full budget, already said so
@@ -316,6 +321,11 @@ class Study(Shown):
     # ------------------------------------------------------------ look
 
     @property
+    def history(self) -> History:
+        """What happened, as far as this object knows."""
+        return self._ledger.read()
+
+    @property
     def space(self) -> Space:
         """What may be tried."""
         return self.history.space
@@ -351,14 +361,8 @@ class Study(Shown):
         """Record as lost what dead programs were running, so that it is run again."""
         if isinstance(self.journal, LeasedJournal):
             with self._ledger.lock:
-                self._ledger.catch_up()
-                # Noted before the leases are read: a run that someone starts in between is none of those found dead.
-                runs = {number: trial.attempt for number, trial in self.history.running.items()}
-                found = self.journal.abandoned(self.clock(), runs)
-                # A lease comes and goes with its run: a run without one has ended since, or is nobody's.
-                self._ledger.catch_up()
-                for number, reason in found:
-                    self._lose(self.history.trials[number], reason, runs[number])
+                for number, reason, run in abandoned(self._ledger, self.journal, self.clock):
+                    self._lose(self.history.trials[number], reason, run)
 
     def release(self, reason: str, trial: int | None = None) -> None:
         """Give up what this object runs, or one trial of it: it will be run again from its checkpoint."""
@@ -369,11 +373,7 @@ class Study(Shown):
                 del self._mine[number]
 
     def _lose(self, trial: Trial, reason: str, run: int, *, released: bool = False) -> None:
-        def lost() -> ev.Lost | None:
-            runs = trial.state is State.RUNNING and trial.attempt == run
-            return ev.Lost(trial.number, reason, self.clock(), run, released) if runs else None
-
-        self._ledger.settle(lost)
+        self._ledger.settle(lambda: lost(trial, reason, self.clock(), run, released))
 
     def close(self) -> None:
         """Stop the heartbeat, give up what still runs here, let go of the database."""
@@ -394,7 +394,7 @@ class Study(Shown):
         self.close()
 
     def _known(self, trial: Trial | int) -> Trial:
-        number = trial.number if isinstance(trial, Trial) else trial
+        number = number_of(trial)
         if not 0 <= number < len(self.history.trials) and not 0 <= number < len(self.refresh().trials):
             raise unknown_trial(self.history, number)
         return self.history.trials[number]

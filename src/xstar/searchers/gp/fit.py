@@ -33,7 +33,7 @@ from xstar.models.subset import choose
 from xstar.models.surrogate import EXACT, Plain, Surrogate, at_full_budget, over_budgets
 from xstar.searchers.gp.settings import GPSettings
 from xstar.searchers.gp.structure import Data, structured
-from xstar.searchers.model_based.beliefs import believed, trusted
+from xstar.searchers.model_based.beliefs import COMPARED, believed, trusted
 from xstar.searchers.model_based.columns import of_cube, of_positions
 from xstar.searchers.model_based.exhaustion import confirmed_noise
 from xstar.searchers.model_based.learner import BAD, PROMISING, UNFINISHED, Known, Learned, Learner
@@ -190,7 +190,8 @@ class GPLearner(Learner):
         weight, space = self.settings.prior_weight, self.history.space
         if not weight or self.acquisition == "thompson" or not has_priors(space):
             return []
-        share = 1.0 if self.settings.prior_trust == "constant" else trusted(self.history, self.data)
+        least = COMPARED if self.settings.trust_at == "comparable" else 0
+        share = 1.0 if self.settings.prior_trust == "constant" else trusted(self.history, self.data, least)
         return [believed(space, weight * share / max(self.data.count, 1))] if share else []
 
     def budget_position(self, budget: Array) -> Array:

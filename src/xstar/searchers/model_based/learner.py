@@ -146,6 +146,11 @@ class Learner(ABC):
         return "fantasies", 10
 
     @property
+    def unfinished(self) -> int:
+        """Of how many tried configurations, the most promising, the outcome at the acquisition's budget is fantasised."""
+        return UNFINISHED
+
+    @property
     def starts(self) -> Sequence[int]:
         """The trials from which evolution of architectures starts, if losses are known."""
         made: list[int] = np.unique(self.data.trial).tolist()
@@ -182,7 +187,7 @@ class Learner(ABC):
         if not len(tried):
             return Known(models, detail=detail, numbers=numbers)
         order = np.argsort(np.mean([model.means(self.lift(tried)) for model in models], axis=0)[:, 0], kind="stable")
-        models = self.with_pending(models, tried[order[:UNFINISHED]], rng)
+        models = self.with_pending(models, tried[order[: self.unfinished]], rng)
         places = self.lift(np.vstack([tried, self.data.rows(self.fantasised_running)]))
         incumbents = [model.means(places).min(axis=0) for model in models]
         return Known(models, incumbents, tried[order[:PROMISING]], detail=detail, numbers=numbers)
