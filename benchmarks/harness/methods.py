@@ -105,7 +105,7 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "xstar-gp-repeats": {"exhausted": 0.0},
     "xstar-gp-inexact": {"exact": False},
     "xstar-gp-repeats-inexact": {"exhausted": 0.0, "exact": False},
-    "xstar-gp-cautious": {"cautious": True},
+    "xstar-gp-bold": {"cautious": False},
     "xstar-gp-product": {"structure": "product"},
     "xstar-gp-additive": {"structure": "additive"},
     "xstar-gp-sobol": {"middle": False},

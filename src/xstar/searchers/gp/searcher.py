@@ -52,6 +52,7 @@ class GP(GPSettings):
 
     structure: str = "evidence"
     middle: bool = True
+    cautious: bool = True
     exhausted: float = EXHAUSTED
     exact: bool = True
 
