@@ -65,9 +65,9 @@ class GPSettings:
     """At full budget, one suggestion in this many aims for an improvement by one standard deviation of the losses
     instead of any improvement; 0: none."""
     cautious: bool = False
-    """Suggest what would probably fail only where all that was compared would. Four problems of ``benchmarks/generality.py``
-    with a region that fails, 25 searches of 100 trials: 17.3 failed instead of 21.0; the losses were lower in 6 searches and higher
-    in 4 after 25 trials, 6 and 6 after 50, 4 and 2 after 100."""
+    """Suggest what would probably fail only where all that was compared would. On four problems of
+    ``benchmarks/generality.py`` with a region that fails, 25 searches of 100 trials, 17.3 trials failed instead of 21.0; the
+    losses were lower in 6 searches and higher in 4 after 25 trials, in 6 and 6 after 50, in 4 and 2 after 100."""
     exhausted: float = 0.0
     """At full budget, a place is exhausted if the expected improvement there is below this share of the standard deviation of
     the noise; then the suggestion is another place. 0: never."""
