@@ -59,8 +59,6 @@ def training() -> Any:
 
 def tasks(options: Namespace) -> list[Task]:
     """The groups of the first wave, then those of the second; in each the longest first."""
-    if options.table_only:
-        return []
     if options.gather:
         count = gather(options)
         raise SystemExit(f"{options.gather} has {count} configurations.")

@@ -21,10 +21,11 @@ import statistics
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Event, Thread
 from typing import Any
 
 import xstar as xs
@@ -34,6 +35,7 @@ from benchmarks.harness.report import Results, row_of_cells, table
 from benchmarks.harness.run import Libraries
 from benchmarks.workloads import cifar_training as cifar
 from xstar import nets
+from xstar.errors import UnknownStudy
 from xstar.inspect.exchange import export_events, import_events
 from xstar.problems import data
 from xstar.searchers.nasbot.searcher import NASBOT
@@ -41,6 +43,8 @@ from xstar.trial import Trial
 
 METHODS = ("nasbot", "nasbot-otmann", "evolution", "nasbot-random")
 PLAIN = ("resnet-18", "vgg-19")
+KEEP = 30.0
+"""Seconds between two writings of a study that is under way."""
 SHORTEST = 30.0
 """Seconds below which no search is taken up."""
 PAPER = {"nasbot": (0.1209, 0.0869), "evolution": (0.1411, 0.0915), "nasbot-random": (0.1342, 0.0914)}
@@ -103,14 +107,35 @@ def search(task: Task, options: Namespace) -> Found:
 
 @contextmanager
 def kept(file: Path, name: str, storage: Path) -> Iterator[Path]:
-    """A storage with the study as it was left in the file, which then has it as it is left now."""
+    """A storage with the study as it was left in the file, which has it as it is now every ``KEEP`` seconds and at the end.
+
+    A machine that is taken away in the middle of a call costs half a minute of a search, not all of it.
+    """
     if file.exists():
         import_events(file.read_text(encoding="utf-8").splitlines(), name, storage)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    ended = Event()
+
+    def keep() -> None:
+        while not ended.wait(KEEP):
+            with suppress(UnknownStudy):  # not begun yet
+                write(file, name, storage)
+
+    keeper = Thread(target=keep, daemon=True)
+    keeper.start()
     try:
         yield storage
     finally:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("".join(f"{line}\n" for line in export_events(xs.Study.open(name, storage))), encoding="utf-8")
+        ended.set()
+        keeper.join()
+        write(file, name, storage)
+
+
+def write(file: Path, name: str, storage: Path) -> None:
+    """The study as ``xstar export`` writes it; the file is whole at any moment."""
+    new = file.with_suffix(".new")
+    new.write_text("".join(f"{line}\n" for line in export_events(xs.Study.open(name, storage))), encoding="utf-8")
+    new.replace(file)
 
 
 def outcome(done: list[Trial], best: Trial) -> Found:
