@@ -12,12 +12,16 @@ export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
 KILLS ?= 1000
+# What needs torch, Lightning, transformers, Keras, MLflow, W&B or Ray Tune: packages that the development environment does without.
+INTEGRATIONS := tests/integrations tests/benchmarks/test_cotraining.py tests/benchmarks/test_electricity.py tests/examples \
+	tests/executors/test_ranks.py tests/executors/test_states.py tests/igo/test_cotrain.py tests/models/test_features_torch.py \
+	tests/nets/test_torch.py tests/test_docs.py
 SEED ?= 0
 
-.PHONY: help demo test test-all soak lint format docs bench bench-quick bench-peers clean
+.PHONY: help demo test test-all test-integrations soak lint format docs bench bench-quick bench-peers clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .venv/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -34,6 +38,15 @@ test: lint  ## lint, then every test that is not slow
 
 test-all: lint  ## lint, then every test, the slow ones too
 	$(BIN)/python -m pytest -n auto --durations=20 -m ""
+
+.venv-integrations/.installed: pyproject.toml constraints.txt constraints-integrations.txt
+	$(PYTHON) -m venv .venv-integrations
+	.venv-integrations/bin/python -m pip install -q -c constraints.txt torch==2.13.0
+	.venv-integrations/bin/python -m pip install -q -c constraints.txt -c constraints-integrations.txt -e '.[dev,integrations]'
+	@touch $@
+
+test-integrations: .venv-integrations/.installed  ## every test of the adapters and of torch, none skipped for a missing package
+	.venv-integrations/bin/python -m pytest -n auto --durations=20 -m "" $(INTEGRATIONS) $(ARGS)
 
 soak: .venv/.installed  ## kill programs, workers and servers until KILLS=1000 kills have hit work (most of an hour)
 	$(BIN)/python -m tests.crash.soak --kills $(KILLS) --seed $(SEED)
@@ -73,5 +86,5 @@ else
 endif
 
 clean:  ## remove what was built, the environment included
-	rm -rf .venv .venv-peers build dist site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-integrations .venv-peers build dist site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -3,7 +3,8 @@
     python -m benchmarks.baselines [--part search|time] [--methods …] [--problems …] [--seeds 10] [--evaluations 60] [--write]
 
 TPE stands beside Optuna's, the random forest beside SMAC3's, CMA-ES beside the package cmaes with one worker. The methods are
-described in ``harness/methods.py``. SMAC3 is not among the usual ones: its searches take minutes each.
+described in ``harness/methods.py``. SMAC3 is not among the usual ones: its searches take minutes each on a busy machine. The
+table has it by ``--seeds 30 --methods xstar-tpe,optuna-tpe,xstar-forest,smac,…``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Methods over budgets in simulated time, on tasks to choose defaults on and on tasks that no default was chosen on.
 
-    python -m benchmarks.budgets [--part development|validation|ablation] [--methods …] [--workers 4,8] [--seeds 5] [--write]
+    python -m benchmarks.budgets [--part NAME] [--methods …] [--workers 4] [--seeds 10] [--write]
 
 ``DEVELOPMENT`` is what constants are chosen on: the twelve tasks of LCBench that were always here, Klein's CNN curves,
 NAS-Bench-201, and synthetic curves, on two of which the first epochs mislead. ``VALIDATION`` is run once per claim: ten other
@@ -13,28 +13,26 @@ y★ is the lowest loss that any method reported in any run on the problem. Of e
                            standard error of the difference in pairs (in brackets: by anything)
     no complete trial      searches without one by half of the time
 
-The part ``ablation`` changes one default of MOBSTER at a time, on four tasks of each set. ``--methods syne-tune-mobster`` runs
-Syne Tune's (``workloads/syne_tune_mobster.py`` says what it needs).
+The part ``ablation`` changes one default of MOBSTER at a time, on four tasks of each set. ``syne-tune-mobster`` runs Syne
+Tune's MOBSTER on the validation tasks (``workloads/syne_tune_mobster.py`` says what it needs). ``dngo`` is DNGO under ASHA on
+the development tasks, with several numbers of fantasies, and ``many`` the default with 32 workers.
 """
 
 from __future__ import annotations
 
-import math
-import statistics
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
-import numpy as np
-
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main, numbers
 from benchmarks.harness.problems import LCBENCH, NB201, at_hand
-from benchmarks.harness.records import Found, Record, Task
-from benchmarks.harness.report import Results, mean_and_error, ranks, table
+from benchmarks.harness.records import Found, Task
+from benchmarks.harness.report import Results, table
 from benchmarks.harness.run import Libraries
-from benchmarks.harness.simulated import regret_curve, run_simulated, share_of_time
-from benchmarks.workloads.budget_methods import ABLATION, METHODS, SYNE_TUNE
+from benchmarks.harness.simulated import run_simulated
+from benchmarks.workloads.budget_comparison import Comparison, by_task, mean_ranks
+from benchmarks.workloads.budget_methods import ABLATION, DNGOS, METHODS, SYNE_TUNE
 from benchmarks.workloads.syne_tune_mobster import run_syne_tune
 from xstar import problems
 from xstar.searchers.gp import fit
@@ -59,10 +57,6 @@ FEW = {
 """The tasks of the ablation."""
 SETS = {"development": DEVELOPMENT, "validation": VALIDATION}
 USUAL = ("random", "asha-before", "asha", "mobster-before", "mobster-hyperband", "mobster")
-GRID = 2000
-
-Runs = dict[tuple[str, str], dict[int, Found]]
-"""(problem, method) → what each seed found."""
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -108,128 +102,15 @@ def fantasised(unfinished: int | None) -> Iterator[None]:
 # ---------------------------------------------------------------- the report
 
 
-def runs_of(records: Sequence[Record]) -> Runs:
-    found: Runs = {}
-    for record in records:
-        found.setdefault((record.task.problem, record.task.method), {})[record.task.seed] = record.found
-    return found
-
-
-def regret(found: Found, optimum: float) -> float:
-    return float(found["best"][-1][1]) - optimum
-
-
-def late(found: Found) -> bool:
-    """Whether no trial was complete by half of the time."""
-    return found["first"] is None or found["first"] > found["seconds"] / 2
-
-
-class Comparison:
-    """The runs of a set of tasks with one number of workers."""
-
-    def __init__(self, results: Results, names: Sequence[str], workers: int) -> None:
-        self.runs = runs_of([record for name in names for record in results.of(name, workers=workers)])
-        self.names = [name for name in names if any(problem == name for problem, _ in self.runs)]
-        self.methods = list(dict.fromkeys(method for _, method in self.runs))
-        # Of all that is on record, whatever was asked for: y★ shall not depend on it.
-        self.optimum = {
-            name: min(r.found["best"][-1][1] for task, r in results.all.items() if task.problem == name)
-            for name in self.names
-        }
-
-    def seeds(self, name: str, *methods: str) -> list[int]:
-        return sorted(set.intersection(*(set(self.runs.get((name, method), {})) for method in methods)))
-
-    def ends(self, name: str, method: str, seeds: Sequence[int]) -> list[float]:
-        return [regret(self.runs[name, method][seed], self.optimum[name]) for seed in seeds]
-
-    def share(self, method: str, other: str) -> str:
-        """Of the other's time until its regret at the end: the geometric mean over tasks."""
-        shares = []
-        for name in self.names:
-            if seeds := self.seeds(name, method, other):
-                sides = [[self.runs[name, which][seed] for seed in seeds] for which in (method, other)]
-                grid = np.linspace(0.0, sides[0][0]["seconds"], GRID + 1)[1:]
-                ours, theirs = (regret_curve(side, grid, self.optimum[name]) for side in sides)
-                shares.append(share_of_time(ours, theirs, grid)[0])
-        return f"{math.exp(statistics.mean(map(math.log, shares))):.2f}" if shares else "–"
-
-    def pairs(self, method: str, other: str) -> str:
-        both = [
-            pair
-            for name in self.names
-            for seeds in (self.seeds(name, method, other),)
-            for pair in zip(self.ends(name, method, seeds), self.ends(name, other, seeds), strict=True)
-        ]
-        return f"{sum(a < b for a, b in both)}–{sum(a > b for a, b in both)}"
-
-    def behind(self, method: str) -> str:
-        """On how many tasks it ends behind the better one of ASHA and random search: surely, and (at all)."""
-        surely = at_all = tasks = 0
-        for name in self.names:
-            seeds = self.seeds(name, method, "asha", "random")
-            if not seeds:
-                continue
-            ends = {which: self.ends(name, which, seeds) for which in (method, "asha", "random")}
-            better = min(("asha", "random"), key=lambda which: statistics.mean(ends[which]))
-            mean, error = mean_and_error([a - b for a, b in zip(ends[method], ends[better], strict=True)])
-            tasks += 1
-            at_all += mean > 0
-            surely += mean > max(error, 0.0) and mean > 0
-        return f"{surely} ({at_all}) of {tasks}"
-
-    def every(self, method: str) -> list[Found]:
-        return [found for (_, which), each in self.runs.items() if which == method for found in each.values()]
-
-    def lates(self, method: str) -> list[bool]:
-        return [late(found) for found in self.every(method)]
-
-    def row(self, method: str) -> tuple[str, ...]:
-        every, lates = self.every(method), self.lates(method)
-        return (
-            method,
-            *(self.share(method, other) for other in ("asha", "asha-before")),
-            *(self.pairs(method, other) for other in ("asha", "asha-before", "random", "mobster-before")),
-            self.behind(method),
-            f"{sum(lates)} of {len(lates)}",
-            f"{statistics.mean(found['processor'] for found in every):.1f} s",
-        )
-
-
-HEADS = (
-    "method",
-    "share of asha's time",
-    "of asha-before's",
-    "against asha",
-    "against asha-before",
-    "against random",
-    "against mobster-before",
-    "behind the better of asha and random",
-    "no complete trial by half",
-    "processor, a run",
-)
-
-
-def report(part: str, results: Results, options: Namespace) -> Iterator[str]:
+def report(names: Sequence[str], shared: bool, results: Results, options: Namespace) -> Iterator[str]:
     yield f"{options.trainings:g} trainings per worker, seeds 0 to {options.seeds - 1}, as far as they are on record: the last"
     yield "column but one has the number of runs."
+    if shared:
+        yield "Of each task, the seeds that all of these methods have been run on."
     for count in numbers(options.workers):
-        comparison = Comparison(results, SETS[part], count)
-        rows = [comparison.row(method) for method in comparison.methods]
-        yield from ("", f"{len(comparison.names)} tasks, {count} workers:", "", *table(HEADS, rows))
+        comparison = Comparison(results, names, count, shared)
+        yield from ("", f"{len(comparison.names)} tasks, {count} workers:", "", *table(*comparison.rows()))
         yield from ("", "Mean regret at the end:", "", *by_task(comparison))
-
-
-def by_task(comparison: Comparison) -> Iterator[str]:
-    rows = []
-    for name in comparison.names:
-        means = []
-        for method in comparison.methods:
-            ends = comparison.ends(name, method, comparison.seeds(name, method))
-            means.append(statistics.mean(ends) if ends else math.nan)
-        least = min((mean for mean in means if not math.isnan(mean)), default=math.nan)
-        rows.append((name, *("–" if math.isnan(m) else f"**{m:.3g}**" if m == least else f"{m:.3g}" for m in means)))
-    yield from table(["task", *comparison.methods], rows)
 
 
 # ---------------------------------------------------------------- the ablation
@@ -262,23 +143,17 @@ def ablation_report(results: Results, options: Namespace) -> Iterator[str]:
     yield from ("", *table(["method", "what differs", *heads], rows, left=2))
 
 
-def mean_ranks(comparison: Comparison, methods: Sequence[str]) -> dict[str, float]:
-    placed: dict[str, list[float]] = {method: [] for method in methods}
-    for name in comparison.names:
-        for seed in comparison.seeds(name, *methods):
-            ends = [comparison.ends(name, method, [seed])[0] for method in methods]
-            for method, rank in zip(methods, ranks(ends), strict=True):
-                placed[method].append(rank)
-    return {method: statistics.mean(found) if found else math.nan for method, found in placed.items()}
-
-
-DEFAULTS = {"methods": ",".join(USUAL), "workers": "4,8", "seeds": 5, "trainings": 4.0}
+DEFAULTS = {"methods": ",".join(USUAL), "workers": "4", "seeds": 10, "trainings": 4.0}
+BESIDE = {**DEFAULTS, "methods": f"random,asha,{SYNE_TUNE},mobster", "seeds": 3}
+FEW_TRIALS = {**DEFAULTS, "methods": f"random,asha,mobster,{','.join(DNGOS)}", "seeds": 5}
+MANY_TRIALS = {**DEFAULTS, "methods": "random,asha,mobster,asha:searcher=DNGO()", "workers": "32", "seeds": 3}
+EIGHT = {**DEFAULTS, "methods": "random,asha,mobster", "workers": "8"}
 SURROGATE = Libraries({SYNE_TUNE: "syne-tune"}, also=("onnxruntime",))
 
 
-def part_of(name: str, title: str) -> Part:
+def part_of(name: str, title: str, defaults: dict[str, object] = DEFAULTS, shared: bool = False) -> Part:
     listed: Callable[[Namespace], list[Task]] = partial(tasks, SETS[name])
-    return Part(title, listed, run, partial(report, name), SURROGATE, DEFAULTS)
+    return Part(title, listed, run, partial(report, SETS[name], shared), SURROGATE, defaults)
 
 
 EXPERIMENT = Experiment(
@@ -289,6 +164,11 @@ EXPERIMENT = Experiment(
     parts={
         "development": part_of("development", "Development tasks"),
         "validation": part_of("validation", "Validation tasks"),
+        "development-8": part_of("development", "Development tasks, eight workers", EIGHT),
+        "validation-8": part_of("validation", "Validation tasks, eight workers", EIGHT),
+        SYNE_TUNE: part_of("validation", "Beside Syne Tune's MOBSTER, validation tasks", BESIDE, shared=True),
+        "dngo": part_of("development", "DNGO under ASHA, development tasks", FEW_TRIALS, shared=True),
+        "many": part_of("development", "Many trials: 32 workers, development tasks", MANY_TRIALS, shared=True),
         "ablation": Part(
             "Ablations",
             ablation_tasks,

@@ -4,6 +4,7 @@
     python -m benchmarks.dngo --part figure1     [--sizes 100,1000,10000,100000] [--methods …]
     python -m benchmarks.dngo --part head        [--sizes 1000,10000,100000,1000000] [--device cuda]
     python -m benchmarks.dngo --part workers     [--seeds 10] [--methods …] [--workers 800] [--trials 2500]
+    python -m benchmarks.dngo --part pending     [--seeds 10] [--sizes 800,400,200,100]
     python -m benchmarks.dngo --part variants    [--seeds 10] [--methods …] [--problems hartmann6]
     python -m benchmarks.dngo --part calibration [--seeds 5] [--problems branin,hartmann6] [--sizes 50,200,1000]
 
@@ -21,7 +22,8 @@ the networks, on a GPU if asked for.
 variants: the searches of Table 1 by DNGO as the paper has it, as it is here, and with single settings of the one in the other:
 how many networks, how many draws of θ, exploring suggestions, straightened losses, and the activation of the basis.
 
-workers: ``workloads/captions.py``. calibration: ``workloads/calibration.py``; ``--write`` draws the picture of the docs, too.
+workers: ``workloads/captions.py``. pending: the same problem, spreading and fantasies for what runs, by the number of
+workers. calibration: ``workloads/calibration.py``; ``--write`` draws the picture of the docs, too.
 """
 
 from __future__ import annotations
@@ -80,6 +82,8 @@ SEARCHERS: dict[str, Callable[[], Searcher]] = {
     "xstar-random": Random,
 }
 """Ours of the part ``workers``; with ``fantasies`` all that runs is fantasised, however much that is."""
+CROWDS = {100: 300, 200: 625, 400: 1250, 800: 2500}
+"""Workers of the part ``pending`` → trials."""
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -255,6 +259,45 @@ def worker_report(results: Results, options: Namespace) -> Iterator[str]:
     yield from table(["method", "seeds", *heads], rows)
 
 
+# ---------------------------------------------------------------- spreading and fantasies
+
+
+def pending_tasks(options: Namespace) -> list[Task]:
+    """The longest come first, so that no process is left alone with one of them at the end."""
+    return [
+        Task.of(seed, "captions", method, workers=workers, trials=CROWDS[workers])
+        for workers in map(int, chosen_from(options.sizes, map(str, CROWDS), "--sizes"))
+        for method in ("xstar-dngo-fantasies", "xstar-dngo")
+        for seed in range(options.seeds)
+    ]
+
+
+def pending_report(results: Results, options: Namespace) -> Iterator[str]:
+    rows = []
+    for workers in sorted(numbers(options.sizes)):
+        trials = CROWDS[workers]
+        for method, pending in {"xstar-dngo": "spread", "xstar-dngo-fantasies": "fantasies"}.items():
+            own = [record.found for record in results.of(method=method, workers=workers, trials=trials)]
+            if not own:
+                continue
+            best = [[best_after(found["best"], count) for found in own] for count in (trials // 2, trials)]
+            left = trials - (len(own[0]["infeasible"]) - 1) * workers
+            last = sum(found["infeasible"][-1] for found in own) / len(own) / left
+            seconds = statistics.mean(found["seconds"] for found in own)
+            told = f"{last:.0%}", *(cell(each, "{:.3f} ± {:.3f}") for each in best), f"{1e3 * seconds:.0f} ms"
+            rows.append((f"{workers}, {trials:,}", pending, str(len(own)), *told))
+    heads = [
+        "workers, trials",
+        "pending",
+        "seeds",
+        "infeasible of the last round",
+        "best after half",
+        "best",
+        "a suggestion",
+    ]
+    yield from table(heads, rows, left=2)
+
+
 # ---------------------------------------------------------------- calibration
 
 
@@ -320,6 +363,11 @@ EXPERIMENT = Experiment(
             "Hundreds of workers, most of the space infeasible",
             *(worker_tasks, run_workers, worker_report, Libraries({"optuna-tpe": "optuna"})),
             defaults={"seeds": 10, "methods": ",".join(CROWD)},
+        ),
+        "pending": Part(
+            "What runs: spreading and fantasies",
+            *(pending_tasks, run_workers, pending_report),
+            defaults={"seeds": 10, "sizes": ",".join(map(str, sorted(CROWDS, reverse=True)))},
         ),
         "calibration": Part(
             "How often the truth lies within predictive intervals",

@@ -1,6 +1,7 @@
 """What a search gains from a good prior of its parameters, and what it loses by a wrong one (πBO).
 
-    python -m benchmarks.priors [--problems branin,…] [--methods gp] [--seeds 10] [--evaluations 60] [--write]
+    python -m benchmarks.priors --part priors  [--problems branin,…] [--methods gp] [--seeds 10] [--evaluations 60] [--write]
+    python -m benchmarks.priors --part budgets [--problems curves-mlp,…] [--seeds 5] [--workers 8] [--trainings 4] [--write]
 
 A good prior of a number is a normal with σ = 0.15 of its range around the optimum, itself misplaced by σ/2; of an Ordinal its
 weights are such a normal at its options, misplaced by σ; of a Choice one option has a weight of 0.7, and it is the best one
@@ -11,6 +12,10 @@ takes without priors.
 
 ``gp`` learns how far it trusts priors; ``gp-placed`` uses them for the first trials only; ``gp-constant`` is πBO with β = 10
 and the first trials from the priors. How trust is learned was chosen on the first four problems, not on the others.
+
+``budgets`` asks the same of MOBSTER in simulated time (``harness/simulated.py``): the targets are the lowest losses, at any
+budget, that searches without priors have reported after a third and two thirds of the time, and cells are medians of the time
+until they are reached, as shares of the whole.
 """
 
 from __future__ import annotations
@@ -18,8 +23,8 @@ from __future__ import annotations
 import math
 import statistics
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import exp
 from typing import Any
 
@@ -31,6 +36,7 @@ from benchmarks.harness.problems import at_hand
 from benchmarks.harness.records import Found, Task, arrival, best_after, improvements
 from benchmarks.harness.report import Results, mean_and_error, table
 from benchmarks.harness.run import Libraries
+from benchmarks.harness.simulated import run_simulated
 from xstar import problems
 from xstar.problems.synthetic import Function
 from xstar.searchers import GP
@@ -47,7 +53,11 @@ EDGE = 0.02
 """Of the range: no prior is centred closer to its end."""
 MARKS = (20, 40)
 LATE = 1.25
-"""A search that did not reach the target counts as this many times its evaluations."""
+"""A search that did not reach the target counts as this many times its evaluations, or its time."""
+TRAINED = ("curves-mlp", "curves-optimizer", "curves-regularised", "lcbench-126025", "lcbench-167168")
+"""Problems of the part ``budgets``."""
+MOMENTS = (1 / 3, 2 / 3)
+"""Of the time of a search without priors: what it has found by then is a target."""
 
 # ---------------------------------------------------------------- problems that nothing was chosen on
 
@@ -128,10 +138,12 @@ def _with_prior(given: Any, best: Any, kind: str, rng: np.random.Generator) -> A
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--problems", default=",".join((*CHOSEN_ON, *OTHERS)))
+    parser.add_argument("--problems")
     parser.add_argument("--methods", default="gp")
-    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--seeds", type=int)
     parser.add_argument("--evaluations", type=int, default=60)
+    parser.add_argument("--workers", type=int, default=8)
+    parser.add_argument("--trainings", type=float, default=4.0)
 
 
 def tasks(options: Namespace) -> list[Task]:
@@ -199,12 +211,80 @@ def _median(found: list[Any], target: float, evaluations: int) -> float:
     return statistics.median(min(arrival(best, target), LATE * evaluations) for best in found)
 
 
+# ---------------------------------------------------------------- budgets
+
+
+@dataclass(frozen=True)
+class Believed:
+    """A problem whose space has priors."""
+
+    problem: problems.Problem
+    space: xs.Space
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.problem, name)
+
+
+def budget_tasks(options: Namespace) -> list[Task]:
+    names = at_hand(chosen_from(options.problems, problems.names(), "--problems"))
+    return [
+        Task.of(seed, name, "mobster", prior=prior, workers=options.workers, trainings=options.trainings)
+        for seed in range(options.seeds)
+        for name in names
+        for prior in PRIORS
+    ]
+
+
+def run_budgets(task: Task, options: Namespace) -> Found:
+    problem = problems.get(task.problem)
+    with_priors = Believed(problem, believed(problem, task["prior"], task.seed))
+    return run_simulated(task, task.method, problem=with_priors)
+
+
+def budget_report(results: Results, options: Namespace) -> Iterator[str]:
+    rows: list[Sequence[str]] = []
+    logs: dict[str, list[float]] = {prior: [] for prior in PRIORS[1:]}
+    for name in results.problems:
+        runs = {prior: [record.found for record in results.of(name, prior=prior)] for prior in PRIORS}
+        whole = runs["none"][0]["seconds"]
+        for moment in MOMENTS:
+            target = statistics.median(best_after(found["best"], moment * whole) for found in runs["none"])
+            taken = {
+                prior: statistics.median(min(arrival(f["best"], target) / whole, LATE) for f in found)
+                for prior, found in runs.items()
+            }
+            rows.append((name, f"{target:.4g} ({moment:.2f})", f"{taken['none']:.2f}", *_shares(taken, logs)))
+    means = [mean_and_error(each) for each in logs.values()]
+    told = [f"**{math.exp(mean):.2f}** × {math.exp(error):.2f}^±1" for mean, error in means]
+    rows.append(("geometric mean of the shares", "", "", *told))
+    yield f"`mobster`, {options.workers} workers, the time of {options.trainings:g} trainings each, {options.seeds} seeds."
+    yield from ("", *table(["problem", "target", "no prior", "good", "wrong"], rows, left=2))
+
+
+def _shares(taken: Mapping[str, float], logs: Mapping[str, list[float]]) -> Iterator[str]:
+    for prior, known in logs.items():
+        known.append(math.log(taken[prior] / taken["none"]))
+        shown = f"{taken[prior]:.3f}" if taken[prior] <= 1 else "not within the time"
+        yield f"{shown} ({taken[prior] / taken['none']:.2f})"
+
+
 EXPERIMENT = Experiment(
     name="priors",
     title="What a search gains from a prior",
     result="priors.md",
     description=__doc__,
-    parts={"priors": Part("Priors", tasks, run, report, Libraries({}, ("numpy", "scipy")))},
+    parts={
+        "priors": Part(
+            "At full budget",
+            *(tasks, run, report, Libraries({}, ("numpy", "scipy"))),
+            defaults={"problems": ",".join((*CHOSEN_ON, *OTHERS)), "seeds": 10},
+        ),
+        "budgets": Part(
+            "Under budgets",
+            *(budget_tasks, run_budgets, budget_report, Libraries({}, ("numpy", "scipy"))),
+            defaults={"problems": ",".join(TRAINED), "seeds": 5},
+        ),
+    },
     arguments=arguments,
 )
 

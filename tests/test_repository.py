@@ -232,6 +232,23 @@ LAZY = {"__init__.py", "storage/__init__.py", "problems/lcbench.py"}
 """The shelves, which load their own parts at use, and a package of somebody else's."""
 
 
+ADAPTED = ("accelerate", "keras", "lightning", "mlflow", "torch", "transformers", "wandb")
+"""What the extra ``integrations`` installs for tests, which skip where it is missing."""
+
+
+def test_what_skips_for_a_heavy_package_is_run_by_make_test_integrations() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
+    named = next(line for line in makefile.splitlines() if line.startswith("INTEGRATIONS :=")).split()[2:]
+    assert all((ROOT / path).exists() for path in named), named
+    skipping = [
+        path.relative_to(ROOT)
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        if any(f'importorskip("{package}' in path.read_text(encoding="utf-8") for package in ADAPTED)
+    ]
+    assert len(skipping) > 8
+    assert [path for path in skipping if not any(path.is_relative_to(each) for each in named)] == []
+
+
 def test_no_part_is_reached_by_its_name_as_text() -> None:
     """The contract of the import-linter cannot see such an import."""
     found = {

@@ -20,13 +20,17 @@ from xstar.trial import State
 
 
 def run_simulated(
-    task: Task, method: str | None, searcher: Searcher | None = None, scheduler: Scheduler | None = None
+    task: Task,
+    method: str | None,
+    searcher: Searcher | None = None,
+    scheduler: Scheduler | None = None,
+    problem: problems.Problem | None = None,
 ) -> Found:
-    """The settings ``workers`` and ``trainings`` of a task say for how many and how long."""
-    seconds = full_training(task.problem) * task["trainings"]
-    problem, begun = problems.get(task.problem), time.process_time()
+    """The settings ``workers`` and ``trainings`` of a task say for how many and how long; ``problem`` stands for the one of its
+    name, where a variation of it is searched."""
+    seconds, begun = full_training(task.problem) * task["trainings"], time.process_time()
     study = simulate(
-        problem,
+        problems.get(task.problem) if problem is None else problem,
         method,
         searcher=searcher,
         scheduler=scheduler,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from xstar.problems import Problem
 from xstar.schedulers import ASHA, Scheduler, StoppingASHA
 from xstar.searchers import DNGO, GP, Random, Searcher
-from xstar.simulation import rungs_of
+from xstar.simulation import fitted
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,7 @@ class BudgetMethod:
         """The scheduler, with rungs at budgets that the problem has."""
         if self.name:
             return None
-        made = self.scheduler(problem.budgets[-1], **dict(self.settings))
-        if set(made.rungs) <= set(problem.budgets):
-            return made
-        return replace(made, levels=rungs_of(problem.budgets, made.eta))
+        return fitted(self.scheduler(problem.budgets[-1], **dict(self.settings)), problem.budgets)
 
 
 def mobster(what: str, unfinished: int | None = None, stop: bool = False, **changed: Any) -> BudgetMethod:
@@ -61,11 +58,20 @@ ABLATION = {
     "mobster-stop:matern": mobster("stopping; surrogate: Matérn, r not warped", stop=True, surrogate="matern"),
     "mobster-stop:decay": mobster("stopping; surrogate: decay, δ learned", stop=True, surrogate="decay"),
 }
+DNGOS = {
+    "asha:searcher=DNGO()": BudgetMethod("DNGO under ASHA", "", DNGO()),
+    **{
+        f"asha:searcher=DNGO(unfinished={count})": BudgetMethod(
+            f"DNGO under ASHA, {count} paused trials fantasised", "", DNGO(unfinished=count)
+        )
+        for count in (0, 24, 64)
+    },
+}
 METHODS = {
     "random": BudgetMethod("random search at the full budget", "random"),
     "asha": BudgetMethod("ASHA", "asha"),
     "asha-before": BudgetMethod("ASHA, all rules as before", "", Random(), ASHA, tuple(BEFORE.items())),
-    "dngo": BudgetMethod("DNGO under ASHA", "", DNGO()),
+    **DNGOS,
     SYNE_TUNE: BudgetMethod("MOBSTER of Syne Tune 0.14.2, its defaults"),
     "mobster-hyperband": BudgetMethod("MOBSTER with all brackets", "mobster-hyperband"),
     **ABLATION,

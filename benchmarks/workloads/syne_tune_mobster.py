@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
@@ -19,6 +20,8 @@ from benchmarks.harness.problems import full_training
 from benchmarks.harness.records import Found, Task, significant
 from xstar import problems
 from xstar.problems import Curve, Problem
+from xstar.schedulers.ladder import geometric_rungs
+from xstar.simulation import nearest_rungs
 from xstar.space import Choice, Float, Int, Ordinal, Space
 
 EPOCHS = "epochs"
@@ -104,12 +107,20 @@ def space_of(space: Space) -> dict[str, Any]:
             case Int(log=log):
                 made[name] = (theirs.lograndint if log else theirs.randint)(parameter.low, parameter.high)
             case Ordinal():
-                made[name] = theirs.ordinal(list(parameter.values))
+                made[name] = theirs.ordinal(list(parameter.options))
             case Choice():
-                made[name] = theirs.choice(list(parameter.values))
+                made[name] = theirs.choice(list(parameter.options))
             case _:
                 raise SystemExit(f"{name}: no such parameter in Syne Tune: {parameter!r}")
     return made
+
+
+def ladder_of(budgets: Sequence[int]) -> dict[str, Any]:
+    """Their default rungs; where a table has no losses there, the budgets nearest to them."""
+    rungs = geometric_rungs(budgets[0], budgets[-1], ETA)
+    if set(rungs) <= set(budgets):
+        return {"grace_period": budgets[0], "reduction_factor": ETA}
+    return {"rung_levels": list(nearest_rungs(rungs, budgets)[:-1])}
 
 
 def run_syne_tune(task: Task) -> Found:
@@ -125,8 +136,7 @@ def run_syne_tune(task: Task) -> Found:
         resource_attr="epoch",
         max_resource_attr=EPOCHS,
         type="promotion",
-        grace_period=budgets[0],
-        reduction_factor=ETA,
+        **ladder_of(budgets),
         random_seed=task.seed,
         search_options={"debug_log": False},
     )

@@ -18,7 +18,8 @@ from benchmarks.__main__ import SPECS
 from benchmarks.harness import machine
 from benchmarks.harness.experiment import Experiment, main, parser_of
 from benchmarks.harness.methods import METHODS, search
-from benchmarks.harness.records import Found, Store, Task
+from benchmarks.harness.records import Found, Record, Store, Task
+from benchmarks.harness.report import Results
 from xstar import problems
 
 ROOT = Path(__file__).parents[2]
@@ -239,3 +240,21 @@ def test_variants_can_be_named_in_a_list() -> None:
 
     options = Namespace(seeds=1, methods=",".join(VARIANTS), problems="hartmann6")
     assert [task.method for task in variant_tasks(options)] == list(VARIANTS)
+
+
+def test_what_runs_is_compared_by_the_searches_of_the_crowd() -> None:
+    """Their records count for both parts; the last round has fewer trials than there are workers."""
+    from benchmarks.dngo import pending_report, pending_tasks, worker_tasks
+
+    options = Namespace(seeds=2, sizes="200", workers=200, trials=625, methods="xstar-dngo,xstar-dngo-fantasies")
+    tasks = pending_tasks(options)
+    assert set(tasks) == set(worker_tasks(options))
+    found = {
+        "best": [(1, 1.0), (312, 0.5), (625, 0.25)],
+        "infeasible": [190, 100, 50, 5],
+        "duplicates": 0,
+        "seconds": 0.1,
+    }
+    made = {"commit": "c", "machine": "m", "versions": {}}
+    *_, row = pending_report(Results(tasks, {task: Record(task, found, made) for task in tasks}), options)
+    assert row == "| 200, 625 | fantasies | 2 | 20% | 0.500 ± 0.000 | 0.250 ± 0.000 | 100 ms |"

@@ -1,113 +1,68 @@
-"""A stand-in for an object store that speaks S3, on this machine only: objects in memory, no signatures looked at."""
+"""An S3 server on this machine: moto's, whose objects are in its memory, spoken to over HTTP as any other."""
 
 from __future__ import annotations
 
-import threading
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from email.utils import formatdate
-from hashlib import md5
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qs, unquote, urlsplit
-from xml.sax.saxutils import escape
+from typing import Any
+
+import pytest
+
+BUCKET = "bucket"
+CREDENTIALS = {
+    "AWS_ACCESS_KEY_ID": "none",
+    "AWS_SECRET_ACCESS_KEY": "none",
+    "AWS_DEFAULT_REGION": "us-east-1",
+}
 
 
-class Store(ThreadingHTTPServer):
-    """``http://127.0.0.1:PORT/BUCKET/KEY``."""
+class Store:
+    """A server, and one bucket of it that keeps every version of an object, so that writes can be counted."""
 
-    daemon_threads = True
+    def __init__(self, url: str) -> None:
+        import boto3
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.objects: dict[str, bytes] = {}
-        """By ``BUCKET/KEY``."""
-        self.puts = 0
+        self.url = url
+        self._client: Any = boto3.client("s3", endpoint_url=url)
+        self._client.create_bucket(Bucket=BUCKET)
+        self._client.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
 
     @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
+    def keys(self) -> list[str]:
+        """Of the objects that there are."""
+        return [each["Key"] for each in self._client.list_objects_v2(Bucket=BUCKET).get("Contents", [])]
 
-    def environment(self) -> dict[str, str]:
-        """What an S3 client needs to know."""
-        return {
-            "AWS_ENDPOINT_URL": self.url,
-            "AWS_ACCESS_KEY_ID": "none",
-            "AWS_SECRET_ACCESS_KEY": "none",
-            "AWS_DEFAULT_REGION": "us-east-1",
-            "AWS_REQUEST_CHECKSUM_CALCULATION": "when_required",
-            "AWS_RESPONSE_CHECKSUM_VALIDATION": "when_required",
-        }
+    def versions(self, key: str) -> int:
+        """How often the object was written."""
+        found = self._client.list_object_versions(Bucket=BUCKET, Prefix=key).get("Versions", [])
+        return sum(each["Key"] == key for each in found)
+
+    def parts(self, key: str) -> int:
+        """In how many parts the object was sent; 0 if it was sent as a whole."""
+        tag = self._client.head_object(Bucket=BUCKET, Key=key)["ETag"].strip('"')
+        return int(tag.partition("-")[2] or 0)
+
+    def clear(self) -> None:
+        found = self._client.list_object_versions(Bucket=BUCKET)
+        for each in (*found.get("Versions", []), *found.get("DeleteMarkers", [])):
+            self._client.delete_object(Bucket=BUCKET, Key=each["Key"], VersionId=each["VersionId"])
 
 
 @contextmanager
 def object_store() -> Iterator[Store]:
-    store = Store()
-    thread = threading.Thread(target=store.serve_forever, daemon=True)
-    thread.start()
+    """The server's address is in the environment, where clients and the processes of a cluster find it."""
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
     try:
-        yield store
+        host, port = server.get_host_and_port()
+        with pytest.MonkeyPatch.context() as patch:
+            for name in [name for name in os.environ if name.startswith("AWS_")]:
+                patch.delenv(name)  # nobody's real bucket is ever asked
+            for name, value in {**CREDENTIALS, "AWS_ENDPOINT_URL": f"http://{host}:{port}"}.items():
+                patch.setenv(name, value)
+            yield Store(f"http://{host}:{port}")
     finally:
-        store.shutdown()
-        store.server_close()
-        thread.join()
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Store
-    protocol_version = "HTTP/1.1"
-
-    @property
-    def key(self) -> str:
-        return unquote(urlsplit(self.path).path).strip("/")
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
-
-    def _answer(self, status: int, body: bytes = b"", of: bytes | None = None) -> None:
-        """``of`` is the object that the answer is about."""
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body if of is None else of)))
-        if of is not None:
-            self.send_header("ETag", f'"{md5(of).hexdigest()}"')
-            self.send_header("Last-Modified", formatdate(usegmt=True))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def do_PUT(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.objects[self.key] = body
-        self.server.puts += 1
-        self._answer(200)
-
-    def do_HEAD(self) -> None:
-        found = self.server.objects.get(self.key)
-        if found is None:
-            self._answer(404)
-        else:
-            self._answer(200, of=found)
-
-    def do_GET(self) -> None:
-        if "/" not in self.key:
-            self._list()
-            return
-        found = self.server.objects.get(self.key)
-        if found is None:
-            self._answer(404, b"<Error><Code>NoSuchKey</Code><Message>none</Message></Error>")
-        else:
-            self._answer(200, found, of=found)
-
-    def do_DELETE(self) -> None:
-        self.server.objects.pop(self.key, None)
-        self._answer(204)
-
-    def _list(self) -> None:
-        asked = parse_qs(urlsplit(self.path).query)
-        prefix = asked.get("prefix", [""])[0]
-        rows = "".join(
-            f"<Contents><Key>{escape(name.partition('/')[2])}</Key><Size>{len(body)}</Size>"
-            f"<LastModified>2026-01-01T00:00:00.000Z</LastModified></Contents>"
-            for name, body in sorted(self.server.objects.items())
-            if name.startswith(f"{self.key}/{prefix}")
-        )
-        text = f"<ListBucketResult><IsTruncated>false</IsTruncated>{rows}</ListBucketResult>"
-        self._answer(200, text.encode())
+        server.stop()

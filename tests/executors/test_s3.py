@@ -1,4 +1,4 @@
-"""Checkpoints at ``s3://…``, kept by a server on this machine that speaks S3."""
+"""Checkpoints at ``s3://…``, kept by an S3 server on this machine and reached as users reach theirs: fsspec through s3fs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import xstar as xs
@@ -16,6 +17,7 @@ from xstar.inspect.audit import audit
 from xstar.trial import Job
 
 pytest.importorskip("s3fs", reason="s3fs, through which fsspec reads s3:// URLs, is not installed")
+pytest.importorskip("moto", reason="moto, the S3 server of these tests, is not installed")
 pytestmark = [
     pytest.mark.timeout(300),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
@@ -25,15 +27,13 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Store]:
-    with object_store() as made, pytest.MonkeyPatch.context() as patch:  # one for all: fsspec keeps its clients
-        for name, value in made.environment().items():
-            patch.setenv(name, value)
+    with object_store() as made:  # one for all: fsspec keeps its clients
         yield made
 
 
 @pytest.fixture
 def store(server: Store) -> Store:
-    server.objects.clear()
+    server.clear()
     return server
 
 
@@ -44,17 +44,32 @@ def test_a_checkpoint_goes_there_and_comes_back(store: Store, tmp_path: Path) ->
     (folder / "deep" / "weights").write_bytes(b"1" * 100_000)
     job = Job(7, {}, 0, 0, 3, 3, str(tmp_path))
     carrier.keep(job)
-    assert list(store.objects) == ["bucket/studies/one/00007.tar"]
-    puts = store.puts
+    assert store.keys == ["studies/one/00007.tar"]
     carrier.keep(job)  # nothing has changed
-    assert store.puts == puts
+    assert store.versions("studies/one/00007.tar") == 1
+    (folder / "deep" / "weights").write_bytes(b"2" * 100_000)
+    carrier.keep(job)
+    assert store.versions("studies/one/00007.tar") == 2
     here = tmp_path / "elsewhere"
     assert UrlCarrier("s3://bucket/studies/one").fetch(7, here)
-    assert (here / "deep" / "weights").read_bytes() == b"1" * 100_000
+    assert (here / "deep" / "weights").read_bytes() == b"2" * 100_000
     assert not carrier.fetch(8, tmp_path / "none")
     carrier.drop(7)
-    assert store.objects == {}
+    assert store.keys == []
     carrier.drop(7)
+    assert not carrier.fetch(7, tmp_path / "none")
+
+
+@pytest.mark.slow
+def test_a_large_checkpoint_goes_in_parts(store: Store, tmp_path: Path) -> None:
+    carrier = UrlCarrier("s3://bucket/studies/large")
+    (tmp_path / CHECKPOINT).mkdir()
+    content = np.random.default_rng(0).bytes(110_000_000)  # from 100 MiB on s3fs cuts it
+    (tmp_path / CHECKPOINT / "weights").write_bytes(content)
+    carrier.keep(Job(0, {}, 0, 0, 3, 3, str(tmp_path)))
+    assert store.parts("studies/large/00000.tar") > 1
+    assert carrier.fetch(0, tmp_path / "elsewhere")
+    assert (tmp_path / "elsewhere" / "weights").read_bytes() == content
 
 
 @pytest.mark.slow
@@ -77,7 +92,7 @@ def test_trials_on_a_cluster_follow_their_checkpoints(store: Store, tmp_path: Pa
     assert any(trial.attempt for trial in history.trials)
     assert audit(result.study).findings == []
     complete = {trial.number for trial in history.trials if trial.state is xs.State.COMPLETE}
-    kept = {int(name.rpartition("/")[2].removesuffix(".tar")) for name in store.objects}
+    kept = {int(name.rpartition("/")[2].removesuffix(".tar")) for name in store.keys}
     assert kept & complete == {result.best.number}
     assert result.checkpoint is not None
     assert any(result.checkpoint.iterdir())

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import xstar as xs
+from tests.integrations.wandb_files import runs
 from xstar.integrations.trackers import MLflow, TensorBoard, Tracker, WandB
 
 SPACE = xs.Space(x=xs.Float(0, 1))
@@ -186,6 +187,26 @@ def test_mlflow(tmp_path: Path) -> None:
 def test_wandb_offline(tmp_path: Path) -> None:
     pytest.importorskip("wandb", reason="wandb is not installed")
     tracker = WandB("curves", mode="offline", folder=str(tmp_path))
-    search(tracker)
+    study = search(tracker).study
     assert tracker.broken is None
-    assert len(list((tmp_path / "wandb").glob("offline-run-*/run-*.wandb"))) == 3
+    assert runs(tmp_path) == {
+        f"trial-{trial.number}": (
+            {"x": trial["x"]},
+            [(each.budget, pytest.approx(each.metrics["loss"])) for each in trial.reports],
+            0,
+        )
+        for trial in study.trials
+    }
+
+
+def test_wandb_written_by_hand_is_the_same(tmp_path: Path) -> None:
+    wandb = pytest.importorskip("wandb", reason="wandb is not installed")
+    study = search(WandB("ours", mode="offline", folder=str(tmp_path / "ours"))).study
+    for trial in study.trials:
+        with wandb.init(
+            project="by hand", name=f"trial-{trial.number}", config=trial.config, mode="offline", dir=str(tmp_path)
+        ) as run:
+            for epoch, loss in enumerate(by_hand(trial.config)[: trial.budget], start=1):
+                run.log({"loss": loss}, step=epoch)
+    assert runs(tmp_path / "ours") == runs(tmp_path)
+    assert len(runs(tmp_path)) == 3

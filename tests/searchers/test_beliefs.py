@@ -12,8 +12,10 @@ import xstar as xs
 from tests.searchers.cases import SQUARE, run
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
+from xstar.schedulers import ASHA
 from xstar.searchers import GP, SEARCHERS, Auto
-from xstar.searchers.model_based.beliefs import UNIFORM, believed, log_ratio, trust
+from xstar.searchers.model_based.beliefs import COMPARED, UNIFORM, believed, log_ratio, trust, trusted
+from xstar.searchers.model_based.observations import Observations
 from xstar.searchers.model_based.prior_design import has_priors, without_priors
 from xstar.space.cube import cube_of
 
@@ -180,3 +182,39 @@ def test_stored_studies_keep_how_they_used_priors(cls: type) -> None:
     if cls is GP:
         weighed = SEARCHERS.load({**data, "prior_weight": 10.0})
         assert (weighed.prior_weight, weighed.prior_trust) == (10.0, "constant")  # type: ignore[attr-defined]
+
+
+def promoted(study: xs.Study, places: list[float]) -> None:
+    """Trials at these places; ASHA promotes the best third of a rung."""
+    for x in places:
+        study.enqueue({"x": x})
+    while len(study.trials) < len(places) or study.history.count(xs.State.RUNNING):
+        trial = study.ask()
+        assert trial is not None
+        verdict = xs.Verdict.CONTINUE
+        for budget in range(trial.budget + 1, 10):
+            if verdict is xs.Verdict.CONTINUE:
+                verdict = study.report(trial, abs(trial["x"] - 0.8), budget)
+
+
+def test_where_a_budget_has_nothing_to_compare_a_lower_one_says_how_far_priors_are_trusted() -> None:
+    """What a wrong prior favours is not promoted, so at the larger budget there are others alone."""
+    space = xs.Space(x=xs.Float(0, 1, prior=xs.Normal(0.1, 0.1)))
+    study = xs.Study(space, searcher=GP(), scheduler=ASHA(9), seed=0)
+    promoted(study, [0.1, 0.6, 0.15, 0.65, 0.05, 0.7, 0.12, 0.75, 0.78, 0.81, 0.9, 0.5])
+    data = Observations.of(study.history)
+    higher = data.budget == 3
+    assert higher.sum() >= 2
+    assert (log_ratio(space, data.X[higher]) < 0.0).all()
+    assert trusted(study.history, data) == 1.0
+    assert trusted(study.history, data, COMPARED) == 0.0
+
+
+@pytest.mark.parametrize("cls", [GP, Auto])
+def test_stored_studies_keep_the_budget_whose_losses_they_compared(cls: type) -> None:
+    data = {key: value for key, value in SEARCHERS.dump(cls()).items() if key != "trust_at"}
+    if cls is Auto:
+        data["defaults"] = 2
+    kept = SEARCHERS.load(data)
+    assert (kept.defaults == 2) if cls is Auto else (kept.trust_at == "largest")  # type: ignore[attr-defined]
+    assert SEARCHERS.dump(cls()) in SEARCHERS.read(data)

@@ -82,7 +82,7 @@ def test_a_study_from_before_keeps_the_product() -> None:
     assert {each["structure"] for each in SEARCHERS.read(stored)} == {"product", "evidence"}
     assert SEARCHERS.load(SEARCHERS.dump(GP())) == GP()
     assert SEARCHERS.load({"name": "auto", "switch": 1000}) == Auto(prior_weight=0.0, defaults=1)
-    assert SEARCHERS.load(SEARCHERS.dump(Auto())) == Auto(defaults=2)
+    assert SEARCHERS.load(SEARCHERS.dump(Auto())) == Auto()
 
 
 def test_an_unknown_structure_is_refused() -> None:

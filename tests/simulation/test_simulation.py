@@ -15,7 +15,7 @@ from xstar.journal import Event
 from xstar.problems import Curve
 from xstar.schedulers import ASHA, FIFO, Hyperband
 from xstar.searchers import Sobol
-from xstar.simulation import TIME_IS_OVER, improvements, regret_at, regret_over_time, rungs_of, simulate
+from xstar.simulation import TIME_IS_OVER, fitted, improvements, regret_at, regret_over_time, rungs_of, simulate
 from xstar.space import Choice, Config, Space
 from xstar.study import Study
 from xstar.study.methods import METHODS
@@ -30,7 +30,7 @@ class Two:
 
     name = "two"
     space = Space(x=Choice(list(range(50))))
-    budgets = (12, 200)
+    budgets: tuple[int, ...] = (12, 200)
     unit = "loss"
     optimum = 0.0
     best: ClassVar[Config] = {"x": 0}
@@ -114,6 +114,29 @@ def test_rungs_are_budgets_of_the_problem(method: str) -> None:
     assert {report.budget for trial in study.history.trials for report in trial.reports} == {12, 200}
     below = [trial for trial in study.history.trials if trial.budget == 12]
     assert len(below) > 5  # most of them were compared at 12, and left there
+
+
+class Doubling(Two):
+    """Metrics whenever the budget has doubled, as in HPOlib's logistic regression."""
+
+    name = "doubling"
+    budgets = (5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560)
+
+    def curve(self, config: Mapping[str, Any], seed: int) -> Curve:
+        return Curve([config["x"] + 1 / budget for budget in self.budgets], list(map(float, self.budgets)))
+
+
+def test_rungs_are_near_to_those_of_the_method() -> None:
+    assert ASHA(2560).rungs == (95, 284, 853, 2560)
+    assert simulate(Doubling(), "asha", trials=5).history.levels == (80, 320, 640, 2560)
+    assert (
+        simulate(Doubling(), "hyperband", trials=5).history.levels
+        == rungs_of(Doubling.budgets, 3)
+        == (5, 20, 80, 320, 1280, 2560)
+    )
+    before = fitted(ASHA(2560, min_budget=1, ladder="bottom"), Doubling.budgets)
+    assert isinstance(before, ASHA)
+    assert before.rungs == (5, 20, 80, 320, 1280, 2560)
 
 
 def test_a_ladder_that_fits_is_left_alone() -> None:

@@ -17,7 +17,7 @@ Targets are standardised, so the priors below have no units. Every prior is a no
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -47,6 +47,10 @@ SCALE = about(1.0, 2.7, 0.02, 50.0)
 """Standardised targets have variance 1."""
 NOISE = about(1e-3, 10.0, 1e-6, 1.0)
 """Most losses are reproducible to a few percent of their spread, some are exact, and some data are all noise."""
+EXACT = 1e-8
+"""The lower bound of σ² where losses may be exact. With 10⁻⁶, a search near an optimum of an exact function takes 0.001 of the
+spread for noise, and refines the same digit again and again: on eleven problems with no or little noise (two seeds, 100
+trials) the loss was lower with 10⁻⁸ in 7 searches and higher in 2."""
 WARP = about(1.0, 1.35, 0.25, 4.0)
 """No warping unless the data support it: a and b are within a factor of 1.8 of 1 with 95 % (two standard
 deviations)."""
@@ -321,9 +325,12 @@ def _times_networks(
     return Product(tuple(kernel for kernel, _ in factors)), tuple(prior for _, own in factors for prior in own)
 
 
-def at_full_budget(inputs: Inputs, *, shape: str = "matern52", warp: bool = False) -> Surrogate:
-    """Return a surrogate of f(x)."""
-    return Plain(*over_configurations(inputs, shape=shape, warp=warp))
+def at_full_budget(
+    inputs: Inputs, *, shape: str = "matern52", warp: bool = False, least_noise: float | None = None
+) -> Surrogate:
+    """Return a surrogate of f(x). ``least_noise`` is the lower bound of σ², if it is not that of ``NOISE``."""
+    noise = NOISE if least_noise is None else replace(NOISE, low=float(np.log(least_noise)))
+    return Plain(*over_configurations(inputs, shape=shape, warp=warp), noise)
 
 
 def with_own_terms(surrogate: Plain, inputs: Inputs) -> Plain:
@@ -332,7 +339,7 @@ def with_own_terms(surrogate: Plain, inputs: Inputs) -> Plain:
     scale = about(1.0 / d, 2.7, 1e-4, 50.0)
     priors = (*(OWN_LENGTH for _ in range(d)), *(scale for _ in range(d)))
     own = Additive(inputs.groups, inputs.labels)
-    return Plain(Sum((surrogate.kernel, own)), (*surrogate.kernel_priors, *priors))
+    return Plain(Sum((surrogate.kernel, own)), (*surrogate.kernel_priors, *priors), surrogate.noise)
 
 
 def over_budgets(inputs: Inputs, name: str, *, shape: str = "matern52", warp: bool = False) -> Surrogate:

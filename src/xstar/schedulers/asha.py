@@ -14,8 +14,8 @@ Three rules are ours. The lowest rung is 1/27 of the full budget, unless ``min_b
 from the top, so that its short step, if there is one, is the lowest (``ladder.py`` has the reasons of both). And the best
 trial of the last rung but one always goes on, however few there are: ⌊n/η⌋ would wait for three there, hence for 27 trials
 at the bottom of four rungs, and a short search would end with nothing trained to the end. On the 20 development tasks of
-``benchmarks/budgets.py`` (five seeds, four workers, four trainings each) 1 of 100 searches of ASHA had no complete trial by
-half of the time; with the rules of the paper, 24.
+``benchmarks/budgets.py`` (ten seeds, four workers, four trainings each) 7 of 200 searches of ASHA had no complete trial by
+half of the time; with the rules of the paper, 47.
 
 Where a ladder is given one by one its last step may be short, 27 → 52. Dropping two thirds of the trials there would save
 little; ⌊n · r_(K−1)/r_K⌋ go on instead.

@@ -20,16 +20,23 @@ from xstar.core.checks import check_counts
 from xstar.journal import History
 from xstar.nets.catalogue import is_of_networks
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.dngo.searcher import DNGO
+from xstar.searchers.dngo.searcher import DNGO, UNFINISHED_BEFORE
 from xstar.searchers.evolution import Evolution
 from xstar.searchers.gp.searcher import GP
-from xstar.searchers.gp.settings import BEFORE, PRIOR_WEIGHT, checked_weight
+from xstar.searchers.gp.settings import BEFORE, BEFORE_EXHAUSTION, PRIOR_WEIGHT, checked_weight
 from xstar.space import Parameter, Space
 from xstar.trial import Done, New, Origin, Suggestion
 
 SWITCH = 1000
 """At this count both take 0.09 s for a suggestion (Hartmann's function, one core). At 300 the GP takes a third of
 DNGO's time and at 3,000 it takes 1.4 times as long. From 500 on it is fitted to a subset of the observations only."""
+TODAY = 3
+"""The defaults that a new study has."""
+EARLIER: Mapping[int, Mapping[str, Any]] = {
+    1: {**BEFORE, "trust_at": "largest"},
+    2: {**BEFORE_EXHAUSTION, "trust_at": "largest"},
+}
+"""Settings of the GP with earlier defaults."""
 
 
 @lru_cache(maxsize=16)
@@ -48,8 +55,9 @@ class Auto:
     prior_weight: float = PRIOR_WEIGHT
     """β of the GP: how much ``prior=`` of parameters counts besides the first trials."""
 
-    defaults: int = 2
-    """Which defaults the GP has: 1 for those of before ``benchmarks/generality.py``, 2 for today's."""
+    defaults: int = TODAY
+    """Which defaults GP and DNGO have: 1 for those of before ``benchmarks/generality.py``, 2 for those of before the GP left
+    exhausted places, trust in priors needed a comparison (``trust_at``) and DNGO had ``unfinished``, 3 for today's."""
 
     def __post_init__(self) -> None:
         check_counts(self, {"switch": 1, "defaults": 1})
@@ -60,8 +68,9 @@ class Auto:
             made = Evolution().suggest(history, task, rng)
             reason = f"no model knows {', '.join(names)}; "
         else:
-            gp = GP(prior_weight=self.prior_weight, **({} if self.defaults > 1 else BEFORE))
-            made = (gp if len(history.observed) < self.switch else DNGO()).suggest(history, task, rng)
+            gp = GP(prior_weight=self.prior_weight, **EARLIER.get(self.defaults, {}))
+            dngo = DNGO(unfinished=UNFINISHED_BEFORE) if self.defaults < TODAY else DNGO()
+            made = (gp if len(history.observed) < self.switch else dngo).suggest(history, task, rng)
             reason = ""
         if isinstance(made, Done):
             return made
@@ -73,8 +82,8 @@ def _of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """What a study of before there were several defaults keeps: the first, and priors that placed the first trials only. Who
     asks for the method of today asks for no other."""
     if "defaults" in data:
-        return [data]
-    return [{**data, "prior_weight": 0.0, "defaults": 1}, {**data, "prior_weight": PRIOR_WEIGHT, "defaults": 2}]
+        return [data, {**data, "defaults": TODAY}] if data["defaults"] == 2 else [data]
+    return [{**data, "prior_weight": 0.0, "defaults": 1}, {**data, "prior_weight": PRIOR_WEIGHT, "defaults": TODAY}]
 
 
 SEARCHERS.register("auto", Auto, readings=_of_earlier_releases)

@@ -15,6 +15,7 @@ from xstar.errors import InvalidArgument
 from xstar.executors.simulator import METRIC, Simulator
 from xstar.problems import Problem
 from xstar.schedulers import Chosen, Scheduler
+from xstar.schedulers.asha import Asynchronous
 from xstar.schedulers.ladder import OnLadder
 from xstar.searchers import Searcher
 from xstar.study.limits import Limits
@@ -57,7 +58,7 @@ def simulate(
     found, ladder = chosen.searcher, chosen.scheduler
     check_end(limits, problem.space, found)
     if scheduler is None:
-        ladder = _fitted(ladder, problem.budgets)
+        ladder = fitted(ladder, problem.budgets)
     _check(ladder, problem)
     simulator = Simulator(
         problem, workers, seed=seed, stragglers=stragglers, failures=failures, count_decisions=count_decisions
@@ -86,6 +87,27 @@ def rungs_of(budgets: Sequence[int], eta: int) -> tuple[int, ...]:
     if rungs[-1] != budgets[-1]:
         rungs.append(budgets[-1])
     return tuple(rungs)
+
+
+def nearest_rungs(rungs: Sequence[int], budgets: Sequence[int]) -> tuple[int, ...]:
+    """A ladder at budgets of a problem: each rung is moved to the one that is nearest to it in ratio.
+
+    >>> nearest_rungs([95, 284, 853, 2560], [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560])
+    (80, 320, 640, 2560)
+    >>> nearest_rungs([7, 22, 67, 200], [12, 200])
+    (12, 200)
+    """
+    return tuple(sorted({min(budgets, key=lambda budget: abs(math.log(budget / rung))) for rung in rungs}))
+
+
+def fitted(scheduler: Scheduler, budgets: Sequence[int]) -> Scheduler:
+    """The scheduler of a method, with rungs at budgets that the problem has."""
+    if not isinstance(scheduler, OnLadder | Chosen) or set(scheduler.rungs) <= set(budgets):
+        return scheduler
+    if isinstance(scheduler, Asynchronous) and scheduler.ladder == "top":
+        # Its lowest rung is a share of the full budget: the lowest budget of a table may be far below that.
+        return dataclasses.replace(scheduler, levels=nearest_rungs(scheduler.rungs, budgets))
+    return dataclasses.replace(scheduler, levels=rungs_of(budgets, scheduler.eta))
 
 
 # ---------------------------------------------------------------- the parts of a simulation
@@ -134,13 +156,6 @@ class _Until:
 
     def close(self) -> None:
         self._simulator.close()
-
-
-def _fitted(scheduler: Scheduler, budgets: Sequence[int]) -> Scheduler:
-    """The scheduler of a method, with rungs at budgets that the problem has."""
-    if isinstance(scheduler, OnLadder | Chosen) and not set(scheduler.rungs) <= set(budgets):
-        return dataclasses.replace(scheduler, levels=rungs_of(budgets, scheduler.eta))
-    return scheduler
 
 
 def _check(scheduler: Scheduler, problem: Problem) -> None:

@@ -59,6 +59,10 @@ class DNGOLearner(Learner):
         return "fantasies" if how == "spread" else how, self.settings.fantasies
 
     @property
+    def unfinished(self) -> int:
+        return self.settings.unfinished
+
+    @property
     def _keeps_distance_only(self) -> bool:
         """Whether distances from running trials replace fantasies."""
         return self.settings.pending == "spread" and len(self.history.running) >= self.sizes.no_fantasies_from

@@ -30,11 +30,12 @@ from xstar.models.kernels import Array
 from xstar.models.prediction import Prediction, normal_draws
 from xstar.models.standardise import Targets
 from xstar.models.subset import choose
-from xstar.models.surrogate import Plain, Surrogate, at_full_budget, over_budgets
+from xstar.models.surrogate import EXACT, Plain, Surrogate, at_full_budget, over_budgets
 from xstar.searchers.gp.settings import GPSettings
 from xstar.searchers.gp.structure import Data, structured
-from xstar.searchers.model_based.beliefs import believed, trusted
+from xstar.searchers.model_based.beliefs import COMPARED, believed, trusted
 from xstar.searchers.model_based.columns import of_cube, of_positions
+from xstar.searchers.model_based.exhaustion import confirmed_noise
 from xstar.searchers.model_based.learner import BAD, PROMISING, UNFINISHED, Known, Learned, Learner
 from xstar.searchers.model_based.outcomes import feasible_places
 from xstar.searchers.model_based.prior_design import has_priors
@@ -172,11 +173,25 @@ class GPLearner(Learner):
         every = self.settings.explore_every
         return every > 0 and len(self.history.trials) % every == 0
 
+    @property
+    def cautious(self) -> bool:
+        return self.settings.cautious
+
+    def log_exhausted(self, known: Known) -> float:
+        share, data = self.settings.exhausted, self.data
+        if not share:
+            return -np.inf
+        learned = float(np.mean([np.sqrt(model.noise) for model in known.models]))
+        latest = slice(-self.limit, None)
+        noise = confirmed_noise(learned, data.X[latest], self.fitted.targets(data.loss[latest]))
+        return float(np.log(share * noise))
+
     def beliefs(self) -> list[LogProbability]:
         weight, space = self.settings.prior_weight, self.history.space
         if not weight or self.acquisition == "thompson" or not has_priors(space):
             return []
-        share = 1.0 if self.settings.prior_trust == "constant" else trusted(self.history, self.data)
+        least = COMPARED if self.settings.trust_at == "comparable" else 0
+        share = 1.0 if self.settings.prior_trust == "constant" else trusted(self.history, self.data, least)
         return [believed(space, weight * share / max(self.data.count, 1))] if share else []
 
     def budget_position(self, budget: Array) -> Array:
@@ -224,7 +239,8 @@ class GPLearner(Learner):
         inputs = replace(of_cube(self.data), networks=networks)
         if self.over_budgets:
             return over_budgets(inputs, settings.surrogate, shape=settings.shape, warp=settings.warp)
-        return at_full_budget(inputs, shape=settings.shape, warp=settings.warp)
+        least = EXACT if settings.exact and not self.data.networks else None
+        return at_full_budget(inputs, shape=settings.shape, warp=settings.warp, least_noise=least)
 
     @cached_property
     def _seen(self) -> NDArray[np.intp]:

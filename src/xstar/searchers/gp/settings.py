@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from xstar.core.checks import check_counts, check_names, check_switches
+from xstar.core.checks import check_counts, check_names, check_shares, check_switches
 from xstar.core.values import as_float
 from xstar.errors import InvalidArgument
 
@@ -18,6 +18,7 @@ ACQUISITIONS = ("ei", "ucb", "thompson")
 ACQUIRE_AT = ("full", "reached")
 REFITS = ("growth", "full-budget")
 TRUSTS = ("learned", "constant")
+TRUST_AT = ("comparable", "largest")
 PRIOR_WEIGHT = 30.0
 """Evaluations to reach what a search without priors reached after 30 and 45, as a share of the latter's (geometric mean over
 Branin, Hartmann6, Rosenbrock4 and Levy6, ten seeds): 0.34 with a good prior (0.40 with β = 10, 0.35 with 100), 1.04 with one in
@@ -63,6 +64,13 @@ class GPSettings:
     explore_every: int = 4
     """At full budget, one suggestion in this many aims for an improvement by one standard deviation of the losses
     instead of any improvement; 0: none."""
+    cautious: bool = False
+    """No suggestion explores where a trial would probably fail."""
+    exhausted: float = 0.0
+    """At full budget, a place is exhausted if the expected improvement there is below this share of the standard deviation of
+    the noise; then the suggestion is another place. 0: never."""
+    exact: bool = False
+    """Losses may be exact: at full budget the variance of the noise has the lower bound ``surrogate.EXACT``."""
     pending: str = "fantasies"
     fantasies: int = 20
     most_pending: int | None = MOST_PENDING
@@ -81,6 +89,9 @@ class GPSettings:
     prior_trust: str = "learned"
     """τ, how much priors are trusted: ``learned`` from how much better the trials were that they favour, in which case they
     place some of the first trials only, or ``constant`` (τ = 1), in which case they place all of them."""
+    trust_at: str = "comparable"
+    """The budget whose losses say how much better: the largest one with more observations than parameters (``largest``), and
+    with some that priors favour and some that they do not (``comparable``)."""
 
     def __post_init__(self) -> None:
         check_names(
@@ -94,12 +105,14 @@ class GPSettings:
                 "acquire_at": ACQUIRE_AT,
                 "refit": REFITS,
                 "prior_trust": TRUSTS,
+                "trust_at": TRUST_AT,
             },
         )
         least = {"initial": 1, "samples": 0, "starts": 1, "explore_every": 0, "fantasies": 1, "limit": 10}
         least |= {"most_pending": 1}
         check_counts(self, least, optional=("initial", "most_pending"))
-        check_switches(self, "middle", "warp", "straighten")
+        check_switches(self, "middle", "warp", "straighten", "cautious", "exact")
+        check_shares(self, "exhausted")
         object.__setattr__(self, "prior_weight", checked_weight(self.prior_weight))
 
     @property
@@ -118,7 +131,8 @@ def checked_weight(given: object) -> float:
 
 def of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Before there was a limit, all running trials were fantasised; before trust was learned, priors had a weight of 0 unless
-    one was given. Who asks for the method of today asks for no other."""
+    one was given; before it needed a comparison, it was that of the largest budget. Who asks for the method of today asks for
+    no other."""
     found = [data]
     if "most_pending" not in data:
         found = [{**each, "most_pending": most} for each in found for most in (None, MOST_PENDING)]
@@ -127,11 +141,15 @@ def of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         today = weight or PRIOR_WEIGHT
         priors = (weight, "constant"), (weight, "learned"), (today, "learned")
         found = [{**each, "prior_weight": w, "prior_trust": t} for w, t in priors for each in found]
+    if "trust_at" not in data:
+        found = [{**each, "trust_at": rule} for rule in ("largest", "comparable") for each in found]
     return found
 
 
-BEFORE: Mapping[str, Any] = {"structure": "product", "middle": False}
-"""What ``GP`` did before these were settings of it."""
+BEFORE_EXHAUSTION: Mapping[str, Any] = {"cautious": False, "exhausted": 0.0, "exact": False}
+"""What ``GP`` did before it left exhausted places and was cautious where it explores."""
+BEFORE: Mapping[str, Any] = {"structure": "product", "middle": False, **BEFORE_EXHAUSTION}
+"""What ``GP`` did before any of these were settings of it."""
 
 
 def gp_of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:

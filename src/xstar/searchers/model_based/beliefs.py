@@ -23,6 +23,10 @@ A prior that is wrong is found out by what it favours. An observation is favoure
 is 1 where all of them are better and 0 where they are no better (Mann and Whitney's statistic on another scale: it compares
 losses, so any increasing transformation leaves it as it is). The initial design has both kinds (``prior_design.py``). With a
 prior in the opposite corner, τ was 0 from the first model on in 12 of 12 searches (Hartmann6, Rosenbrock4, Levy6).
+
+Over budgets the losses of one budget are compared. A scheduler promotes what is better, so that at the larger ones there may
+be none that a wrong prior favours, or, early, nothing else: there the prior would be trusted for want of a comparison. So the
+budget is the largest that has ``COMPARED`` of both kinds.
 """
 
 from __future__ import annotations
@@ -41,6 +45,8 @@ from xstar.space.priors import LARGEST_STD
 LOG_ROOT_2PI = 0.5 * float(np.log(2.0 * np.pi))
 UNIFORM = 0.01
 """ε."""
+COMPARED = 2
+"""A single one of a kind would say 0 or 1, by its luck."""
 
 
 def believed(space: Space, weight: float) -> LogProbability:
@@ -90,15 +96,20 @@ def trust(favour: Array, loss: Array) -> float:
     return max(0.0, 1.0 - 2.0 * lost)
 
 
-def trusted(history: History, data: Observations) -> float:
-    """Return τ of the observations at the largest budget that has more of them than there are parameters."""
-    levels = history.levels
+def trusted(history: History, data: Observations, least: int = 0) -> float:
+    """Return τ of the observations at the largest budget that has more of them than there are parameters, and at least
+    ``least`` that the prior favours and as many others; of those at the lowest budget, if there is none."""
+    levels, favour = history.levels, log_ratio(history.space, data.X)
     if len(levels) <= 1:
-        return trust(log_ratio(history.space, data.X), data.loss)
+        return trust(favour, data.loss)
     enough = len(data.cube.labels) + 1
-    level = next((each for each in reversed(levels) if data.per_level[each] >= enough), levels[0])
-    places = np.flatnonzero(data.budget == level)
-    return trust(log_ratio(history.space, data.X[places]), data.loss[places])
+    for level in reversed(levels):
+        at = data.budget == level
+        favoured = int(np.count_nonzero(favour[at] > 0.0))
+        count = data.per_level[level]
+        if (count >= enough and min(favoured, count - favoured) >= least) or level == levels[0]:
+            return trust(favour[at], data.loss[at])
+    raise AssertionError("a ladder has a lowest rung")
 
 
 def _options(axes: Axes) -> Array:

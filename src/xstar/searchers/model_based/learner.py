@@ -121,6 +121,15 @@ class Learner(ABC):
         return len(self.history.trials) % 4 == 0
 
     @property
+    def cautious(self) -> bool:
+        """Whether no suggestion explores where a trial would probably fail."""
+        return False
+
+    def log_exhausted(self, known: Known) -> float:
+        """Return the logarithm of the expected improvement below which a place is exhausted (``exhaustion.py``)."""
+        return -np.inf
+
+    @property
     def limit(self) -> int:
         """Maximum number of trials for the feasibility classifier, and for evolution if no loss is known."""
         return 500
@@ -135,6 +144,11 @@ class Learner(ABC):
     def pending(self) -> tuple[str, int]:
         """How the model is conditioned on pending trials, and the number of fantasies."""
         return "fantasies", 10
+
+    @property
+    def unfinished(self) -> int:
+        """Of how many tried configurations, the most promising, the outcome at the acquisition's budget is fantasised."""
+        return UNFINISHED
 
     @property
     def starts(self) -> Sequence[int]:
@@ -173,7 +187,7 @@ class Learner(ABC):
         if not len(tried):
             return Known(models, detail=detail, numbers=numbers)
         order = np.argsort(np.mean([model.means(self.lift(tried)) for model in models], axis=0)[:, 0], kind="stable")
-        models = self.with_pending(models, tried[order[:UNFINISHED]], rng)
+        models = self.with_pending(models, tried[order[: self.unfinished]], rng)
         places = self.lift(np.vstack([tried, self.data.rows(self.fantasised_running)]))
         incumbents = [model.means(places).min(axis=0) for model in models]
         return Known(models, incumbents, tried[order[:PROMISING]], detail=detail, numbers=numbers)

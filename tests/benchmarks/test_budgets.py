@@ -1,0 +1,66 @@
+"""Methods over budgets side by side: who is behind whom, and which runs are compared."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.budgets import DEVELOPMENT, FEW, VALIDATION
+from benchmarks.harness.records import Record, Task
+from benchmarks.harness.report import Results
+from benchmarks.workloads.budget_comparison import Comparison, late, mean_ranks
+from benchmarks.workloads.budget_methods import METHODS
+from xstar import problems
+from xstar.schedulers import ASHA
+
+
+def run(problem: str, method: str, seed: int, loss: float, first: float | None = 3.0) -> Record:
+    made = {"commit": "abc1234", "machine": "2 cores", "versions": {"xstar": "0.1"}}
+    found = {"best": [(1.0, 9.0), (4.0, loss)], "seconds": 8.0, "trials": 5, "first": first, "processor": 0.1}
+    return Record(Task.of(seed, problem, method, workers=4, trainings=4.0), found, made)
+
+
+def compared(*records: Record, shared: bool = False) -> Comparison:
+    results = Results([record.task for record in records], {record.task: record for record in records})
+    return Comparison(results, ["one", "two"], 4, shared)
+
+
+def test_no_default_is_chosen_on_validation() -> None:
+    assert not set(DEVELOPMENT) & set(VALIDATION)
+    assert set(FEW["development"]) <= set(DEVELOPMENT)
+    assert set(FEW["validation"]) <= set(VALIDATION)
+
+
+def test_pairs_have_the_same_task_and_seed() -> None:
+    ours = [run("one", "mobster", 0, 0.1), run("one", "mobster", 1, 0.5), run("two", "mobster", 0, 0.2)]
+    theirs = [run("one", "asha", 0, 0.2), run("one", "asha", 1, 0.4), run("two", "asha", 1, 0.1)]
+    found = compared(*ours, *theirs)
+    assert found.pairs("mobster", "asha") == "1–1"  # on the second task they have no seed in common
+    assert compared(*ours, *theirs, shared=True).names == ["one"]
+    assert mean_ranks(found, ["mobster", "asha"]) == {"mobster": 1.5, "asha": 1.5}
+
+
+@pytest.mark.parametrize(("ours", "told"), [(0.1, "0 (0) of 1"), (0.35, "0 (1) of 1"), (0.8, "1 (1) of 1")])
+def test_behind_is_by_more_than_a_standard_error(ours: float, told: str) -> None:
+    others = [run("one", "asha", seed, loss) for seed, loss in enumerate((0.1, 0.5))]
+    others += [run("one", "random", seed, 0.9) for seed in range(2)]
+    assert compared(*others, *(run("one", "mobster", seed, ours) for seed in range(2))).behind("mobster") == told
+
+
+def test_late_is_without_a_complete_trial_by_half_of_the_time() -> None:
+    firsts: tuple[float | None, ...] = (None, 3.9, 4.1)
+    assert [late(run("one", "asha", 0, 0.1, first).found) for first in firsts] == [True, False, True]
+
+
+def test_methods_have_the_ladder_that_they_tell_of() -> None:
+    problem = problems.get("curves-mlp", max_budget=52)
+    ladders = {
+        name: METHODS[name].made(problem)
+        for name in ("asha-before", "mobster:min_budget=1", "mobster:ladder=bottom", "asha:searcher=DNGO()")
+    }
+    rungs = {name: made.rungs for name, made in ladders.items() if isinstance(made, ASHA)}
+    assert rungs == {
+        "asha-before": (1, 3, 9, 27, 52),
+        "mobster:min_budget=1": (1, 2, 6, 17, 52),
+        "mobster:ladder=bottom": (1, 3, 9, 27, 52),
+        "asha:searcher=DNGO()": (2, 6, 17, 52),
+    }
