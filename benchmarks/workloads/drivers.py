@@ -24,6 +24,7 @@ from typing import Any
 BODY = '{"trial":123,"budget":1,"metrics":{"value":0.12345678901234567},"at":1700000000.123,"final":true,"seen":1234}'
 WARM_UP = 6
 """Steps before the clock starts: 64 programs on few cores need seconds for what happens once (imports, prepared statements)."""
+PRELOADED = ["benchmarks.workloads.drivers", "psycopg", "xstar.storage", "xstar.searchers", "optuna", "sqlalchemy.pool"]
 Step = Callable[[], bool]
 """One trial, or one commit; false when there is nothing more to do."""
 
@@ -182,7 +183,8 @@ def drive(what: str, run: tuple[str, str, str, int | None], seconds: float, star
 
 def measure(what: str, drivers: int, run: tuple[str, str, str, int | None], seconds: float) -> Figures:
     """So many drivers for so many seconds, or until the study has its trials."""
-    context = mp.get_context("spawn")
+    context = mp.get_context("forkserver")  # each a program of its own, and none imports what all need
+    context.set_forkserver_preload(PRELOADED)
     STEPS[what](*run)  # makes the study
     start, results = context.Barrier(drivers + 1), context.Queue()
     processes = [context.Process(target=drive, args=(what, run, seconds, start, results)) for _ in range(drivers)]

@@ -205,7 +205,8 @@ class PostgresLine:
     def leave(self) -> None:
         if self._in_turn:
             self._in_turn = False
-            self._connection().execute("COMMIT")  # of nothing: after a rollback psycopg would prepare all statements anew
+            # Nothing was written, but after a rollback psycopg would prepare all statements anew.
+            self._connection().execute("COMMIT")
 
     def drop(self, *, forked: bool = False) -> None:
         self._in_turn = False
