@@ -249,9 +249,15 @@ def test_the_picture_of_the_peers_is_that_of_the_records() -> None:
         assert [claim for claim in claims if claim.replace("3e-05", "0.00003") not in text] == []
 
 
-def made_by(script: str) -> Any:
-    """A script of docs/assets as a module."""
-    spec = importlib.util.spec_from_file_location(script, DOCS / "assets" / f"{script}.py")
+def test_the_first_page_begins_as_the_readme_does() -> None:
+    module = made_by("home_page", ROOT / "tools")
+    page, readme = (path.read_text(encoding="utf-8") for path in (module.PAGE, module.README))
+    assert module.rewritten(page, readme) == page, "run: python tools/home_page.py"
+
+
+def made_by(script: str, folder: Path = DOCS / "assets") -> Any:
+    """A script of a folder as a module."""
+    spec = importlib.util.spec_from_file_location(script, folder / f"{script}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

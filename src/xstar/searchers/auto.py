@@ -31,7 +31,12 @@ SWITCH = 1000
 """At this count both take 0.09 s for a suggestion (Hartmann's function, one core). At 300 the GP takes a third of
 DNGO's time and at 3,000 it takes 1.4 times as long. From 500 on it is fitted to a subset of the observations only."""
 TODAY = 3
-"""The defaults of the GP that a new study has."""
+"""The defaults that a new study has."""
+EARLIER: Mapping[int, Mapping[str, Any]] = {
+    1: {**BEFORE, "trust_at": "largest"},
+    2: {**BEFORE_EXHAUSTION, "trust_at": "largest"},
+}
+"""Settings of the GP with earlier defaults."""
 
 
 @lru_cache(maxsize=16)
@@ -63,9 +68,7 @@ class Auto:
             made = Evolution().suggest(history, task, rng)
             reason = f"no model knows {', '.join(names)}; "
         else:
-            earlier = {1: BEFORE, 2: BEFORE_EXHAUSTION}.get(self.defaults, {})
-            trust = {"trust_at": "largest"} if self.defaults < TODAY else {}
-            gp = GP(prior_weight=self.prior_weight, **trust, **earlier)
+            gp = GP(prior_weight=self.prior_weight, **EARLIER.get(self.defaults, {}))
             dngo = DNGO(unfinished=UNFINISHED_BEFORE) if self.defaults < TODAY else DNGO()
             made = (gp if len(history.observed) < self.switch else dngo).suggest(history, task, rng)
             reason = ""

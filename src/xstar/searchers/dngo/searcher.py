@@ -38,8 +38,8 @@ PENDING = ("spread", "fantasies", "hallucination", "ignored")
 DEVICES = ("cpu", "cuda")
 UNFINISHED = 12
 """A quarter of the 50 basis functions. Each fantasised outcome takes one direction of uncertainty away; the GP's 64 leave
-none, and no expected improvement. (``benchmarks/budgets.py``, six development tasks: lower at the end than with 64 in 5 of 6
-searches.)"""
+none, and no expected improvement. (``benchmarks/budgets.py``, six development tasks: lower at the end than with 64 in 6
+searches, higher in 3; ``--part dngo`` compares them on all tasks.)"""
 UNFINISHED_BEFORE = 64
 """What ``DNGO`` did before this was a setting of it."""
 
