@@ -27,7 +27,7 @@ SMALL = {
     "constraints": (6, r"error 0\.\d+ with \d+ of 4000 nodes: .* of 6 trials were beyond"),
     "feature_selection": (40, r"method pbil, loss 0\.\d+\nkept \d+ of 30 real features"),
     "digits": (4, r"error 0\.\d+ with \{'lr'"),
-    "torch_digits": (4, r"error 0\.\d+ with .*epochs instead of 36\nits weights after \d epochs"),
+    "torch_digits": (4, r"error 0\.\d+ with .*epochs instead of 36\nits \d+ weights are in "),
     "digits_cnn": (2, r"validation error .*test error .*the mean of three trainings\ndrawn in"),
     "cotrain_digits": (20, r"pbil-epsilon layers [01]{15}, "),
 }
