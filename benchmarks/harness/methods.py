@@ -40,7 +40,7 @@ from xstar import problems
 from xstar.problems import Problem
 from xstar.searchers import GP, Searcher
 from xstar.searchers.auto import Auto
-from xstar.searchers.gp.settings import BEFORE
+from xstar.searchers.gp.settings import BEFORE, BEFORE_EXHAUSTION
 from xstar.space import Config, Space
 
 
@@ -106,6 +106,7 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "xstar-gp-inexact": {"exact": False},
     "xstar-gp-repeats-inexact": {"exhausted": 0.0, "exact": False},
     "xstar-gp-bold": {"cautious": False},
+    "xstar-gp-repeats-inexact-bold": dict(BEFORE_EXHAUSTION),
     "xstar-gp-product": {"structure": "product"},
     "xstar-gp-additive": {"structure": "additive"},
     "xstar-gp-sobol": {"middle": False},
@@ -114,7 +115,7 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "xstar-gp-warp": {"warp": True},
     "xstar-gp-not-straightened": {"straighten": False},
 }
-"""The GP with one default changed, by name."""
+"""The GP with one default changed, by name, or with several that came together."""
 
 
 def _gp_with(**settings: Any) -> Method:
