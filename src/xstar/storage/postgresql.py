@@ -23,10 +23,11 @@ READ = f"SELECT {COLUMNS} FROM xstar_events WHERE study = %s AND seq >= %s ORDER
 WRITTEN = "SELECT seq FROM xstar_events WHERE study = %s AND seq >= %s AND token = %s ORDER BY seq LIMIT 1"
 COUNTED = "SELECT claims FROM xstar_studies WHERE id = %s"
 
-TALLY = f"""
-PREPARE xstar_tally (int, int) AS SELECT events, claims, NOT EXISTS (
-    SELECT FROM xstar_events event WHERE event.study = study.id AND event.seq >= $1 AND event.kind NOT IN ({QUIET})
-) FROM xstar_studies study WHERE id = $2"""
+COUNT = f"""
+SELECT events, claims, NOT EXISTS (
+    SELECT FROM xstar_events event WHERE event.study = study.id AND event.seq >= {{since}} AND event.kind NOT IN ({QUIET})
+) FROM xstar_studies study WHERE id = {{study}}"""
+TALLY = f"PREPARE xstar_tally (int, int) AS {COUNT.format(since='$1', study='$2')}"
 
 APPEND = """
 WITH study AS (
@@ -168,9 +169,8 @@ class PostgresLine:
             self._tallies = False
             return self.tally(since)
         except LockNotAvailable:
-            connection.execute("ROLLBACK")
-            connection.execute(TALLY)
-            answer = connection.execute(count)
+            connection.execute("ROLLBACK")  # after which it is psycopg's choice whether the statement is still prepared
+            answer = connection.execute(COUNT.format(since="%s", study="%s"), (since, self._study))
         found: tuple[int, int, bool] | None = answer.fetchone()
         if found is None:
             raise Refused(None)
