@@ -215,7 +215,7 @@ class Decision:
         learner = self.learner
         if (witness := self._witness) is not None:
             witness.leading = self._leading(rows[order], values[order])
-        tried = learner.data.rows(learner.history.trials) if apart else rows[:0]
+        tried = learner.data.tried(learner.history) if apart else rows[:0]
         beside: tuple[Config, float] | None = None
         for place in order:
             config = learner.data.cube.decode(rows[place])

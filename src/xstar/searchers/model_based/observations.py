@@ -59,10 +59,12 @@ class Observations:
     measured: list[int] = field(default_factory=list)
     _ended: int = 0
     _table: Table = field(init=False)
+    _tried: Table = field(init=False)
     _rows: dict[int, Array] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._table = Table(self.width + 3)
+        self._tried = Table(self.width)
 
     @classmethod
     def of(cls, history: History, in_numbers: bool = True) -> Observations:
@@ -114,6 +116,12 @@ class Observations:
             encoded = self.encoded([trial.config for trial in unknown])
             self._rows.update(zip((trial.number for trial in unknown), encoded, strict=True))
         return np.array([self._rows[trial.number] for trial in listed]).reshape(len(listed), self.width)
+
+    def tried(self, history: History) -> Array:
+        """Return the encoded configurations of all trials; amortised O(1) per trial."""
+        if new := history.trials[self._tried.count :]:
+            self._tried.append(self.rows(new))
+        return self._tried.rows
 
     def encoded(self, configs: Sequence[Config]) -> Array:
         """Return encoded configurations; their networks are entered into the catalogues."""
