@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.workloads.device import device_errors
 from xstar import nets
 from xstar.problems import data
 
@@ -139,4 +140,5 @@ def objective(trial: Any, device: str, epochs: int) -> dict[str, float]:
 
     torch.set_num_threads(1)
     torch.manual_seed(trial.number)
-    return train(trial["net"].to_torch(), epochs, trial.number, device)
+    with device_errors():
+        return train(trial["net"].to_torch(), epochs, trial.number, device)
