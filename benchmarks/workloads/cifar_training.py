@@ -62,6 +62,12 @@ def decoded() -> Path:
     return made
 
 
+def labels() -> np.ndarray:
+    """The classes of all images."""
+    with np.load(data.path(FILE)) as file:
+        return np.asarray(file["label"], np.int64)
+
+
 @lru_cache(maxsize=1)
 def images_on(device: str) -> tuple[Any, Any]:
     """Normalised images (bf16, channels last) and their classes. The 50,000 first are in random order already."""
@@ -70,8 +76,7 @@ def images_on(device: str) -> tuple[Any, Any]:
     pixels = torch.from_numpy(np.load(decoded())).to(device)
     means, spreads = (torch.tensor(each, device=device).view(1, 3, 1, 1) for each in (MEANS, SPREADS))
     scaled = torch.cat([((part.float() / 255 - means) / spreads).bfloat16() for part in pixels.split(10_000)])
-    with np.load(data.path(FILE)) as file:
-        classes = torch.from_numpy(file["label"].astype(np.int64)).to(device)
+    classes = torch.from_numpy(labels()).to(device)
     return scaled.to(memory_format=torch.channels_last), classes
 
 
