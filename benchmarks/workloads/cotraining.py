@@ -227,7 +227,7 @@ class Experiment:
         # One kernel that reads three arrays and writes two; as six operations of ``_foreach_`` it moved 17, most of a step.
         torch._fused_sgd_(
             params,
-            grads,
+            [grad.contiguous() for grad in grads],
             self.speed,
             weight_decay=DECAY,
             momentum=MOMENTUM,
