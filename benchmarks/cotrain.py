@@ -2,6 +2,7 @@
 
     python -m benchmarks.cotrain --mnist mnist.npz [--experiments layers activations] [--minutes 8] [--seeds 5] [--device cuda]
     python -m benchmarks.cotrain --mnist mnist.npz --experiments activations --iterations 1000000 --checkpoints DIR --minutes 9
+                                 [--compact] [--seeds 2] [--first 0]
 
 Layer selection (31 bits): 32 hidden layers of 128 ReLU units, X_(k+2) = X_(k+1) + m_k H_(k+1)(X_(k+1)), gradients clipped to
 norm 2. Activation selection (3,072 bits): 3 hidden layers of 1,024 units, each tanh (0) or ReLU (1). cGA, PBIL-λ and PBIL-ε; in
@@ -14,9 +15,10 @@ together), a first rate of 0.01 (``--rate``), normal weights of variance 1/fan-i
 the paper used), all 60,000 training images in shuffled epochs, pixels / 255.
 
 A run of many iterations may take several calls: with ``--checkpoints``, one that is not done after ``--minutes`` leaves a file
-there, and the next call goes on from it, number by number.
+there, and the next call goes on from it, number by number; with ``--compact`` in small files, with weights in half precision
+and a fresh momentum. ``--first`` is the first of the seeds: runs of other seeds add to those on record.
 
-All methods and seeds of an experiment run side by side (``workloads/cotraining.py``) and are one line of the records. A machine
+All methods and seeds of a run are trained side by side (``workloads/cotraining.py``) and are one line of the records. A machine
 with a GPU needs numpy and torch only, and no repository: name the commit in XSTAR_COMMIT and a folder with ``--records``.
 """
 
@@ -58,7 +60,9 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--iterations", type=int, help="of each experiment; without it, what --minutes allow")
     parser.add_argument("--minutes", type=float, default=8.0, help="for all experiments together, start included")
     parser.add_argument("--checkpoints", type=Path, metavar="DIR", help="go on from call to call; needs --iterations")
+    parser.add_argument("--compact", action="store_true", help="checkpoints in small files, in half precision")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--rate", type=float, default=0.01, help="the first step size of the weights")
     parser.add_argument("--device", default="", help="cuda where there is one, else cpu")
     parser.add_argument("--eager", action="store_true", help="no CUDA graph")
@@ -71,7 +75,8 @@ def tasks(options: Namespace) -> list[Task]:
     if options.iterations is None:
         length = {"minutes": options.minutes / len(options.experiments)}
     return [
-        Task.of(0, key, "side by side", seeds=options.seeds, rate=options.rate, **length) for key in options.experiments
+        Task.of(options.first, key, "side by side", seeds=options.seeds, rate=options.rate, **length)
+        for key in options.experiments
     ]
 
 
@@ -86,7 +91,7 @@ def run(task: Task, options: Namespace) -> Found:
         raise RuntimeError(f"Pairs differ from the core by {worst:g}")
     data = cotraining.load(options.mnist, device)
     net = {"layers": cotraining.Layers, "activations": cotraining.Activations}[task.problem]()
-    experiment = cotraining.Experiment(net, data, task["seeds"], task["rate"], device)
+    experiment = cotraining.Experiment(net, data, task["seeds"], task["rate"], device, task.seed)
     if device.type == "cuda" and not options.eager:
         experiment.capture()
     iterations = task.get("iterations")
@@ -100,7 +105,7 @@ def run(task: Task, options: Namespace) -> Found:
         experiment.reset()
         found = experiment.run(iterations)
     else:
-        found = continued(experiment, iterations, kept, begun + 60.0 * options.minutes)
+        found = continued(experiment, iterations, kept, begun + 60.0 * options.minutes, options.compact)
     where = torch.cuda.get_device_name() if device.type == "cuda" else "CPU"
     precision = "TF32" if device.type == "cuda" else "float32"
     return {**significant(found), "device": where, "precision": precision, "images": len(data["x_train"])}
@@ -112,10 +117,11 @@ def checkpoint(task: Task, options: Namespace) -> Path | None:
         return None
     if options.iterations is None:
         raise SystemExit("--checkpoints needs --iterations: the number of which all calls together make")
-    return Path(options.checkpoints) / f"{task.problem}-{task['iterations']}-{task['seeds']}-{task['rate']:g}.pt"
+    name = f"{task.problem}-{task['iterations']}-{task.seed}-{task['seeds']}-{task['rate']:g}"
+    return Path(options.checkpoints) / f"{name.replace('.', '_')}.pt"  # no suffix but the last
 
 
-def continued(experiment: Any, iterations: int, kept: Path, until: float) -> dict[str, Any]:
+def continued(experiment: Any, iterations: int, kept: Path, until: float, compact: bool) -> dict[str, Any]:
     """Go on from the checkpoint, if there is one, and leave one if the time ends before the run does."""
     from benchmarks.workloads import cotraining_state
 
@@ -124,7 +130,7 @@ def continued(experiment: Any, iterations: int, kept: Path, until: float) -> dic
         cotraining_state.load(experiment, kept)
     found: dict[str, Any] | None = experiment.run(iterations, until)
     if found is None:
-        cotraining_state.save(experiment, kept)
+        cotraining_state.save(experiment, kept, compact=compact)
         raise SystemExit(f"{kept} has {experiment.done:,} of {iterations:,} iterations: call again to go on")
     return found
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.workloads.device import device_errors
 from xstar import nets
 from xstar.problems import data
 
@@ -61,6 +62,12 @@ def decoded() -> Path:
     return made
 
 
+def labels() -> np.ndarray:
+    """The classes of all images."""
+    with np.load(data.path(FILE)) as file:
+        return np.asarray(file["label"], np.int64)
+
+
 @lru_cache(maxsize=1)
 def images_on(device: str) -> tuple[Any, Any]:
     """Normalised images (bf16, channels last) and their classes. The 50,000 first are in random order already."""
@@ -69,8 +76,7 @@ def images_on(device: str) -> tuple[Any, Any]:
     pixels = torch.from_numpy(np.load(decoded())).to(device)
     means, spreads = (torch.tensor(each, device=device).view(1, 3, 1, 1) for each in (MEANS, SPREADS))
     scaled = torch.cat([((part.float() / 255 - means) / spreads).bfloat16() for part in pixels.split(10_000)])
-    with np.load(data.path(FILE)) as file:
-        classes = torch.from_numpy(file["label"].astype(np.int64)).to(device)
+    classes = torch.from_numpy(labels()).to(device)
     return scaled.to(memory_format=torch.channels_last), classes
 
 
@@ -139,4 +145,5 @@ def objective(trial: Any, device: str, epochs: int) -> dict[str, float]:
 
     torch.set_num_threads(1)
     torch.manual_seed(trial.number)
-    return train(trial["net"].to_torch(), epochs, trial.number, device)
+    with device_errors():
+        return train(trial["net"].to_torch(), epochs, trial.number, device)
