@@ -1,9 +1,11 @@
 """Schedulers compared in simulated time: random search, synchronous and asynchronous halving, stopping and promotion.
 
-    python -m benchmarks.multifidelity [--all] [--seeds 10] [--workers 8] [--trainings 20] [--processes 2] [--write]
+    python -m benchmarks.multifidelity [--part schedulers|signs] [--all] [--seeds 10] [--workers 8] [--trainings 20] [--write]
 
 On surrogates of LCBench (four tasks; with ``--all`` twelve) and on NAS-Bench-201 with its three data sets. All methods draw
 configurations at random; they differ in how long each one trains. ``harness/simulated.py`` says what time and regret are.
+
+The part ``signs`` says how much the lowest rungs tell of the end, over configurations drawn at random.
 
 For a table y★ is its optimum. For a surrogate y★ is the lowest loss that any method reported in any run, as in the paper: its
 true minimum lies in a corner of the space where no network was ever trained.
@@ -40,7 +42,7 @@ PAIRS = (
     ("asha", "random"),
     ("hyperband", "random"),
 )
-DRAWN = 600
+SIGNS, DRAWN = "signs", 600
 
 Regrets = dict[tuple[str, str], list[list[float]]]
 """(problem, method) → one list per share of the time, with a regret per seed."""
@@ -66,27 +68,49 @@ def tasks(options: Namespace) -> list[Task]:
 
 
 def run(task: Task, options: Namespace) -> Found:
-    return run_simulated(task, task.method)
+    return {**run_simulated(task, task.method), "optimum": problems.get(task.problem).optimum}
 
 
-def early_signs(name: str) -> Iterator[tuple[str, ...]]:
+def sign_tasks(options: Namespace) -> list[Task]:
+    names = at_hand([*(LCBENCH if options.all else LCBENCH_FOUR), "electricity", "klein-cnn", *NB201])
+    return [Task.of(0, name, SIGNS, drawn=DRAWN) for name in names]
+
+
+def run_signs(task: Task, options: Namespace) -> Found:
     """How much the lowest rungs say about the last one, over configurations drawn at random."""
-    problem, rng = problems.get(name), Streams(0).generator(1, "benchmark")
+    problem, rng = problems.get(task.problem), Streams(0).generator(1, "benchmark")
     losses = np.array([problem.curve(problem.space.sample(rng), seed).losses for seed in range(DRAWN)])
     best = np.argsort(losses[:, -1])[: DRAWN // 20]
-    for budget in rungs_of(problem.budgets, 3)[:2]:
-        if budget == problem.budgets[-1]:
-            return
+    signs = []
+    for budget in rungs_of(problem.budgets, 3)[:-1]:
         early = losses[:, problem.budgets.index(budget)]
-        correlation = spearmanr(early, losses[:, -1]).statistic
-        kept = np.isin(best, np.argsort(early)[: DRAWN // 3]).mean()
-        yield name, f"{budget} of {problem.budgets[-1]}", f"{correlation:.2f}", f"{kept:.0%}"
+        correlation = float(spearmanr(early, losses[:, -1]).statistic)
+        kept = float(np.isin(best, np.argsort(early)[: DRAWN // 3]).mean())
+        signs.append({"budget": budget, "correlation": correlation, "kept": kept})
+    return {"signs": signs, "full": problem.budgets[-1]}
+
+
+def signs_report(results: Results, options: Namespace) -> Iterator[str]:
+    yield f"Rank correlation of the losses at a rung with those at the end, over {DRAWN} random configurations, and how many of"
+    yield from ("the final best 5 % are among the best third there: those that successive halving would keep.", "")
+    rows = [
+        (
+            record.task.problem,
+            f"{sign['budget']} of {record.found['full']}",
+            f"{sign['correlation']:.2f}",
+            f"{sign['kept']:.0%}",
+        )
+        for record in results.records
+        for sign in record.found["signs"]
+    ]
+    yield from table(["problem", "epochs", "correlation", "of the best 5 % kept"], rows)
 
 
 def optimum_of(results: Results, name: str) -> float:
+    found = [record.found for record in results.of(name)]
     if name.startswith("lcbench-"):
-        return min(record.found["best"][-1][1] for record in results.of(name))
-    return problems.get(name).optimum
+        return min(each["best"][-1][1] for each in found)
+    return found[0]["optimum"]
 
 
 def regrets(results: Results) -> Regrets:
@@ -153,23 +177,24 @@ def report(results: Results, options: Namespace) -> Iterator[str]:
         "",
         *(duel(found, names, *pair) for pair in PAIRS),
         "",
-        "## What the lowest rungs say",
+        "## By problem",
         "",
     )
-    yield f"Rank correlation of the losses at a rung with those at the end, over {DRAWN} random configurations, and how many of"
-    yield from ("the final best 5 % are among the best third there: those that successive halving would keep.", "")
-    signs = [row for name in names for row in early_signs(name)]
-    yield from (*table(["problem", "epochs", "correlation", "of the best 5 % kept"], signs), "", "## By problem", "")
     for name in names:
         yield from by_problem(results, found, name)
 
+
+SURROGATE = Libraries(also=("onnxruntime",))
 
 EXPERIMENT = Experiment(
     name="multifidelity",
     title="Schedulers in simulated time",
     result="multifidelity.md",
     description=__doc__,
-    parts={"schedulers": Part("Regrets", tasks, run, report, Libraries(also=("onnxruntime",)))},
+    parts={
+        "schedulers": Part("Regrets", tasks, run, report, SURROGATE),
+        SIGNS: Part("What the lowest rungs say", sign_tasks, run_signs, signs_report, SURROGATE),
+    },
     arguments=arguments,
 )
 

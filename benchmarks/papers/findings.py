@@ -5,12 +5,13 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator
 
-from benchmarks.mobster import DUELS, duel
+from benchmarks.mobster import DUELS
 from benchmarks.papers.dngo import CALIBRATION, INTERVALS
 from benchmarks.papers.entry import folded
 from benchmarks.papers.mobster import HALVING, SCHEDULERS
 from benchmarks.papers.nasbot import KERNELS
 from benchmarks.papers.sources import OnRecord, cell
+from benchmarks.workloads.mobster_reports import duel
 
 SPECTRA = OnRecord("nasbot", "spectra", (), lambda task: task.method == "spectra")
 MODELS = {"tanh, one network": "one network", "tanh, ten networks": "ten networks", "GP": "GP"}
