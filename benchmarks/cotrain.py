@@ -33,7 +33,7 @@ from typing import Any
 
 from benchmarks.harness.experiment import Experiment, Part, main
 from benchmarks.harness.machine import peer
-from benchmarks.harness.records import Found, Task, significant
+from benchmarks.harness.records import Found, Record, Task, significant
 from benchmarks.harness.report import Results, table
 from benchmarks.harness.run import Libraries
 
@@ -165,16 +165,41 @@ def over_time(key: str, curve: list[dict[str, Any]]) -> Iterator[str]:
     yield from table(["iteration", *(words[what] + name for name, what, _ in columns)], rows, left=0)
 
 
+def pooled(records: list[Record]) -> list[tuple[Task, Found, int]]:
+    """Runs of the same length and rate, of whatever seeds, as one: its first task, what was found, how many seeds."""
+    groups: dict[tuple[Any, ...], list[Record]] = {}
+    for record in records:
+        key = (record.task.problem, record.found["iterations"], record.task["rate"])
+        groups.setdefault(key, []).append(record)
+    found = []
+    for of in groups.values():
+        curves = [record.found["curve"] for record in of]
+        curve = [joined(list(moments)) for moments in zip(*curves, strict=True)]
+        found.append((of[0].task, {**of[0].found, "curve": curve}, sum(record.task["seeds"] for record in of)))
+    return found
+
+
+def joined(moments: list[dict[str, Any]]) -> dict[str, Any]:
+    """The same moment of several runs: the numbers of all seeds, one after the other; seconds are added."""
+    one: dict[str, Any] = {"iteration": moments[0]["iteration"], "seconds": sum(each["seconds"] for each in moments)}
+    for method in moments[0]:
+        if method not in one:
+            one[method] = {
+                name: [value for each in moments for value in each[method][name]] for name in moments[0][method]
+            }
+    return one
+
+
 def report(results: Results, options: Namespace) -> Iterator[str]:
     yield "The paper: 30 trials; its number of iterations and first rate are not in its text."
-    for record in results.records:
-        key, found, task = record.task.problem, record.found, record.task
+    for task, found, seeds in pooled(results.records):
+        key = task.problem
         last, count = found["curve"][-1], found["iterations"]
-        epochs, each = count * BATCH / found["images"], 1000 * last["seconds"] / count
+        epochs = count * BATCH / found["images"]
         yield from ("", f"## {TITLES[key]}", "")
-        yield f"{task['seeds']} seeds side by side on {found['device']}, matrix products in {found['precision']}, first rate"
-        yield f"{task['rate']:g}. {count:,} iterations ({epochs:.0f} epochs) in {last['seconds']:.0f} s for"
-        yield f"all methods and seeds together, {each:.2f} ms each. Final test errors in %:"
+        yield f"{seeds} seeds on {found['device']}, matrix products in {found['precision']}, first rate {task['rate']:g}."
+        yield f"{count:,} iterations ({epochs:.0f} epochs) in {last['seconds']:.0f} s for all methods and seeds"
+        yield "together. Final test errors in %:"
         yield from ("", *finals(key, last), "")
         yield "Medians of the test error over time; λ_r, and how decided θ is (mean of max(θ, 1 − θ)):"
         yield from ("", *over_time(key, found["curve"]))

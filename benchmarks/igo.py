@@ -197,7 +197,8 @@ def report(results: Results, options: Namespace) -> Iterator[str]:
             continue
         yield from (f"## {function} (Figure 1)", "", f"![{function}](igo-figure1-{function.lower()}.svg)", "")
         yield from cells.table("n", "figure 1", function, names, "{:,}")
-    yield from ("## Robustness to α (Figure 4)", "", "Median over that of the best α, PBIL-λ.", "")
+    if cells.sizes("figure 4"):
+        yield from ("## Robustness to α (Figure 4)", "", "Median over that of the best α, PBIL-λ.", "")
     for function in FUNCTIONS:
         rows: list[tuple[str, ...]] = []
         if not cells.sizes("figure 4", function):

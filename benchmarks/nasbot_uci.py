@@ -108,12 +108,13 @@ def run(task: Task, options: Namespace) -> Found:
 def report(results: Results, options: Namespace) -> Iterator[str]:
     t = training.TRAINING
     trained = statistics.median(record.found["trained"] for record in results.records)
-    yield f"{options.evaluations} evaluations by {options.workers} workers. Training: all rows, Adam with a rate of at most"
+    count, workers = (max(record.task[name] for record in results.records) for name in ("evaluations", "workers"))
+    yield f"{count} evaluations by {workers} workers. Training: all rows, Adam with a rate of at most"
     yield f"{t['rate']:g}, {t['iterations']:,} iterations of {t['batch']} rows, {trained:.2g} s at the median, several at once;"
     yield f"networks of at most {t['max_layers']} layers of {t['fewest_units']} to {t['most_units']} units. Mean squared errors"
     yield "of normalised outputs (a constant errs by 1), mean ± standard error over seeds; the lowest is bold. *Test* is the"
     yield f"median of {FINAL} new trainings of the network that was chosen by its validation error."
-    counts = sorted({min(options.evaluations, count) for count in (10, 20, 40, options.evaluations)})
+    counts = sorted({min(count, some) for some in (10, 20, 40, count)})
     for problem in results.problems:
         runs = {method: results.of(problem, method) for method in results.methods}
         columns = [row_of_cells([[best_after(r.found["best"], n) for r in of] for of in runs.values()]) for n in counts]

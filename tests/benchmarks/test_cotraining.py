@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 from benchmarks import cotrain
 from benchmarks.harness import machine
 from benchmarks.harness.experiment import main
-from benchmarks.harness.records import Store
+from benchmarks.harness.records import Record, Store, Task
 
 torch = pytest.importorskip("torch")
 
@@ -136,3 +136,16 @@ def test_a_step_of_the_weights_is_nesterovs() -> None:
         g = grad + cotraining.DECAY * was
         v = cotraining.MOMENTUM * v + g
         torch.testing.assert_close(param.detach(), was - 0.05 * (g + cotraining.MOMENTUM * v))
+
+
+def test_runs_of_other_seeds_are_told_as_one() -> None:
+    def run(first: int, seeds: int, iterations: int, error: float) -> Record:
+        task = Task.of(first, "layers", "side by side", seeds=seeds, rate=0.01, iterations=iterations)
+        moment = {"iteration": iterations, "seconds": 10.0, "cGA": {"error": [error] * seeds, "ones": [1] * seeds}}
+        return Record(task, {"iterations": iterations, "curve": [moment]}, {})
+
+    one, other = cotrain.pooled([run(0, 2, 50, 1.0), run(0, 1, 90, 3.0), run(2, 1, 50, 2.0)])
+    assert (one[2], other[2]) == (3, 1)
+    assert one[1]["curve"][-1]["cGA"] == {"error": [1.0, 1.0, 2.0], "ones": [1, 1, 1]}
+    assert one[1]["curve"][-1]["seconds"] == 20.0
+    assert other[1]["curve"][-1]["cGA"]["error"] == [3.0]
