@@ -30,14 +30,14 @@ from xstar.models.kernels import Array
 from xstar.models.prediction import Prediction, normal_draws
 from xstar.models.standardise import Targets
 from xstar.models.subset import choose
-from xstar.models.surrogate import EXACT, Plain, Surrogate, at_full_budget, over_budgets
+from xstar.models.surrogate import EXACT, LENGTH, SHARED_LENGTH, Plain, Surrogate, at_full_budget, over_budgets
 from xstar.searchers.gp.settings import GPSettings
 from xstar.searchers.gp.structure import Data, structured
 from xstar.searchers.model_based.beliefs import COMPARED, believed, trusted
 from xstar.searchers.model_based.columns import of_cube, of_positions
 from xstar.searchers.model_based.exhaustion import confirmed_noise
 from xstar.searchers.model_based.learner import BAD, PROMISING, UNFINISHED, Known, Learned, Learner
-from xstar.searchers.model_based.outcomes import feasible_places
+from xstar.searchers.model_based.observations import feasible_places
 from xstar.searchers.model_based.prior_design import has_priors
 from xstar.searchers.model_based.schedule import last_full_refit, last_refit
 from xstar.searchers.model_based.sources import Shift, SourceMeans, shifted
@@ -240,7 +240,9 @@ class GPLearner(Learner):
         if self.over_budgets:
             return over_budgets(inputs, settings.surrogate, shape=settings.shape, warp=settings.warp)
         least = EXACT if settings.exact and not self.data.networks else None
-        return at_full_budget(inputs, shape=settings.shape, warp=settings.warp, least_noise=least)
+        shared = settings.lengths == "shared" and bool(self.data.cube.numeric.all()) and not self.data.networks
+        length = SHARED_LENGTH if shared else LENGTH
+        return at_full_budget(inputs, shape=settings.shape, warp=settings.warp, least_noise=least, length=length)
 
     @cached_property
     def _seen(self) -> NDArray[np.intp]:

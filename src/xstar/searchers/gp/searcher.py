@@ -51,7 +51,9 @@ class GP(GPSettings):
     ``benchmarks/generality.py``, need no tuning."""
 
     structure: str = "evidence"
+    lengths: str = "shared"
     middle: bool = True
+    design: str = "steps"
     cautious: bool = True
     exhausted: float = EXHAUSTED
     exact: bool = True
@@ -74,5 +76,6 @@ def suggest(
         rule = "must be ei or ucb where a parameter is an architecture"
         raise InvalidArgument("acquisition", rule, settings.acquisition, "leave it out")
     name, doubts = "nasbot" if networks else "gp", settings.learns_trust
-    design = initial.Design(name, settings.initial, settings.middle, in_numbers=True, doubts=doubts)
+    steps = settings.design == "steps"
+    design = initial.Design(name, settings.initial, settings.middle, steps, in_numbers=True, doubts=doubts)
     return initial.suggest(history, task, rng, design, learner)

@@ -36,8 +36,8 @@ from xstar.journal import History
 from xstar.models.kernels import Array
 from xstar.models.standardise import Targets
 from xstar.searchers.model_based.networks import on_positions
-from xstar.searchers.model_based.observations import Observations
-from xstar.searchers.model_based.outcomes import Failures, Outcomes, aims, feasible_places
+from xstar.searchers.model_based.observations import Observations, feasible_places
+from xstar.searchers.model_based.outcomes import Failures, Outcomes, aims
 from xstar.trial import Trial
 
 PROMISING = 10
