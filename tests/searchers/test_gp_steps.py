@@ -80,6 +80,26 @@ def test_steps_are_of_few_numbers_at_the_full_budget() -> None:
     assert NASBOT().design == "sobol"
 
 
+def test_what_is_safe_comes_first() -> None:
+    """A wedge of the space fails, behind whose border the optimum lies."""
+
+    def failures(searcher: GP) -> int:
+        failed = 0
+        for seed in (1, 2, 3):
+            study = xs.Study(xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1)), searcher=searcher, seed=seed)
+            for _ in range(40):
+                trial = study.ask()
+                assert trial is not None
+                if trial["x"] > 0.4 + 0.2 * trial["y"]:
+                    study.fail(trial, "it raises")
+                    failed += 1
+                else:
+                    study.tell(trial, bowl(trial.config))
+        return failed
+
+    assert failures(GP()) < failures(GP(safe=0.5)) < failures(GP(cautious=False))
+
+
 def test_shared_deviations_are_those_of_the_joint_normal() -> None:
     priors = (MEAN, SHARED_LENGTH, SHARED_LENGTH, SHARED_LENGTH)
     theta = np.array([0.3, 0.5, -0.2, 1.1])

@@ -58,8 +58,8 @@ class Auto:
 
     defaults: int = TODAY
     """Which defaults GP and DNGO have: 1 for those of before ``benchmarks/generality.py``, 2 for those of before the GP left
-    exhausted places, trust in priors needed a comparison (``trust_at``) and DNGO had ``unfinished``, 3 for those of before the GP
-    began with steps, 4 for today's."""
+    exhausted places, trust in priors needed a comparison (``trust_at``) and DNGO had ``unfinished``, 3 for those of before the
+    GP began with steps, 4 for today's."""
 
     def __post_init__(self) -> None:
         check_counts(self, {"switch": 1, "defaults": 1})

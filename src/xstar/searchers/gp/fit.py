@@ -174,8 +174,8 @@ class GPLearner(Learner):
         return every > 0 and len(self.history.trials) % every == 0
 
     @property
-    def cautious(self) -> bool:
-        return self.settings.cautious
+    def safe(self) -> float:
+        return self.settings.safe if self.settings.cautious else 0.0
 
     def log_exhausted(self, known: Known) -> float:
         share, data = self.settings.exhausted, self.data

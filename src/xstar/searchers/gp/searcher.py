@@ -42,6 +42,9 @@ EXHAUSTED = 0.125
 """Among n observations of noise σ around the incumbent the expected improvement is about 0.4 σ/√n: an eighth of σ is what ten
 of them leave. Measurements are in ``model_based/exhaustion.py``."""
 
+SAFE = 0.8
+"""Chosen on the four problems of ``benchmarks/harness/development.py`` with a region that fails (``GPSettings.safe``)."""
+
 MakeLearner = Callable[[History, Observations], "GPLearner"]
 
 
@@ -55,6 +58,7 @@ class GP(GPSettings):
     middle: bool = True
     design: str = "steps"
     cautious: bool = True
+    safe: float = SAFE
     exhausted: float = EXHAUSTED
     exact: bool = True
 
