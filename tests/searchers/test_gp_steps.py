@@ -14,11 +14,12 @@ from xstar.searchers import GP, NASBOT, Auto
 from xstar.searchers.base import SEARCHERS
 from xstar.searchers.gp.settings import BEFORE_STEPS
 from xstar.searchers.model_based.steps import MOST_PARAMETERS, STEP
+from xstar.space import Config
 
 SPACE = xs.Space({f"x{place}": xs.Float(0.0, 1.0) for place in range(4)})
 
 
-def bowl(config: xs.Config) -> float:
+def bowl(config: Config) -> float:
     return sum((value - 0.6) ** 2 for value in config.values())
 
 

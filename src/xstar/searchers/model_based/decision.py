@@ -150,7 +150,7 @@ class Decision:
         return learner.acquisition == "ei" and not learner.over_budgets and not learner.data.networks
 
     def _in_order(self, feasible: Sequence[LogProbability], rows: Array, values: Array) -> NDArray[np.intp]:
-        """Return the indices of rows: first those that are ``safe``, then those that would probably have a value, best first."""
+        """Return the indices of rows, best first: those that are ``safe``, then those that would probably have a value."""
         order = best_first(rows, values)
         if not feasible:
             return order
