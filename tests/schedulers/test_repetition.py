@@ -50,7 +50,7 @@ def test_of_equal_curves_one_goes_on() -> None:
     once, each = (trained(ASHA(9, min_budget=1, repeats=rule), CURVES, 60) for rule in ("once", "each"))
     assert seen(once)
     assert sorted(trial.known_loss for trial in full(once)) == [GOOD[-1], DECOY[-1]]
-    assert [trial.loss for trial in full(each)].count(DECOY[-1]) > 1
+    assert len(full(each)) > 2  # copies of the two
     assert audit(once).findings == audit(each).findings == []
 
 
