@@ -40,8 +40,8 @@ def mobster(what: str, unfinished: int | None = None, stop: bool = False, **chan
 
 
 SYNE_TUNE = "syne-tune-mobster"
-# As they were before: ladders from the bottom, which is one epoch, and r/r_max of the last rung but one.
-BEFORE = {"min_budget": 1, "ladder": "bottom", "last_rung": "ratio"}
+# As they were before: ladders from the bottom, which is one epoch, r/r_max of the last rung but one, and all of equal trials.
+BEFORE = {"min_budget": 1, "ladder": "bottom", "last_rung": "ratio", "repeats": "each"}
 ABLATION = {
     "mobster": BudgetMethod("the default", "mobster"),
     "mobster-before": BudgetMethod("all rules of the scheduler as before", "", GP(), ASHA, tuple(BEFORE.items())),
@@ -49,6 +49,7 @@ ABLATION = {
     "mobster:ladder=bottom": mobster(
         "one epoch, ladder from the bottom: 1, 3, 9, 27, 52", rule_min_budget=1, rule_ladder="bottom"
     ),
+    "mobster:repeats=each": mobster("each of equal trials goes on", rule_repeats="each"),
     "mobster:last_rung=ratio": mobster("r/r_max of the last rung but one go on", rule_last_rung="ratio"),
     "mobster:matern": mobster("surrogate: Matérn, r not warped", surrogate="matern"),
     "mobster:decay": mobster("surrogate: decay, δ learned", surrogate="decay"),

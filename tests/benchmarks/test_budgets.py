@@ -11,6 +11,7 @@ from benchmarks.workloads.budget_comparison import Comparison, late, mean_ranks
 from benchmarks.workloads.budget_methods import METHODS
 from xstar import problems
 from xstar.schedulers import ASHA
+from xstar.study.methods import choose
 
 
 def run(problem: str, method: str, seed: int, loss: float, first: float | None = 3.0) -> Record:
@@ -28,6 +29,13 @@ def test_no_default_is_chosen_on_validation() -> None:
     assert not set(DEVELOPMENT) & set(VALIDATION)
     assert set(FEW["development"]) <= set(DEVELOPMENT)
     assert set(FEW["validation"]) <= set(VALIDATION)
+
+
+def test_whoever_names_no_method_gets_mobster_on_every_task() -> None:
+    here = [problems.get(name) for name in (*DEVELOPMENT, *VALIDATION) if not problems.missing(name)]
+    assert len(here) >= 6  # the synthetic ones
+    chosen = {problem.name: choose(problem.space, problem.budgets[-1])[0] for problem in here}
+    assert set(chosen.values()) == {"mobster"}
 
 
 def test_pairs_have_the_same_task_and_seed() -> None:

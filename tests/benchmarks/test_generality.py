@@ -13,6 +13,8 @@ from benchmarks.harness.development import development
 from benchmarks.harness.peers import active_part, without_conditions
 from benchmarks.harness.records import Record, Task
 from benchmarks.harness.report import Results
+from xstar.searchers import Auto
+from xstar.study.methods import MANY_SWITCHES, choose
 
 
 def test_the_development_set_has_thirty_problems_in_every_class() -> None:
@@ -21,6 +23,14 @@ def test_the_development_set_has_thirty_problems_in_every_class() -> None:
     kinds = {"low d", "high d", "separable", "rotated", "noisy", "mixed", "conditional", "categories", "failing"}
     assert {case.kind for case in cases.values()} == kinds
     assert not set(cases) & set(validation.names())
+
+
+def test_whoever_names_no_method_gets_the_gaussian_process_on_every_problem() -> None:
+    """So the tables of ``xstar-gp`` are those of ``auto``, as far as they go."""
+    spaces = [case.space for case in development().values() if case.kind != "tables"]
+    assert {choose(space, None)[0] for space in spaces} == {"auto"}
+    assert max(generality.COUNTS) < Auto().switch
+    assert validation.BITS < MANY_SWITCHES
 
 
 @pytest.mark.parametrize("name", [name for name, case in development().items() if case.kind != "tables"])

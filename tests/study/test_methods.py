@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,9 +18,13 @@ from xstar.api import yields
 from xstar.errors import InvalidArgument, StudyMismatch
 from xstar.inspect.audit import audit
 from xstar.journal import events as ev
+from xstar.problems import get
 from xstar.schedulers import ASHA, FIFO
-from xstar.searchers import Auto, Random
+from xstar.searchers import GP, Auto, Random
+from xstar.searchers.dngo.fit import Sizes
+from xstar.simulation import simulate
 from xstar.space.domain import register_domain
+from xstar.study.methods import FEWEST_EPOCHS, MANY_SWITCHES, choose
 
 FLOATS = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1))
 NETWORKS = xs.Space(net=xs.nets.Cell(), lr=xs.Float(1e-3, 1, log=True))
@@ -83,6 +89,60 @@ def test_the_choice_is_that_method() -> None:
     )
     assert (chosen.searcher, chosen.scheduler) == (named.searcher, named.scheduler)
     assert (named.method, named.why) == ("mobster", "")
+
+
+def rows_of_the_default() -> list[list[str]]:
+    """Of the table in the documentation: space, max_budget, trials, workers, what decides, why."""
+    page = (Path(__file__).parents[2] / "docs" / "which-method.md").read_text(encoding="utf-8")
+    lines = page.partition("## If you name none")[2].partition("\n\nTrials and workers")[0].splitlines()
+    return [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")][1:]
+
+
+def test_the_table_in_the_documentation_is_what_the_code_decides() -> None:
+    switches = xs.Space(bits=xs.Bits(MANY_SWITCHES))
+    spaces = [FLOATS, OPAQUE, switches, FLOATS, FLOATS, OPAQUE]
+    few, enough = [None, FEWEST_EPOCHS - 1], [FEWEST_EPOCHS, 81]
+    for (_, budget, _, _, decides, _), space in zip(rows_of_the_default(), spaces, strict=True):
+        assert budget in (f"none, or less than {FEWEST_EPOCHS}", f"{FEWEST_EPOCHS} or more")
+        given: Sequence[int | None] = few if budget.startswith("none") else enough
+        assert {choose(space, epochs)[0] for epochs in given} == {decides.split("`")[1]}
+
+
+def test_the_table_in_the_documentation_has_the_counts_of_trials_and_workers() -> None:
+    fantasised = {"gp": GP().most_pending, "dngo": Sizes().no_fantasies_from}
+    for _, _, trials, workers, decides, _ in rows_of_the_default():
+        method, *asked = re.findall("`([a-z]+)`", decides)
+        numbers = [int(each.replace(",", "")) for each in re.findall(r"\d[\d,]*", f"{trials}; {workers}")]
+        model = "gp" if method == "mobster" else "".join(asked)
+        expected = [Auto().switch] if asked and model in fantasised else []
+        assert numbers == expected + ([fantasised[model]] if model in fantasised else [])
+
+
+@pytest.mark.parametrize(("space", "asked"), [(FLOATS, "auto: gp: "), (OPAQUE, "auto: no model knows order; ")])
+def test_auto_says_what_it_asks(space: xs.Space, asked: str) -> None:
+    trial = xs.Study(space, seed=1).ask()
+    assert trial is not None
+    assert str(trial.origin).startswith(asked)
+
+
+def tried(study: xs.Study) -> list[Any]:
+    return [(trial.config, trial.budget, [(r.budget, r.at) for r in trial.reports]) for trial in study.history.trials]
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_auto_tries_what_the_gaussian_process_tries(workers: int) -> None:
+    """So it is as good, wherever there are fewer observations than ``switch``."""
+    problem = get("branin")
+    chosen, named = (simulate(problem, method, workers=workers, trials=25, seed=3) for method in (None, "gp"))
+    assert chosen.history.trials[-1].origin.startswith("auto: gp: log EI")
+    assert tried(chosen) == tried(named)
+
+
+def test_over_budgets_the_default_is_mobster_in_every_decision() -> None:
+    problem = get("curves-mlp", max_budget=27)
+    chosen, named = (simulate(problem, method, workers=4, trials=25, seed=3) for method in (None, "mobster"))
+    assert tried(chosen) == tried(named)
+    assert [trial.origin for trial in chosen.history.trials] == [trial.origin for trial in named.history.trials]
 
 
 def test_the_choice_is_said_once(caplog: pytest.LogCaptureFixture, tmp_path: Any) -> None:

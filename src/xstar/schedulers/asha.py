@@ -17,6 +17,11 @@ at the bottom of four rungs, and a short search would end with nothing trained t
 ``benchmarks/budgets.py`` (ten seeds, four workers, four trainings each) 7 of 200 searches of ASHA had no complete trial by
 half of the time; with the rules of the paper, 47.
 
+A fourth is for promotion: where trials have been seen to repeat each other (``repetition.py``), one with the same loss at a
+rung as a trial that has gone on from there stays. On Klein's 265 curves, where every configuration has the curve of the
+nearest, one that is the best after 4 epochs of 40 and the 70th in the end took 22 of the 79 trials of a search of MOBSTER and
+all but one of its full trainings. Where no two curves are equal nothing changes.
+
 Where a ladder is given one by one its last step may be short, 27 → 52. Dropping two thirds of the trials there would save
 little; ⌊n · r_(K−1)/r_K⌋ go on instead.
 
@@ -25,18 +30,21 @@ References: Li et al. (2020), A system for massively parallel hyperparameter tun
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from xstar.core.checks import check_names
-from xstar.journal import History
+from xstar.journal import History, Rung
 from xstar.schedulers.base import SCHEDULERS
 from xstar.schedulers.ladder import OnLadder, geometric_rungs, rungs_from_top
+from xstar.schedulers.repetition import Repetition
 from xstar.trial import New, Promote, Report, Trial, Verdict
 
 LADDERS = ("top", "bottom")
 LAST_RUNGS = ("best", "ratio", "eta")
+REPEATS = ("once", "each")
 
 
 @dataclass(frozen=True)
@@ -83,19 +91,39 @@ def _of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [*readings, {**data, **TODAY}] if usual else readings
 
 
+def _promoting_of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Before there was a choice, each of several equal trials went on."""
+    if "repeats" in data:
+        return _of_earlier_releases(data)
+    if "ladder" in data:
+        return [{**data, "repeats": rule} for rule in ("each", "once")]
+    readings = _of_earlier_releases(data)
+    return [{**reading, "repeats": "once" if TODAY.items() <= reading.items() else "each"} for reading in readings]
+
+
 @dataclass(frozen=True)
 class ASHA(Asynchronous):
     """The promotion variant: pause at every rung, promote the best of each."""
 
+    repeats: str = "once"
+    """Of trials with equal losses at a rung, where trials of this study have been seen to repeat each other: ``once``, one goes
+    on; ``each``: all that are among the best."""
+
+    def __post_init__(self) -> None:
+        check_names(self, {"repeats": REPEATS})
+        super().__post_init__()
+
     def next(self, history: History) -> New | Promote:
+        once = self.repeats == "once" and history.memo.fold(Repetition, history).seen
         # From the top rung down: what is nearest to a result goes first.
         for place in range(len(self.rungs) - 2, -1, -1):
             budget = self.rungs[place]
             for bracket in range(min(len(self.sizes), place + 1)):
                 rung = history.rung(budget, bracket)
                 places = self.kept(len(rung.records), place, bracket)
-                if places and rung.paused and rung.paused[0] <= rung.records[places - 1]:
-                    return Promote(rung.paused[0][1], self.rungs[place + 1])
+                number = _best_paused(rung, places, once) if places else None
+                if number is not None:
+                    return Promote(number, self.rungs[place + 1])
         bracket = self.bracket_of(history.seed, len(history.trials))
         return New(self.rungs[bracket], bracket)
 
@@ -105,6 +133,21 @@ class ASHA(Asynchronous):
 
     def retired(self, history: History, trial: Trial) -> tuple[int, ...]:
         return ()  # as records come in, any paused trial may still rise into the top 1/η
+
+
+def _best_paused(rung: Rung, places: int, once: bool) -> int | None:
+    """The best trial that pauses among the first ``places`` records; ``once``: and whose loss none has that went on before."""
+    paused, last = rung.paused, rung.records[places - 1]
+    at = 0
+    while at < len(paused) and paused[at] <= last:
+        loss, number = paused[at]
+        if not once:
+            return number
+        alike, behind = (each.bisect_left((math.nextafter(loss, math.inf), 0)) for each in (rung.records, paused))
+        if alike - rung.records.bisect_left((loss, 0)) == behind - at:  # all of them pause
+            return number
+        at = behind
+    return None
 
 
 @dataclass(frozen=True)
@@ -134,5 +177,5 @@ class StoppingASHA(Asynchronous):
 
 TODAY = {name: getattr(ASHA, name) for name in ("min_budget", "last_rung", "ladder")}
 
-SCHEDULERS.register("asha", ASHA, readings=_of_earlier_releases)
+SCHEDULERS.register("asha", ASHA, readings=_promoting_of_earlier_releases)
 SCHEDULERS.register("asha-stop", StoppingASHA, readings=_of_earlier_releases)
