@@ -40,6 +40,7 @@ VARIANTS: dict[str, Searcher] = {
     "OTMANN, p̄ = 2, sampled, projected": NASBOT(**OTMANN, **QUADRATIC, samples=4, project=True),
     "both, sampled": NASBOT(samples=4),
     "both, p̄ = 2": NASBOT(**QUADRATIC),
+    "both, projected": NASBOT(project=True),
     "both, all distances exact": NASBOT(),
     "OTMANN alone, all distances exact": NASBOT(**OTMANN),
 }

@@ -17,8 +17,8 @@ from benchmarks.workloads.pairs import IGO
 
 TENSORS = ("lr", "queue", "seen", "place", "order", "clock")
 OF_PAIRS = ("theta", "path", "gamma", "size")
-PART = 7_000_000
-"""Numbers of a file of weights, 14 MB in half precision."""
+PART = 8_000_000
+"""Numbers of a file of weights, 16 MB in half precision."""
 
 
 def state_of(experiment: Any) -> dict[str, Any]:
