@@ -1,9 +1,10 @@
-"""The same network with channels in multiples of eight, which a GPU's matrix units need.
+"""The same network with channels in multiples of eight, which suits a GPU's matrix units.
 
 Modifiers leave layers of 55 or 43 channels. In bf16 with channels last, a pixel of such a layer does not begin at a multiple
-of 16 bytes, and cuDNN takes kernels without matrix units. ``align`` widens every convolution with channels that are 0 and
-stay 0: their weights are 0 on both sides, so are all of their gradients, and neither momentum, weight decay nor the norm of
-the gradient changes anything. Outputs and gradients of the others are those of the network as it was.
+of 16 bytes. ``align`` widens every convolution with channels that are 0 and stay 0: their weights are 0 on both sides, so are
+all of their gradients, and neither momentum, weight decay nor the norm of the gradient changes anything. Outputs and gradients
+of the others are those of the network as it was. Measured with one network of NASBOT's on an H200, alone: 14.8 ms a step
+instead of 17.0.
 """
 
 from __future__ import annotations

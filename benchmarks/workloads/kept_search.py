@@ -34,7 +34,8 @@ def search(
     if left < SHORTEST:
         raise SystemExit("no time is left: call again")
     with TemporaryDirectory() as folder, kept(file, name, Path(folder) / "xstar.db") as storage:
-        given = {"retries": RETRIES, "progress": False, "seconds": left, **how}
+        begins = {} if file.exists() else {"retries": RETRIES}  # one that goes on keeps its own
+        given = {**begins, "progress": False, "seconds": left, **how}
         xs.minimize(objective, space, metric=metric, trials=trials, study=name, storage=storage, **given)
         study = xs.Study.open(name, storage)
         done = [trial for trial in study.trials if trial.state.over]

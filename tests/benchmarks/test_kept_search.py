@@ -51,6 +51,13 @@ def test_a_search_goes_on_from_its_file(tmp_path: Path) -> None:
     assert kept_search.under_way(tmp_path, {"random-0"}, "error") == []
 
 
+def test_a_search_that_was_begun_with_other_retries_goes_on(tmp_path: Path) -> None:
+    file = tmp_path / "random-0.jsonl"
+    search(parabola, file, 2, retries=1)
+    more, _ = search(parabola, file, 3)
+    assert len(more) == 3
+
+
 def test_a_call_without_time_begins_nothing(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="call again"):
         kept_search.search(parabola, SPACE, tmp_path / "a.jsonl", time.time(), trials=3, metric="error")
