@@ -133,9 +133,9 @@ def carries() -> Iterator[str]:
     yield f"{told['OTMANN, p̄ = 2, sampled']}; with the paper's distance, p̄ = 1 and the MAP estimate {told['OTMANN alone']};"
     yield f"with descriptive features instead of a distance {told['describing term alone']}; with both, the default,"
     yield f"{told['both']}. A Gaussian process is far ahead of evolution with any of these kernels. Among the kernels the"
-    yield "differences are as large as the standard errors: an optimal-transport distance gives the model no more than a list of"
-    yield "the cell's operations does. *Sooner – later*: searches of the same cells and seed that arrived sooner and later than"
-    yield "those of the default."
+    yield "differences are as large as the standard errors: an optimal-transport distance gives the model no more than a list"
+    yield "of the cell's operations does. *Sooner – later*: searches of the same cells and seed that arrived sooner and later"
+    yield "than those of the default."
     heads = ["", *CARRIES.results.problems, "sooner – later"]
     yield from ("", *table(heads, [row for _, row in sorted(rows)]), "")
     yield from (f"`{CARRIES.command}`: {CARRIES.about()}", "")
