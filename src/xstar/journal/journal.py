@@ -16,6 +16,7 @@ from typing import Protocol, runtime_checkable
 
 from xstar.errors import JournalConflict
 from xstar.journal.events import CLAIMS, Event
+from xstar.journal.memo import Shelf
 
 
 class Readable(Protocol):
@@ -85,6 +86,11 @@ class TalliedJournal(LeasedJournal, Protocol):
     def put(self, event: Event, claims: int | None = None) -> int:
         """Append an event, as ``append`` does; its sequence number."""
         ...
+
+
+@runtime_checkable
+class ShelvedJournal(Journal, Shelf, Protocol):
+    """A journal with a shelf (optionally), for what programs that share it compute for each other."""
 
 
 class MemoryJournal:

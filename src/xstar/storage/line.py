@@ -65,6 +65,14 @@ class Line(Protocol):
         """End the turn, unless an append has."""
         ...
 
+    def borrow(self, name: str, key: str) -> str | None:
+        """The text that another program left under ``name``, if it was made from ``key``."""
+        ...
+
+    def lend(self, name: str, key: str, text: str) -> None:
+        """Leave a text under ``name`` for other programs, which see it when the turn ends."""
+        ...
+
     def drop(self, *, forked: bool = False) -> None:
         """Close the connection; after a fork, in the child, let go of it without a word to the database."""
         ...

@@ -47,6 +47,11 @@ END = """, ended{place} AS (
     DELETE FROM xstar_leases lease USING study WHERE lease.study = study.id AND lease.trial = %s AND lease.attempt = %s
 )"""
 
+BORROW = "SELECT body FROM xstar_fits WHERE study = %s AND name = %s AND key = %s"
+LEND = """
+INSERT INTO xstar_fits (study, name, key, body) VALUES (%s, %s, %s, %s)
+ON CONFLICT (study, name) DO UPDATE SET key = excluded.key, body = excluded.body"""
+
 
 class PostgresLine:
     """A :class:`~xstar.storage.line.Line` through psycopg."""
@@ -207,6 +212,13 @@ class PostgresLine:
             self._in_turn = False
             # Nothing was written, but after a rollback psycopg would prepare all statements anew.
             self._connection().execute("COMMIT")
+
+    def borrow(self, name: str, key: str) -> str | None:
+        found = self._connection().execute(BORROW, (self._study, name, key)).fetchone()
+        return None if found is None else str(found[0])
+
+    def lend(self, name: str, key: str, text: str) -> None:
+        self._connection().execute(LEND, (self._study, name, key, text))
 
     def drop(self, *, forked: bool = False) -> None:
         self._in_turn = False

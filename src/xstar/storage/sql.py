@@ -108,7 +108,7 @@ class SqlStorage:
         study = self.open(name).study
 
         def work(connection: sa.Connection) -> None:
-            for table in (tables.leases, tables.events):
+            for table in (tables.fits, tables.leases, tables.events):
                 connection.execute(sa.delete(table).where(table.c.study == study))
             connection.execute(sa.delete(tables.studies).where(tables.studies.c.id == study))
 
@@ -198,6 +198,12 @@ class SqlJournal:
     def put(self, event: Event, claims: int | None = None) -> int:
         entry = Entry.of([event], self._tallied, claims, next(self._tokens), self.lease_seconds)
         return self._write(entry, lambda line: line.put(entry), lambda line: line.place(entry))
+
+    def borrow(self, name: str, key: str) -> str | None:
+        return self._patiently(lambda line, _: line.borrow(name, key))
+
+    def lend(self, name: str, key: str, text: str) -> None:
+        self._patiently(lambda line, _: line.lend(name, key, text))
 
     def _gone(self) -> UnknownStudy:
         return UnknownStudy(f"{self.database.url}: study {self.name!r} was deleted while it was in use")

@@ -32,6 +32,8 @@ LOUD = f"SELECT 1 FROM xstar_events WHERE study = ? AND seq >= ? AND kind NOT IN
 COUNT = "UPDATE xstar_studies SET events = ?, claims = ? WHERE id = ?"
 INSERT = "INSERT INTO xstar_events (study, seq, schema, kind, body, token) VALUES (?, ?, ?, ?, ?, ?)"
 TAKE = "INSERT OR REPLACE INTO xstar_leases (study, trial, attempt, expires, holder) VALUES (?, ?, ?, ?, ?)"
+BORROW = "SELECT body FROM xstar_fits WHERE study = ? AND name = ? AND key = ?"
+LEND = "INSERT OR REPLACE INTO xstar_fits (study, name, key, body) VALUES (?, ?, ?, ?)"
 END = "DELETE FROM xstar_leases WHERE study = ? AND trial = ? AND attempt = ?"
 
 
@@ -126,6 +128,16 @@ class SqliteLine:
 
     def leave(self) -> None:
         self._turns.free()
+
+    def borrow(self, name: str, key: str) -> str | None:
+        found = self._connection().execute(BORROW, (self._study, name, key)).fetchone()
+        return None if found is None else str(found[0])
+
+    def lend(self, name: str, key: str, text: str) -> None:
+        connection = self._connection()
+        self._begin(connection)
+        connection.execute(LEND, (self._study, name, key, text))
+        connection.execute("COMMIT")
 
     def drop(self, *, forked: bool = False) -> None:
         if self._open is not None:

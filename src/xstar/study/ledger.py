@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
 from xstar.errors import JournalConflict
-from xstar.journal import Event, History, Journal, LeasedJournal, TalliedJournal
+from xstar.journal import Event, History, Journal, LeasedJournal, ShelvedJournal, TalliedJournal
 from xstar.journal import events as ev
 from xstar.study.unread import UnreadTrial
 from xstar.trial import Trial
@@ -33,6 +33,7 @@ class Ledger:
         self.lock = threading.RLock()
         self._shared = journal if isinstance(journal, LeasedJournal) else None
         self._tallied = journal if isinstance(journal, TalliedJournal) else None
+        history.memo.shelf = journal if isinstance(journal, ShelvedJournal) else None
         self._quiet = 0
         """The events that were not read are known to be quiet up to this number."""
         self._begun: dict[int, tuple[Trial, int]] = {}

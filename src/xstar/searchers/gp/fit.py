@@ -40,6 +40,7 @@ from xstar.searchers.model_based.learner import BAD, PROMISING, UNFINISHED, Know
 from xstar.searchers.model_based.outcomes import feasible_places
 from xstar.searchers.model_based.prior_design import has_priors
 from xstar.searchers.model_based.schedule import last_full_refit, last_refit
+from xstar.searchers.model_based.shelved import thetas
 from xstar.searchers.model_based.sources import Shift, SourceMeans, shifted
 from xstar.searchers.nasbot.kernel import Architectures, network_kernels
 
@@ -61,7 +62,7 @@ class Fitted:
 
 
 def fitted(
-    history: History, key: Hashable, surrogate: Surrogate, last: int, data: Data, settings: GPSettings
+    history: History, key: Hashable, purpose: str, surrogate: Surrogate, last: int, data: Data, settings: GPSettings
 ) -> Fitted:
     """Return the model fitted to the first ``last`` observations, from ``history.memo`` if it is there."""
     kept = history.memo.get(Fitted, key)
@@ -75,11 +76,14 @@ def fitted(
     shift = None if data.sources is None else data.sources.shift(inputs, outputs)
     if shift is not None:
         outputs = outputs - shift(inputs)
-    if settings.samples:
-        thetas = sample_fits(surrogate, inputs, outputs, rng, settings.samples)
-    else:
-        thetas = [fit(surrogate, inputs, outputs, rng, settings.starts)]
-    posteriors = tuple(Posterior.of(surrogate, theta, inputs, outputs) for theta in thetas)
+
+    def fits() -> list[Array]:
+        if settings.samples:
+            return sample_fits(surrogate, inputs, outputs, rng, settings.samples)
+        return [fit(surrogate, inputs, outputs, rng, settings.starts)]
+
+    found = thetas(history, f"gp {purpose}", (settings, last, inputs, outputs), surrogate, fits)
+    posteriors = tuple(Posterior.of(surrogate, theta, inputs, outputs) for theta in found)
     return history.memo.put(Fitted(last, targets, places, posteriors, shift), key)
 
 
@@ -223,7 +227,7 @@ class GPLearner(Learner):
         surrogate = self._surrogate()
         if isinstance(surrogate, Plain) and self._own_terms_are_possible:
             surrogate = structured(history, self._key("structure"), surrogate, of_cube(data), given, self.settings)
-        return fitted(history, self._key("loss"), surrogate, last, given, self.settings)
+        return fitted(history, self._key("loss"), "loss", surrogate, last, given, self.settings)
 
     @property
     def _own_terms_are_possible(self) -> bool:
@@ -315,7 +319,7 @@ class GPLearner(Learner):
     def learn(self, purpose: str, X: Array, y: Array) -> Learned:
         last = last_refit(len(y))
         surrogate = at_full_budget(of_positions(self.data))
-        key = self._key(f"constraint {purpose}")
-        fit = fitted(self.history, key, surrogate, last, Data(X, y, np.ones(len(y))), self.settings)
+        purpose = f"constraint {purpose}"
+        fit = fitted(self.history, self._key(purpose), purpose, surrogate, last, Data(X, y, np.ones(len(y))), self.settings)
         new = slice(fit.last, len(y))
         return Learned(fit.targets, [Extended(each, X[new], fit.targets(y[new])) for each in fit.posteriors])
