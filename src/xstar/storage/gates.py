@@ -1,7 +1,7 @@
 """Locks that programs on one machine take in turn, beside a SQLite file. The system gives them back when a program dies.
 
-Nothing rests on them: SQLite's own lock and the count of claims keep a study sound. They save programs from finding the database
-locked, and from making decisions that conflict. A lock that does not come is therefore not waited for without an end.
+Nothing rests on them: SQLite's own lock and the count of claims keep a study sound. They save programs from finding the
+database locked, and from making decisions that conflict. A lock that does not come is therefore not waited for without an end.
 
 SQLite has no queue of writers, and looking again and again takes processor time from those who work. Eight programs on two
 cores, each making two commits and 0.4 ms of Python per trial, made 1,080 trials a second when they looked every half
@@ -24,12 +24,12 @@ NUDGE = 0.005
 """Seconds after which one who waits to be woken looks all the same: who should have woken it may have been killed."""
 
 
-def pauses(seconds: float) -> Iterator[float]:
+def pauses(seconds: float, mean: float = PAUSE) -> Iterator[float]:
     """Pauses that add up to ``seconds``. They vary between programs and from one to the next, lest two keep in step."""
     step, spent = os.getpid(), 0.0
     while spent < seconds:
         step += 1
-        pause = PAUSE * (0.5 + step * 0.6180339887 % 1.0)
+        pause = mean * (0.5 + step * 0.6180339887 % 1.0)
         spent += pause
         yield pause
 
@@ -57,9 +57,9 @@ class ByteLock:
             return False
         return True
 
-    def wait(self, seconds: float) -> None:
+    def wait(self, seconds: float, mean: float = PAUSE) -> None:
         """Take it as soon as it is free, or go on without it."""
-        for pause in pauses(seconds):
+        for pause in pauses(seconds, mean):
             if self.look():
                 return
             time.sleep(pause)

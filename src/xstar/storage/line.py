@@ -44,6 +44,10 @@ class Line(Protocol):
         """What :meth:`append` returned, or would have, if the entry was committed; else ``None``."""
         ...
 
+    def stand_by(self, since: int) -> Sequence[Row]:
+        """Wait to be the next one to have a turn, or not, if that one hangs; the events from ``since`` on."""
+        ...
+
     def enter(self, since: int) -> Sequence[Row]:
         """Wait for a turn to make claims, or not, if its holder hangs; the events from ``since`` on."""
         ...
@@ -62,7 +66,7 @@ class Line(Protocol):
         ...
 
     def leave(self) -> None:
-        """End the turn, unless an append has."""
+        """End the turn, unless an append has, or the wait for it."""
         ...
 
     def borrow(self, name: str, key: str) -> str | None:

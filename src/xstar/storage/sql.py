@@ -12,7 +12,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -174,10 +174,16 @@ class SqlJournal:
                 raise self._gone() from None
             raise JournalConflict(f"study {self.name!r} has {refused.claims} claims, not {entry.claims}") from None
 
+    def turn(self, since: int) -> AbstractContextManager[Sequence[Event]]:
+        return self._until_left(lambda line, _: line.enter(since), since)
+
+    def stand_by(self, since: int) -> AbstractContextManager[Sequence[Event]]:
+        return self._until_left(lambda line, _: line.stand_by(since), since)
+
     @contextmanager
-    def turn(self, since: int) -> Iterator[Sequence[Event]]:
+    def _until_left(self, enter: Callable[[Line, int], Sequence[Row]], since: int) -> Iterator[Sequence[Event]]:
         with self._lock:
-            rows = self._patiently(lambda line, _: line.enter(since))
+            rows = self._patiently(enter)
             try:
                 yield list(self._events(rows, since))
             finally:

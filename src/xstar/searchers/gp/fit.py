@@ -11,6 +11,7 @@ same numbers.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -25,7 +26,8 @@ from xstar.acquisition.maximise import CANDIDATES, FEWER_CANDIDATES, LARGE_MODEL
 from xstar.acquisition.pending import with_pending
 from xstar.core.randomness import Streams
 from xstar.journal import History
-from xstar.models.gp import Posterior, fit, sample_fits
+from xstar.models.blas import single_threaded
+from xstar.models.gp import NotPositiveDefinite, Posterior, fit, sample_fits
 from xstar.models.kernels import Array
 from xstar.models.prediction import Prediction, normal_draws
 from xstar.models.standardise import Targets
@@ -40,7 +42,7 @@ from xstar.searchers.model_based.learner import BAD, PROMISING, UNFINISHED, Know
 from xstar.searchers.model_based.outcomes import feasible_places
 from xstar.searchers.model_based.prior_design import has_priors
 from xstar.searchers.model_based.schedule import last_full_refit, last_refit
-from xstar.searchers.model_based.shelved import thetas
+from xstar.searchers.model_based.shelved import NotShelved, only_borrowed, thetas
 from xstar.searchers.model_based.sources import Shift, SourceMeans, shifted
 from xstar.searchers.nasbot.kernel import Architectures, network_kernels
 
@@ -229,6 +231,12 @@ class GPLearner(Learner):
             surrogate = structured(history, self._key("structure"), surrogate, of_cube(data), given, self.settings)
         return fitted(history, self._key("loss"), "loss", surrogate, last, given, self.settings)
 
+    def follow(self) -> None:
+        """Bring the model up to date that was used before; before the first decision there is none."""
+        if self.history.memo.get(Fitted, self._key("loss")) is not None:
+            with single_threaded(), only_borrowed(self.history), contextlib.suppress(NotShelved, NotPositiveDefinite):
+                _ = self.fitted
+
     @property
     def _own_terms_are_possible(self) -> bool:
         return not self.over_budgets and not self.data.networks
@@ -320,6 +328,8 @@ class GPLearner(Learner):
         last = last_refit(len(y))
         surrogate = at_full_budget(of_positions(self.data))
         purpose = f"constraint {purpose}"
-        fit = fitted(self.history, self._key(purpose), purpose, surrogate, last, Data(X, y, np.ones(len(y))), self.settings)
+        fit = fitted(
+            self.history, self._key(purpose), purpose, surrogate, last, Data(X, y, np.ones(len(y))), self.settings
+        )
         new = slice(fit.last, len(y))
         return Learned(fit.targets, [Extended(each, X[new], fit.targets(y[new])) for each in fit.posteriors])

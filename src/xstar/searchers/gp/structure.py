@@ -84,7 +84,9 @@ def structured(
             one, two = (evidence(history, each, last, data, settings) for each in (plain, rich))
             return np.array([two > one + MARGIN], dtype=np.float64)
 
-        own_terms = shelved(history, "gp structure", (settings, last, rich.names, rich.priors, data.X[:last], y), compare)
+        own_terms = shelved(
+            history, "gp structure", (settings, last, rich.names, rich.priors, data.X[:last], y), compare
+        )
         kept = history.memo.put(Structure(last, bool(own_terms.any())), key)
     return rich if kept.own_terms else plain
 

@@ -1,10 +1,10 @@
 """Hyperparameters that another program of the study has fitted already.
 
 Hyperparameters are a function of the observations up to a count of the schedule (``schedule.py``), so all programs that share a
-study need the same ones, and fitting them takes longer than the rest of a suggestion. The first program to need them leaves them
-on the shelf of the study (``journal/memo.py``); the others take them from there. They are found by a digest of everything that
-they are computed from. What is on the shelf is no event: without it, each program fits them again and finds the same numbers,
-as an audit does.
+study need the same ones, and fitting them takes longer than the rest of a suggestion. The first program to need them leaves
+them on the shelf of the study (``journal/memo.py``); the others take them from there. They are found by a digest of everything
+that they are computed from. What is on the shelf is no event: without it, each program fits them again and finds the same
+numbers, as an audit does.
 
 Measured with 16 programs in turn on 4 parameters, trials 129 to 192 (``benchmarks/sharing.py`` has the searches): a suggestion
 took 59 to 89 ms when each program fitted for itself, and 19 to 21 ms with one program.
@@ -13,13 +13,15 @@ took 59 to 89 ms when each program fitted for itself, and 19 to 21 ms with one p
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from hashlib import sha256
 
 import numpy as np
 
 from xstar.core.version import VERSION
-from xstar.journal import History
+from xstar.journal import History, Shelf
 from xstar.models.kernels import Array
 from xstar.models.surrogate import Surrogate
 
@@ -41,7 +43,11 @@ def shelved(history: History, name: str, made_from: Sequence[object], compute: C
 
 
 def thetas(
-    history: History, name: str, made_from: Sequence[object], surrogate: Surrogate, compute: Callable[[], Sequence[Array]]
+    history: History,
+    name: str,
+    made_from: Sequence[object],
+    surrogate: Surrogate,
+    compute: Callable[[], Sequence[Array]],
 ) -> list[Array]:
     """Return ``compute()``, hyperparameters of a surrogate that are a function of ``made_from`` and of its priors."""
     priors = surrogate.priors
@@ -51,6 +57,40 @@ def thetas(
     if found.ndim != 2 or found.shape[1] != len(priors) or not ((low <= found) & (found <= high)).all():
         return list(compute())  # not what this function has left there
     return list(found)
+
+
+class NotShelved(LookupError):
+    """Nobody has computed it yet."""
+
+
+@contextmanager
+def only_borrowed(history: History) -> Iterator[None]:
+    """Have :class:`NotShelved` raised where something would have to be computed that other programs would have to, too.
+
+    A program that waits for its turn does not fit what the one whose turn it is is fitting.
+    """
+    memo = history.memo
+    kept = memo.shelf
+    if kept is not None:
+        memo.shelf = _OnlyBorrowing(kept)
+    try:
+        yield
+    finally:
+        memo.shelf = kept
+
+
+@dataclass(frozen=True)
+class _OnlyBorrowing:
+    shelf: Shelf
+
+    def borrow(self, name: str, key: str) -> str:
+        text = self.shelf.borrow(name, key)
+        if text is None:
+            raise NotShelved(name)
+        return text
+
+    def lend(self, name: str, key: str, text: str) -> None:
+        raise NotShelved(name)  # what was there could not be read
 
 
 def _digest(parts: Sequence[object]) -> str:
