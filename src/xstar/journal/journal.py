@@ -83,8 +83,8 @@ class TalliedJournal(LeasedJournal, Protocol):
         """A turn, as :meth:`LeasedJournal.turn`, that begins with numbers in place of events."""
         ...
 
-    def put(self, event: Event, claims: int | None = None) -> int:
-        """Append an event, as ``append`` does; its sequence number."""
+    def put(self, event: Event, claims: int | None = None, since: int | None = None) -> int:
+        """Append an event, as ``append`` does; its sequence number. With ``since``, only if that is to be its number."""
         ...
 
 

@@ -21,7 +21,7 @@ QUIET = ", ".join(f"'{kind}'" for kind in ev.QUIET)
 
 
 class Refused(Exception):
-    """The study does not hold as many claims as the writer knew, or does not exist any more."""
+    """The study does not hold as many claims, or events, as the writer knew, or does not exist any more."""
 
     def __init__(self, claims: int | None) -> None:
         super().__init__(claims)
@@ -98,9 +98,20 @@ class Entry:
     """Leases that begin: trial, attempt, expiry."""
     ended: list[tuple[int, int]]
     """Runs that end, and their leases with them: trial, attempt."""
+    exact: bool = False
+    """The append is refused unless the study has ``since`` events."""
 
     @classmethod
-    def of(cls, events: Sequence[ev.Event], since: int, claims: int | None, token: str, lease: float) -> Entry:
+    def of(
+        cls,
+        events: Sequence[ev.Event],
+        since: int,
+        claims: int | None,
+        token: str,
+        lease: float,
+        *,
+        exact: bool = False,
+    ) -> Entry:
         """The entry of ``events``; leases last ``lease`` seconds."""
         taken: dict[int, tuple[int, int, float]] = {}
         ended: list[tuple[int, int]] = []
@@ -123,6 +134,7 @@ class Entry:
             sum(isinstance(event, ev.CLAIMS) for event in events),
             list(taken.values()),
             ended,
+            exact,
         )
 
 

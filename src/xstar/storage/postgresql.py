@@ -123,6 +123,8 @@ class PostgresLine:
         values: list[Any] = [count, entry.claimed, self._study]
         if entry.claims is not None:
             values.append(entry.claims)
+        if entry.exact:
+            values.append(entry.since)
         values.append(SCHEMA)
         token: str | None = entry.token
         for kind, body in zip(entry.kinds, entry.bodies, strict=True):
@@ -132,7 +134,7 @@ class PostgresLine:
             values += (trial, attempt, expires, self._holder)
         for trial, attempt in entry.ended:
             values += (trial, attempt)
-        return _text(entry.claims is not None, count, len(entry.taken), len(entry.ended)), values
+        return _text(entry.claims is not None, entry.exact, count, len(entry.taken), len(entry.ended)), values
 
     def written(self, entry: Entry) -> Sequence[Row] | None:
         found = self.place(entry)
@@ -248,9 +250,9 @@ class PostgresLine:
 
 
 @lru_cache(maxsize=64)
-def _text(conditional: bool, events: int, taken: int, ended: int) -> str:
+def _text(conditional: bool, exact: bool, events: int, taken: int, ended: int) -> str:
     return APPEND.format(
-        condition=" AND claims = %s" if conditional else "",
+        condition=(" AND claims = %s" if conditional else "") + (" AND events = %s" if exact else ""),
         rows=", ".join(f"({events - place}, %s::text, %s::text, %s::text)" for place in range(events)),
         leases="".join(TAKE.format(place=place) for place in range(taken))
         + "".join(END.format(place=place) for place in range(ended)),

@@ -172,6 +172,8 @@ class SqlJournal:
         except Refused as refused:
             if refused.claims is None:
                 raise self._gone() from None
+            if entry.exact:
+                raise JournalConflict(f"study {self.name!r} has more than {entry.since} events") from None
             raise JournalConflict(f"study {self.name!r} has {refused.claims} claims, not {entry.claims}") from None
 
     def turn(self, since: int) -> AbstractContextManager[Sequence[Event]]:
@@ -201,8 +203,9 @@ class SqlJournal:
             finally:
                 self._patiently(lambda line, _: line.leave())
 
-    def put(self, event: Event, claims: int | None = None) -> int:
-        entry = Entry.of([event], self._tallied, claims, next(self._tokens), self.lease_seconds)
+    def put(self, event: Event, claims: int | None = None, since: int | None = None) -> int:
+        known = self._tallied if since is None else since
+        entry = Entry.of([event], known, claims, next(self._tokens), self.lease_seconds, exact=since is not None)
         return self._write(entry, lambda line: line.put(entry), lambda line: line.place(entry))
 
     def borrow(self, name: str, key: str) -> str | None:

@@ -111,7 +111,7 @@ class SqliteLine:
             raise Refused(None)
         first: int
         first, claims = found
-        if entry.claims is not None and entry.claims != claims:
+        if (entry.claims is not None and entry.claims != claims) or (entry.exact and entry.since != first):
             raise Refused(claims)
         token: str | None = entry.token
         for seq, (kind, body) in enumerate(zip(entry.kinds, entry.bodies, strict=True), start=first):

@@ -34,8 +34,8 @@ class Ledger:
         self._shared = journal if isinstance(journal, LeasedJournal) else None
         self._tallied = journal if isinstance(journal, TalliedJournal) else None
         self._queued = journal if isinstance(journal, QueuedJournal) else None
-        self._crowded = False
-        """Whether someone else had appended something when the last turn began."""
+        self._crowded = True
+        """Whether someone else appended something between the last two claims, as far as is known."""
         history.memo.shelf = journal if isinstance(journal, ShelvedJournal) else None
         self._quiet = 0
         """The events that were not read are known to be quiet up to this number."""
@@ -95,12 +95,23 @@ class Ledger:
                     self.catch_up()
                     return self._claim(decide, *about)
                 if alone and self._tallied is not None and self._is_plain():
-                    return self._claim_alone(self._tallied, decide, *about)
+                    event = None if self._crowded else self._claim_at_once(self._tallied, decide, *about)
+                    return self._claim_alone(self._tallied, decide, *about) if event is None else event
                 with contextlib.ExitStack() as waiting:
                     if follow is not None and self._queued is not None and self._crowded:
                         self._fold(waiting.enter_context(self._queued.stand_by(self.history.seen)))
                         follow(self.history)
                     return self._claim_in_turn(self._shared, decide, *about)
+
+    def _claim_at_once(self, journal: TalliedJournal, decide: Callable[..., T], *about: Any) -> T | None:
+        """Where nobody else was seen: decide without a turn, and append if there is still nothing to read."""
+        self._crowded = True  # unless this succeeds
+        event = decide(*about)
+        if event is not None:
+            journal.put(cast("Event", event), since=self.history.seen)
+            self.history.fold(cast("Event", event))
+            self._crowded = False
+        return event
 
     def _claim_in_turn(self, journal: LeasedJournal, decide: Callable[..., T], *about: Any) -> T:
         before = self.history.seen
@@ -125,7 +136,8 @@ class Ledger:
                     self._begun[event.trial] = history.begun(event), place + 1
                     return event
             # Nobody else appended anything, or something that matters, or there is nothing to start.
-            if tally.events > history.seen:
+            self._crowded = tally.events > history.seen
+            if self._crowded:
                 self.catch_up()
             return self._claim(decide, *about)
 
