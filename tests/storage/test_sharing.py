@@ -237,3 +237,26 @@ def test_an_outage_that_lasts_is_an_error(tmp_path: Path, monkeypatch: pytest.Mo
         storage.create("s", [created()])
     other.execute("ROLLBACK")
     other.close()
+
+
+def test_statements_that_a_connection_has_forgotten_are_prepared_again(postgres: str, name: str) -> None:
+    """As after a rollback: in the middle of a turn, and before one."""
+    one, two = (xs.Study(SPACE, name=name, storage=postgres, method="random", seed=1) for _ in range(2))
+    line = one.journal._line  # type: ignore[attr-defined]
+    for number in range(8):
+        for study in (one, two):
+            trial = study.ask()
+            assert trial is not None
+            study.tell(trial, trial["x"])
+        if number == 3:
+            line._open.execute("DEALLOCATE ALL")
+        if number == 5:
+            start: Callable[..., Any] = one.ahead.start
+
+            def forgetful(*arguments: Any) -> Any:
+                line._open.execute("DEALLOCATE ALL")
+                return start(*arguments)
+
+            one.ahead.start = forgetful  # type: ignore[method-assign]
+    assert [trial.number for trial in two.trials] == list(range(16))
+    assert audit(two).findings == []

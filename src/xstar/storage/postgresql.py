@@ -67,16 +67,22 @@ class PostgresLine:
         self._is_next = False
         self._tallies = False
         """Whether this connection has prepared the statement that counts."""
+        self._prepared: dict[str, str] = {}
+        """The names of other statements that it has prepared, by their texts."""
         self._crowded = False  # others append, too: ask for what they appended in the same round trip
 
     def _connection(self) -> Any:
         if self._open is None:
             self._open = self._connections.connect()
             self._open.autocommit = True
-            self._tallies = False
+            self._forget_statements()
             # Every statement finds rows by their keys, for which one plan is as good as another: made once, not six times.
             self._open.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'; SET plan_cache_mode = force_generic_plan")
         return self._open
+
+    def _forget_statements(self) -> None:
+        self._tallies = False
+        self._prepared = {}
 
     def read(self, since: int, limit: int) -> Sequence[Row]:
         rows: list[Row] = self._connection().execute(READ, (self._study, since, limit)).fetchall()
@@ -190,7 +196,7 @@ class PostgresLine:
             answer.nextset()
         except InvalidSqlStatementName:  # psycopg drops all prepared statements after a rollback, ours included
             connection.execute("ROLLBACK")
-            self._tallies = False
+            self._forget_statements()
             return self.tally(since)
         except LockNotAvailable:
             connection.execute("ROLLBACK")  # after which it is psycopg's choice whether the statement is still prepared
@@ -203,22 +209,42 @@ class PostgresLine:
     def put(self, entry: Entry) -> int:
         from psycopg.errors import UniqueViolation
 
-        connection, (statement, values) = self._connection(), self._statement(entry)
         in_turn, self._in_turn = self._in_turn, False
         try:
-            if in_turn:
-                with connection.pipeline():
-                    answer = connection.execute(statement, values)
-                    connection.execute("COMMIT")
-            else:
-                answer = connection.execute(statement, values)
-            length = answer.fetchone()
+            length = self._put_and_commit(entry) if in_turn else self._put(entry)
         except UniqueViolation:  # as in ``append``
             found = self.place(entry)
             if found is None:
                 raise
             return found
         return int(self._length(length)) - len(entry.kinds)
+
+    def _put(self, entry: Entry) -> tuple[int] | None:
+        found: tuple[int] | None = self._connection().execute(*self._statement(entry)).fetchone()
+        return found
+
+    def _put_and_commit(self, entry: Entry) -> tuple[int] | None:
+        """In a turn: two statements as one text, for which psycopg needs three quarters of the time of a pipeline."""
+        from psycopg import ClientCursor
+        from psycopg.errors import InvalidSqlStatementName
+
+        connection, (statement, values) = self._connection(), self._statement(entry)
+        if statement not in self._prepared:
+            name = f"xstar_put_{len(self._prepared)}"
+            connection.execute(_preparation(name, statement, entry))
+            self._prepared[statement] = name
+        values_here = ", ".join(["%s"] * len(values))
+        try:
+            # A client cursor writes the values into the text.
+            sent = ClientCursor(connection).execute(
+                f"EXECUTE {self._prepared[statement]} ({values_here}); COMMIT", values
+            )
+            found: tuple[int] | None = sent.fetchone()
+            return found
+        except InvalidSqlStatementName:  # as in ``tally``
+            connection.execute("ROLLBACK")
+            self._forget_statements()
+            return self._put(entry)
 
     def _length(self, answer: tuple[int] | None) -> int:
         if answer is None:
@@ -247,6 +273,15 @@ class PostgresLine:
         if self._open is not None and not forked:  # psycopg leaves alone what another process opened
             self._open.close()
         self._open = None
+
+
+def _preparation(name: str, statement: str, entry: Entry) -> str:
+    """The statement that prepares another one, whose places get numbers and types."""
+    types = ["int"] * (4 + (entry.claims is not None) + entry.exact) + ["text"] * 3 * len(entry.kinds)
+    types += ["int", "int", "double precision", "text"] * len(entry.taken) + ["int", "int"] * len(entry.ended)
+    first, *parts = statement.split("%s")
+    numbered = first + "".join(f"${place}{part}" for place, part in enumerate(parts, start=1))
+    return f"PREPARE {name} ({', '.join(types)}) AS {numbered}"
 
 
 @lru_cache(maxsize=64)
