@@ -96,10 +96,10 @@ def step_of_xstar(url: str, name: str, method: str, trials: int | None) -> tuple
     counts = {"appends": 0, "conflicts": 0}
 
     def counted(append: Callable[..., Any]) -> Callable[..., Any]:
-        def counting(*arguments: Any) -> Any:
+        def counting(*arguments: Any, **options: Any) -> Any:
             counts["appends"] += 1
             try:
-                return append(*arguments)
+                return append(*arguments, **options)
             except JournalConflict:
                 counts["conflicts"] += 1
                 raise

@@ -240,23 +240,23 @@ def test_an_outage_that_lasts_is_an_error(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_statements_that_a_connection_has_forgotten_are_prepared_again(postgres: str, name: str) -> None:
-    """As after a rollback: in the middle of a turn, and before one."""
+    """As after a rollback: before a turn, and in the middle of one."""
     one, two = (xs.Study(SPACE, name=name, storage=postgres, method="random", seed=1) for _ in range(2))
-    line = one.journal._line  # type: ignore[attr-defined]
+    line, ahead = one.journal._line, one.ahead  # type: ignore[attr-defined]
+    start: Callable[..., Any] = ahead.start
+
+    def forgetful(*arguments: Any) -> Any:
+        for statement in line._prepared.values():
+            line._open.execute(f"DEALLOCATE {statement}")
+        return start(*arguments)
+
     for number in range(8):
         for study in (one, two):
             trial = study.ask()
             assert trial is not None
             study.tell(trial, trial["x"])
-        if number == 3:
-            line._open.execute("DEALLOCATE ALL")
-        if number == 5:
-            start: Callable[..., Any] = one.ahead.start
-
-            def forgetful(*arguments: Any) -> Any:
-                line._open.execute("DEALLOCATE ALL")
-                return start(*arguments)
-
-            one.ahead.start = forgetful  # type: ignore[method-assign]
+        ahead.start = forgetful if number == 4 else start  # type: ignore[method-assign]
+        if number == 2:
+            line._open.execute("DEALLOCATE xstar_tally")
     assert [trial.number for trial in two.trials] == list(range(16))
     assert audit(two).findings == []
