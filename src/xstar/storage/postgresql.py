@@ -7,6 +7,7 @@ transaction, also when the program dies, and its queue is in order, too.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -29,7 +30,7 @@ COUNT = f"""
 SELECT events, claims, NOT EXISTS (
     SELECT FROM xstar_events event WHERE event.study = study.id AND event.seq >= {{since}} AND event.kind NOT IN ({QUIET})
 ) FROM xstar_studies study WHERE id = {{study}}"""
-TALLY = f"PREPARE xstar_tally (int, int) AS {COUNT.format(since='$1', study='$2')}"
+TALLY = COUNT.format(since="$1", study="$2")
 
 APPEND = """
 WITH study AS (
@@ -65,24 +66,27 @@ class PostgresLine:
         self._open: Any = None
         self._in_turn = False
         self._is_next = False
-        self._tallies = False
-        """Whether this connection has prepared the statement that counts."""
         self._prepared: dict[str, str] = {}
-        """The names of other statements that it has prepared, by their texts."""
+        """The names of the statements that this connection has prepared for us, by their texts."""
+        self._names = (f"xstar_{number}" for number in itertools.count())
         self._crowded = False  # others append, too: ask for what they appended in the same round trip
 
     def _connection(self) -> Any:
         if self._open is None:
             self._open = self._connections.connect()
             self._open.autocommit = True
-            self._forget_statements()
+            self._prepared = {}
             # Every statement finds rows by their keys, for which one plan is as good as another: made once, not six times.
             self._open.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'; SET plan_cache_mode = force_generic_plan")
         return self._open
 
-    def _forget_statements(self) -> None:
-        self._tallies = False
-        self._prepared = {}
+    def _name(self, statement: str, types: Sequence[str]) -> str:
+        """That of a statement, once prepared. Never an earlier one: if one is forgotten, others may still be there."""
+        if statement not in self._prepared:
+            name = next(self._names)
+            self._connection().execute(f"PREPARE {name} ({', '.join(types)}) AS {statement}")
+            self._prepared[statement] = name
+        return self._prepared[statement]
 
     def read(self, since: int, limit: int) -> Sequence[Row]:
         rows: list[Row] = self._connection().execute(READ, (self._study, since, limit)).fetchall()
@@ -184,10 +188,7 @@ class PostgresLine:
         from psycopg.errors import InvalidSqlStatementName, LockNotAvailable
 
         connection = self._connection()
-        if not self._tallies:
-            connection.execute(TALLY)
-            self._tallies = True
-        count = f"EXECUTE xstar_tally ({since:d}, {self._study:d})"
+        count = f"EXECUTE {self._name(TALLY, ('int', 'int'))} ({since:d}, {self._study:d})"
         try:
             # Several statements as one text, for which psycopg needs half of the time of a pipeline.
             answer = connection.execute(f"BEGIN; SELECT pg_advisory_xact_lock({_TURNS}, {self._study:d}); {count}")
@@ -196,7 +197,7 @@ class PostgresLine:
             answer.nextset()
         except InvalidSqlStatementName:  # psycopg drops all prepared statements after a rollback, ours included
             connection.execute("ROLLBACK")
-            self._forget_statements()
+            self._prepared = {}
             return self.tally(since)
         except LockNotAvailable:
             connection.execute("ROLLBACK")  # after which it is psycopg's choice whether the statement is still prepared
@@ -229,21 +230,16 @@ class PostgresLine:
         from psycopg.errors import InvalidSqlStatementName
 
         connection, (statement, values) = self._connection(), self._statement(entry)
-        if statement not in self._prepared:
-            name = f"xstar_put_{len(self._prepared)}"
-            connection.execute(_preparation(name, statement, entry))
-            self._prepared[statement] = name
-        values_here = ", ".join(["%s"] * len(values))
+        name = self._name(_numbered(statement), _types(entry))
+        places = ", ".join(["%s"] * len(values))
         try:
             # A client cursor writes the values into the text.
-            sent = ClientCursor(connection).execute(
-                f"EXECUTE {self._prepared[statement]} ({values_here}); COMMIT", values
-            )
+            sent = ClientCursor(connection).execute(f"EXECUTE {name} ({places}); COMMIT", values)
             found: tuple[int] | None = sent.fetchone()
             return found
         except InvalidSqlStatementName:  # as in ``tally``
             connection.execute("ROLLBACK")
-            self._forget_statements()
+            self._prepared = {}
             return self._put(entry)
 
     def _length(self, answer: tuple[int] | None) -> int:
@@ -275,13 +271,17 @@ class PostgresLine:
         self._open = None
 
 
-def _preparation(name: str, statement: str, entry: Entry) -> str:
-    """The statement that prepares another one, whose places get numbers and types."""
-    types = ["int"] * (4 + (entry.claims is not None) + entry.exact) + ["text"] * 3 * len(entry.kinds)
-    types += ["int", "int", "double precision", "text"] * len(entry.taken) + ["int", "int"] * len(entry.ended)
+@lru_cache(maxsize=64)
+def _numbered(statement: str) -> str:
+    """The statement with the places of its values as the server writes them."""
     first, *parts = statement.split("%s")
-    numbered = first + "".join(f"${place}{part}" for place, part in enumerate(parts, start=1))
-    return f"PREPARE {name} ({', '.join(types)}) AS {numbered}"
+    return first + "".join(f"${place}{part}" for place, part in enumerate(parts, start=1))
+
+
+def _types(entry: Entry) -> list[str]:
+    """The types of the values of the statement that writes an entry."""
+    types = ["int"] * (4 + (entry.claims is not None) + entry.exact) + ["text"] * 3 * len(entry.kinds)
+    return types + ["int", "int", "double precision", "text"] * len(entry.taken) + ["int"] * 2 * len(entry.ended)
 
 
 @lru_cache(maxsize=64)
