@@ -97,12 +97,13 @@ class Queue:
         if self._pipe is None or self._poll is None:
             self._lock.wait(seconds)
             return
-        end = time.monotonic() + seconds
+        idle = 0.0
         # Registered anew each time: who has waited longest is woken first.
         self._poll.register(self._pipe, select.EPOLLIN | select.EPOLLEXCLUSIVE)
         try:
-            while not self._lock.look() and time.monotonic() < end:
-                self._poll.poll(NUDGE)
+            while not self._lock.look() and idle < seconds:
+                if not self._poll.poll(NUDGE):
+                    idle += NUDGE  # nobody frees the lock: its holder may hang
                 with contextlib.suppress(OSError):  # someone else has read it
                     os.read(self._pipe, 4096)
         finally:
