@@ -2,6 +2,7 @@
 
     python -m benchmarks.cotrain --mnist mnist.npz [--experiments layers activations] [--minutes 8] [--seeds 5] [--device cuda]
     python -m benchmarks.cotrain --mnist mnist.npz --experiments activations --iterations 1000000 --checkpoints DIR --minutes 9
+                                 [--compact] [--seeds 2] [--first 0]
 
 Layer selection (31 bits): 32 hidden layers of 128 ReLU units, X_(k+2) = X_(k+1) + m_k H_(k+1)(X_(k+1)), gradients clipped to
 norm 2. Activation selection (3,072 bits): 3 hidden layers of 1,024 units, each tanh (0) or ReLU (1). cGA, PBIL-λ and PBIL-ε; in
@@ -14,9 +15,10 @@ together), a first rate of 0.01 (``--rate``), normal weights of variance 1/fan-i
 the paper used), all 60,000 training images in shuffled epochs, pixels / 255.
 
 A run of many iterations may take several calls: with ``--checkpoints``, one that is not done after ``--minutes`` leaves a file
-there, and the next call goes on from it, number by number.
+there, and the next call goes on from it, number by number; with ``--compact`` in small files, with weights in half precision
+and a fresh momentum. ``--first`` is the first of the seeds: runs of other seeds add to those on record.
 
-All methods and seeds of an experiment run side by side (``workloads/cotraining.py``) and are one line of the records. A machine
+All methods and seeds of a run are trained side by side (``workloads/cotraining.py``) and are one line of the records. A machine
 with a GPU needs numpy and torch only, and no repository: name the commit in XSTAR_COMMIT and a folder with ``--records``.
 """
 
@@ -31,7 +33,7 @@ from typing import Any
 
 from benchmarks.harness.experiment import Experiment, Part, main
 from benchmarks.harness.machine import peer
-from benchmarks.harness.records import Found, Task, significant
+from benchmarks.harness.records import Found, Record, Task, significant
 from benchmarks.harness.report import Results, table
 from benchmarks.harness.run import Libraries
 
@@ -58,7 +60,9 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--iterations", type=int, help="of each experiment; without it, what --minutes allow")
     parser.add_argument("--minutes", type=float, default=8.0, help="for all experiments together, start included")
     parser.add_argument("--checkpoints", type=Path, metavar="DIR", help="go on from call to call; needs --iterations")
+    parser.add_argument("--compact", action="store_true", help="checkpoints in small files, in half precision")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--rate", type=float, default=0.01, help="the first step size of the weights")
     parser.add_argument("--device", default="", help="cuda where there is one, else cpu")
     parser.add_argument("--eager", action="store_true", help="no CUDA graph")
@@ -71,7 +75,8 @@ def tasks(options: Namespace) -> list[Task]:
     if options.iterations is None:
         length = {"minutes": options.minutes / len(options.experiments)}
     return [
-        Task.of(0, key, "side by side", seeds=options.seeds, rate=options.rate, **length) for key in options.experiments
+        Task.of(options.first, key, "side by side", seeds=options.seeds, rate=options.rate, **length)
+        for key in options.experiments
     ]
 
 
@@ -86,7 +91,7 @@ def run(task: Task, options: Namespace) -> Found:
         raise RuntimeError(f"Pairs differ from the core by {worst:g}")
     data = cotraining.load(options.mnist, device)
     net = {"layers": cotraining.Layers, "activations": cotraining.Activations}[task.problem]()
-    experiment = cotraining.Experiment(net, data, task["seeds"], task["rate"], device)
+    experiment = cotraining.Experiment(net, data, task["seeds"], task["rate"], device, task.seed)
     if device.type == "cuda" and not options.eager:
         experiment.capture()
     iterations = task.get("iterations")
@@ -100,7 +105,7 @@ def run(task: Task, options: Namespace) -> Found:
         experiment.reset()
         found = experiment.run(iterations)
     else:
-        found = continued(experiment, iterations, kept, begun + 60.0 * options.minutes)
+        found = continued(experiment, iterations, kept, begun + 60.0 * options.minutes, options.compact)
     where = torch.cuda.get_device_name() if device.type == "cuda" else "CPU"
     precision = "TF32" if device.type == "cuda" else "float32"
     return {**significant(found), "device": where, "precision": precision, "images": len(data["x_train"])}
@@ -112,10 +117,11 @@ def checkpoint(task: Task, options: Namespace) -> Path | None:
         return None
     if options.iterations is None:
         raise SystemExit("--checkpoints needs --iterations: the number of which all calls together make")
-    return Path(options.checkpoints) / f"{task.problem}-{task['iterations']}-{task['seeds']}-{task['rate']:g}.pt"
+    name = f"{task.problem}-{task['iterations']}-{task.seed}-{task['seeds']}-{task['rate']:g}"
+    return Path(options.checkpoints) / f"{name.replace('.', '_')}.pt"  # no suffix but the last
 
 
-def continued(experiment: Any, iterations: int, kept: Path, until: float) -> dict[str, Any]:
+def continued(experiment: Any, iterations: int, kept: Path, until: float, compact: bool) -> dict[str, Any]:
     """Go on from the checkpoint, if there is one, and leave one if the time ends before the run does."""
     from benchmarks.workloads import cotraining_state
 
@@ -124,7 +130,7 @@ def continued(experiment: Any, iterations: int, kept: Path, until: float) -> dic
         cotraining_state.load(experiment, kept)
     found: dict[str, Any] | None = experiment.run(iterations, until)
     if found is None:
-        cotraining_state.save(experiment, kept)
+        cotraining_state.save(experiment, kept, compact=compact)
         raise SystemExit(f"{kept} has {experiment.done:,} of {iterations:,} iterations: call again to go on")
     return found
 
@@ -159,16 +165,41 @@ def over_time(key: str, curve: list[dict[str, Any]]) -> Iterator[str]:
     yield from table(["iteration", *(words[what] + name for name, what, _ in columns)], rows, left=0)
 
 
+def pooled(records: list[Record]) -> list[tuple[Task, Found, int]]:
+    """Runs of the same length and rate, of whatever seeds, as one: its first task, what was found, how many seeds."""
+    groups: dict[tuple[Any, ...], list[Record]] = {}
+    for record in records:
+        key = (record.task.problem, record.found["iterations"], record.task["rate"])
+        groups.setdefault(key, []).append(record)
+    found = []
+    for of in groups.values():
+        curves = [record.found["curve"] for record in of]
+        curve = [joined(list(moments)) for moments in zip(*curves, strict=True)]
+        found.append((of[0].task, {**of[0].found, "curve": curve}, sum(record.task["seeds"] for record in of)))
+    return found
+
+
+def joined(moments: list[dict[str, Any]]) -> dict[str, Any]:
+    """The same moment of several runs: the numbers of all seeds, one after the other; seconds are added."""
+    one: dict[str, Any] = {"iteration": moments[0]["iteration"], "seconds": sum(each["seconds"] for each in moments)}
+    for method in moments[0]:
+        if method not in one:
+            one[method] = {
+                name: [value for each in moments for value in each[method][name]] for name in moments[0][method]
+            }
+    return one
+
+
 def report(results: Results, options: Namespace) -> Iterator[str]:
     yield "The paper: 30 trials; its number of iterations and first rate are not in its text."
-    for record in results.records:
-        key, found, task = record.task.problem, record.found, record.task
+    for task, found, seeds in pooled(results.records):
+        key = task.problem
         last, count = found["curve"][-1], found["iterations"]
-        epochs, each = count * BATCH / found["images"], 1000 * last["seconds"] / count
+        epochs = count * BATCH / found["images"]
         yield from ("", f"## {TITLES[key]}", "")
-        yield f"{task['seeds']} seeds side by side on {found['device']}, matrix products in {found['precision']}, first rate"
-        yield f"{task['rate']:g}. {count:,} iterations ({epochs:.0f} epochs) in {last['seconds']:.0f} s for"
-        yield f"all methods and seeds together, {each:.2f} ms each. Final test errors in %:"
+        yield f"{seeds} seeds on {found['device']}, matrix products in {found['precision']}, first rate {task['rate']:g}."
+        yield f"{count:,} iterations ({epochs:.0f} epochs) in {last['seconds']:.0f} s for all methods and seeds"
+        yield "together. Final test errors in %:"
         yield from ("", *finals(key, last), "")
         yield "Medians of the test error over time; λ_r, and how decided θ is (mean of max(θ, 1 − θ)):"
         yield from ("", *over_time(key, found["curve"]))

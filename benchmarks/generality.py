@@ -1,10 +1,11 @@
 """Is the GP ahead in every class of problems? Mean ranks after 25, 50, 100 and 200 evaluations, on two sets of problems.
 
     python -m benchmarks.generality --part development|validation [--methods xstar-gp,…] [--seeds 3] [--write]
+    python -m benchmarks.generality --part ablation [--seeds 10] [--processes 16] [--write]
 
 Constants are chosen on the development set (``harness/development.py``) and on no other. The validation set
 (``harness/validation.py``: COCO's bbob, bbob-noisy and bbob-mixint, IOHprofiler's PBO, tables kept aside) is for one run per
-claimed improvement.
+claimed improvement. The ablation changes one default of the GP at a time, on problems of both.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
 from benchmarks.harness.methods import LIBRARIES, METHODS
 from benchmarks.harness.records import Found, Task
 from benchmarks.harness.report import Results, mean_and_error, ranks, ratio, table
+from benchmarks.workloads import gp_ablation
+from xstar.space import Space
 
 OURS = "xstar-gp"
 USUAL = ("xstar-gp", "xstar-gp-before", "optuna-tpe", "nevergrad", "hyperopt", "cmaes", "xstar-random")
@@ -32,10 +35,10 @@ DIGITS = 6
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--methods", default=",".join(USUAL))
+    parser.add_argument("--methods", help=f"default: {','.join(USUAL)}; of the ablation all that it has")
     parser.add_argument("--problems", default="")
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--evaluations", type=int, default=max(COUNTS))
+    parser.add_argument("--seeds", type=int, help="default: 3, of the ablation 10")
+    parser.add_argument("--evaluations", type=int, help=f"default: {max(COUNTS)}, of the ablation 100")
 
 
 def kinds(which: str) -> Mapping[str, str]:
@@ -206,14 +209,54 @@ def report(which: str, results: Results, options: Namespace) -> Iterator[str]:
         yield from losses(results, count)
 
 
+# ---------------------------------------------------------------- one default at a time
+
+
+def ablation_tasks(options: Namespace) -> list[Task]:
+    """All methods on every other problem of each class of both sets."""
+    methods = chosen_from(options.methods, gp_ablation.CHANGES, "--methods")
+    found = []
+    for which in ("development", "validation"):
+        known = gp_ablation.sampled(kinds(which), lambda name, which=which: len(_space(which, name).parameters))
+        wanted = chosen_from(options.problems, known, "--problems") if options.problems else list(known)
+        found += [
+            Task.of(seed, problem, method, evaluations=options.evaluations, set=which)
+            for seed in range(options.seeds)
+            for problem in wanted
+            for method in methods
+            if gp_ablation.matters(method, known[problem])
+        ]
+    return found
+
+
+def _space(which: str, problem: str) -> Space:
+    return case_of(Task.of(0, problem, OURS, set=which)).space
+
+
+def ablation_report(results: Results, options: Namespace) -> Iterator[str]:
+    return gp_ablation.report(results, {which: kinds(which) for which in ("development", "validation")}, ranked)
+
+
+USUALLY = {"methods": ",".join(USUAL), "seeds": 3, "evaluations": max(COUNTS)}
 EXPERIMENT = Experiment(
     name="generality",
     title="The GP in every class of problems",
     result="generality.md",
     description=__doc__,
     parts={
-        which: Part(f"The {which} set", partial(tasks, which), run, partial(report, which), LIBRARIES)
-        for which in ("development", "validation")
+        **{
+            which: Part(f"The {which} set", partial(tasks, which), run, partial(report, which), LIBRARIES, USUALLY)
+            for which in ("development", "validation")
+        },
+        "ablation": Part(
+            "The defaults of the GP, one at a time",
+            ablation_tasks,
+            run,
+            ablation_report,
+            LIBRARIES,
+            {"methods": ",".join(gp_ablation.CHANGES), "seeds": 10, "evaluations": 100},
+            records="generality-ablation",
+        ),
     },
     arguments=arguments,
 )

@@ -1,13 +1,16 @@
 """First hitting times of the natural-gradient cores: the paper's Figures 1 and 4, and what it leaves as future work.
 
     python -m benchmarks.igo [--large] [--most 1000] [--functions OneMax] [--figures-only] [--runs 10] [--processes 1] [--write]
+                             [--minutes 9] [--kept DIR]
 
 OneMax and LeadingOnes with n from 10 to 1,000 (``--large``: 3,000), cGA with both steps, PBIL-λ and PBIL-ε; PBIL-λ with other
 α; OneMax over K values; OneMax under noise; PBIL in a study with many workers. A first hitting time is the number of calls of
 f until the optimum is drawn for the first time. A run ends without one after ``limit`` calls.
 
-All ``--runs`` of a cell of a table are one line of the records. LeadingOnes with n = 1,000 takes as long as everything else
-together, several times over: ``--most 300`` leaves out what is larger. ``--write`` draws results/igo-figure1-*.svg and
+All ``--runs`` of a cell of a table are one line of the records, except those of PBIL-λ on LeadingOnes from n = 1,000 on: a run
+of n = 3,000 takes several minutes of the processor, so each is a line of its own, and one that is not done after ``--minutes``
+leaves a file in ``--kept`` from which the next call goes on. The others are not run there with n = 3,000: from n = 300 on none
+of them arrives within ``limit``. ``--most 300`` leaves out what is larger. ``--write`` draws results/igo-figure1-*.svg and
 igo-figure4-*.svg, too. The peers are in ``benchmarks.igo_peers``.
 """
 
@@ -15,6 +18,7 @@ from __future__ import annotations
 
 import math
 import statistics
+import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -22,14 +26,17 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
+from benchmarks.harness.records import FOLDER as RECORDS
 from benchmarks.harness.records import Found, Task
 from benchmarks.harness.report import FOLDER, Results, table
 from benchmarks.workloads.hitting_times import (
     ALGORITHMS,
     FUNCTIONS,
     SEED,
+    BrokenOff,
     Times,
     check_lockstep,
+    continued,
     hit,
     limit,
     lockstep,
@@ -40,6 +47,8 @@ from xstar.igo import IGO, Bernoulli, Categorical
 from xstar.plots.svg import Series, line_chart
 
 SIZES, LARGE = (10, 30, 100, 300, 1000), (3000,)
+LONG = 1000
+"""From this n on, each run of PBIL-λ on LeadingOnes is a line of the records."""
 ALPHAS = (1.1, 1.25, 1.5, 2.0, 3.0)
 ALPHA_SIZES = (10, 30, 100, 300)
 WORKERS, CATEGORIES, NOISES = (1, 4, 16, 64), (2, 3, 5, 10), (0, 1, 3, 10)
@@ -53,6 +62,8 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--functions", default=",".join(FUNCTIONS), help="of Figures 1 and 4")
     parser.add_argument("--figures-only", action="store_true", help="Figures 1 and 4, nothing beyond the paper")
     parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--minutes", type=float, default=1e6, help="of this call, for runs that are lines of their own")
+    parser.add_argument("--kept", type=Path, default=RECORDS / "igo", help="where such runs are kept")
 
 
 def tasks(options: Namespace) -> list[Task]:
@@ -67,16 +78,39 @@ def tasks(options: Namespace) -> list[Task]:
     wanted += [task("noise", "OneMax", sd, name) for sd in NOISES for name in ALGORITHMS]
     if options.figures_only:
         wanted = []
+    options.until = time.time() + 60.0 * options.minutes
     for function in chosen_from(options.functions, FUNCTIONS, "--functions"):
         for n in sizes:
-            wanted += [task("figure 1", function, n, name) for name in reversed(ALGORITHMS)]
+            if function == "LeadingOnes" and n >= LONG:
+                wanted += [
+                    Task.of(one, function, "PBIL-λ", part="figure 1", n=n, runs=1) for one in range(options.runs)
+                ]
+                names = [name for name in reversed(ALGORITHMS) if name != "PBIL-λ" and n not in LARGE]
+            else:
+                names = list(reversed(ALGORITHMS))
+            wanted += [task("figure 1", function, n, name) for name in names]
             wanted += [task("figure 4", function, n, str(alpha)) for alpha in reversed(ALPHAS) if n in ALPHA_SIZES]
     return wanted
 
 
 def run(task: Task, options: Namespace) -> Found:
     """The calls of each run; None where it ended without the optimum."""
+    if task.seed != SEED:
+        return {"calls": [one_run(task, options)]}
     return {"calls": calls(task)}
+
+
+def one_run(task: Task, options: Namespace) -> int | None:
+    """A run that is a line of its own; it has the random numbers that it has among others."""
+    n, f = task["n"], FUNCTIONS[task.problem]
+    file = options.kept / f"{task.problem}-{n}-{task.seed}.json"
+    core, rng = IGO(Bernoulli(n), **ALGORITHMS[task.method](n)), np.random.default_rng((SEED, n, task.seed))
+    try:
+        found = continued(core, f, rng, limit(task.problem, n), file, lambda calls: time.time() > options.until)
+    except BrokenOff as broken:
+        raise SystemExit(f"{file.stem} has made {broken.args[0]:,} calls: call again to go on") from None
+    file.unlink(missing_ok=True)
+    return found
 
 
 def calls(task: Task) -> Times:
@@ -129,9 +163,10 @@ class Cells:
     """The runs of each cell, by part, function, n and method."""
 
     def __init__(self, results: Results) -> None:
-        self.found: dict[tuple[str, str, int, str], Times] = {
-            (r.task["part"], r.task.problem, r.task["n"], r.task.method): r.found["calls"] for r in results.records
-        }
+        self.found: dict[tuple[str, str, int, str], Times] = {}
+        for r in results.records:
+            key = (r.task["part"], r.task.problem, r.task["n"], r.task.method)
+            self.found[key] = [*self.found.get(key, []), *r.found["calls"]]
 
     def of(self, part: str, function: str, n: int, method: str) -> Times | None:
         return self.found.get((part, function, n, method))
@@ -162,7 +197,8 @@ def report(results: Results, options: Namespace) -> Iterator[str]:
             continue
         yield from (f"## {function} (Figure 1)", "", f"![{function}](igo-figure1-{function.lower()}.svg)", "")
         yield from cells.table("n", "figure 1", function, names, "{:,}")
-    yield from ("## Robustness to α (Figure 4)", "", "Median over that of the best α, PBIL-λ.", "")
+    if cells.sizes("figure 4"):
+        yield from ("## Robustness to α (Figure 4)", "", "Median over that of the best α, PBIL-λ.", "")
     for function in FUNCTIONS:
         rows: list[tuple[str, ...]] = []
         if not cells.sizes("figure 4", function):

@@ -7,25 +7,21 @@
 *Search.* The study of each search is kept in the folder ``--studies``, as ``xstar export`` writes it; one that is not done
 after ``--minutes`` goes on with the next call, and is put on record when it has its evaluations. ``nasbot`` is ours as it is,
 ``nasbot-otmann`` has the paper's kernel alone (no term over descriptive features), ``evolution`` and ``nasbot-random`` are the
-paper's EA and RAND. ``workloads/cifar_training.py`` says how a network is trained. *Winners.* The network each search ended
-with, trained for longer; beside it ResNet-18 and VGG-19 (with batch normalisation) of torchvision, made for images of 32
-pixels, by the same training.
+paper's EA and RAND, ``treebo`` its TreeBO: networks without branches. ``workloads/cifar_training.py`` says how a network is
+trained. *Winners.* The network each search ended with, trained for longer; beside it ResNet-18 and VGG-19 (with batch
+normalisation) of torchvision, made for images of 32 pixels, by the same training.
 
 A machine with a GPU needs no repository: name the commit in XSTAR_COMMIT, and the folder of ``cifar10`` in XSTAR_DATA.
 """
 
 from __future__ import annotations
 
-import json
 import statistics
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from threading import Event, Thread
 from typing import Any
 
 import xstar as xs
@@ -34,20 +30,20 @@ from benchmarks.harness.records import FOLDER, Found, Store, Task, best_after, i
 from benchmarks.harness.report import Results, row_of_cells, table
 from benchmarks.harness.run import Libraries
 from benchmarks.workloads import cifar_training as cifar
+from benchmarks.workloads import kept_search
 from xstar import nets
-from xstar.errors import UnknownStudy
-from xstar.inspect.exchange import export_events, import_events
 from xstar.problems import data
 from xstar.searchers.nasbot.searcher import NASBOT
 from xstar.trial import Trial
 
-METHODS = ("nasbot", "nasbot-otmann", "evolution", "nasbot-random")
+METHODS = ("nasbot", "nasbot-otmann", "evolution", "nasbot-random", "treebo")
 PLAIN = ("resnet-18", "vgg-19")
-KEEP = 30.0
-"""Seconds between two writings of a study that is under way."""
-SHORTEST = 30.0
-"""Seconds below which no search is taken up."""
-PAPER = {"nasbot": (0.1209, 0.0869), "evolution": (0.1411, 0.0915), "nasbot-random": (0.1342, 0.0914)}
+PAPER = {
+    "nasbot": (0.1209, 0.0869),
+    "evolution": (0.1411, 0.0915),
+    "nasbot-random": (0.1342, 0.0914),
+    "treebo": (0.1533, 0.1121),
+}
 """Test errors of the paper's Table 3: after 60,000 and, for the winners, 150,000 iterations of 32 images."""
 
 
@@ -77,65 +73,21 @@ def search_tasks(options: Namespace) -> list[Task]:
 
 def search(task: Task, options: Namespace) -> Found:
     """Bring one search to its end, or as far as the time allows."""
-    left = options.until - time.time()
-    if left < SHORTEST:
-        raise SystemExit("no time is left: call again")
-    name = f"{task.method}-{task.seed}"
-    with (
-        TemporaryDirectory() as folder,
-        kept(options.studies / f"{name}.jsonl", name, Path(folder) / "xstar.db") as storage,
-    ):
-        xs.minimize(
-            partial(cifar.objective, device=options.device, epochs=task["epochs"]),
-            xs.Space(net=cifar.domain()),
-            **({"searcher": NASBOT(describe=False)} if task.method == "nasbot-otmann" else {"method": task.method}),
-            metric="error",
-            trials=task["evaluations"],
-            seconds=left,
-            workers=task["workers"],
-            seed=task.seed,
-            study=name,
-            storage=storage,
-            progress=False,
-        )
-        study = xs.Study.open(name, storage)
-        done = [trial for trial in study.trials if trial.state.over]
-        if len(done) < task["evaluations"]:
-            raise SystemExit(f"{name} has {len(done)} of {task['evaluations']} evaluations: call again to go on")
-        return outcome(done, study.best)
-
-
-@contextmanager
-def kept(file: Path, name: str, storage: Path) -> Iterator[Path]:
-    """A storage with the study as it was left in the file, which has it as it is now every ``KEEP`` seconds and at the end.
-
-    A machine that is taken away in the middle of a call costs half a minute of a search, not all of it.
-    """
-    if file.exists():
-        import_events(file.read_text(encoding="utf-8").splitlines(), name, storage)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    ended = Event()
-
-    def keep() -> None:
-        while not ended.wait(KEEP):
-            with suppress(UnknownStudy):  # not begun yet
-                write(file, name, storage)
-
-    keeper = Thread(target=keep, daemon=True)
-    keeper.start()
-    try:
-        yield storage
-    finally:
-        ended.set()
-        keeper.join()
-        write(file, name, storage)
-
-
-def write(file: Path, name: str, storage: Path) -> None:
-    """The study as ``xstar export`` writes it; the file is whole at any moment."""
-    new = file.with_suffix(".new")
-    new.write_text("".join(f"{line}\n" for line in export_events(xs.Study.open(name, storage))), encoding="utf-8")
-    new.replace(file)
+    how: dict[str, Any] = {"method": task.method}
+    if task.method == "nasbot-otmann":
+        how = {"searcher": NASBOT(describe=False)}
+    done, best = kept_search.search(
+        partial(cifar.objective, device=options.device, epochs=task["epochs"]),
+        xs.Space(net=cifar.domain()),
+        options.studies / f"{task.method}-{task.seed}.jsonl",
+        options.until,
+        trials=task["evaluations"],
+        metric="error",
+        workers=task["workers"],
+        seed=task.seed,
+        **how,
+    )
+    return outcome(done, best)
 
 
 def outcome(done: list[Trial], best: Trial) -> Found:
@@ -166,17 +118,9 @@ def search_report(results: Results, options: Namespace) -> Iterator[str]:
     heads = ["method", "seeds", *(f"best of {count}" for count in counts), "test", "paper's test"]
     yield from ("", *table(heads, lines))
     ended = {f"{method}-{record.task.seed}" for method, of in runs.items() for record in of}
-    if begun := [under_way(file) for file in sorted(options.studies.glob("*.jsonl")) if file.stem not in ended]:
+    if begun := kept_search.under_way(options.studies, ended, "error"):
         yield from ("", "Searches that are under way:", "")
         yield from table(["search", "evaluations", "best so far", "its test error"], begun)
-
-
-def under_way(file: Path) -> tuple[str, ...]:
-    """A study that was not brought to its end, as far as it is."""
-    events = [json.loads(line)["event"] for line in file.read_text(encoding="utf-8").splitlines()]
-    found = [event["metrics"] for event in events if "metrics" in event]
-    best = min(found, key=lambda metrics: float(metrics["error"]))
-    return file.stem, str(len(found)), f"{best['error']:.4f}", f"{best['test']:.4f}"
 
 
 # ---------------------------------------------------------------- winners

@@ -40,7 +40,7 @@ from xstar import problems
 from xstar.problems import Problem
 from xstar.searchers import GP, Searcher
 from xstar.searchers.auto import Auto
-from xstar.searchers.gp.settings import BEFORE, BEFORE_EXHAUSTION
+from xstar.searchers.gp.settings import BEFORE, BEFORE_EXHAUSTION, BEFORE_STEPS
 from xstar.space import Config, Space
 
 
@@ -106,6 +106,10 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "xstar-gp-inexact": {"exact": False},
     "xstar-gp-repeats-inexact": {"exhausted": 0.0, "exact": False},
     "xstar-gp-bold": {"cautious": False},
+    "xstar-gp-probable": {"safe": 0.5},
+    "xstar-gp-spread": {"design": "sobol"},
+    "xstar-gp-independent": {"lengths": "independent"},
+    "xstar-gp-before-steps": dict(BEFORE_STEPS),
     "xstar-gp-repeats-inexact-bold": dict(BEFORE_EXHAUSTION),
     "xstar-gp-product": {"structure": "product"},
     "xstar-gp-additive": {"structure": "additive"},

@@ -124,6 +124,11 @@ class Earlier:
 Source = OnRecord | Earlier
 
 
+def newest(records: OnRecord, before: Earlier) -> Source:
+    """The runs on record, or where there are none the table made before."""
+    return records if records.found else before
+
+
 def cell(source: Source, row: str, column: str) -> float:
     """The first number of a cell, in the first table that has that row; a row is known by its first cells.
 

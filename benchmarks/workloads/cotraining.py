@@ -103,8 +103,10 @@ METHODS = {
 class Experiment:
     """All replicas of one experiment, method by method, seed by seed: replica k S + s."""
 
-    def __init__(self, net: Any, data: dict[str, Tensor], seeds: int, rate: float, device: torch.device) -> None:
-        self.net, self.data, self.seeds, self.rate, self.device = net, data, seeds, rate, device
+    def __init__(
+        self, net: Any, data: dict[str, Tensor], seeds: int, rate: float, device: torch.device, first: int = 0
+    ) -> None:
+        self.net, self.data, self.seeds, self.rate, self.device, self.first = net, data, seeds, rate, device, first
         self.methods = METHODS[net.key]
         self.replicas, n = len(self.methods) * seeds, net.bits
         shapes = [
@@ -137,7 +139,7 @@ class Experiment:
     def reset(self) -> None:
         """Everything to its beginning, in place: a captured graph keeps its addresses."""
         for seed in range(self.seeds):
-            rng = torch.Generator().manual_seed(seed)
+            rng = torch.Generator().manual_seed(self.first + seed)
             views = self._per_replica([param.detach() for param in self.params])
             for view, shape, fan in zip(views, self.net.shapes, self.net.fans, strict=True):
                 made = torch.randn(shape, generator=rng) / math.sqrt(fan) if fan else torch.zeros(shape)
@@ -146,10 +148,10 @@ class Experiment:
             speed.zero_()
         self.lr.fill_(self.rate)
         self.pairs.reset()
-        self.shuffler = torch.Generator(self.device).manual_seed(1)
-        torch.manual_seed(2)
+        self.shuffler = torch.Generator(self.device).manual_seed(1 + 1000 * self.first)
+        torch.manual_seed(2 + 1000 * self.first)
         self.cores = [IGO(Bernoulli(self.net.bits)) for _ in range(self.seeds)]
-        self.rngs = [np.random.default_rng([3, seed]) for seed in range(self.seeds)]
+        self.rngs = [np.random.default_rng([3, self.first + seed]) for seed in range(self.seeds)]
         self.points: list[Any] = [None] * self.seeds
         self.left = [0] * self.seeds
         for seed in range(self.seeds):
@@ -222,12 +224,19 @@ class Experiment:
             factor = (CLIP / squares.sqrt().clamp(min=1e-12)).clamp(max=1.0)
             for own in owns:
                 own.mul_(factor.view(-1, *[1] * (own.dim() - 1)))
-        torch._foreach_add_(grads, params, alpha=DECAY)
-        torch._foreach_mul_(self.speed, MOMENTUM)
-        torch._foreach_add_(self.speed, grads)
-        torch._foreach_add_(grads, self.speed, alpha=MOMENTUM)
-        torch._foreach_mul_(grads, -self.lr)
-        torch._foreach_add_(params, grads)
+        # One kernel that reads three arrays and writes two; as six operations of ``_foreach_`` it moved 17, most of a step.
+        torch._fused_sgd_(
+            params,
+            [grad.contiguous() for grad in grads],
+            self.speed,
+            weight_decay=DECAY,
+            momentum=MOMENTUM,
+            lr=self.lr,
+            dampening=0.0,
+            nesterov=True,
+            maximize=False,
+            is_first_step=False,
+        )
 
     def capture(self) -> None:
         """The step as a CUDA graph. Leaves the state as after ``reset``."""

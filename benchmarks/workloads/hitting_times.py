@@ -6,7 +6,9 @@ Runs of two points per generation are simulated side by side (``lockstep``): Pyt
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -49,9 +51,18 @@ def limit(function: str, n: int) -> int:
     return 40 * n * n if n <= 100 else 6 * n * n if n <= 300 else 3 * n * n
 
 
-def hit(core: IGO, f: Callable[[np.ndarray], np.ndarray], rng: np.random.Generator, most: int) -> int | None:
-    """The number of calls until f is 0 for the first time."""
-    calls = 0
+def hit(
+    core: IGO,
+    f: Callable[[np.ndarray], np.ndarray],
+    rng: np.random.Generator,
+    most: int,
+    calls: int = 0,
+    until: Callable[[int], bool] = lambda calls: False,
+) -> int | None:
+    """The number of calls until f is 0 for the first time.
+
+    ``calls`` of them were made before; ``until`` is asked after each generation whether to break off (``BrokenOff``).
+    """
     while calls < most:
         points = core.sample(core.samples, rng)
         losses = f(points)
@@ -59,7 +70,35 @@ def hit(core: IGO, f: Callable[[np.ndarray], np.ndarray], rng: np.random.Generat
             return calls + int(losses.argmin()) + 1
         core.update(points, losses)
         calls += len(points)
+        if until(calls):
+            raise BrokenOff(calls)
     return None
+
+
+class BrokenOff(Exception):
+    """The time is over before the run is; carries the calls it made."""
+
+
+def continued(
+    core: IGO,
+    f: Callable[[np.ndarray], np.ndarray],
+    rng: np.random.Generator,
+    most: int,
+    file: Path,
+    until: Callable[[int], bool],
+) -> int | None:
+    """``hit`` that goes on from the file, number by number, and leaves one where it is broken off."""
+    calls = 0
+    if file.exists():
+        kept = json.loads(file.read_text(encoding="utf-8"))
+        core, calls, rng.bit_generator.state = IGO.load(kept["core"]), kept["calls"], kept["rng"]
+    try:
+        return hit(core, f, rng, most, calls, until)
+    except BrokenOff as broken:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        state = {"calls": broken.args[0], "core": core.dump(), "rng": rng.bit_generator.state}
+        file.write_text(json.dumps(state), encoding="utf-8")
+        raise
 
 
 def lockstep(n: int, f: Callable[[np.ndarray], np.ndarray], setting: dict[str, Any], runs: int, most: int) -> Times:

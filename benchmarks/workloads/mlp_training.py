@@ -53,7 +53,9 @@ class Split(NamedTuple):
 
 
 @lru_cache(maxsize=2)
-def split_of(problem: str, seed: int) -> Split:
+def split_of(
+    problem: str, seed: int, rows: int | None = TRAINING["rows"], valid: int | None = TRAINING["valid"]
+) -> Split:
     """60, 20 and 20 % of the rows in an order that the seed gives, cut to the settings; scaled by the training rows."""
     import torch
 
@@ -61,7 +63,7 @@ def split_of(problem: str, seed: int) -> Split:
         x, y = file["data"][:, file["feature_index"]], file["data"][:, file["target_index"]].reshape(-1, 1)
     order = np.random.default_rng(seed).permutation(len(x))
     first, second = int(0.6 * len(x)), int(0.8 * len(x))
-    parts = order[:first][: TRAINING["rows"]], order[first:second][: TRAINING["valid"]], order[second:]
+    parts = order[:first][:rows], order[first:second][:valid], order[second:]
 
     def scaled(values: Any) -> list[Any]:
         fit = values[parts[0]]

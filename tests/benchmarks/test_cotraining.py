@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 from benchmarks import cotrain
 from benchmarks.harness import machine
 from benchmarks.harness.experiment import main
-from benchmarks.harness.records import Store
+from benchmarks.harness.records import Record, Store, Task
 
 torch = pytest.importorskip("torch")
 
@@ -63,6 +63,42 @@ def test_a_long_run_of_the_benchmark_goes_on_exactly_from_its_file(
     assert float(part.lr) == float(whole.lr) == pytest.approx(0.05 * 0.01)
 
 
+@pytest.mark.parametrize("which", ["Layers", "Activations"])
+def test_a_compact_checkpoint_keeps_all_but_the_momentum(
+    which: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state, "PART", 1000)
+    first, file = small(which), tmp_path / "run.pt"
+    first.advance(7)
+    state.save(first, file, compact=True)
+    assert len(list(tmp_path.glob("run.*.pt"))) == -(-sum(param.numel() for param in first.params) // 1000)
+    second = small(which)
+    state.load(second, file)
+    assert second.done == 7
+    for ours, theirs in zip(second.params, first.params, strict=True):
+        assert_array_equal(ours.detach().numpy(), theirs.detach().half().float().numpy())
+    for ours, theirs, left in zip(second.points, first.points, first.left, strict=True):
+        assert_array_equal(ours, theirs)
+        assert ours.dtype == theirs.dtype
+        assert left <= len(ours)
+    assert torch.equal(second.queue[:, : len(second.points[0])], first.queue[:, : len(first.points[0])])
+    assert not any(speed.any() for speed in second.speed)
+    assert_array_equal(second.pairs.theta.numpy(), first.pairs.theta.numpy())
+    second.advance(3)
+    assert second.done == 10
+
+
+def test_runs_of_other_seeds_have_other_weights_and_those_of_the_same_do_not() -> None:
+    data = small("Layers").data
+
+    def made(seeds: int, first: int) -> Any:
+        return cotraining.Experiment(cotraining.Layers(6), data, seeds, 0.05, torch.device("cpu"), first)
+
+    both, later = made(2, 0), made(1, 1)
+    assert torch.equal(both.params[0][1], later.params[0][0])
+    assert not torch.equal(both.params[0][0], later.params[0][0])
+
+
 def without_times(curve: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{name: value for name, value in taken.items() if name != "seconds"} for taken in curve]
 
@@ -87,3 +123,29 @@ def test_the_command_goes_on_from_call_to_call(
     (record,) = Store(tmp_path / "cotrain.jsonl").read().values()
     assert record.found["iterations"] == record.found["curve"][-1]["iteration"] == 6
     capsys.readouterr()
+
+
+def test_a_step_of_the_weights_is_nesterovs() -> None:
+    experiment = small("Activations")
+    before = [param.detach().clone() for param in experiment.params]
+    experiment.speed = [torch.rand_like(param) for param in before]
+    speed = [each.clone() for each in experiment.speed]
+    grads = [torch.rand_like(param) for param in before]
+    experiment._descend([grad.clone() for grad in grads])
+    for param, was, v, grad in zip(experiment.params, before, speed, grads, strict=True):
+        g = grad + cotraining.DECAY * was
+        v = cotraining.MOMENTUM * v + g
+        torch.testing.assert_close(param.detach(), was - 0.05 * (g + cotraining.MOMENTUM * v))
+
+
+def test_runs_of_other_seeds_are_told_as_one() -> None:
+    def run(first: int, seeds: int, iterations: int, error: float) -> Record:
+        task = Task.of(first, "layers", "side by side", seeds=seeds, rate=0.01, iterations=iterations)
+        moment = {"iteration": iterations, "seconds": 10.0, "cGA": {"error": [error] * seeds, "ones": [1] * seeds}}
+        return Record(task, {"iterations": iterations, "curve": [moment]}, {})
+
+    one, other = cotrain.pooled([run(0, 2, 50, 1.0), run(0, 1, 90, 3.0), run(2, 1, 50, 2.0)])
+    assert (one[2], other[2]) == (3, 1)
+    assert one[1]["curve"][-1]["cGA"] == {"error": [1.0, 1.0, 2.0], "ones": [1, 1, 1]}
+    assert one[1]["curve"][-1]["seconds"] == 20.0
+    assert other[1]["curve"][-1]["cGA"]["error"] == [3.0]

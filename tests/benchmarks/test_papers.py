@@ -11,7 +11,7 @@ from benchmarks.harness import records, report
 from benchmarks.harness.records import Record, Store, Task
 from benchmarks.papers import drawings, findings, nasbot, page
 from benchmarks.papers.entry import BETTER, EQUAL, WORSE, Entry, claim, compare
-from benchmarks.papers.sources import Earlier, OnRecord, cell, first_table, named, tables
+from benchmarks.papers.sources import Earlier, OnRecord, cell, first_table, named, newest, tables
 
 DOCS = Path(__file__).parents[2] / "docs"
 MADE = {"commit": "abc1234", "machine": "2 cores", "versions": {"xstar": "0.1"}}
@@ -75,6 +75,15 @@ def test_records_are_told_with_their_commit_and_seeds(tmp_path: Path, monkeypatc
     assert "abc1234" in source.about()
     assert source.command == "python -m benchmarks.quality --write"
     assert OnRecord("quality", "search", of=lambda task: task.problem == "other").found == []
+
+
+def test_records_stand_before_the_table_made_before_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "FOLDER", tmp_path)
+    before = Earlier("old.md", "A", "c")
+    assert newest(OnRecord("quality", "search"), before) is before
+    Store(tmp_path / "quality.jsonl").append(Record(Task.of(0, "branin", "xstar-random", evaluations=5), {}, MADE))
+    after = OnRecord("quality", "search")
+    assert newest(after, before) is after
 
 
 def test_what_is_not_run_says_so_with_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

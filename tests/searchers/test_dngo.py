@@ -462,7 +462,7 @@ def test_distance_from_what_runs() -> None:
 def test_auto_changes_at_a_count_and_says_so() -> None:
     study = xs.Study(SQUARE, searcher=Auto(switch=8), seed=1)
     origins = [trial.origin for trial in run(study, 12)]
-    assert origins[4].startswith("auto: gp: initial 5")
+    assert origins[2].startswith("auto: gp: initial 3")
     assert re.match(r"auto: gp: log EI .*, n=7", origins[7])
     assert re.match(r"auto: dngo: log EI .*, n=8, trained on 8", origins[8])
 

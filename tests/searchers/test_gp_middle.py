@@ -38,7 +38,7 @@ def test_numbers_are_at_the_median_and_conditions_hold() -> None:
 
 
 def test_the_second_trial_is_a_sobol_point() -> None:
-    study = xs.Study(SPACE, searcher=GP(), seed=3)
+    study = xs.Study(SPACE, searcher=GP(design="sobol"), seed=3)
     trials = [study.ask() for _ in range(3)]
     assert [trial.origin for trial in trials[1:] if trial] == [
         "gp: initial 2, sobol: point 1",

@@ -134,8 +134,15 @@ def _noisy_factor(K: Array, noise: float) -> Array | None:
 
 
 def _priors(priors: Sequence[Prior], theta: Array) -> tuple[float, Array]:
-    z = np.array([(value - prior.centre) / prior.spread for value, prior in zip(theta, priors, strict=True)])
-    return -0.5 * float(z @ z), -z / np.array([prior.spread for prior in priors])
+    """Return log p(theta), up to a constant, and its gradient."""
+    spread = np.array([prior.spread for prior in priors])
+    z = (theta - [prior.centre for prior in priors]) / spread
+    weighed = z.copy()
+    for prior in {prior for prior in priors if prior.shared}:
+        # (s²I + g²11ᵀ)⁻¹ = (I - 11ᵀ g²/(s² + kg²))/s², with s the own and g the shared deviation of k hyperparameters
+        own = np.array([each == prior for each in priors])
+        weighed[own] -= prior.shared**2 / (prior.spread**2 + own.sum() * prior.shared**2) * z[own].sum()
+    return -0.5 * float(z @ weighed), -weighed / spread
 
 
 # ---------------------------------------------------------------- the fit

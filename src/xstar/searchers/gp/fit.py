@@ -30,14 +30,14 @@ from xstar.models.kernels import Array
 from xstar.models.prediction import Prediction, normal_draws
 from xstar.models.standardise import Targets
 from xstar.models.subset import choose
-from xstar.models.surrogate import EXACT, Plain, Surrogate, at_full_budget, over_budgets
+from xstar.models.surrogate import EXACT, LENGTH, SHARED_LENGTH, Plain, Prior, Surrogate, at_full_budget, over_budgets
 from xstar.searchers.gp.settings import GPSettings
 from xstar.searchers.gp.structure import Data, structured
 from xstar.searchers.model_based.beliefs import COMPARED, believed, trusted
 from xstar.searchers.model_based.columns import of_cube, of_positions
 from xstar.searchers.model_based.exhaustion import confirmed_noise
 from xstar.searchers.model_based.learner import BAD, PROMISING, UNFINISHED, Known, Learned, Learner
-from xstar.searchers.model_based.outcomes import feasible_places
+from xstar.searchers.model_based.observations import feasible_places
 from xstar.searchers.model_based.prior_design import has_priors
 from xstar.searchers.model_based.schedule import last_full_refit, last_refit
 from xstar.searchers.model_based.sources import Shift, SourceMeans, shifted
@@ -174,8 +174,8 @@ class GPLearner(Learner):
         return every > 0 and len(self.history.trials) % every == 0
 
     @property
-    def cautious(self) -> bool:
-        return self.settings.cautious
+    def safe(self) -> float:
+        return self.settings.safe if self.settings.cautious else 0.0
 
     def log_exhausted(self, known: Known) -> float:
         share, data = self.settings.exhausted, self.data
@@ -220,9 +220,10 @@ class GPLearner(Learner):
             last = last_full_refit(data.count, data.budget == history.levels[-1])
         sources = SourceMeans.of(history, data)
         given = Data(self.inputs(data.X, data.budget).copy(), data.loss, data.budget, self._spread, sources)
-        surrogate = self._surrogate()
-        if isinstance(surrogate, Plain) and self._own_terms_are_possible:
-            surrogate = structured(history, self._key("structure"), surrogate, of_cube(data), given, self.settings)
+        surrogate, compared = self._surrogate(self._length), self._surrogate(LENGTH)
+        if isinstance(surrogate, Plain) and isinstance(compared, Plain) and self._own_terms_are_possible:
+            key = self._key("structure")
+            surrogate = structured(history, key, surrogate, compared, of_cube(data), given, self.settings)
         return fitted(history, self._key("loss"), surrogate, last, given, self.settings)
 
     @property
@@ -233,14 +234,20 @@ class GPLearner(Learner):
         width = self.data.width
         return np.hstack([self.data.positions(X[:, :width]), X[:, width:]])
 
-    def _surrogate(self) -> Surrogate:
+    @property
+    def _length(self) -> Prior:
+        """The prior of the length scales of numbers."""
+        numbers = bool(self.data.cube.numeric.all()) and not self.data.networks
+        return SHARED_LENGTH if self.settings.lengths == "shared" and numbers else LENGTH
+
+    def _surrogate(self, length: Prior) -> Surrogate:
         settings = self.settings
         networks = network_kernels(self.data, self.architectures, settings.shape)
         inputs = replace(of_cube(self.data), networks=networks)
         if self.over_budgets:
             return over_budgets(inputs, settings.surrogate, shape=settings.shape, warp=settings.warp)
         least = EXACT if settings.exact and not self.data.networks else None
-        return at_full_budget(inputs, shape=settings.shape, warp=settings.warp, least_noise=least)
+        return at_full_budget(inputs, shape=settings.shape, warp=settings.warp, least_noise=least, length=length)
 
     @cached_property
     def _seen(self) -> NDArray[np.intp]:

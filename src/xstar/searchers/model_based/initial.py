@@ -15,6 +15,7 @@ from xstar.nets.catalogue import is_of_networks
 from xstar.searchers.base import at_random, exhausted
 from xstar.searchers.model_based.observations import Observations
 from xstar.searchers.model_based.prior_design import has_priors, next_trial, trials_of_design
+from xstar.searchers.model_based.steps import MOST_PARAMETERS, next_step, trials_of_steps
 from xstar.searchers.mutation import first_design, initial_trial
 from xstar.space import Constant, Float, Int, Ordinal, Space
 from xstar.space.cube import cube_of
@@ -42,6 +43,9 @@ class Design:
     ``LEAST_WITH_NETWORKS``."""
     middle: bool = False
     """Whether the first trial is the middle of the space, at the full budget and where all parameters are numbers."""
+    steps: bool = False
+    """Whether the trials after the middle are steps of one parameter each (``steps.py``): as many as there are parameters, if
+    these are at most ``MOST_PARAMETERS`` and have no priors."""
     in_numbers: bool = False
     """Whether the surrogate represents networks by their index, or by their descriptive features."""
     doubts: bool = False
@@ -74,7 +78,8 @@ def before_models(
     started = len(history.trials)
     known = data.count + len(data.failed)
     doubts = design.doubts and has_priors(history.space)
-    count = design.initial or _initial(history, data)
+    steps = design.steps and _has_steps(history, data)
+    count = design.initial or (trials_of_steps(data.cube.width) if steps else _initial(history, data))
     if doubts and design.initial is None and started < count:
         count = trials_of_design(history, data, count)
     if started < count or known < 2 or not data.width:
@@ -82,6 +87,8 @@ def before_models(
         begins = started == 0 and not doubts and isinstance(drawn, Suggestion)
         if begins and design.middle and _has_middle(history, data):
             drawn = Suggestion(middle(history.space), "the middle of the space")
+        elif steps and started:
+            drawn = next_step(history, data, rng) or drawn
         return initial_trial(design.method, drawn, started)
     return data
 
@@ -93,6 +100,11 @@ def _has_middle(history: History, data: Observations) -> bool:
     searches and higher in 14 (7 problems with options of ``benchmarks/generality.py``, 4 seeds).
     """
     return len(history.levels) <= 1 and not history.brought and not data.networks and bool(data.cube.numeric.all())
+
+
+def _has_steps(history: History, data: Observations) -> bool:
+    many = data.cube.width > MOST_PARAMETERS
+    return not many and bool(data.cube.width) and _has_middle(history, data) and not has_priors(history.space)
 
 
 def middle(space: Space) -> Config:

@@ -36,8 +36,8 @@ from xstar.journal import History
 from xstar.models.kernels import Array
 from xstar.models.standardise import Targets
 from xstar.searchers.model_based.networks import on_positions
-from xstar.searchers.model_based.observations import Observations
-from xstar.searchers.model_based.outcomes import Failures, Outcomes, aims, feasible_places
+from xstar.searchers.model_based.observations import Observations, feasible_places
+from xstar.searchers.model_based.outcomes import Failures, Outcomes, aims
 from xstar.trial import Trial
 
 PROMISING = 10
@@ -121,9 +121,9 @@ class Learner(ABC):
         return len(self.history.trials) % 4 == 0
 
     @property
-    def cautious(self) -> bool:
-        """Whether to suggest what would probably fail only where all that was compared would."""
-        return False
+    def safe(self) -> float:
+        """The probability of a value from which on a suggestion is preferred to others; 0: whatever it is."""
+        return 0.0
 
     def log_exhausted(self, known: Known) -> float:
         """Return the logarithm of the expected improvement below which a place is exhausted (``exhaustion.py``)."""

@@ -187,3 +187,13 @@ def constraint_metrics(history: History, number: int, budget: int) -> list[float
     reading = next(each for each in reversed(history.trials[number].reports) if each.budget == budget)
     found = [reading.metrics.get(name, math.nan) for name in bounds]
     return found if all(map(math.isfinite, found)) else None
+
+
+def feasible_places(history: History, data: Observations, places: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the observations that may be the incumbent: their trial is feasible and did not fail later."""
+    if data.failed:
+        places = places[[number not in data.has_failed for number in data.trial[places].tolist()]]
+    if history.created.constraints:
+        metrics = [data.evaluated[number] for number in data.trial[places].tolist()]
+        places = places[[values is not None and within(history, values) for values in metrics]]
+    return places

@@ -8,13 +8,12 @@ from functools import cached_property
 from itertools import islice
 
 import numpy as np
-from numpy.typing import NDArray
 
 from xstar.core.table import Table
 from xstar.journal import History
 from xstar.models.feasibility import LENGTHS, Feasibility
 from xstar.searchers.model_based.columns import of_positions
-from xstar.searchers.model_based.observations import Array, Observations, within
+from xstar.searchers.model_based.observations import Array, Observations
 from xstar.searchers.model_based.schedule import last_refit
 from xstar.trial import State, Trial
 
@@ -54,16 +53,6 @@ class Outcomes:
             values = np.array([data.evaluated[number] for number in measured])
             values = values.reshape(len(measured), len(history.created.constraints))
             self.measured.append(np.hstack([data.rows(history.trials[number] for number in measured), values]))
-
-
-def feasible_places(history: History, data: Observations, places: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the observations that may be the incumbent: their trial is feasible and did not fail later."""
-    if data.failed:
-        places = places[[number not in data.has_failed for number in data.trial[places].tolist()]]
-    if history.created.constraints:
-        metrics = [data.evaluated[number] for number in data.trial[places].tolist()]
-        places = places[[values is not None and within(history, values) for values in metrics]]
-    return places
 
 
 # ---------------------------------------------------------------- the feasibility classifier

@@ -29,8 +29,7 @@ from xstar.models.kernels import Array
 from xstar.models.parzen import Parzen
 from xstar.nets.describe import describe
 from xstar.searchers.base import at_random
-from xstar.searchers.model_based.observations import Observations
-from xstar.searchers.model_based.outcomes import feasible_places
+from xstar.searchers.model_based.observations import Observations, feasible_places
 from xstar.searchers.mutation import is_active
 from xstar.space.axes import Axes, Points, axes_of
 from xstar.trial import Config, Done, Origin, Suggestion

@@ -1,0 +1,45 @@
+"""Errors of the GPU itself, which are nobody's result: the trial is run again, in a new process.
+
+A server for shared GPUs (MPS) that was not ready once made 31 of 60 networks fail at their first line, and the search took them
+for networks that cannot be trained.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+MACHINE = re.compile(
+    r"CUDA error|CUDA-capable|CUDA driver|No CUDA GPUs|cudaErr|CUBLAS_STATUS_NOT_INITIALIZED|\bMPS\b|NVML"
+)
+"""What such errors say. A network that needs too much memory says otherwise, and is a failure of its own."""
+PAUSE = 5.0
+"""Seconds before the process ends, so that a device that is not ready is not asked all the time."""
+RETRIES = 20
+"""How often a search shall run a trial again whose process ended: `retries` of `xs.minimize`."""
+
+
+def of_the_machine(text: str | None) -> bool:
+    """Whether an error is the device's and not that of what was trained."""
+    return text is not None and MACHINE.search(text) is not None
+
+
+@contextmanager
+def device_errors() -> Iterator[None]:
+    """Around what a worker process trains: an error of the device ends the process.
+
+    After such an error a process cannot use the device any more. A trial whose process ended is lost, not failed: it is run
+    again (``RETRIES``).
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if not of_the_machine(str(error)):
+            raise
+        print(f"the device failed, the trial is run again: {error}", file=sys.stderr, flush=True)
+        time.sleep(PAUSE)
+        os._exit(os.EX_TEMPFAIL)

@@ -1,0 +1,123 @@
+"""One default of the GP changed at a time: on which problems that is run, and what is told of it."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from benchmarks.harness.records import Found, Record
+from benchmarks.harness.report import Results, mean_and_error, table
+
+OURS = "xstar-gp"
+CHANGES = {
+    "xstar-gp": "",
+    "xstar-gp-before-steps": 'the three below: `design="sobol"`, `lengths="independent"`, `safe=0.5`',
+    "xstar-gp-spread": 'Sobol points after the middle (`design="sobol"`)',
+    "xstar-gp-independent": 'length scales without a factor in common (`lengths="independent"`)',
+    "xstar-gp-probable": "probably feasible is safe (`safe=0.5`)",
+    "xstar-gp-bold": "no order by feasibility (`cautious=False`)",
+    "xstar-gp-sobol": "not the middle first (`middle=False`)",
+    "xstar-gp-plain": "no exploring (`explore_every=0`)",
+    "xstar-gp-explore8": "exploring half as often (`explore_every=8`)",
+    "xstar-gp-product": 'the product kernel alone (`structure="product"`)',
+    "xstar-gp-additive": 'always terms of single parameters (`structure="additive"`)',
+    "xstar-gp-repeats": "exhausted places are not left (`exhausted=0`)",
+    "xstar-gp-inexact": "noise of at least 10⁻⁶ (`exact=False`)",
+    "xstar-gp-not-straightened": "losses are not transformed (`straighten=False`)",
+}
+"""What each method changes."""
+WHERE_TRIALS_FAIL = ("xstar-gp-probable", "xstar-gp-bold")
+COUNTS = (25, 50, 100)
+MOST_PARAMETERS = 20
+
+
+def sampled(kinds: Mapping[str, str], parameters: Callable[[str], int]) -> dict[str, str]:
+    """Every other problem of each class, but all where trials fail: those of at most 20 parameters, without tables.
+
+    >>> sampled({"a": "low", "b": "low", "c": "failing", "d": "failing", "e": "tables"}, lambda name: 3)
+    {'a': 'low', 'c': 'failing', 'd': 'failing'}
+    """
+    found: dict[str, str] = {}
+    for kind in dict.fromkeys(kinds.values()):
+        own = [name for name, each in kinds.items() if each == kind]
+        if kind == "tables":  # they are not everywhere
+            continue
+        own = [name for name in own if parameters(name) <= MOST_PARAMETERS]
+        found |= dict.fromkeys(own if kind == "failing" else own[::2], kind)
+    return found
+
+
+def matters(method: str, kind: str) -> bool:
+    """Whether a method may differ from ours on problems of a class."""
+    return kind == "failing" or method not in WHERE_TRIALS_FAIL
+
+
+Ranked = Callable[[Mapping[str, Found], Sequence[str], int], list[float]]
+
+
+def report(results: Results, kinds: Mapping[str, Mapping[str, str]], ranked: Ranked) -> Iterator[str]:
+    """Ours beside each change, then the same for each class of problems."""
+    seeds = len({record.task.seed for record in results.of(method=OURS)})
+    yield f"{seeds} seeds, {max(COUNTS)} evaluations. Every other problem of each class with at most {MOST_PARAMETERS}"
+    yield "parameters, all where trials fail, no tables. Cells: searches in which today's defaults ended lower–higher than with"
+    yield "the change; in brackets the difference as a share of the searches, averaged over problems, ± its standard error. A"
+    yield "default has support where it is above 0."
+    heads = [f"{which} {count}" for which in kinds for count in COUNTS]
+    rows = []
+    for method, text in CHANGES.items():
+        if method == OURS or not results.of(method=method):
+            continue
+        cells = [_cell(results, method, which, count, ranked) for which in kinds for count in COUNTS]
+        rows.append((text, *cells, _time(results, method)))
+    yield from ("", *table(["with this change", *heads, "its time over ours"], rows))
+    for which, known in kinds.items():
+        yield from ("", f"### Each class of the {which} set after {max(COUNTS)} evaluations", "")
+        yield from _classes(results, which, known, ranked)
+
+
+def _classes(results: Results, which: str, known: Mapping[str, str], ranked: Ranked) -> Iterator[str]:
+    classes = dict.fromkeys(known[record.task.problem] for record in results.of() if record.task["set"] == which)
+    rows = []
+    for method, text in CHANGES.items():
+        if method != OURS and results.of(method=method):
+            found = [_won(results, method, which, max(COUNTS), ranked, known, kind) for kind in classes]
+            rows.append((text, *(f"{won}–{lost}" if won + lost else "–" for won, lost in found)))
+    yield from table(["with this change", *classes], rows)
+
+
+def _pairs(results: Results, method: str, which: str) -> list[tuple[Record, Record]]:
+    ours = {(r.task.problem, r.task.seed): r for r in results.of(method=OURS) if r.task["set"] == which}
+    theirs = [r for r in results.of(method=method) if r.task["set"] == which]
+    return [(ours[key], r) for r in theirs if (key := (r.task.problem, r.task.seed)) in ours]
+
+
+def _signs(results: Results, method: str, which: str, count: int, ranked: Ranked) -> dict[str, list[int]]:
+    """Problem → 1 for each search in which ours is lower, -1 where it is higher."""
+    made: dict[str, list[int]] = {}
+    for mine, other in _pairs(results, method, which):
+        a, b = ranked({OURS: mine.found, method: other.found}, (OURS, method), count)
+        made.setdefault(mine.task.problem, []).append((a < b) - (a > b))
+    return made
+
+
+def _won(
+    results: Results, method: str, which: str, count: int, ranked: Ranked, known: Mapping[str, str], kind: str
+) -> tuple[int, int]:
+    signs = _signs(results, method, which, count, ranked)
+    own = [sign for problem, found in signs.items() if known[problem] == kind for sign in found]
+    return own.count(1), own.count(-1)
+
+
+def _cell(results: Results, method: str, which: str, count: int, ranked: Ranked) -> str:
+    signs = _signs(results, method, which, count, ranked)
+    if not signs:
+        return "–"
+    every = [sign for found in signs.values() for sign in found]
+    mean, error = mean_and_error([statistics.mean(found) for found in signs.values()])
+    return f"{every.count(1)}–{every.count(-1)} ({mean:+.2f} ± {error:.2f})"
+
+
+def _time(results: Results, method: str) -> str:
+    pairs = [pair for which in ("development", "validation") for pair in _pairs(results, method, which)]
+    mine, other = (statistics.mean(pair[place].found["processor"] for pair in pairs) for place in (0, 1))
+    return f"{other / mine:.2f}×"

@@ -1,0 +1,85 @@
+"""Searches that train for real go on from call to call, and what the device broke is not a result."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import xstar as xs
+from benchmarks.workloads import device, kept_search
+
+SPACE = xs.Space(x=xs.Float(0.0, 1.0))
+
+
+def parabola(trial: Any) -> dict[str, float]:
+    return {"error": (trial["x"] - 0.5) ** 2, "test": trial["x"]}
+
+
+def broken_once(trial: Any) -> dict[str, float]:
+    """The device is not ready for the first process that asks for it."""
+    with device.device_errors():
+        try:
+            os.close(os.open(os.environ["XSTAR_TEST_MARK"], os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return parabola(trial)
+        raise RuntimeError("CUDA error: CUDA-capable device(s) is/are busy or unavailable")
+
+
+def always_broken(trial: Any) -> dict[str, float]:
+    raise RuntimeError("CUDA error: CUDA-capable device(s) is/are busy or unavailable")
+
+
+def search(objective: Any, file: Path, trials: int, **how: Any) -> Any:
+    given = {"method": "random", "seed": 0, "workers": 1, **how}
+    return kept_search.search(objective, SPACE, file, time.time() + 120.0, trials=trials, metric="error", **given)
+
+
+def test_a_search_goes_on_from_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "random-0.jsonl"
+    first, _ = search(parabola, file, 3)
+    more, best = search(parabola, file, 5)
+    assert [trial.value for trial in more[:3]] == [trial.value for trial in first]
+    assert len(more) == 5
+    assert best.value == min(trial.value for trial in more)
+    ((name, count, shown, test),) = kept_search.under_way(tmp_path, set(), "error")
+    assert (name, count) == ("random-0", "5")
+    assert (shown, test) == (f"{best.value:.4f}", f"{best.metrics['test']:.4f}")
+    assert kept_search.under_way(tmp_path, {"random-0"}, "error") == []
+
+
+def test_a_call_without_time_begins_nothing(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="call again"):
+        kept_search.search(parabola, SPACE, tmp_path / "a.jsonl", time.time(), trials=3, metric="error")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_trial_that_the_device_broke_is_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "PAUSE", 0.0)
+    monkeypatch.setenv("XSTAR_TEST_MARK", str(tmp_path / "mark"))
+    done, _ = search(broken_once, tmp_path / "random-0.jsonl", 4, workers=2)
+    assert (tmp_path / "mark").exists()
+    assert [trial.value is None for trial in done] == [False] * 4
+    assert (tmp_path / "random-0.jsonl").read_text(encoding="utf-8").count("the device failed") == 1
+
+
+def test_a_search_that_the_device_broke_is_no_result(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="device failed in 4 trials"):
+        search(always_broken, tmp_path / "random-0.jsonl", 4, max_failures=None)
+
+
+@pytest.mark.parametrize(
+    ("text", "machine"),
+    [
+        ("CUDA error: CUDA-capable device(s) is/are busy or unavailable", True),
+        ("CUDA error: MPS client failed to connect", True),
+        ("CUDA out of memory. Tried to allocate 2.00 GiB", False),
+        ("Given groups=1, weight of size [3, 3]", False),
+        (None, False),
+    ],
+)
+def test_errors_of_the_device_are_told_from_those_of_a_network(text: str | None, machine: bool) -> None:
+    assert device.of_the_machine(text) is machine
