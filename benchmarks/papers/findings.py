@@ -112,7 +112,7 @@ def against(method: str, other: str) -> tuple[int, int]:
 
 
 def carries() -> Iterator[str]:
-    yield from ("### NASBOT: the model carries it, the distance hardly", "")
+    yield from ("### NASBOT: the model carries it, the distance is not needed", "")
     limit = CARRIES.found[0].task["evaluations"]
     rows, means = [], {}
     for method in CARRIES.results.methods:
@@ -132,9 +132,10 @@ def carries() -> Iterator[str]:
     yield f"{told['evolution']}; NASBOT with the paper's kernel, its power and sampled hyperparameters"
     yield f"{told['OTMANN, p̄ = 2, sampled']}; with the paper's distance, p̄ = 1 and the MAP estimate {told['OTMANN alone']};"
     yield f"with descriptive features instead of a distance {told['describing term alone']}; with both, the default,"
-    yield f"{told['both']}. So a Gaussian process is ahead of evolution with any of these kernels, and an optimal-transport"
-    yield "distance alone gives it no more than a list of the cell's operations does, at several times the price of a decision."
-    yield "*Sooner – later*: searches of the same cells and seed that arrived sooner and later than those of the default."
+    yield f"{told['both']}. A Gaussian process is far ahead of evolution with any of these kernels. Among the kernels the"
+    yield "differences are as large as the standard errors: an optimal-transport distance gives the model no more than a list"
+    yield "of the cell's operations does. *Sooner – later*: searches of the same cells and seed that arrived sooner and later"
+    yield "than those of the default."
     heads = ["", *CARRIES.results.problems, "sooner – later"]
     yield from ("", *table(heads, [row for _, row in sorted(rows)]), "")
     yield from (f"`{CARRIES.command}`: {CARRIES.about()}", "")
