@@ -16,7 +16,8 @@ y★ is the lowest loss that any method reported in any run on the problem. Of e
 The part ``ablation`` changes one default of MOBSTER at a time, on four tasks of each set. ``syne-tune-mobster`` runs Syne
 Tune's MOBSTER on the validation tasks (``workloads/syne_tune_mobster.py`` says what it needs). ``dngo`` is DNGO under ASHA on
 the development tasks, with several numbers of fantasies. ``many`` and ``many-validation`` are its default with 32 workers,
-which make hundreds of trials, and ``many-paused`` the numbers of fantasies there, on four tasks.
+which make hundreds of trials, and ``many-paused`` the numbers of fantasies there, on four tasks. ``repeats`` is MOBSTER with
+and without the rule for equal trials, on the tables in which configurations train exactly alike.
 """
 
 from __future__ import annotations
@@ -148,6 +149,11 @@ DEFAULTS = {"methods": ",".join(USUAL), "workers": "4", "seeds": 10, "trainings"
 BESIDE = {**DEFAULTS, "methods": f"random,asha,{SYNE_TUNE},mobster", "seeds": 3}
 FEW_TRIALS = {**DEFAULTS, "methods": f"random,asha,mobster,{','.join(DNGOS)}", "seeds": 3}
 MANY_TRIALS = {**DEFAULTS, "methods": "random,asha,mobster,asha:searcher=DNGO()", "workers": "32", "seeds": 3}
+EQUAL = {
+    **DEFAULTS,
+    "methods": "random,asha,mobster,mobster:repeats=each",
+    "problems": ",".join(("klein-cnn", *NB201)),
+}
 PAUSED = {**MANY_TRIALS, "methods": f"random,asha,{','.join(DNGOS)}", "problems": ",".join(FEW["development"])}
 EIGHT = {**DEFAULTS, "methods": "random,asha,mobster", "workers": "8"}
 SURROGATE = Libraries({SYNE_TUNE: "syne-tune"}, also=("onnxruntime",))
@@ -173,6 +179,7 @@ EXPERIMENT = Experiment(
         "many": part_of("development", "Many trials: 32 workers, development tasks", MANY_TRIALS, shared=True),
         "many-validation": part_of("validation", "Many trials: 32 workers, validation tasks", MANY_TRIALS, shared=True),
         "many-paused": part_of("development", "Many trials: how many paused ones DNGO fantasises", PAUSED, shared=True),
+        "repeats": part_of("development", "Trials that repeat each other", EQUAL),
         "ablation": Part(
             "Ablations",
             ablation_tasks,

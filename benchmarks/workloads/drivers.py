@@ -3,6 +3,10 @@
 "commits" is the database's own rate: as many processes that do nothing but insert an event's row and raise a counter in one
 transaction; a trial needs two of them. Optuna searches with its RandomSampler, and beside our GP with its GPSampler where torch
 is installed, else its TPESampler.
+
+The clock starts when every driver is warm. With random search that takes a few trials of the study. A study with a model begins
+with ``KNOWN`` observations, the same for both libraries, and each driver first makes a small search of its own in memory: then
+its imports and first fits are over, and all numbers of drivers are measured on models of the same size.
 """
 
 from __future__ import annotations
@@ -21,10 +25,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 BODY = '{"trial":123,"budget":1,"metrics":{"value":0.12345678901234567},"at":1700000000.123,"final":true,"seen":1234}'
 WARM_UP = 6
 """Steps before the clock starts: 64 programs on few cores need seconds for what happens once (imports, prepared statements)."""
+KNOWN = 30
+"""Observations that a study with a model begins with."""
+PRIVATE = 14
+"""Trials of a driver's own search in memory before the clock starts: the first twelve of ours and the first ten of Optuna's
+are not suggested by a model."""
 PRELOADED = ["benchmarks.workloads.drivers", "psycopg", "xstar.storage", "xstar.searchers", "optuna", "sqlalchemy.pool"]
+PRELOADED += ["xstar.searchers.gp.fit", "xstar.searchers.model_based.decision"]
+PRELOADED += ["torch"] if importlib.util.find_spec("torch") is not None else []
 Step = Callable[[], bool]
 """One trial, or one commit; false when there is nothing more to do."""
 
@@ -57,6 +70,17 @@ class Figures:
 # ---------------------------------------------------------------- what a driver does
 
 
+def observation(number: int) -> tuple[dict[str, Any], float]:
+    """One of the observations that a study with a model begins with."""
+    lr, batch, a, b = np.random.default_rng(number).random(4).tolist()
+    config = {"lr": 1e-4 * 1000**lr, "batch": round(8 * 16**batch), "a": a, "b": b}
+    return config, value_of(config)
+
+
+def value_of(config: Any) -> float:
+    return float(config["lr"] + config["a"] * config["b"])
+
+
 def step_of_xstar(url: str, name: str, method: str, trials: int | None) -> tuple[Step, dict[str, int]]:
     import xstar as xs
     from xstar.errors import JournalConflict
@@ -64,14 +88,18 @@ def step_of_xstar(url: str, name: str, method: str, trials: int | None) -> tuple
     space = xs.Space(
         lr=xs.Float(1e-4, 1e-1, log=True), batch=xs.Int(8, 128, log=True), a=xs.Float(0, 1), b=xs.Float(0, 1)
     )
+    if trials is not None:
+        private = xs.Study(space, method=method, seed=0)
+        for _ in range(PRIVATE):
+            private.tell(trial := private.ask(), value_of(trial))
     study = xs.Study(space, name=name, storage=url, method=method, seed=0)
     counts = {"appends": 0, "conflicts": 0}
 
     def counted(append: Callable[..., Any]) -> Callable[..., Any]:
-        def counting(*arguments: Any) -> Any:
+        def counting(*arguments: Any, **options: Any) -> Any:
             counts["appends"] += 1
             try:
-                return append(*arguments)
+                return append(*arguments, **options)
             except JournalConflict:
                 counts["conflicts"] += 1
                 raise
@@ -87,10 +115,18 @@ def step_of_xstar(url: str, name: str, method: str, trials: int | None) -> tuple
         trial = study.ask(limits)
         if trial is None:
             return False
-        study.tell(trial, trial["lr"] + trial["a"] * trial["b"])
+        study.tell(trial, value_of(trial))
         return True
 
     return step, counts
+
+
+def known_to_xstar(url: str, name: str) -> None:
+    import xstar as xs
+
+    with xs.Study.open(name, storage=url) as study:
+        for number in range(KNOWN):
+            study.add(*observation(number))
 
 
 def step_of_optuna(url: str, name: str, method: str, trials: int | None) -> tuple[Step, dict[str, int]]:
@@ -107,19 +143,43 @@ def step_of_optuna(url: str, name: str, method: str, trials: int | None) -> tupl
     if method == "gp":
         torch = importlib.util.find_spec("torch") is not None
         sampler = optuna.samplers.GPSampler(seed=seed) if torch else optuna.samplers.TPESampler(seed=seed)
+        private = optuna.create_study(sampler=sampler)
+        for _ in range(PRIVATE):
+            trial = private.ask(_in_optuna())
+            private.tell(trial, value_of(trial.params))
     storage = optuna.storages.RDBStorage(url, engine_kwargs=options)
     study = optuna.create_study(study_name=name, storage=storage, sampler=sampler, load_if_exists=True)
 
     def step() -> bool:
         trial = study.ask()
-        if trials is not None and trial.number >= trials:
+        if trials is not None and trial.number >= KNOWN + trials:
             study.tell(trial, state=optuna.trial.TrialState.FAIL)
             return False
-        lr, _ = trial.suggest_float("lr", 1e-4, 1e-1, log=True), trial.suggest_int("batch", 8, 128, log=True)
-        study.tell(trial, lr + trial.suggest_float("a", 0, 1) * trial.suggest_float("b", 0, 1))
+        trial.suggest_float("lr", 1e-4, 1e-1, log=True)
+        trial.suggest_int("batch", 8, 128, log=True)
+        trial.suggest_float("a", 0, 1)
+        trial.suggest_float("b", 0, 1)
+        study.tell(trial, value_of(trial.params))
         return True
 
     return step, {}
+
+
+def _in_optuna() -> dict[str, Any]:
+    from optuna.distributions import FloatDistribution, IntDistribution
+
+    lr, batch = FloatDistribution(1e-4, 1e-1, log=True), IntDistribution(8, 128, log=True)
+    return {"lr": lr, "batch": batch, "a": FloatDistribution(0, 1), "b": FloatDistribution(0, 1)}
+
+
+def known_to_optuna(url: str, name: str) -> None:
+    import optuna
+
+    url = url.replace("postgresql://", "postgresql+psycopg://") if "://" in url else f"sqlite:///{url}"
+    study = optuna.load_study(study_name=name, storage=url)
+    for number in range(KNOWN):
+        config, value = observation(number)
+        study.add_trial(optuna.create_trial(params=config, distributions=_in_optuna(), value=value))
 
 
 def step_of_commits(url: str, name: str, method: str, trials: int | None) -> tuple[Step, dict[str, int]]:
@@ -160,6 +220,7 @@ def _commits_sqlite(path: str) -> Step:
 
 
 STEPS = {"xstar": step_of_xstar, "optuna": step_of_optuna, "commits": step_of_commits}
+KNOWS = {"xstar": known_to_xstar, "optuna": known_to_optuna}
 
 
 def drive(what: str, run: tuple[str, str, str, int | None], seconds: float, start: Any, results: Any) -> None:
@@ -186,6 +247,8 @@ def measure(what: str, drivers: int, run: tuple[str, str, str, int | None], seco
     context = mp.get_context("forkserver")  # each a program of its own, and none imports what all need
     context.set_forkserver_preload(PRELOADED)
     STEPS[what](*run)  # makes the study
+    if run[3] is not None:
+        KNOWS[what](*run[:2])
     start, results = context.Barrier(drivers + 1), context.Queue()
     processes = [context.Process(target=drive, args=(what, run, seconds, start, results)) for _ in range(drivers)]
     for process in processes:

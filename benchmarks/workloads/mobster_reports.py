@@ -108,7 +108,8 @@ def duel(results: Results, one: str, other: str) -> tuple[str, int, int]:
 
 def regret_tables(results: Results, options: Namespace, methods: tuple[str, ...]) -> Iterator[str]:
     length = f"{options.trainings:g} trainings per worker"
-    yield f"Mean regret of {options.seeds} seeds after a third of the time, and at its end; {length}."
+    seeds = len({record.task.seed for record in results.records})
+    yield f"Mean regret of {seeds} seeds after a third of the time, and at its end; {length}."
     for count in numbers(options.workers):
         rows, placed = [], {method: [] for method in methods}
         for name in results.problems:

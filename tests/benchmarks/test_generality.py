@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+
 import numpy as np
 import pytest
 
@@ -10,9 +12,11 @@ from benchmarks import generality
 from benchmarks.harness import validation
 from benchmarks.harness.cases import Case, search, true_after
 from benchmarks.harness.development import development
+from benchmarks.harness.methods import METHODS
 from benchmarks.harness.peers import active_part, without_conditions
 from benchmarks.harness.records import Record, Task
 from benchmarks.harness.report import Results
+from benchmarks.workloads import gp_ablation
 from xstar.searchers import Auto
 from xstar.study.methods import MANY_SWITCHES, choose
 
@@ -97,3 +101,36 @@ def test_ranks_are_averaged_over_seeds_and_share_what_is_equal() -> None:
     assert rows[2:] == ["| optuna-tpe | 3 | 1–1 | 1.0× |", "| xstar-random | 3 | 3–0 | 1.0× |"]
     text = "\n".join(generality.per_class(pairs, methods, 25, {"a": "low d", "b": "low d"}))
     assert "| low d (2) | **1.50 ± 0.00** | **1.50 ± 0.00** | 3.00 ± 0.00 | no |" in text
+
+
+def ablation_options(**given: object) -> Namespace:
+    return Namespace(
+        **{"methods": ",".join(gp_ablation.CHANGES), "problems": "", "seeds": 1, "evaluations": 100} | given
+    )
+
+
+def test_an_ablation_is_of_methods_that_there_are_and_of_problems_of_both_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generality, "_space", lambda which, name: development()["levy6"].space)  # needs no peer
+    tasks = generality.ablation_tasks(ablation_options())
+    assert set(gp_ablation.CHANGES) <= set(METHODS)
+    assert {task.method for task in tasks} == set(gp_ablation.CHANGES)
+    for which in ("development", "validation"):
+        known = generality.kinds(which)
+        own = {task.problem for task in tasks if task["set"] == which}
+        assert {known[name] for name in own} == set(known.values()) - {"tables"}
+        failing = {task.problem for task in tasks if task["set"] == which and task.method == "xstar-gp-bold"}
+        assert failing == {name for name, kind in known.items() if kind == "failing"}
+
+
+def test_an_ablation_counts_where_todays_defaults_are_lower() -> None:
+    methods = ("xstar-gp", "xstar-gp-plain")
+    losses = {("levy6", 0): (1.0, 2.0), ("levy6", 1): (1.0, 1.0), ("branin", 0): (3.0, 2.0)}
+    records = {}
+    for (problem, seed), pair in losses.items():
+        for method, loss in zip(methods, pair, strict=True):
+            task = Task.of(seed, problem, method, evaluations=100, set="development")
+            records[task] = Record(task, {"incumbents": [(1, loss)], "processor": 2.0 * loss}, {})
+    text = "\n".join(generality.ablation_report(Results(list(records), records), ablation_options()))
+    assert "| no exploring (`explore_every=0`) | 1–1 (-0.25 ± 0.75) |" in text  # ½ on one problem, -1 on the other
+    assert "1.00×" in text
+    assert "| no exploring (`explore_every=0`) | 1–1 |" in text.split("### Each class of the development")[1]

@@ -237,3 +237,26 @@ def test_an_outage_that_lasts_is_an_error(tmp_path: Path, monkeypatch: pytest.Mo
         storage.create("s", [created()])
     other.execute("ROLLBACK")
     other.close()
+
+
+def test_statements_that_a_connection_has_forgotten_are_prepared_again(postgres: str, name: str) -> None:
+    """As after a rollback: before a turn, and in the middle of one."""
+    one, two = (xs.Study(SPACE, name=name, storage=postgres, method="random", seed=1) for _ in range(2))
+    line = one.journal._line  # type: ignore[attr-defined]
+    ahead: Any = one.ahead
+    start: Callable[..., Any] = ahead.start
+
+    def forgetful(*arguments: Any) -> Any:
+        line._open.execute(f"DEALLOCATE {[*line._prepared.values()][-1]}")
+        return start(*arguments)
+
+    for number in range(8):
+        for study in (one, two):
+            trial = study.ask()
+            assert trial is not None
+            study.tell(trial, trial["x"])
+        ahead.start = forgetful if number == 4 else start
+        if number == 2:
+            line._open.execute(f"DEALLOCATE {line._prepared[postgresql.TALLY]}")
+    assert [trial.number for trial in two.trials] == list(range(16))
+    assert audit(two).findings == []

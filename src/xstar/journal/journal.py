@@ -16,6 +16,7 @@ from typing import Protocol, runtime_checkable
 
 from xstar.errors import JournalConflict
 from xstar.journal.events import CLAIMS, Event
+from xstar.journal.memo import Shelf
 
 
 class Readable(Protocol):
@@ -82,9 +83,26 @@ class TalliedJournal(LeasedJournal, Protocol):
         """A turn, as :meth:`LeasedJournal.turn`, that begins with numbers in place of events."""
         ...
 
-    def put(self, event: Event, claims: int | None = None) -> int:
-        """Append an event, as ``append`` does; its sequence number."""
+    def put(self, event: Event, claims: int | None = None, since: int | None = None) -> int:
+        """Append an event, as ``append`` does; its sequence number. With ``since``, only if that is to be its number."""
         ...
+
+
+@runtime_checkable
+class QueuedJournal(LeasedJournal, Protocol):
+    """A shared journal (optionally) where programs can make ready for their turns."""
+
+    def stand_by(self, since: int) -> AbstractContextManager[Sequence[Event]]:
+        """Wait until this program is the next one to have a turn; gives the events from ``since`` on.
+
+        It lasts until that turn begins, or the block is left, and as little rests on it.
+        """
+        ...
+
+
+@runtime_checkable
+class ShelvedJournal(Journal, Shelf, Protocol):
+    """A journal with a shelf (optionally), for what programs that share it compute for each other."""
 
 
 class MemoryJournal:

@@ -8,6 +8,8 @@ A value is found by its type and a key, so what comes out has the type that went
 Two kinds of values are kept. A *result* is never changed; whoever needs a newer one puts it in its place. A *fold* (of type
 :class:`Fold`) follows the history: ``memo.fold`` brings it up to date, at the cost of what is new. Everything kept here may be
 dropped at any time without changing an answer: :func:`xstar.testing.check_searcher` empties the memo before every suggestion.
+
+Programs that share a study also have a *shelf* in common, for what takes long to compute and little to write down.
 """
 
 from __future__ import annotations
@@ -32,11 +34,25 @@ class Fold(Protocol):
 F = TypeVar("F", bound=Fold)
 
 
+class Shelf(Protocol):
+    """Where programs that share a study leave results for each other: one text under each name, and what it was made from."""
+
+    def borrow(self, name: str, key: str) -> str | None:
+        """The text under ``name``, if it was made from ``key``."""
+        ...
+
+    def lend(self, name: str, key: str, text: str) -> None:
+        """Leave a text under ``name``, in place of the one that is there."""
+        ...
+
+
 class Memo:
     """Values by type and key."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[type[Any], tuple[Hashable, ...]], Any] = {}
+        self.shelf: Shelf | None = None
+        """That of the study, if it is shared. An audit has none, and computes everything itself."""
 
     def get(self, kind: type[T], *key: Hashable) -> T | None:
         """The value of this type that was put under ``key``, if it is still there."""

@@ -19,8 +19,8 @@ half of the time; with the rules of the paper, 47.
 
 A fourth is for promotion: where trials have been seen to repeat each other (``repetition.py``), one with the same loss at a
 rung as a trial that has gone on from there stays. On Klein's 265 curves, where every configuration has the curve of the
-nearest, one that is the best after 4 epochs of 40 and the 70th in the end took 22 of the 79 trials of a search of MOBSTER and
-all but one of its full trainings. Where no two curves are equal nothing changes.
+nearest, one that is the best after an epoch and the 71st after 40 took 22 of the 79 trials of a search of MOBSTER, and all but
+one of its full trainings. Where no two curves are equal nothing changes.
 
 Where a ladder is given one by one its last step may be short, 27 → 52. Dropping two thirds of the trials there would save
 little; ⌊n · r_(K−1)/r_K⌋ go on instead.

@@ -65,14 +65,22 @@ class Auto:
         check_counts(self, {"switch": 1, "defaults": 1})
         object.__setattr__(self, "prior_weight", checked_weight(self.prior_weight))
 
+    def follow(self, history: History) -> None:
+        """Does nothing once DNGO has taken over: no GP was used since."""
+        if not without_model(history.space) and len(history.observed) < self.switch:
+            self._gp.follow(history)
+
+    @property
+    def _gp(self) -> GP:
+        return GP(prior_weight=self.prior_weight, **EARLIER.get(self.defaults, {}))
+
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         if names := without_model(history.space):
             made = Evolution().suggest(history, task, rng)
             reason = f"no model knows {', '.join(names)}; "
         else:
-            gp = GP(prior_weight=self.prior_weight, **EARLIER.get(self.defaults, {}))
             dngo = DNGO(unfinished=UNFINISHED_BEFORE) if self.defaults < 3 else DNGO()
-            made = (gp if len(history.observed) < self.switch else dngo).suggest(history, task, rng)
+            made = (self._gp if len(history.observed) < self.switch else dngo).suggest(history, task, rng)
             reason = ""
         if isinstance(made, Done):
             return made

@@ -21,7 +21,7 @@ QUIET = ", ".join(f"'{kind}'" for kind in ev.QUIET)
 
 
 class Refused(Exception):
-    """The study does not hold as many claims as the writer knew, or does not exist any more."""
+    """The study does not hold as many claims, or events, as the writer knew, or does not exist any more."""
 
     def __init__(self, claims: int | None) -> None:
         super().__init__(claims)
@@ -44,6 +44,10 @@ class Line(Protocol):
         """What :meth:`append` returned, or would have, if the entry was committed; else ``None``."""
         ...
 
+    def stand_by(self, since: int) -> Sequence[Row]:
+        """Wait to be the next one to have a turn, or not, if that one hangs; the events from ``since`` on."""
+        ...
+
     def enter(self, since: int) -> Sequence[Row]:
         """Wait for a turn to make claims, or not, if its holder hangs; the events from ``since`` on."""
         ...
@@ -62,7 +66,15 @@ class Line(Protocol):
         ...
 
     def leave(self) -> None:
-        """End the turn, unless an append has."""
+        """End the turn, unless an append has, or the wait for it."""
+        ...
+
+    def borrow(self, name: str, key: str) -> str | None:
+        """The text that another program left under ``name``, if it was made from ``key``."""
+        ...
+
+    def lend(self, name: str, key: str, text: str) -> None:
+        """Leave a text under ``name`` for other programs, which see it when the turn ends."""
         ...
 
     def drop(self, *, forked: bool = False) -> None:
@@ -86,9 +98,20 @@ class Entry:
     """Leases that begin: trial, attempt, expiry."""
     ended: list[tuple[int, int]]
     """Runs that end, and their leases with them: trial, attempt."""
+    exact: bool = False
+    """The append is refused unless the study has ``since`` events."""
 
     @classmethod
-    def of(cls, events: Sequence[ev.Event], since: int, claims: int | None, token: str, lease: float) -> Entry:
+    def of(
+        cls,
+        events: Sequence[ev.Event],
+        since: int,
+        claims: int | None,
+        token: str,
+        lease: float,
+        *,
+        exact: bool = False,
+    ) -> Entry:
         """The entry of ``events``; leases last ``lease`` seconds."""
         taken: dict[int, tuple[int, int, float]] = {}
         ended: list[tuple[int, int]] = []
@@ -111,6 +134,7 @@ class Entry:
             sum(isinstance(event, ev.CLAIMS) for event in events),
             list(taken.values()),
             ended,
+            exact,
         )
 
 

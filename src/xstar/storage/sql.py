@@ -12,7 +12,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -108,7 +108,7 @@ class SqlStorage:
         study = self.open(name).study
 
         def work(connection: sa.Connection) -> None:
-            for table in (tables.leases, tables.events):
+            for table in (tables.fits, tables.leases, tables.events):
                 connection.execute(sa.delete(table).where(table.c.study == study))
             connection.execute(sa.delete(tables.studies).where(tables.studies.c.id == study))
 
@@ -172,12 +172,20 @@ class SqlJournal:
         except Refused as refused:
             if refused.claims is None:
                 raise self._gone() from None
+            if entry.exact:
+                raise JournalConflict(f"study {self.name!r} has more than {entry.since} events") from None
             raise JournalConflict(f"study {self.name!r} has {refused.claims} claims, not {entry.claims}") from None
 
+    def turn(self, since: int) -> AbstractContextManager[Sequence[Event]]:
+        return self._until_left(lambda line, _: line.enter(since), since)
+
+    def stand_by(self, since: int) -> AbstractContextManager[Sequence[Event]]:
+        return self._until_left(lambda line, _: line.stand_by(since), since)
+
     @contextmanager
-    def turn(self, since: int) -> Iterator[Sequence[Event]]:
+    def _until_left(self, enter: Callable[[Line, int], Sequence[Row]], since: int) -> Iterator[Sequence[Event]]:
         with self._lock:
-            rows = self._patiently(lambda line, _: line.enter(since))
+            rows = self._patiently(enter)
             try:
                 yield list(self._events(rows, since))
             finally:
@@ -195,9 +203,16 @@ class SqlJournal:
             finally:
                 self._patiently(lambda line, _: line.leave())
 
-    def put(self, event: Event, claims: int | None = None) -> int:
-        entry = Entry.of([event], self._tallied, claims, next(self._tokens), self.lease_seconds)
+    def put(self, event: Event, claims: int | None = None, since: int | None = None) -> int:
+        known = self._tallied if since is None else since
+        entry = Entry.of([event], known, claims, next(self._tokens), self.lease_seconds, exact=since is not None)
         return self._write(entry, lambda line: line.put(entry), lambda line: line.place(entry))
+
+    def borrow(self, name: str, key: str) -> str | None:
+        return self._patiently(lambda line, _: line.borrow(name, key))
+
+    def lend(self, name: str, key: str, text: str) -> None:
+        self._patiently(lambda line, _: line.lend(name, key, text))
 
     def _gone(self) -> UnknownStudy:
         return UnknownStudy(f"{self.database.url}: study {self.name!r} was deleted while it was in use")

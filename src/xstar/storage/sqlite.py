@@ -1,29 +1,29 @@
 """Appending to a study in SQLite: one short write transaction.
 
 SQLite admits one writer at a time and has no queue: its own busy handler sleeps longer the longer it has waited, so who comes
-late goes first. Here everyone who waits asks again after half a millisecond, more or less; among n that wait, each is next
-with the same probability, and the lock is free for half a millisecond / n. A turn to make claims is a lock on one byte of a
-file beside the database, which the system gives back when a program dies.
+late goes first. Here writers wait in a queue of our own (``gates.py``) before they begin; who decides in no time, as a random
+search does, keeps its place at the head while it decides. Others have a lock of their own for a turn to make claims, so
+that a model may take its time while reports are written.
 """
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from xstar.journal import SCHEMA
+from xstar.storage.gates import ByteLock, Queue, pauses
 from xstar.storage.line import COLUMNS, QUIET, Connections, Entry, Refused, Row
 
 BUSY_SECONDS = 5.0
 """How long a locked database is asked again before it counts as an outage."""
 TURN_SECONDS = 10.0
 """A turn that does not come within this time is not waited for: whoever has it may hang."""
-PAUSE = 0.0005
-"""Seconds between two looks at a lock, on average."""
+STAND_BY_PAUSE = 0.002
+"""Seconds between two looks of those who want to be next. Someone is, so nobody waits for them."""
 
 READ = f"SELECT {COLUMNS} FROM xstar_events WHERE study = ? AND seq >= ? ORDER BY seq LIMIT ?"
 WRITTEN = "SELECT seq FROM xstar_events WHERE study = ? AND seq >= ? AND token = ? ORDER BY seq LIMIT 1"
@@ -32,6 +32,8 @@ LOUD = f"SELECT 1 FROM xstar_events WHERE study = ? AND seq >= ? AND kind NOT IN
 COUNT = "UPDATE xstar_studies SET events = ?, claims = ? WHERE id = ?"
 INSERT = "INSERT INTO xstar_events (study, seq, schema, kind, body, token) VALUES (?, ?, ?, ?, ?, ?)"
 TAKE = "INSERT OR REPLACE INTO xstar_leases (study, trial, attempt, expires, holder) VALUES (?, ?, ?, ?, ?)"
+BORROW = "SELECT body FROM xstar_fits WHERE study = ? AND name = ? AND key = ?"
+LEND = "INSERT OR REPLACE INTO xstar_fits (study, name, key, body) VALUES (?, ?, ?, ?)"
 END = "DELETE FROM xstar_leases WHERE study = ? AND trial = ? AND attempt = ?"
 
 
@@ -43,7 +45,11 @@ class SqliteLine:
         self._study = study
         self._holder = holder
         self._open: Any = None
-        self._turns = _ByteLock(path.with_name(path.name + "-turns"), study)
+        beside = path.with_name(path.name + "-turns")
+        self._turns = ByteLock(beside, study)
+        self._next = ByteLock(beside, 2**40 + study)
+        self._queue = Queue(beside, path.with_name(path.name + "-wake"))
+        self._at_head = False
 
     def _connection(self) -> Any:
         if self._open is None:
@@ -64,8 +70,8 @@ class SqliteLine:
         return self._commit(self._connection(), entry)
 
     def _commit(self, connection: Any, entry: Entry) -> int:
-        self._begin(connection)
         try:
+            self._begin(connection)
             first = self._write(connection, entry)
             connection.execute("COMMIT")
             return first
@@ -73,9 +79,23 @@ class SqliteLine:
             if connection.in_transaction:  # a full disk has ended it already
                 connection.execute("ROLLBACK")
             raise
+        finally:
+            self._step_down()
+
+    def _line_up(self) -> None:
+        """Wait at most so long to be at the head of the queue: whoever is there may hang."""
+        if not self._at_head:
+            self._queue.wait(TURN_SECONDS)
+            self._at_head = True
+
+    def _step_down(self) -> None:
+        if self._at_head:
+            self._at_head = False
+            self._queue.free()
 
     def _begin(self, connection: Any) -> None:
-        for pause in _pauses(BUSY_SECONDS):
+        self._line_up()
+        for pause in pauses(BUSY_SECONDS):
             try:
                 connection.execute("BEGIN IMMEDIATE")
                 return
@@ -91,7 +111,7 @@ class SqliteLine:
             raise Refused(None)
         first: int
         first, claims = found
-        if entry.claims is not None and entry.claims != claims:
+        if (entry.claims is not None and entry.claims != claims) or (entry.exact and entry.since != first):
             raise Refused(claims)
         token: str | None = entry.token
         for seq, (kind, body) in enumerate(zip(entry.kinds, entry.bodies, strict=True), start=first):
@@ -112,12 +132,17 @@ class SqliteLine:
         found = self._connection().execute(WRITTEN, (self._study, entry.since, entry.token)).fetchone()
         return None if found is None else int(found[0])
 
+    def stand_by(self, since: int) -> Sequence[Row]:
+        self._next.wait(TURN_SECONDS, STAND_BY_PAUSE)
+        return self.read(since, -1)
+
     def enter(self, since: int) -> Sequence[Row]:
-        self._turns.wait()
+        self._turns.wait(TURN_SECONDS)
+        self._next.free()
         return self.read(since, -1)
 
     def tally(self, since: int) -> tuple[int, int, bool]:
-        self._turns.wait()
+        self._line_up()
         connection = self._connection()
         found = connection.execute(COUNTED, (self._study,)).fetchone()
         if found is None:
@@ -125,7 +150,22 @@ class SqliteLine:
         return found[0], found[1], connection.execute(LOUD, (self._study, since)).fetchone() is None
 
     def leave(self) -> None:
+        self._step_down()
         self._turns.free()
+        self._next.free()
+
+    def borrow(self, name: str, key: str) -> str | None:
+        found = self._connection().execute(BORROW, (self._study, name, key)).fetchone()
+        return None if found is None else str(found[0])
+
+    def lend(self, name: str, key: str, text: str) -> None:
+        connection = self._connection()
+        try:
+            self._begin(connection)
+            connection.execute(LEND, (self._study, name, key, text))
+            connection.execute("COMMIT")
+        finally:
+            self._step_down()
 
     def drop(self, *, forked: bool = False) -> None:
         if self._open is not None:
@@ -134,53 +174,11 @@ class SqliteLine:
             else:
                 self._open.close()
             self._open = None
+        self._at_head = False
         self._turns.close()
+        self._next.close()
+        self._queue.close()
 
 
 _FOREIGN: list[Any] = []
 """Connections of the parent process. SQLite must not even close them here, so they are kept for good."""
-
-
-def _pauses(seconds: float) -> Iterator[float]:
-    """Pauses that add up to ``seconds``. They vary between programs and from one to the next, lest two keep in step."""
-    step, spent = os.getpid(), 0.0
-    while spent < seconds:
-        step += 1
-        pause = PAUSE * (0.5 + step * 0.6180339887 % 1.0)
-        spent += pause
-        yield pause
-
-
-class _ByteLock:
-    """A lock on byte ``place`` of a file, held by this process. Does nothing where files cannot be made or locked."""
-
-    def __init__(self, path: Path, place: int) -> None:
-        self._path = path
-        self._place = place
-        self._file: int | None = None
-
-    def wait(self) -> None:
-        try:
-            import fcntl
-
-            if self._file is None:
-                self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        except (ImportError, OSError):
-            return
-        for pause in _pauses(TURN_SECONDS):
-            try:
-                fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, self._place)
-                return
-            except OSError:
-                time.sleep(pause)
-
-    def free(self) -> None:
-        if self._file is not None:
-            import fcntl
-
-            fcntl.lockf(self._file, fcntl.LOCK_UN, 1, self._place)
-
-    def close(self) -> None:
-        if self._file is not None:
-            os.close(self._file)
-            self._file = None

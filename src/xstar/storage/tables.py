@@ -52,6 +52,16 @@ leases = sa.Table(
     sa.Column("expires", sa.Double, nullable=False),
     sa.Column("attempt", sa.Integer, nullable=False, server_default="0"),
 )
+fits = sa.Table(
+    "xstar_fits",
+    metadata,
+    sa.Column("study", sa.Integer, sa.ForeignKey("xstar_studies.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("key", sa.Text, nullable=False),
+    sa.Column("body", sa.Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""What a program computed that all of them need: see ``journal/memo.py``. May be emptied without changing an answer."""
 
 
 def _first_tables(connection: sa.Connection) -> None:
@@ -80,7 +90,12 @@ def _counters(connection: sa.Connection) -> None:
             connection.execute(sa.update(leases).where(*of_trial).values(attempt=start["attempt"]))
 
 
-MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_first_tables, _counters)
+def _shelf(connection: sa.Connection) -> None:
+    """Format 3: what programs compute for each other."""
+    metadata.create_all(connection, tables=[fits], checkfirst=True)
+
+
+MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_first_tables, _counters, _shelf)
 FORMAT = len(MIGRATIONS)
 
 _MIGRATION_LOCK = 0x78737461  # "xsta": PostgreSQL's advisory locks are named by a number

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
 from xstar.errors import JournalConflict
-from xstar.journal import Event, History, Journal, LeasedJournal, TalliedJournal
+from xstar.journal import Event, History, Journal, LeasedJournal, QueuedJournal, ShelvedJournal, TalliedJournal
 from xstar.journal import events as ev
 from xstar.study.unread import UnreadTrial
 from xstar.trial import Trial
@@ -33,6 +33,10 @@ class Ledger:
         self.lock = threading.RLock()
         self._shared = journal if isinstance(journal, LeasedJournal) else None
         self._tallied = journal if isinstance(journal, TalliedJournal) else None
+        self._queued = journal if isinstance(journal, QueuedJournal) else None
+        self._crowded = True
+        """Whether someone else appended something between the last two claims, as far as is known."""
+        history.memo.shelf = journal if isinstance(journal, ShelvedJournal) else None
         self._quiet = 0
         """The events that were not read are known to be quiet up to this number."""
         self._begun: dict[int, tuple[Trial, int]] = {}
@@ -72,11 +76,18 @@ class Ledger:
                 self._append(cast("Event", event), None)
             return event
 
-    def claim(self, decide: Callable[..., T], *about: Any, alone: bool = False) -> T:
+    def claim(
+        self,
+        decide: Callable[..., T],
+        *about: Any,
+        alone: bool = False,
+        follow: Callable[[History], None] | None = None,
+    ) -> T:
         """The same for an event that only one program may append: one that takes a trial's number or starts a run.
 
         ``decide`` is asked when this program has its turn, on a history that holds everything. If someone who did not wait for
-        a turn came first, it is asked again. With ``alone``, quiet events need not be read for a new trial.
+        a turn came first, it is asked again. With ``alone``, quiet events need not be read for a new trial. ``follow`` does
+        beforehand what takes time and depends on the history alone: while another program has its turn, if there are others.
         """
         while True:
             with self.lock, contextlib.suppress(JournalConflict):
@@ -84,10 +95,30 @@ class Ledger:
                     self.catch_up()
                     return self._claim(decide, *about)
                 if alone and self._tallied is not None and self._is_plain():
-                    return self._claim_alone(self._tallied, decide, *about)
-                with self._shared.turn(self.history.seen) as events:
-                    self._fold(events)
-                    return self._claim(decide, *about)
+                    event = None if self._crowded else self._claim_at_once(self._tallied, decide, *about)
+                    return self._claim_alone(self._tallied, decide, *about) if event is None else event
+                with contextlib.ExitStack() as waiting:
+                    if follow is not None and self._queued is not None and self._crowded:
+                        self._fold(waiting.enter_context(self._queued.stand_by(self.history.seen)))
+                        follow(self.history)
+                    return self._claim_in_turn(self._shared, decide, *about)
+
+    def _claim_at_once(self, journal: TalliedJournal, decide: Callable[..., T], *about: Any) -> T | None:
+        """Where nobody else was seen: decide without a turn, and append if there is still nothing to read."""
+        self._crowded = True  # unless this succeeds
+        event = decide(*about)
+        if event is not None:
+            journal.put(cast("Event", event), since=self.history.seen)
+            self.history.fold(cast("Event", event))
+            self._crowded = False
+        return event
+
+    def _claim_in_turn(self, journal: LeasedJournal, decide: Callable[..., T], *about: Any) -> T:
+        before = self.history.seen
+        with journal.turn(before) as events:
+            self._fold(events)
+            self._crowded = self.history.seen > before
+            return self._claim(decide, *about)
 
     def _is_plain(self) -> bool:
         """Whether quiet events change no decision: a late report may complete a trial that waits, a trial empties the queue."""
@@ -105,7 +136,8 @@ class Ledger:
                     self._begun[event.trial] = history.begun(event), place + 1
                     return event
             # Nobody else appended anything, or something that matters, or there is nothing to start.
-            if tally.events > history.seen:
+            self._crowded = tally.events > history.seen
+            if self._crowded:
                 self.catch_up()
             return self._claim(decide, *about)
 

@@ -6,6 +6,7 @@ The study appends what they return; an audit calls them again on the same histor
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from xstar.core.checks import whole_number
@@ -14,7 +15,7 @@ from xstar.errors import InvalidReport
 from xstar.journal import History
 from xstar.journal import events as ev
 from xstar.schedulers import Oblivious, Scheduler
-from xstar.searchers import Independent, Searcher
+from xstar.searchers import Following, Independent, Searcher
 from xstar.space import Space
 from xstar.trial import LIVE, Config, Done, Metrics, New, Origin, Promote, Report, Suggestion, Trial, Verdict, Wait
 
@@ -32,10 +33,13 @@ class Policy:
     alone: Independent | None = field(init=False)
     """The searcher, if it and the scheduler may decide without looking at other trials. Found once: that takes longer than
     a suggestion."""
+    follow: Callable[[History], None] | None = field(init=False)
+    """Does beforehand what a suggestion of the searcher would spend its time on, where it can."""
 
     def __post_init__(self) -> None:
         scheduler, searcher = self.scheduler, self.searcher
         oblivious = isinstance(scheduler, Oblivious) and scheduler.oblivious
+        object.__setattr__(self, "follow", searcher.follow if isinstance(searcher, Following) else None)
         object.__setattr__(self, "alone", searcher if oblivious and isinstance(searcher, Independent) else None)
 
     def is_independent(self, space: Space) -> bool:

@@ -173,7 +173,7 @@ class Study(Shown):
             if self._heartbeat is not None and self._heartbeat.due():
                 self.reclaim()
             alone = self._policy.is_independent(self._ledger.history.space) and not limits.by_results
-            event = self._ledger.claim(self._next, limits, alone=alone)
+            event = self._ledger.claim(self._next, limits, alone=alone, follow=self._policy.follow)
             if event is None:
                 return None
             trial = self._ledger.trial(event.trial)

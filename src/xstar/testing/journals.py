@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xstar.errors import JournalConflict
-from xstar.journal import Event, History, Journal, LeasedJournal
+from xstar.journal import Event, History, Journal, LeasedJournal, QueuedJournal, ShelvedJournal, TalliedJournal
 from xstar.journal import events as ev
 from xstar.space import Float, Space
 from xstar.trial import Origin, State, Verdict
@@ -69,6 +69,24 @@ def check_journal(make: Callable[[], Journal], again: Callable[[Journal], Journa
     if isinstance(journal, LeasedJournal):
         with journal.turn(len(events) - 2) as missed:
             assert repr(list(missed)) == repr(events[-2:]), "a turn begins with what the caller has not seen"
+    if isinstance(journal, QueuedJournal):
+        with journal.stand_by(len(events) - 3) as missed:
+            assert repr(list(missed)) == repr(events[-3:]), "who is next is told what it has not seen"
+            with journal.turn(len(events)) as missed:
+                assert list(missed) == [], "a turn follows"
+    if isinstance(journal, TalliedJournal):
+        try:
+            journal.put(events[-1], since=len(events) - 1)
+        except JournalConflict:
+            pass
+        else:
+            raise AssertionError("an event that is to have a number must conflict when another one has it")
+    if isinstance(journal, ShelvedJournal):
+        assert journal.borrow("fit", "1") is None, "the shelf of a new study is empty"
+        journal.lend("fit", "1", "ä")
+        assert (journal.borrow("fit", "1"), journal.borrow("fit", "2"), journal.borrow("ä", "1")) == ("ä", None, None)
+        journal.lend("fit", "2", "[0.1]")
+        assert (journal.borrow("fit", "1"), journal.borrow("fit", "2")) == (None, "[0.1]"), "the last one stays"
     for kept in (journal, again(journal)) if again else (journal,):
         read = list(kept.read(0))
         assert repr(read[1:]) == repr(events[1:]), "what was appended is read back, NaN and -0.0 included"

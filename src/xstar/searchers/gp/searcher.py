@@ -63,12 +63,21 @@ class GP(GPSettings):
     exact: bool = True
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
-        def learner(history: History, data: Observations) -> GPLearner:
-            from xstar.searchers.gp.fit import GPLearner  # imported at use: see ``model_based/decision.py``
+        return suggest(self, history, task, rng, self._learner)
 
-            return GPLearner(history, data, self)
+    def follow(self, history: History) -> None:
+        follow(history, self._learner)
 
-        return suggest(self, history, task, rng, learner)
+    def _learner(self, history: History, data: Observations) -> GPLearner:
+        from xstar.searchers.gp.fit import GPLearner  # imported at use: see ``model_based/decision.py``
+
+        return GPLearner(history, data, self)
+
+
+def follow(history: History, learner: MakeLearner) -> None:
+    """Bring the model of the loss up to date, if one was used before."""
+    if history.memo.get(Observations, True) is not None:
+        learner(history, Observations.of(history, in_numbers=True)).follow()
 
 
 def suggest(

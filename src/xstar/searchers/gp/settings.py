@@ -59,8 +59,9 @@ class GPSettings:
     added to it; or whichever the ``evidence`` favours."""
     lengths: str = "independent"
     """The prior of the length scales of numbers at the full budget: ``independent`` (``surrogate.LENGTH``), or with a factor
-    that all of them have in common, ``shared`` (``surrogate.SHARED_LENGTH``), where all parameters are numbers. Beside options
-    it was no better (16 problems with options or tables, 4 seeds: lower in 10 searches, higher in 16 after 50 trials)."""
+    that all of them have in common, ``shared`` (``surrogate.SHARED_LENGTH``), where all parameters are numbers, and at most 20.
+    Beside options it was no better (16 problems with options or tables, 4 seeds: lower in 10 searches, higher in 16 after 50
+    trials)."""
     warp: bool = False
     """Learn a warping of the range of each numeric parameter."""
     straighten: bool = True

@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from xstar.core.randomness import Streams
 from xstar.journal import History
 from xstar.models.gp import fit, log_posterior
@@ -26,6 +28,7 @@ from xstar.models.subset import choose
 from xstar.models.surrogate import Inputs, Plain, with_own_terms
 from xstar.searchers.gp.settings import GPSettings
 from xstar.searchers.model_based.schedule import last_refit
+from xstar.searchers.model_based.shelved import shelved
 from xstar.searchers.model_based.sources import SourceMeans
 
 GROWTH = 4
@@ -79,11 +82,15 @@ def structured(
         return plain
     kept = history.memo.get(Structure, key)
     if kept is None or kept.last != last:
-        one, two = (
-            evidence(history, each, last, data, settings) for each in (compared, with_own_terms(compared, inputs))
-        )
-        own_terms = two > one + MARGIN
-        kept = history.memo.put(Structure(last, own_terms), key)
+        both, y = (compared, with_own_terms(compared, inputs)), data.y[:last]
+
+        def compare() -> Array:
+            one, two = (evidence(history, each, last, data, settings) for each in both)
+            return np.array([two > one + MARGIN], dtype=np.float64)
+
+        made_from = (settings, last, both[1].names, both[1].priors, data.X[:last], y)
+        own_terms = shelved(history, "gp structure", made_from, compare)
+        kept = history.memo.put(Structure(last, bool(own_terms.any())), key)
     return rich if kept.own_terms else plain
 
 

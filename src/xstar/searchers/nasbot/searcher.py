@@ -26,7 +26,7 @@ from xstar.core.values import as_float
 from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.gp.searcher import GP, suggest
+from xstar.searchers.gp.searcher import GP, follow, suggest
 from xstar.searchers.gp.settings import GPSettings, gp_of_earlier_releases, of_earlier_releases
 from xstar.searchers.model_based.observations import Observations
 from xstar.trial import Done, New, Suggestion
@@ -67,14 +67,17 @@ class NASBOT(GPSettings):
         object.__setattr__(self, "powers", tuple(map(float, powers)))
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
-        def learner(history: History, data: Observations) -> GPLearner:
-            from xstar.searchers.gp.fit import GPLearner  # imported at use: see ``model_based/decision.py``
-            from xstar.searchers.nasbot.kernel import Architectures
+        return suggest(self, history, task, rng, self._learner)
 
-            own = Architectures(self.distances, self.describe, self.powers, self.modifiers, self.project)
-            return GPLearner(history, data, self, own)
+    def follow(self, history: History) -> None:
+        follow(history, self._learner)
 
-        return suggest(self, history, task, rng, learner)
+    def _learner(self, history: History, data: Observations) -> GPLearner:
+        from xstar.searchers.gp.fit import GPLearner  # imported at use: see ``model_based/decision.py``
+        from xstar.searchers.nasbot.kernel import Architectures
+
+        own = Architectures(self.distances, self.describe, self.powers, self.modifiers, self.project)
+        return GPLearner(history, data, self, own)
 
 
 def _gp_of_schema_1(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -1,0 +1,126 @@
+"""Locks beside a SQLite file: one holder at a time, given back by the dead, not waited for without an end."""
+
+from __future__ import annotations
+
+import multiprocessing as mp
+import os
+import select
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import xstar as xs
+from xstar.inspect.audit import audit
+from xstar.searchers.gp.searcher import GP
+from xstar.storage import SqlStorage, postgresql, sqlite
+from xstar.storage.gates import ByteLock, Queue
+
+CONTEXT = mp.get_context("spawn")
+PROGRAMS, TIMES = 4, 200
+FOR_EVER = 1000.0
+"""Longer than a test may take."""
+
+
+def queue(folder: Path) -> Queue:
+    return Queue(folder / "turns", folder / "wake")
+
+
+def count(folder: Path, woken: bool) -> None:
+    """Raise the number in a file, in two steps that only the lock keeps together."""
+    if not woken:
+        select.__dict__.pop("EPOLLEXCLUSIVE", None)
+    lock, place = queue(folder), folder / "number"
+    for _ in range(TIMES):
+        lock.wait(FOR_EVER)
+        number = int(place.read_text())
+        place.write_text(str(number + 1))
+        lock.free()
+    lock.close()
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("woken", [True, False])
+def test_one_program_at_a_time_is_at_the_head_of_the_queue(tmp_path: Path, woken: bool) -> None:
+    (tmp_path / "number").write_text("0")
+    programs = [CONTEXT.Process(target=count, args=(tmp_path, woken)) for _ in range(PROGRAMS)]
+    for program in programs:
+        program.start()
+    for program in programs:
+        program.join()
+        assert program.exitcode == 0
+    assert (tmp_path / "number").read_text() == str(PROGRAMS * TIMES)
+
+
+def hold(lock: Queue | ByteLock, held: Any) -> None:
+    lock.wait(FOR_EVER)
+    held.set()
+    signal.pause()
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("kind", ["queue", "byte"])
+def test_a_dead_holder_is_not_waited_for_and_a_living_one_not_for_ever(tmp_path: Path, kind: str) -> None:
+    lock = queue(tmp_path) if kind == "queue" else ByteLock(tmp_path / "turns", 7)
+    held = CONTEXT.Event()
+    other = CONTEXT.Process(target=hold, args=(lock, held))
+    other.start()
+    assert held.wait(30)
+    lock.wait(0.05)  # returns without the lock, since its holder lives
+    assert other.pid is not None
+    os.kill(other.pid, signal.SIGKILL)
+    other.join()
+    lock.wait(FOR_EVER)
+    lock.free()
+    lock.close()
+
+
+def test_a_folder_that_cannot_be_written_to_has_no_locks(tmp_path: Path) -> None:
+    lock = queue(tmp_path / "nowhere")
+    lock.wait(FOR_EVER)
+    lock.free()
+    lock.close()
+
+
+# ---------------------------------------------------------------- who is next
+
+
+def stand_by(storage: str, name: str, held: Any) -> None:
+    with SqlStorage(storage).open(name).stand_by(0):
+        held.set()
+        signal.pause()
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("how", ["dies", "hangs"])
+def test_who_dies_or_hangs_as_the_next_one_holds_up_nobody(
+    storage: str, name: str, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = FOR_EVER if how == "dies" else 0.2
+    monkeypatch.setattr(sqlite, "TURN_SECONDS", seconds)
+    monkeypatch.setattr(postgresql, "LOCK_SECONDS", max(1, int(seconds)))
+    space = xs.Space(x=xs.Float(0, 1))
+    one, two = (xs.Study(space, name=name, storage=storage, searcher=GP(initial=4), seed=1) for _ in range(2))
+    for _ in range(4):  # then each knows that there is another
+        for study in (one, two):
+            trial = study.ask()
+            assert trial is not None
+            study.tell(trial, trial["x"])
+    held = CONTEXT.Event()
+    other = CONTEXT.Process(target=stand_by, args=(storage, name, held))
+    other.start()
+    assert held.wait(30)
+    assert other.pid is not None
+    if how == "dies":
+        os.kill(other.pid, signal.SIGKILL)
+        other.join()
+    trial = one.ask()
+    assert trial is not None
+    assert trial.number == 8
+    if how == "hangs":
+        os.kill(other.pid, signal.SIGKILL)
+        other.join()
+    assert audit(two).findings == []
+    one.close()
+    two.close()
