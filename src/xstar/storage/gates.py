@@ -23,8 +23,8 @@ PAUSE = 0.0005
 NUDGE = 0.0005
 """Seconds after which one who waits to be woken looks all the same, on average: who should have woken it may have been killed,
 and on a busy machine the one that was woken may have to wait for a processor while another has one. With trials of 2 ms of
-processor time, on two cores that others kept busy, eight programs made 168 trials a second when they looked every 5 ms, 264 with
-this number, and 264 when nobody was woken."""
+processor time, on two cores that others kept busy, eight programs made 168 trials a second when they looked every 5 ms, 264
+with this number, and 264 when nobody was woken."""
 
 
 def pauses(seconds: float, mean: float = PAUSE) -> Iterator[float]:
