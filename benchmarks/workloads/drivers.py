@@ -230,7 +230,7 @@ def drive(what: str, run: tuple[str, str, str, int | None], seconds: float, star
         for _ in range(1 if what == "optuna" else WARM_UP):
             step()
     counts.update(dict.fromkeys(counts, 0))
-    start.wait(300)
+    start.wait(900)
     done, worst, now = 0, 0.0, time.perf_counter()
     end, begun = now + seconds, time.process_time()
     while now < end and step():
@@ -253,7 +253,7 @@ def measure(what: str, drivers: int, run: tuple[str, str, str, int | None], seco
     processes = [context.Process(target=drive, args=(what, run, seconds, start, results)) for _ in range(drivers)]
     for process in processes:
         process.start()
-    start.wait(300)  # a driver that failed breaks the barrier
+    start.wait(900)  # a driver that failed breaks the barrier
     begun = time.perf_counter()
     tallies: list[Tally] = [results.get(timeout=900) for _ in processes]
     spent = time.perf_counter() - begun
