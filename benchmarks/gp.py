@@ -4,9 +4,9 @@
 
 Speed. All are handed the same n evaluations of Hartmann's function (d = 6) or Levy's (d = 20) at random places and then asked
 for the next ones, each told its value. xstar fits its hyperparameters whenever the observations have grown by a tenth, and
-compares two kernels whenever they have grown by a quarter, so its time is the average over n/4 + 1 suggestions, in which there
-is one comparison; the peers fit every time, and the average is over three. The time is processor time on one thread: that of
-ask and tell.
+compares two kernels whenever they have grown by a quarter, so its time is the average over n/4 + 1 suggestions, in which
+there is one comparison; the peers fit every time, and the average is over three. The time is processor time on one thread:
+that of ask and tell.
 
 Workers. Evaluations of Hartmann's function until -3.2 is reached, with one worker and with sixteen that choose in several ways;
 and with as many that ask Optuna's GPSampler. Twice as many seeds. Counts end at 400, which stands for all above.

@@ -138,16 +138,16 @@ def step_of_optuna(url: str, name: str, method: str, trials: int | None) -> tupl
     url = url.replace("postgresql://", "postgresql+psycopg://") if "://" in url else f"sqlite:///{url}"
     # Its pools would keep more connections than the server takes from 64 drivers.
     options = {"connect_args": {"timeout": 60}} if url.startswith("sqlite") else {"poolclass": NullPool}
-    seed = os.getpid()
-    sampler: Any = optuna.samplers.RandomSampler(seed=seed)
-    if method == "gp":
-        torch = importlib.util.find_spec("torch") is not None
-        sampler = optuna.samplers.GPSampler(seed=seed) if torch else optuna.samplers.TPESampler(seed=seed)
-        private = optuna.create_study(sampler=sampler)
+    samplers, torch = optuna.samplers, importlib.util.find_spec("torch") is not None
+    kind: Any = samplers.RandomSampler if method == "random" else samplers.GPSampler if torch else samplers.TPESampler
+    if trials is not None:
+        private = optuna.create_study(sampler=kind(seed=os.getpid()))
         for _ in range(PRIVATE):
             trial = private.ask(_in_optuna())
             private.tell(trial, value_of(trial.params))
     storage = optuna.storages.RDBStorage(url, engine_kwargs=options)
+    # A sampler knows one study only.
+    sampler = kind(seed=os.getpid())
     study = optuna.create_study(study_name=name, storage=storage, sampler=sampler, load_if_exists=True)
 
     def step() -> bool:
@@ -230,7 +230,7 @@ def drive(what: str, run: tuple[str, str, str, int | None], seconds: float, star
         for _ in range(1 if what == "optuna" else WARM_UP):
             step()
     counts.update(dict.fromkeys(counts, 0))
-    start.wait(300)
+    start.wait(900)
     done, worst, now = 0, 0.0, time.perf_counter()
     end, begun = now + seconds, time.process_time()
     while now < end and step():
@@ -253,7 +253,7 @@ def measure(what: str, drivers: int, run: tuple[str, str, str, int | None], seco
     processes = [context.Process(target=drive, args=(what, run, seconds, start, results)) for _ in range(drivers)]
     for process in processes:
         process.start()
-    start.wait(300)  # a driver that failed breaks the barrier
+    start.wait(900)  # a driver that failed breaks the barrier
     begun = time.perf_counter()
     tallies: list[Tally] = [results.get(timeout=900) for _ in processes]
     spent = time.perf_counter() - begun

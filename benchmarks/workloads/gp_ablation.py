@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from benchmarks.harness.records import Found, Record
 from benchmarks.harness.report import Results, mean_and_error, table
@@ -57,8 +57,8 @@ Ranked = Callable[[Mapping[str, Found], Sequence[str], int], list[float]]
 
 def report(results: Results, kinds: Mapping[str, Mapping[str, str]], ranked: Ranked) -> Iterator[str]:
     """Ours beside each change, then the same for each class of problems."""
-    seeds = len({record.task.seed for record in results.of(method=OURS)})
-    yield f"{seeds} seeds, {max(COUNTS)} evaluations. Every other problem of each class with at most {MOST_PARAMETERS}"
+    yield f"{_seeds(results, kinds)}; {max(COUNTS)} evaluations."
+    yield f"Every other problem of each class with at most {MOST_PARAMETERS}"
     yield "parameters, all where trials fail, no tables. Cells: searches in which today's defaults ended lower–higher than with"
     yield "the change; in brackets the difference as a share of the searches, averaged over problems, ± its standard error. A"
     yield "default has support where it is above 0."
@@ -73,6 +73,12 @@ def report(results: Results, kinds: Mapping[str, Mapping[str, str]], ranked: Ran
     for which, known in kinds.items():
         yield from ("", f"### Each class of the {which} set after {max(COUNTS)} evaluations", "")
         yield from _classes(results, which, known, ranked)
+
+
+def _seeds(results: Results, sets: Iterable[str]) -> str:
+    """How many there are in each set; of the last one not all problems need to have been run."""
+    own = {which: {r.task.seed for r in results.of(method=OURS) if r.task["set"] == which} for which in sets}
+    return ", ".join(f"{len(seeds)} seeds of the {which} set" for which, seeds in own.items() if seeds)
 
 
 def _classes(results: Results, which: str, known: Mapping[str, str], ranked: Ranked) -> Iterator[str]:

@@ -34,6 +34,12 @@ def networks() -> list[Any]:
     return found
 
 
+def made(graph: Any) -> Any:
+    """The same weights each time."""
+    torch.manual_seed(0)
+    return graph.to_torch(inputs=(3, 32, 32), outputs=10).double()
+
+
 def outcome(module: Any, images: Any, steps: int = 3) -> list[Any]:
     """Outputs along some steps of SGD with all that the training has, and the outputs without training at the end."""
     optimizer = torch.optim.SGD(module.parameters(), 0.05, momentum=0.9, nesterov=True, weight_decay=5e-4)
@@ -54,11 +60,8 @@ def outcome(module: Any, images: Any, steps: int = 3) -> list[Any]:
 def test_an_aligned_network_is_trained_like_the_one_it_was(case: int) -> None:
     # 43 and 21 channels, and 64 and 19, come to residual layers with as many units: nothing is projected there
     graph = nets.Graph.from_json(ODD) if case == 4 else networks()[case]
-    make = lambda: graph.to_torch(inputs=(3, 32, 32), outputs=10).double()  # noqa: E731
-    torch.manual_seed(0)
-    plain = make()
-    torch.manual_seed(0)
-    aligned = align(make())
+    plain, same = made(graph), made(graph)
+    aligned = align(same)
     convolutions = [each for each in aligned.modules() if isinstance(each, torch.nn.Conv2d)]
     assert all(each.in_channels % MULTIPLE == 0 and each.out_channels % MULTIPLE == 0 for each in convolutions)
     images = torch.randn(6, 3, 32, 32, dtype=torch.float64, generator=torch.Generator().manual_seed(1))

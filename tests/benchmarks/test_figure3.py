@@ -10,7 +10,8 @@ import pytest
 from benchmarks import mobster
 from benchmarks.harness.records import Record, Task
 from benchmarks.harness.report import Results
-from benchmarks.mobster import DUELS, FIGURE3, duel, figure3_report, run_figure3, task_of
+from benchmarks.mobster import DUELS, FIGURE3, figure3_report, run_figure3
+from benchmarks.workloads.mobster_reports import duel, task_of
 
 
 def result(method: str, seed: int, loss: float) -> Record:

@@ -28,9 +28,9 @@ def objective(trial: Any) -> float:
 def test_minimize_and_maximize(workers: int) -> None:
     low = xs.minimize(objective, SPACE, trials=20, seed=1, workers=workers)
     high = xs.maximize(objective, SPACE, trials=20, seed=1, workers=workers)
-    values = sorted(trial["x"] for trial in low.study.history.trials)
-    assert low.best.value == values[0]
-    assert high.best.value == values[-1]
+    # Each by its own trials: which ends of the range a search tries is the model's affair, and several workers' order's.
+    assert low.best.value == min(trial["x"] for trial in low.study.history.trials)
+    assert high.best.value == max(trial["x"] for trial in high.study.history.trials)
     assert low.reason == "all 20 trials are done"
 
 
