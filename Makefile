@@ -13,7 +13,7 @@ export NO_MKDOCS_2_WARNING := 1
 .DEFAULT_GOAL := help
 KILLS ?= 1000
 # What needs torch, Lightning, transformers, Keras, MLflow, W&B or Ray Tune: packages that the development environment does without.
-INTEGRATIONS := tests/integrations tests/benchmarks/test_cotraining.py tests/benchmarks/test_electricity.py tests/examples \
+INTEGRATIONS := tests/integrations tests/benchmarks tests/examples \
 	tests/executors/test_ranks.py tests/executors/test_states.py tests/igo/test_cotrain.py tests/models/test_features_torch.py \
 	tests/nets/test_torch.py tests/test_docs.py
 SEED ?= 0
