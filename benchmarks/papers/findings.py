@@ -157,7 +157,7 @@ def units() -> Iterator[str]:
     yield "The paper's networks that choose the activation of each of 3,072 units end 0.16 to 0.24 points of test error below a"
     yield "network of ReLUs. After 81,000 of our iterations PBIL is ahead of ReLU by less than half of that, and cGA behind it."
     yield "After a million the advantage is gone: the three that learn their structure err on"
-    yield f"{min(learned):.2f} to {max(learned):.2f} % of the test images, ReLU on {ends['ReLU']:.2f} %, at most two images of 10,000"
+    yield f"{min(learned):.2f} to {max(learned):.2f} % of the test images, ReLU on {ends['ReLU']:.2f} %, at most two of 10,000"
     yield f"apart. tanh is behind with {ends['tanh']:.2f} %; in the paper it is ahead of ReLU. Learning the"
     yield "activations spared the choice between the two here, and gained nothing over the better one. This is one run with"
     yield f"{counted(seeds)}: a difference of a hundredth, and the order of the first four, say nothing."
