@@ -1,7 +1,8 @@
-"""Where what was measured contradicts a paper: the section of the results page, and the numbers of its pictures."""
+"""Where what was measured contradicts a paper: the text of docs/findings.md, and the numbers of its pictures."""
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Iterator
 
@@ -20,9 +21,23 @@ from benchmarks.workloads.mobster_reports import duel
 SPECTRA = OnRecord("nasbot", "spectra", (), lambda task: task.method == "spectra")
 MODELS = {"tanh, one network": "one network", "tanh, ten networks": "ten networks", "GP": "GP"}
 SHARES = ("1/8 of the time", "1/4 of the time", "1/2 of the time", "all of the time")
-SIGNS = ("indefinite-kernels.svg", "one-network.svg", "stopping-and-promotion.svg", "activations-in-the-long-run.svg")
+SIGNS = (
+    "indefinite-kernels.svg",
+    "one-network.svg",
+    "stopping-and-promotion.svg",
+    "activations-in-the-long-run.svg",
+    "what-carries-nasbot.svg",
+)
 
 
+CURVES = {
+    "evolution": "evolution",
+    "OTMANN, p̄ = 2, sampled": "the paper's kernel",
+    "OTMANN alone": "OTMANN, p̄ = 1",
+    "describing term alone": "features",
+    "both": "both",
+}
+"""Searches of the picture → their names there."""
 LEARNED = ("cGA", "PBIL-λ", "PBIL-ε")
 
 
@@ -50,7 +65,7 @@ def kernels() -> Iterator[str]:
     high, plain, mended = (
         max(each[name] for each in errors) for name in ("the same with p̄ = 2", "d and d̄, p = p̄ = 1", "p̄ = 2, projected")
     )
-    yield from ("### NASBOT's kernel with p̄ = 2 is not a covariance", "")
+    yield from ("## NASBOT's kernel with p̄ = 2 is not a covariance", "")
     yield "The paper takes exp(-Σ β d̄²) for a kernel. A covariance matrix has no negative eigenvalue. Over 120 random networks"
     yield f"this one has, down to these shares of its diagonal: {shares}."
     yield "It matters: a GP with this kernel, fitted to 60 networks by its most probable hyperparameters, predicts the next 40"
@@ -66,7 +81,7 @@ def intervals() -> Iterator[str]:
     worst = min(sizes(problem), key=lambda n: covered(problem, n, "tanh, one network"))
     found = {name: covered(problem, worst, model) for model, name in MODELS.items()}
     others = ", ".join(f"{name} {share:.0%}" for name, share in found.items() if name != "one network")
-    yield from ("### One network's intervals do not hold the truth", "")
+    yield from ("## One network's intervals do not hold the truth", "")
     yield "DNGO integrates over the last layer of *one* network. Its basis was fitted to the data, so the regression on it,"
     yield f"fitted to the same data, is far too sure: after {worst} observations of Hartmann's function its 95 % intervals hold"
     yield f"the truth in {found['one network']:.0%} of the cases ({others}). The search still works: it needs the order of"
@@ -77,7 +92,7 @@ def intervals() -> Iterator[str]:
 
 
 def stopping() -> Iterator[str]:
-    yield from ("### Promotion or stopping: neither is ahead everywhere", "")
+    yield from ("## Promotion or stopping: neither is ahead everywhere", "")
     yield "MOBSTER's authors find stopping ahead early and promotion ahead in the end. Whether it is depends on the"
     yield "problems and on how long one searches."
     if HALVING.found:
@@ -106,6 +121,16 @@ def counts(problem: str, method: str) -> dict[int, int]:
     return {r.task.seed: r.found["count"] if r.found["arrived"] else r.task["evaluations"] for r in runs}
 
 
+def arrived(method: str, most: int) -> list[float]:
+    """After 0, 1, … evaluations, the share of its searches that have found one of the six best cells; mean of the data sets."""
+    shares = []
+    for problem in CARRIES.results.problems:
+        runs = CARRIES.results.of(problem, method)
+        hits = [record.found["count"] for record in runs if record.found["arrived"]]
+        shares.append([sum(hit <= count for hit in hits) / len(runs) for count in range(most + 1)])
+    return [statistics.mean(column) for column in zip(*shares, strict=True)]
+
+
 def against(method: str, other: str) -> tuple[int, int]:
     """On how many pairs of searches with the same cells and seed the one arrives sooner, and on how many later."""
     sooner = later = 0
@@ -118,7 +143,7 @@ def against(method: str, other: str) -> tuple[int, int]:
 
 
 def carries() -> Iterator[str]:
-    yield from ("### NASBOT: the model carries it, the distance is not needed", "")
+    yield from ("## NASBOT: the model carries it, the distance is not needed", "")
     limit = CARRIES.found[0].task["evaluations"]
     rows, means = [], {}
     for method in CARRIES.results.methods:
@@ -142,6 +167,7 @@ def carries() -> Iterator[str]:
     yield "differences are as large as the standard errors: an optimal-transport distance gives the model no more than a list"
     yield "of the cell's operations does. *Sooner – later*: searches of the same cells and seed that arrived sooner and later"
     yield "than those of the default."
+    yield from ("", f"![Share of searches that have found one of the six best cells]({place(4)})")
     heads = ["", *CARRIES.results.problems, "sooner – later"]
     yield from ("", *table(heads, [row for _, row in sorted(rows)]), "")
     yield from (f"`{CARRIES.command}`: {CARRIES.about()}", "")
@@ -153,7 +179,7 @@ def units() -> Iterator[str]:
     rows = [(name, f"{paper[name][0]:.3f}", f"{short[name]:.3f}", f"{ends[name]:.3f}") for name in ends]
     learned = [ends[name] for name in LEARNED]
     last = curve[-1]["iteration"]
-    yield from ("### tanh or ReLU for each unit: in the long run ReLU is as good", "")
+    yield from ("## tanh or ReLU for each unit: in the long run ReLU is as good", "")
     yield "The paper's networks that choose the activation of each of 3,072 units end 0.16 to 0.24 points of test error below a"
     yield "network of ReLUs. After 81,000 of our iterations PBIL is ahead of ReLU by less than half of that, and cGA behind it."
     yield "After a million the advantage is gone: the three that learn their structure err on"
@@ -177,7 +203,27 @@ def place(number: int) -> str:
     return f"assets/results/{SIGNS[number]}"
 
 
+SECTIONS = (kernels, carries, intervals, stopping, units)
+HEAD = """# Findings
+
+Where the evidence differs from the four papers behind xstar: what a paper says, what was measured here, and how to measure it
+again. Like [Results](results.md), which has all of the papers' tables and figures, this page is made from the records by
+`python -m benchmarks.papers --write`.
+"""
+
+
 def lines() -> Iterator[str]:
-    yield from ("## Where the evidence differs from the papers", "")
-    for section in (kernels, carries, intervals, stopping, units):
+    yield from HEAD.splitlines()
+    for section in SECTIONS:
+        yield ""
         yield from section()
+
+
+def titles() -> Iterator[str]:
+    """What is found, a heading each."""
+    for section in SECTIONS:
+        yield next(iter(section())).removeprefix("## ")
+
+
+def text() -> str:
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines())).rstrip() + "\n"

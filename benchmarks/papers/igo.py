@@ -181,7 +181,7 @@ PAPER = Paper(
             "3,072 bits choose tanh or ReLU for each unit.",
             "As for Figure 2, but the long run has one seed; it went on once from a checkpoint (at 647,000 iterations), with "
             "weights in half precision and a fresh momentum. The table made before has five seeds and 81,000 iterations. "
-            "[What differs](#tanh-or-relu-for-each-unit-in-the-long-run-relu-is-as-good).",
+            "[What differs](findings.md#tanh-or-relu-for-each-unit-in-the-long-run-relu-is-as-good).",
             (LONG["activations"], TRAINED["activations"]),
             unit_rows,
         ),
