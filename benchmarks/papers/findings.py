@@ -10,7 +10,7 @@ from benchmarks.cotrain import PAPER as MNIST
 from benchmarks.cotrain import counted
 from benchmarks.harness.report import table
 from benchmarks.mobster import DUELS
-from benchmarks.papers.dngo import CALIBRATION, INTERVALS
+from benchmarks.papers.dngo import CALIBRATION
 from benchmarks.papers.entry import folded
 from benchmarks.papers.igo import LONG, TRAINED, longest, medians
 from benchmarks.papers.mobster import HALVING, SCHEDULERS
@@ -48,14 +48,12 @@ def lowest(domain: str, power: float) -> float:
 
 
 def covered(problem: str, n: int, model: str) -> float:
-    """How often its 95 % intervals hold the truth; from the records, or from the table made before."""
-    if CALIBRATION.found:
-        return statistics.mean(record.found[model]["95%"] for record in CALIBRATION.results.of(problem, n=n))
-    return cell(INTERVALS, f"{problem} | {n} | {model}", "95%")
+    """How often its 95 % intervals hold the truth."""
+    return statistics.mean(record.found[model]["95%"] for record in CALIBRATION.results.of(problem, n=n))
 
 
 def sizes(problem: str) -> list[int]:
-    return sorted({record.task["n"] for record in CALIBRATION.results.of(problem)}) or [50, 200, 1000]
+    return sorted({record.task["n"] for record in CALIBRATION.results.of(problem)})
 
 
 def kernels() -> Iterator[str]:
@@ -87,8 +85,7 @@ def intervals() -> Iterator[str]:
     yield f"the truth in {found['one network']:.0%} of the cases ({others}). The search still works: it needs the order of"
     yield "points more than their variances. `DNGO()` averages over ten networks instead."
     yield from ("", f"![How often 95 % intervals hold the truth, over the number of observations]({place(1)})", "")
-    source = CALIBRATION if CALIBRATION.found else INTERVALS
-    yield from (f"`{source.command}`: {source.about()}", "")
+    yield from (f"`{CALIBRATION.command}`: {CALIBRATION.about()}", "")
 
 
 def stopping() -> Iterator[str]:

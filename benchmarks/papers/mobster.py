@@ -44,10 +44,7 @@ LARGE = either(
 )
 BASELINES, BASELINES_MLP = OnRecord("mobster", "figure5", of=not_mlp), OnRecord("mobster", "figure5-mlp", of=mlp)
 HALVING, HALVING_MLP = OnRecord("mobster", "figure3", of=not_mlp), OnRecord("mobster", "figure3-mlp", of=mlp)
-SCHEDULERS = either(
-    OnRecord("multifidelity", "schedulers", of=lambda task: task.method != "signs"),
-    Earlier("multifidelity.md", "Mean rank", "python -m benchmarks.multifidelity --part schedulers --write"),
-)
+SCHEDULERS = OnRecord("multifidelity", "schedulers", of=lambda task: task.method != "signs")
 SIGNS = OnRecord("multifidelity", "signs", of=lambda task: task.method == "signs")
 MEAN, RANK = "geometric mean", "mean rank of the final regret"
 
