@@ -243,9 +243,9 @@ def naval() -> Iterator[str]:
     yield "Table 3 of the NASBOT paper has test errors of 0.0075 (NASBOT) to 0.0103 (RAND) for MLPs on naval propulsion, each"
     yield "network trained for 20,000 iterations with a fixed step size of 1e-5. With the same rows, iterations and limits of"
     yield f"networks, but Adam, {below} of the {INITIAL} networks that every search starts with are below all of these before"
-    yield "anything has been searched, by a factor of forty or more. Between the paper's methods lies a third. The searches go on from"
-    yield "there in the paper's order, and what they gain is again a factor of two; they have one seed and half of their"
-    yield "evaluations so far."
+    yield "anything has been searched, by a factor of forty or more. Between the paper's methods lies a third. The searches"
+    yield "go on from there in the paper's order, and what they gain is again a factor of two; they have one seed and half of"
+    yield "their evaluations so far."
     yield from ("", f"![The lowest validation error over the number of trained networks]({place(5)})", "")
     heads = ["", "networks so far", f"best of the first {INITIAL}", "best so far", "the paper, test error"]
     yield from (
