@@ -24,7 +24,9 @@ FIVE = OnRecord(
 )
 WHICH = OnRecord("dngo", "variants", (), lambda task: task.get("part") == "variants")
 TIME = newest(
-    OnRecord("dngo", "figure1", ("--methods xstar-dngo,xstar-gp",), lambda task: task.get("part") == "figure1"),
+    OnRecord(
+        "dngo", "figure1", ("--methods xstar-dngo,xstar-gp,optuna-tpe",), lambda task: task.get("part") == "figure1"
+    ),
     Earlier("dngo.md", "Figure 1: processor time", "python -m benchmarks.dngo --part figure1 --write"),
 )
 LINEAR = OnRecord("dngo", "head", (), lambda task: task.get("part") == "head" and task.get("device") == "cpu")
