@@ -33,7 +33,7 @@ from typing import Any
 
 from benchmarks.harness.experiment import Experiment, Part, main
 from benchmarks.harness.machine import peer
-from benchmarks.harness.records import Found, Record, Task, significant
+from benchmarks.harness.records import Found, Record, Store, Task, significant
 from benchmarks.harness.report import Results, table
 from benchmarks.harness.run import Libraries
 
@@ -69,7 +69,10 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def tasks(options: Namespace) -> list[Task]:
-    if not options.mnist and not options.table_only:
+    if options.table_only:
+        known = Store(options.records / f"{EXPERIMENT.name}.jsonl").read()
+        return [task for task in known if task.problem in options.experiments]
+    if not options.mnist:
         raise SystemExit("--mnist is needed to run: an .npz with x_train, y_train, x_test, y_test")
     length: dict[str, Any] = {"iterations": options.iterations}
     if options.iterations is None:
@@ -190,14 +193,20 @@ def joined(moments: list[dict[str, Any]]) -> dict[str, Any]:
     return one
 
 
+def counted(seeds: int) -> str:
+    return "1 seed" if seeds == 1 else f"{seeds} seeds"
+
+
 def report(results: Results, options: Namespace) -> Iterator[str]:
+    """Of all runs on record of these experiments, so that the tables of a new one do not displace the others."""
     yield "The paper: 30 trials; its number of iterations and first rate are not in its text."
-    for task, found, seeds in pooled(results.records):
+    on_record = [record for record in results.all.values() if record.task.problem in results.problems]
+    for task, found, seeds in pooled(on_record):
         key = task.problem
         last, count = found["curve"][-1], found["iterations"]
         epochs = count * BATCH / found["images"]
         yield from ("", f"## {TITLES[key]}", "")
-        yield f"{seeds} seeds on {found['device']}, matrix products in {found['precision']}, first rate {task['rate']:g}."
+        yield f"{counted(seeds)} on {found['device']}, matrix products in {found['precision']}, first rate {task['rate']:g}."
         yield f"{count:,} iterations ({epochs:.0f} epochs) in {last['seconds']:.0f} s for all methods and seeds"
         yield "together. Final test errors in %:"
         yield from ("", *finals(key, last), "")

@@ -33,7 +33,8 @@ from xstar.simulation import regret_at, rungs_of
 METHODS = ("random", "successive-halving", "hyperband", "asha-stop", "asha", "async-hyperband")
 SHARES = {"1/8": 0.125, "1/4": 0.25, "1/2": 0.5, "all": 1.0}
 """Parts of the time after which regrets are compared."""
-# The first three differ in one thing only: asynchronous or not, with one bracket and with all; stopping or promotion.
+# Asynchronous or not, with one bracket and with all; stopping or promotion. The first two pairs differ in the lowest rung as
+# well: one epoch for the synchronous, 1/27 of the budget for ASHA.
 PAIRS = (
     ("asha", "successive-halving"),
     ("async-hyperband", "hyperband"),

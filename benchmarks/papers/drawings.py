@@ -9,9 +9,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import xstar as xs
+from benchmarks.cotrain import PAPER as MNIST
+from benchmarks.cotrain import counted
 from benchmarks.harness.records import FOLDER, best_after
 from benchmarks.multifidelity import METHODS as SCHEDULES
 from benchmarks.papers import findings, nasbot
+from benchmarks.papers.igo import longest
 from benchmarks.papers.mobster import SCHEDULERS
 from benchmarks.papers.sources import cell
 from benchmarks.workloads import cifar_training
@@ -34,7 +37,7 @@ def all_of_them() -> dict[str, str]:
             nasbot.FIGURE4: partial(network_map, trained),
             nasbot.FIGURE6: partial(distance_against_value, trained),
         }
-    made |= dict(zip(findings.SIGNS, (spectra, coverage, ranks), strict=True))
+    made |= dict(zip(findings.SIGNS, (spectra, coverage, ranks, units), strict=True))
     return {name: draw() for name, draw in made.items()}
 
 
@@ -121,4 +124,20 @@ def ranks() -> str:
         x_label="share of the time",
         log_x=True,
         x_ticks=shares,
+    )
+
+
+def units() -> str:
+    curve, seeds = longest("activations")
+    moments = [moment["iteration"] for moment in curve]
+    series = [
+        Series(name, moments, [statistics.median(moment[name]["error"]) for moment in curve])
+        for name in MNIST["activations"]
+    ]
+    return line_chart(
+        series,
+        title="MNIST, tanh or ReLU for each unit: test error in %",
+        subtitle=f"{counted(seeds)}; the rate of the weights falls at 1/2 and 3/4 of the iterations",
+        x_label="iterations",
+        log_x=True,
     )

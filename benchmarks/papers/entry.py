@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from benchmarks.harness.report import table
-from benchmarks.papers.sources import Source, pictures
+from benchmarks.papers.sources import Begun, Source, pictures
 
 CLOSE = 0.01
 """Numbers that differ by less than this share count as equal."""
@@ -77,7 +77,7 @@ class Entry:
         for source in self.here:
             yield from (f"`{source.command}`: {source.about()}", "", *folded(source.lines()), "")
         for source in self.sources:
-            if not source.found:
+            if not source.found and not isinstance(source, Begun):
                 yield from (f"Not run yet: `{source.command}`.", "")
         if self.missing:
             yield from (f"Not run: {self.missing}", "")

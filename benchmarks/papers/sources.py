@@ -15,6 +15,7 @@ from benchmarks.harness import records, report
 from benchmarks.harness.experiment import Experiment, parser_of, with_defaults
 from benchmarks.harness.records import Record, Store, Task
 from benchmarks.harness.report import Results
+from benchmarks.workloads.kept_search import under_way
 
 PICTURE = re.compile(r"\]\(([\w-]+\.svg)\)")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
@@ -87,6 +88,33 @@ def named(seeds: Sequence[int]) -> str:
 
 
 @dataclass(frozen=True)
+class Begun:
+    """Searches that are kept from call to call and have not come to their end; nothing once there are records of them."""
+
+    records: OnRecord
+    metric: str
+    """That is minimised."""
+
+    @property
+    def spec(self) -> str:
+        return self.records.spec
+
+    @property
+    def command(self) -> str:
+        return self.records.command
+
+    @cached_property
+    def found(self) -> list[tuple[str, str, str, str]]:
+        return [] if self.records.found else under_way(records.FOLDER / self.spec, set(), self.metric)
+
+    def about(self) -> str:
+        return "under way; no search has all of its evaluations yet, and a later call goes on with them."
+
+    def lines(self) -> list[str]:
+        return list(report.table(["search", "evaluations", "best so far", "its test error"], self.found))
+
+
+@dataclass(frozen=True)
 class Earlier:
     """A section of a file in results/ whose runs are gone; ``heading`` is a heading or the start of a line of text.
 
@@ -121,7 +149,7 @@ class Earlier:
         return f"made before records were kept; the runs are gone. As it stands in {where}."
 
 
-Source = OnRecord | Earlier
+Source = OnRecord | Begun | Earlier
 
 
 def newest(records: OnRecord, before: Earlier) -> Source:

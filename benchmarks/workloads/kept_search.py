@@ -88,5 +88,5 @@ def under_way(folder: Path, ended: set[str], metric: str) -> list[tuple[str, str
         if file.stem in ended or not reports:
             continue
         best = min(reports, key=lambda metrics: float(metrics[metric]))
-        found.append((file.stem, str(len(reports)), f"{best[metric]:.4f}", f"{best['test']:.4f}"))
+        found.append((file.stem, str(len(reports)), f"{best[metric]:.4g}", f"{best['test']:.4g}"))
     return found

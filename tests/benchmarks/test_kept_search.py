@@ -47,7 +47,7 @@ def test_a_search_goes_on_from_its_file(tmp_path: Path) -> None:
     assert best.value == min(trial.value for trial in more)
     ((name, count, shown, test),) = kept_search.under_way(tmp_path, set(), "error")
     assert (name, count) == ("random-0", "5")
-    assert (shown, test) == (f"{best.value:.4f}", f"{best.metrics['test']:.4f}")
+    assert (shown, test) == (f"{best.value:.4g}", f"{best.metrics['test']:.4g}")
     assert kept_search.under_way(tmp_path, {"random-0"}, "error") == []
 
 

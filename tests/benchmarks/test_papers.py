@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from benchmarks.harness import records, report
 from benchmarks.harness.records import Record, Store, Task
 from benchmarks.papers import drawings, findings, nasbot, page
 from benchmarks.papers.entry import BETTER, EQUAL, WORSE, Entry, claim, compare
-from benchmarks.papers.sources import Earlier, OnRecord, cell, first_table, named, newest, tables
+from benchmarks.papers.sources import Begun, Earlier, OnRecord, cell, first_table, named, newest, tables
 
 DOCS = Path(__file__).parents[2] / "docs"
 MADE = {"commit": "abc1234", "machine": "2 cores", "versions": {"xstar": "0.1"}}
@@ -75,6 +76,18 @@ def test_records_are_told_with_their_commit_and_seeds(tmp_path: Path, monkeypatc
     assert "abc1234" in source.about()
     assert source.command == "python -m benchmarks.quality --write"
     assert OnRecord("quality", "search", of=lambda task: task.problem == "other").found == []
+
+
+def test_searches_under_way_are_shown_until_there_are_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "FOLDER", tmp_path)
+    (tmp_path / "nasbot_uci").mkdir()
+    lines = [{"event": {"metrics": {"mse": mse, "test": 2 * mse}}} for mse in (0.3, 0.00002, 0.1)]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (tmp_path / "nasbot_uci" / "naval-nasbot-0.jsonl").write_text(text, encoding="utf-8")
+    begun = Begun(OnRecord("nasbot_uci", "search"), "mse")
+    assert begun.lines()[-1] == "| naval-nasbot-0 | 3 | 2e-05 | 4e-05 |"
+    Store(tmp_path / "nasbot_uci.jsonl").append(Record(Task.of(0, "naval", "nasbot"), {"test": 1.0}, MADE))
+    assert Begun(OnRecord("nasbot_uci", "search"), "mse").found == []
 
 
 def test_records_stand_before_the_table_made_before_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
