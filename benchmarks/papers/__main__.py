@@ -1,4 +1,4 @@
-"""Makes the results page from the records: ``python -m benchmarks.papers [--write]``; without ``--write`` it is printed."""
+"""Makes docs/results.md and docs/findings.md from the records: ``python -m benchmarks.papers [--write]``, else prints them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import shutil
 from pathlib import Path
 
-from benchmarks.papers import drawings, page
+from benchmarks.papers import drawings, findings, page
 from benchmarks.papers.sources import ASSETS
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -14,11 +14,14 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.papers", description=__doc__)
-    parser.add_argument("--write", action="store_true", help="into docs/results.md, with its pictures")
+    parser.add_argument(
+        "--write", action="store_true", help="into docs/results.md and docs/findings.md, with their pictures"
+    )
     if not parser.parse_args().write:
-        print(page.text(), end="")
+        print(page.text(), findings.text(), sep="\n", end="")
         return
     (DOCS / "results.md").write_text(page.text(), encoding="utf-8")
+    (DOCS / "findings.md").write_text(findings.text(), encoding="utf-8")
     folder = DOCS / ASSETS
     folder.mkdir(parents=True, exist_ok=True)
     for picture in {name for paper in page.PAPERS for name in paper.shown()}:

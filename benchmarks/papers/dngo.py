@@ -9,7 +9,7 @@ from benchmarks.dngo import BASIN, TABLE1, VARIANTS
 from benchmarks.dngo_cifar import PAPER as CIFAR
 from benchmarks.harness.records import best_after
 from benchmarks.papers.entry import Entry, Paper, Row, claim, compare
-from benchmarks.papers.sources import Earlier, OnRecord, cell, newest
+from benchmarks.papers.sources import Begun, Earlier, OnRecord, cell, newest
 
 TABLE = Earlier("dngo.md", "Table 1: the best loss found", "python -m benchmarks.dngo --part table1 --write")
 FIVE = OnRecord(
@@ -27,9 +27,9 @@ TIME = newest(
     OnRecord("dngo", "figure1", ("--methods xstar-dngo,xstar-gp",), lambda task: task.get("part") == "figure1"),
     Earlier("dngo.md", "Figure 1: processor time", "python -m benchmarks.dngo --part figure1 --write"),
 )
+LINEAR = OnRecord("dngo", "head", (), lambda task: task.get("part") == "head" and task.get("device") == "cpu")
 HEAD = Earlier("dngo.md", "The linear part, and training on a GPU", "python -m benchmarks.dngo --part head --write")
 CALIBRATION = OnRecord("dngo", "calibration", (), lambda task: task.get("part") == "calibration")
-INTERVALS = Earlier("dngo.md", "How often the truth lies", "python -m benchmarks.dngo --part calibration --write")
 CROWD = newest(
     OnRecord("dngo", "workers", (), lambda task: task.problem == "captions" and task.get("workers") == 800),
     Earlier("dngo.md", "Hundreds of workers", "python -m benchmarks.dngo --part workers --write"),
@@ -117,7 +117,7 @@ PAPER = Paper(
             "Figure 1: the time of a decision",
             "Seconds per iteration of DNGO and of a GP, over the number of observations.",
             "Processor time of a suggestion, amortised, and peak memory. Our GP keeps at most a fixed number of observations.",
-            (TIME, HEAD),
+            (TIME, LINEAR, HEAD),
             time_rows,
         ),
         Entry(
@@ -125,7 +125,7 @@ PAPER = Paper(
             "Predictions with tanh, ReLU, and ReLU with tanh last: ReLU's uncertainty explodes.",
             "The same picture from our networks, in [DNGO](dngo.md#ten-networks-instead-of-one); how often the truth lies "
             "within the intervals; and what a search finds with each.",
-            (CALIBRATION if CALIBRATION.found else INTERVALS,),
+            (CALIBRATION,),
             activation_rows,
         ),
         Entry(
@@ -139,7 +139,7 @@ PAPER = Paper(
             "Test errors 6.37 % and 27.4 % of a tuned CNN, 200 epochs each, 350 for the winner.",
             "The paper's network, its fourteen hyperparameters and their ranges (Tables 5 and 6) on CIFAR-10; few epochs a "
             "network in bf16, eight trials at a time (40 there). CIFAR-100 is not at hand.",
-            (SEARCH, FINAL),
+            (SEARCH, Begun(SEARCH, "error"), FINAL),
             cifar_rows,
         ),
     ),

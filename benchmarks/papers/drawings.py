@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -37,7 +38,7 @@ def all_of_them() -> dict[str, str]:
             nasbot.FIGURE4: partial(network_map, trained),
             nasbot.FIGURE6: partial(distance_against_value, trained),
         }
-    made |= dict(zip(findings.SIGNS, (spectra, coverage, ranks, units), strict=True))
+    made |= dict(zip(findings.SIGNS, (spectra, coverage, ranks, units, arrivals, naval), strict=True))
     return {name: draw() for name, draw in made.items()}
 
 
@@ -140,4 +141,33 @@ def units() -> str:
         subtitle=f"{counted(seeds)}; the rate of the weights falls at 1/2 and 3/4 of the iterations",
         x_label="iterations",
         log_x=True,
+    )
+
+
+def arrivals() -> str:
+    most = findings.CARRIES.found[0].task["evaluations"]
+    counts = list(range(most + 1))
+    series = [
+        Series(name, counts, findings.arrived(method, most), steps=True) for method, name in findings.CURVES.items()
+    ]
+    return line_chart(
+        series,
+        title="Searches that have found one of the six best cells",
+        subtitle="share of them, mean of three data sets of NAS-Bench-201; NASBOT by its kernel, and evolution",
+        x_label="networks evaluated",
+        y_range=(0.0, 1.0),
+    )
+
+
+def naval() -> str:
+    series = [
+        Series(method, list(range(1, len(errors) + 1)), list(accumulate(errors, min)), steps=True)
+        for method, errors in findings.naval_errors().items()
+    ]
+    return line_chart(
+        series,
+        title="Naval propulsion: the lowest validation error so far",
+        subtitle="seed 0, searches under way; the first ten networks are those of the initial pool; the paper: 0.0075",
+        x_label="networks trained",
+        log_y=True,
     )

@@ -44,7 +44,7 @@ PARTS = OnRecord(
     (),
     lambda task: task.method in ABLATED and (task.get("evaluations"), task.get("workers")) == (100, 1),
 )
-TIMED = OnRecord("nasbot", "time", (), lambda task: "repeats" in dict(task.settings))
+TIME = OnRecord("nasbot", "time", (), lambda task: "repeats" in dict(task.settings))
 FUNCTIONS = newest(
     SEARCHED, Earlier("nasbot.md", "Best value after 100", "python -m benchmarks.nasbot --part search --write")
 )
@@ -52,9 +52,6 @@ ABLATION = newest(
     PARTS, Earlier("nasbot.md", "Ablations: best value", "python -m benchmarks.nasbot --part ablation --write")
 )
 KERNELS = OnRecord("nasbot", "kernels", (), lambda task: "seen" in dict(task.settings))
-TIME = newest(
-    TIMED, Earlier("nasbot.md", "Processor time per suggestion", "python -m benchmarks.nasbot --part time --write")
-)
 NAMES = {"nasbot": "NASBOT", "evolution": "EA", "nasbot-random": "RAND", "treebo": "TreeBO"}
 FIGURE2, FIGURE4, FIGURE6, FIGURE8 = (f"nasbot-figure{number}.svg" for number in (2, 4, 6, 8))
 

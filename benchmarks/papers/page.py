@@ -45,7 +45,9 @@ def anchor(title: str) -> str:
 def lines() -> Iterator[str]:
     yield from HEAD.format(command=COMMAND).splitlines()
     yield from ("", *summary())
-    yield from findings.lines()
+    yield from ("## Where the evidence differs from the papers", "")
+    yield from (f"* [{title}](findings.md#{anchor(title)})" for title in findings.titles())
+    yield ""
     yield from chain.from_iterable(paper.lines() for paper in PAPERS)
 
 

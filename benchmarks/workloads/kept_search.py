@@ -79,12 +79,17 @@ def write(file: Path, name: str, storage: Path) -> None:
     new.replace(file)
 
 
+def reported(file: Path) -> list[dict[str, float]]:
+    """The metrics of a study's trials, in the order in which they came in."""
+    events = [json.loads(line)["event"] for line in file.read_text(encoding="utf-8").splitlines()]
+    return [event["metrics"] for event in events if "metrics" in event]
+
+
 def under_way(folder: Path, ended: set[str], metric: str) -> list[tuple[str, str, str, str]]:
     """Of studies that were not brought to their end: name, evaluations, the best, and its test error."""
     found = []
     for file in sorted(folder.glob("*.jsonl")):
-        events = [json.loads(line)["event"] for line in file.read_text(encoding="utf-8").splitlines()]
-        reports = [event["metrics"] for event in events if "metrics" in event]
+        reports = reported(file)
         if file.stem in ended or not reports:
             continue
         best = min(reports, key=lambda metrics: float(metrics[metric]))

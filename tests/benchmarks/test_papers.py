@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,14 +19,17 @@ DOCS = Path(__file__).parents[2] / "docs"
 MADE = {"commit": "abc1234", "machine": "2 cores", "versions": {"xstar": "0.1"}}
 
 
-def test_the_page_is_what_the_command_makes() -> None:
-    written = (DOCS / "results.md").read_text(encoding="utf-8")
-    assert page.text() == written, f"the records have changed: {page.COMMAND}"
+@pytest.mark.parametrize(("name", "made"), [("results.md", page.text), ("findings.md", findings.text)])
+def test_the_pages_are_what_the_command_makes(name: str, made: Callable[[], str]) -> None:
+    written = (DOCS / name).read_text(encoding="utf-8")
+    assert made() == written, f"the records have changed: {page.COMMAND}"
 
 
 def test_every_picture_of_the_page_is_there_and_is_drawn_or_copied() -> None:
     shown = {
-        line.partition("](assets/results/")[2].partition(")")[0] for line in page.lines() if "assets/results/" in line
+        line.partition("](assets/results/")[2].partition(")")[0]
+        for line in [*page.lines(), *findings.lines()]
+        if "assets/results/" in line
     }
     copied = {Path(name).name for paper in page.PAPERS for name in paper.shown()}
     there = {file.name for file in (DOCS / "assets" / "results").glob("*.svg")}
