@@ -40,7 +40,7 @@ from xstar import problems
 from xstar.problems import Problem
 from xstar.searchers import GP, Searcher
 from xstar.searchers.auto import Auto
-from xstar.searchers.gp.settings import BEFORE, BEFORE_EXHAUSTION, BEFORE_STEPS
+from xstar.searchers.gp.settings import BEFORE, BEFORE_EXHAUSTION, BEFORE_STEPS, BEFORE_UNEXPLAINED
 from xstar.space import Config, Space
 
 
@@ -109,13 +109,14 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "xstar-gp-probable": {"safe": 0.5},
     "xstar-gp-spread": {"design": "sobol"},
     "xstar-gp-independent": {"lengths": "independent"},
-    "xstar-gp-before-steps": dict(BEFORE_STEPS),
+    "xstar-gp-before-steps": {**BEFORE_STEPS, **BEFORE_UNEXPLAINED},
     "xstar-gp-repeats-inexact-bold": dict(BEFORE_EXHAUSTION),
     "xstar-gp-product": {"structure": "product"},
     "xstar-gp-additive": {"structure": "additive"},
     "xstar-gp-sobol": {"middle": False},
     "xstar-gp-initial5": {"initial": 5},
-    "xstar-gp-explore8": {"explore_every": 8},
+    "xstar-gp-explore4": dict(BEFORE_UNEXPLAINED),
+    "xstar-gp-explore8": {"explore_every": 8, "explore_when": "always"},
     "xstar-gp-warp": {"warp": True},
     "xstar-gp-not-straightened": {"straighten": False},
 }

@@ -50,6 +50,8 @@ MOST_SHARING = 20
 """The most parameters whose length scales have a factor in common. Of many more, most may not matter: of Hartmann's function
 of 6 among 100 parameters the median after 50 trials was -2.75 with the factor and -3.15 without it; of two other functions,
 of 40 and 50, it was 0.95 and 1.05 of that without (three seeds)."""
+UNEXPLAINED = 0.1
+"""The standard deviation of the noise above which much of the losses is unexplained, in standard deviations of the losses."""
 
 # ---------------------------------------------------------------- the fit
 
@@ -182,7 +184,11 @@ class GPLearner(Learner):
     @property
     def explores(self) -> bool:
         every = self.settings.explore_every
-        return every > 0 and len(self.history.trials) % every == 0
+        if not every or len(self.history.trials) % every:
+            return False
+        if self.settings.explore_when == "always":
+            return True
+        return bool(np.mean([np.sqrt(posterior.noise) for posterior in self.fitted.posteriors]) > UNEXPLAINED)
 
     @property
     def safe(self) -> float:
