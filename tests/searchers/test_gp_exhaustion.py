@@ -78,8 +78,10 @@ def test_a_noisy_search_leaves_an_exhausted_place() -> None:
     def noisy(trial: xs.Trial) -> float:
         return bowl(trial) + 0.05 * float(np.random.default_rng(trial.number).standard_normal())
 
-    settings = {"design": "sobol", "explore_when": "always"}
-    before, after = (searched(GP(exhausted=share, **settings), noisy, 60) for share in (0.0, GP().exhausted))
+    before, after = (
+        searched(GP(exhausted=share, design="sobol", explore_when="always"), noisy, 60)
+        for share in (0.0, GP().exhausted)
+    )
     assert repetitions(after, 30) < repetitions(before, 30)
     assert any(MOVED in trial.origin for trial in after.history.trials)
 
