@@ -77,8 +77,9 @@ class Additive:
 
         if at_once:
             order = [own[0] for own in columns]
-            _all_terms(A[:, order].T, other[:, order].T, inverse[:, None], scale[:, None, None], *kept)
-            K = _values(*kept, np.empty((count, *shape))).sum(axis=0)
+            rhos, Es = kept[0], kept[1]
+            _all_terms(A[:, order].T, other[:, order].T, inverse[:, None], scale[:, None, None], rhos, Es)
+            K: Array = _values(rhos, Es, np.empty_like(rhos)).sum(axis=0)
         else:
             K, term_values = np.zeros(shape), np.empty(shape)
             for g in range(count):
