@@ -40,7 +40,7 @@ from xstar import problems
 from xstar.problems import Problem
 from xstar.searchers import GP, Searcher
 from xstar.searchers.auto import Auto
-from xstar.searchers.gp.settings import BEFORE, BEFORE_EXHAUSTION, BEFORE_STEPS
+from xstar.searchers.gp.settings import BEFORE, BEFORE_EXHAUSTION, BEFORE_STEPS, BEFORE_UNEXPLAINED
 from xstar.space import Config, Space
 
 
@@ -101,7 +101,7 @@ class Method:
         return self.package == OURS
 
 
-ABLATIONS: dict[str, dict[str, Any]] = {
+OLDER_CHANGES: dict[str, dict[str, Any]] = {
     "xstar-gp-repeats": {"exhausted": 0.0},
     "xstar-gp-inexact": {"exact": False},
     "xstar-gp-repeats-inexact": {"exhausted": 0.0, "exact": False},
@@ -118,8 +118,11 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "xstar-gp-explore8": {"explore_every": 8},
     "xstar-gp-warp": {"warp": True},
     "xstar-gp-not-straightened": {"straighten": False},
+    "xstar-gp-explore4": {},
 }
-"""The GP with one default changed, by name, or with several that came together."""
+"""Changes of defaults that were run before the history said when to explore."""
+ABLATIONS = {name: {**change, **BEFORE_UNEXPLAINED} for name, change in OLDER_CHANGES.items()}
+"""The GP with one default changed, by name, or with several that came together; the last one has none changed."""
 
 
 def _gp_with(**settings: Any) -> Method:

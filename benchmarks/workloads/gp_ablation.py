@@ -1,4 +1,8 @@
-"""One default of the GP changed at a time: on which problems that is run, and what is told of it."""
+"""One default of the GP changed at a time: on which problems that is run, and what is told of it.
+
+Ways to explore are compared with today's defaults, all other changes with those of before the history said when to explore
+(``ALWAYS``): that is when most of them were run.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +13,29 @@ from benchmarks.harness.records import Found, Record
 from benchmarks.harness.report import Results, mean_and_error, table
 
 OURS = "xstar-gp"
-CHANGES = {
+ALWAYS = "xstar-gp-explore4"
+EXPLORING = {
     "xstar-gp": "",
+    "xstar-gp-explore4": 'every fourth suggestion explores (`explore_when="always"`)',
+    "xstar-gp-explore8": "every eighth does (the same and `explore_every=8`)",
+    "xstar-gp-plain": "none does (`explore_every=0`)",
+}
+"""Ways to explore."""
+OTHERS = {
     "xstar-gp-before-steps": 'the three below: `design="sobol"`, `lengths="independent"`, `safe=0.5`',
     "xstar-gp-spread": 'Sobol points after the middle (`design="sobol"`)',
     "xstar-gp-independent": 'length scales without a factor in common (`lengths="independent"`)',
     "xstar-gp-probable": "probably feasible is safe (`safe=0.5`)",
     "xstar-gp-bold": "no order by feasibility (`cautious=False`)",
     "xstar-gp-sobol": "not the middle first (`middle=False`)",
-    "xstar-gp-plain": "no exploring (`explore_every=0`)",
-    "xstar-gp-explore8": "exploring half as often (`explore_every=8`)",
     "xstar-gp-product": 'the product kernel alone (`structure="product"`)',
     "xstar-gp-additive": 'always terms of single parameters (`structure="additive"`)',
     "xstar-gp-repeats": "exhausted places are not left (`exhausted=0`)",
     "xstar-gp-inexact": "noise of at least 10⁻⁶ (`exact=False`)",
     "xstar-gp-not-straightened": "losses are not transformed (`straighten=False`)",
 }
-"""What each method changes."""
+"""What each method changes beside ``ALWAYS``."""
+CHANGES = EXPLORING | OTHERS
 WHERE_TRIALS_FAIL = ("xstar-gp-probable", "xstar-gp-bold")
 COUNTS = (25, 50, 100)
 MOST_PARAMETERS = 20
@@ -55,44 +65,56 @@ def matters(method: str, kind: str) -> bool:
 Ranked = Callable[[Mapping[str, Found], Sequence[str], int], list[float]]
 
 
+def baseline(method: str) -> str:
+    """The method that one with a change is compared with."""
+    return OURS if method in EXPLORING else ALWAYS
+
+
 def report(results: Results, kinds: Mapping[str, Mapping[str, str]], ranked: Ranked) -> Iterator[str]:
     """Ours beside each change, then the same for each class of problems."""
     yield f"{_seeds(results, kinds)}; {max(COUNTS)} evaluations."
     yield f"Every other problem of each class with at most {MOST_PARAMETERS}"
-    yield "parameters, all where trials fail, no tables. Cells: searches in which today's defaults ended lower–higher than with"
+    yield "parameters, all where trials fail, no tables. Cells: searches in which the defaults ended lower–higher than with"
     yield "the change; in brackets the difference as a share of the searches, averaged over problems, ± its standard error. A"
-    yield "default has support where it is above 0."
+    yield "default has support where it is above 0. Of ways to explore, the defaults are today's; of the others, those before"
+    yield 'the history said when to explore (`explore_when="always"`).'
     heads = [f"{which} {count}" for which in kinds for count in COUNTS]
     rows = []
-    for method, text in CHANGES.items():
-        if method == OURS or not results.of(method=method):
-            continue
+    for method, text in _changes(results):
         cells = [_cell(results, method, which, count, ranked) for which in kinds for count in COUNTS]
         rows.append((text, *cells, _time(results, method)))
-    yield from ("", *table(["with this change", *heads, "its time over ours"], rows))
+    yield from ("", *table(["with this change", *heads, "its time over theirs"], rows))
     for which, known in kinds.items():
         yield from ("", f"### Each class of the {which} set after {max(COUNTS)} evaluations", "")
         yield from _classes(results, which, known, ranked)
 
 
+def _changes(results: Results) -> list[tuple[str, str]]:
+    """The changes that were run beside what they are compared with."""
+    sets = ("development", "validation")
+    run = [method for method in CHANGES if method != OURS and any(_pairs(results, method, which) for which in sets)]
+    return [(method, CHANGES[method]) for method in run]
+
+
 def _seeds(results: Results, sets: Iterable[str]) -> str:
     """How many there are in each set; of the last one not all problems need to have been run."""
-    own = {which: {r.task.seed for r in results.of(method=OURS) if r.task["set"] == which} for which in sets}
+    own = {which: {r.task.seed for r in results.of(method=ALWAYS) if r.task["set"] == which} for which in sets}
     return ", ".join(f"{len(seeds)} seeds of the {which} set" for which, seeds in own.items() if seeds)
 
 
 def _classes(results: Results, which: str, known: Mapping[str, str], ranked: Ranked) -> Iterator[str]:
     classes = dict.fromkeys(known[record.task.problem] for record in results.of() if record.task["set"] == which)
     rows = []
-    for method, text in CHANGES.items():
-        if method != OURS and results.of(method=method):
-            found = [_won(results, method, which, max(COUNTS), ranked, known, kind) for kind in classes]
-            rows.append((text, *(f"{won}–{lost}" if won + lost else "–" for won, lost in found)))
+    for method, text in _changes(results):
+        found = [_won(results, method, which, max(COUNTS), ranked, known, kind) for kind in classes]
+        rows.append((text, *(f"{won}–{lost}" if won + lost else "–" for won, lost in found)))
     yield from table(["with this change", *classes], rows)
 
 
 def _pairs(results: Results, method: str, which: str) -> list[tuple[Record, Record]]:
-    ours = {(r.task.problem, r.task.seed): r for r in results.of(method=OURS) if r.task["set"] == which}
+    """What the defaults found beside what was found with a change, where both were run."""
+    base = results.of(method=baseline(method))
+    ours = {(r.task.problem, r.task.seed): r for r in base if r.task["set"] == which}
     theirs = [r for r in results.of(method=method) if r.task["set"] == which]
     return [(ours[key], r) for r in theirs if (key := (r.task.problem, r.task.seed)) in ours]
 

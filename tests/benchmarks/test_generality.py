@@ -131,6 +131,17 @@ def test_an_ablation_counts_where_todays_defaults_are_lower() -> None:
             task = Task.of(seed, problem, method, evaluations=100, set="development")
             records[task] = Record(task, {"incumbents": [(1, loss)], "processor": 2.0 * loss}, {})
     text = "\n".join(generality.ablation_report(Results(list(records), records), ablation_options()))
-    assert "| no exploring (`explore_every=0`) | 1–1 (-0.25 ± 0.75) |" in text  # ½ on one problem, -1 on the other
+    assert "| none does (`explore_every=0`) | 1–1 (-0.25 ± 0.75) |" in text  # ½ on one problem, -1 on the other
     assert "1.00×" in text
-    assert "| no exploring (`explore_every=0`) | 1–1 |" in text.split("### Each class of the development")[1]
+    assert "| none does (`explore_every=0`) | 1–1 |" in text.split("### Each class of the development")[1]
+
+
+def test_changes_of_before_are_compared_with_the_defaults_of_before() -> None:
+    records = {}
+    for method, loss in (("xstar-gp", 1.0), (gp_ablation.ALWAYS, 3.0), ("xstar-gp-product", 2.0)):
+        task = Task.of(0, "levy6", method, evaluations=100, set="development")
+        records[task] = Record(task, {"incumbents": [(1, loss)], "processor": 1.0}, {})
+    text = "\n".join(generality.ablation_report(Results(list(records), records), ablation_options()))
+    assert f"| {gp_ablation.CHANGES[gp_ablation.ALWAYS]} | 1–0" in text
+    assert f"| {gp_ablation.CHANGES['xstar-gp-product']} | 0–1" in text
+    assert METHODS[gp_ablation.ALWAYS].ours

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from xstar.models import additive as module
 from xstar.models.additive import Additive
@@ -34,6 +34,22 @@ def test_the_terms_are_those_of_one_kernel_after_the_other(
     assert_allclose(ours.to_left(W), theirs.to_left(W), atol=1e-12)
     assert_allclose(additive.variance(theta, A).values, np.diagonal(additive.at(theta, A).K))
     assert len(additive.names) == len(theta)
+
+
+@pytest.mark.parametrize(("m", "n"), [(6, 40), (1, 1), (1, 30), (9, 0)])
+def test_terms_computed_at_once_are_the_same_to_the_last_bit(monkeypatch: pytest.MonkeyPatch, m: int, n: int) -> None:
+    """Studies are audited to the last bit, so how the terms are computed must not show. ``n`` = 0: the matrix of a fit."""
+    rng = np.random.default_rng(m)
+    additive, theta = Additive((2, 0, 1, 4, 3), tuple("abcde")), rng.standard_normal(10)
+    A, B = rng.random((m, 5)), rng.random((n, 5)) if n else None
+    W = rng.standard_normal((m, n or m))
+    found = []
+    for most in (10_000, 0):
+        monkeypatch.setattr(module, "AT_ONCE", most)
+        made = additive.at(theta, A, B)
+        found.append((made.K, made.to_theta(W), made.to_left(W)))
+    for at_once, in_turn in zip(*found, strict=True):
+        assert_array_equal(at_once, in_turn)
 
 
 def test_a_sum_of_ripples_is_told_from_a_function_of_all() -> None:

@@ -22,9 +22,9 @@ from xstar.inspect.audit import audit
 from xstar.journal import Memo
 from xstar.models.kernels import SHAPES as KNOWN_SHAPES
 from xstar.models.surrogate import Inputs, over_budgets
-from xstar.searchers import GP, SEARCHERS
+from xstar.searchers import GP, SEARCHERS, Auto
 from xstar.searchers.gp.fit import GPLearner
-from xstar.searchers.gp.settings import ACQUISITIONS, PENDING, REFITS, SHAPES, SURROGATES
+from xstar.searchers.gp.settings import ACQUISITIONS, BEFORE_UNEXPLAINED, PENDING, REFITS, SHAPES, SURROGATES
 from xstar.searchers.model_based import decision
 from xstar.searchers.model_based.decision import NAMES
 from xstar.searchers.model_based.observations import Observations
@@ -111,7 +111,9 @@ def test_every_so_many_suggestions_explore() -> None:
     """The minimum is between points that are close to each other: whoever explores goes where they are not, and says so."""
     found = {}
     for every in (0, 1, 4):
-        study = xs.Study(xs.Space(x=xs.Float(0.0, 1.0)), searcher=GP(explore_every=every), seed=1)
+        study = xs.Study(
+            xs.Space(x=xs.Float(0.0, 1.0)), searcher=GP(explore_every=every, explore_when="always"), seed=1
+        )
         for x in (0.0, 0.1, 0.2, 0.3, 0.4, 0.7, 1.0):
             study.add({"x": x}, (x - 0.25) ** 2)
         asked = [ask(study) for _ in range(5)]
@@ -120,6 +122,30 @@ def test_every_so_many_suggestions_explore() -> None:
     assert len(found[1][0]) == 5
     assert [", exploring" in trial.origin for trial in found[4][1]] == [trial.number % 4 == 0 for trial in found[4][1]]
     assert abs(found[0][1][0]["x"] - 0.25) < 0.05 < 0.15 < found[1][0][0]
+
+
+@pytest.mark.parametrize(("noise", "explores"), [(0.0, False), (1.0, True)])
+def test_suggestions_explore_where_losses_are_unexplained(noise: float, explores: bool) -> None:
+    """A model that explains all losses is believed; one that takes most of them for noise may be wrong anywhere."""
+    study = xs.Study(SQUARE, searcher=GP(explore_every=1), seed=1)
+    rng = np.random.default_rng(0)
+    for place in rng.random((12, 2)):
+        config = {"x": float(place[0]), "y": float(place[1])}
+        for _ in range(3):
+            study.add(config, bowl(config) + noise * rng.standard_normal())
+    assert (", exploring" in ask(study).origin) is explores
+    assert audit(study).findings == []
+
+
+def test_a_study_from_before_explores_as_it_did() -> None:
+    stored = {key: value for key, value in SEARCHERS.dump(GP()).items() if key not in BEFORE_UNEXPLAINED}
+    assert SEARCHERS.load(stored) == GP(**BEFORE_UNEXPLAINED)
+    assert SEARCHERS.dump(GP()) in SEARCHERS.read(stored)
+    earlier = {**SEARCHERS.dump(Auto()), "defaults": 4}
+    assert SEARCHERS.load(earlier) == Auto(defaults=4)
+    assert SEARCHERS.dump(Auto()) in SEARCHERS.read(earlier)
+    first, later = (xs.Study(SQUARE, searcher=each, seed=4) for each in (Auto(defaults=4), GP(**BEFORE_UNEXPLAINED)))
+    assert [trial.config for trial in run(first, 14)] == [trial.config for trial in run(later, 14)]
 
 
 def test_things_that_run_are_avoided() -> None:
@@ -136,7 +162,7 @@ def test_things_that_run_are_avoided() -> None:
 
 
 def test_origins_tell_what_was_done() -> None:
-    study = xs.Study(SQUARE, searcher=GP(initial=4), seed=1)
+    study = xs.Study(SQUARE, searcher=GP(initial=4, explore_when="always"), seed=1)
     origins = [trial.origin for trial in run(study, 6)]
     assert origins[0] == "gp: initial 1, the middle of the space"
     assert re.fullmatch(r"gp: initial 2, a step of \w from trial 0", origins[1])
@@ -229,6 +255,7 @@ def test_what_is_cached_of_the_classifier_does_not_matter() -> None:
         ("starts", 0),
         ("explore_every", -1),
         ("explore_every", "often"),
+        ("explore_when", "never"),
         ("fantasies", 0),
         ("fantasies", True),
         ("limit", 9),

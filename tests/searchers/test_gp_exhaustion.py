@@ -12,7 +12,7 @@ from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.searchers import GP, Auto
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.gp.settings import BEFORE, BEFORE_EXHAUSTION, BEFORE_STEPS
+from xstar.searchers.gp.settings import BEFORE, BEFORE_EXHAUSTION, BEFORE_STEPS, BEFORE_UNEXPLAINED
 from xstar.searchers.model_based.exhaustion import RESOLUTION, confirmed_noise, same_place
 
 SPACE = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1))
@@ -78,7 +78,10 @@ def test_a_noisy_search_leaves_an_exhausted_place() -> None:
     def noisy(trial: xs.Trial) -> float:
         return bowl(trial) + 0.05 * float(np.random.default_rng(trial.number).standard_normal())
 
-    before, after = (searched(GP(exhausted=share, design="sobol"), noisy, 60) for share in (0.0, GP().exhausted))
+    before, after = (
+        searched(GP(exhausted=share, design="sobol", explore_when="always"), noisy, 60)
+        for share in (0.0, GP().exhausted)
+    )
     assert repetitions(after, 30) < repetitions(before, 30)
     assert any(MOVED in trial.origin for trial in after.history.trials)
 
@@ -101,7 +104,7 @@ def test_studies_from_before_decide_as_they_did() -> None:
     earlier = {**SEARCHERS.dump(Auto()), "defaults": 2}
     assert SEARCHERS.load(earlier) == Auto(defaults=2)
     assert SEARCHERS.dump(Auto()) in SEARCHERS.read(earlier)
-    before = GP(**BEFORE_EXHAUSTION, **BEFORE_STEPS)
+    before = GP(**BEFORE_EXHAUSTION, **BEFORE_STEPS, **BEFORE_UNEXPLAINED)
     first, later = (xs.Study(SPACE, searcher=each, seed=4) for each in (Auto(defaults=2), before))
     for _ in range(25):
         one, other = first.ask(), later.ask()

@@ -74,7 +74,7 @@ def test_one_observation() -> None:
 
 def test_two_thousand_observations() -> None:
     space = xs.Space(**{f"x{i}": xs.Float(0, 1) for i in range(3)})
-    study = xs.Study(space, searcher=GP(limit=120), seed=1)
+    study = xs.Study(space, searcher=GP(limit=120, explore_when="always"), seed=1)
     for row in np.random.default_rng(0).random((2000, 3)):
         study.add({f"x{i}": float(value) for i, value in enumerate(row)}, float(((row - 0.4) ** 2).sum()))
     assert ", exploring, n=2000" in ask(study).origin

@@ -42,7 +42,7 @@ def _rest(study: xs.Study) -> tuple[object, str]:
 
 
 def test_a_sum_over_parameters_is_found_and_modelled_as_one() -> None:
-    study = searched(40, GP(design="sobol"))
+    study = searched(40, GP(design="sobol", explore_when="always"))
     assert own_terms(study) is True
     assert own_terms(searched(FEWEST - 1, GP())) is None
     assert own_terms(searched(20, GP(structure="product"))) is None

@@ -13,7 +13,9 @@ symbol     meaning                                                              
     K = Σ_g s_g² (1 + ρ_g + ρ_g²/3) exp(-ρ_g)
 
 ``Sum`` of ``Columns`` of ``Stationary`` is the same (a test compares them). One term after the other is added in place, in
-memory that is allocated once: fresh memory for every term took four times as long at n = 200.
+memory that is allocated once: fresh memory for every term took four times as long at n = 200. Small matrices, such as those of
+the few points that climb, are computed all at once, to the same bits: with 6 points, 200 observations and 20 parameters the
+acquisition function and its gradient take half of the time.
 """
 
 from __future__ import annotations
@@ -28,6 +30,9 @@ from xstar.models.kernels import Array, Covariance, Variance, no_gradient
 ROOT5 = float(np.sqrt(5.0))
 MOST_KEPT = 2_000_000
 """Entries of all terms that are kept for the gradient of a fit: 32 MB. Beyond, they are computed again."""
+
+AT_ONCE = 50_000
+"""Entries of all terms up to which they are computed at once: they stay in the cache."""
 
 
 @dataclass(frozen=True)
@@ -53,25 +58,35 @@ class Additive:
         inverse, scale = ROOT5 * np.exp(-theta[:count]), np.exp(theta[count:])
         other = A if B is None else B
         columns, shape = self._columns, (len(A), len(other))
-        K, term_values = np.zeros(shape), np.empty(shape)
+        size = count * len(A) * len(other)
+        at_once = count < size <= AT_ONCE and all(
+            len(own) == 1 for own in columns
+        )  # a single number is summed in pairs
         # The matrix of a fit is always differentiated; that of candidates hardly ever, so that its terms share their memory.
-        keep = B is None and count * K.size <= MOST_KEPT
-        kept = np.empty((count if keep else 1, 2, *shape))
+        keep = at_once or (B is None and size <= MOST_KEPT)
+        kept = np.empty((2, count if keep else 1, *shape))
 
         def term(g: int, place: int) -> tuple[Array, Array]:
             """Return ρ and E of a parameter, computed in ``kept[place]``."""
-            rho, E = kept[place]
+            rho, E = kept[:, place]
             _distances(A[:, columns[g]], other[:, columns[g]], float(inverse[g]), rho)
             np.negative(rho, out=E)
             np.exp(E, out=E)
             E *= scale[g]
             return rho, E
 
-        for g in range(count):
-            K += _values(*term(g, g if keep else 0), term_values)
+        if at_once:
+            order = [own[0] for own in columns]
+            rhos, Es = kept[0], kept[1]
+            _all_terms(A[:, order].T, other[:, order].T, inverse[:, None], scale[:, None, None], rhos, Es)
+            K: Array = _values(rhos, Es, np.empty_like(rhos)).sum(axis=0)
+        else:
+            K, term_values = np.zeros(shape), np.empty(shape)
+            for g in range(count):
+                K += _values(*term(g, g if keep else 0), term_values)
 
         def known(g: int) -> tuple[Array, Array]:
-            rho, E = kept[g] if keep else term(g, 0)
+            rho, E = kept[:, g] if keep else term(g, 0)
             return rho, E
 
         def to_theta(W: Array) -> Array:
@@ -88,10 +103,15 @@ class Additive:
 
         def to_left(W: Array) -> Array:
             made = np.zeros_like(A)
+            # dk/da = -E (1 + ρ)/3 · 5/ℓ² · (a - b): finite where a = b
+            factors = [-(each**2) / 3.0 for each in inverse]
+            every = W * kept[1] * (1.0 + kept[0]) * np.array(factors)[:, None, None] if at_once else None
             for g, own in enumerate(columns):
-                rho, E = known(g)
-                # dk/da = -E (1 + ρ)/3 · 5/ℓ² · (a - b): finite where a = b
-                G = W * E * (1.0 + rho) * (-(inverse[g] ** 2) / 3.0)
+                if every is None:
+                    rho, E = known(g)
+                    G = W * E * (1.0 + rho) * factors[g]
+                else:
+                    G = every[g]
                 made[:, own] = A[:, own] * G.sum(axis=1)[:, None] - G @ other[:, own]
             return made
 
@@ -110,6 +130,15 @@ def _distances(a: Array, b: Array, inverse: float, out: Array) -> None:
     else:
         S = np.einsum("ij,ij->i", a, a)[:, None] + np.einsum("ij,ij->i", b, b) - 2.0 * (a @ b.T)
         np.multiply(np.sqrt(np.maximum(S, 0.0)), inverse, out=out)
+
+
+def _all_terms(a: Array, b: Array, inverse: Array, scale: Array, rho: Array, E: Array) -> None:
+    """Compute ρ and E of all parameters, of one column each: ``a`` (count, m) and ``b`` (count, n)."""
+    np.subtract((a * inverse)[:, :, None], (b * inverse)[:, None, :], out=rho)
+    np.abs(rho, out=rho)
+    np.negative(rho, out=E)
+    np.exp(E, out=E)
+    E *= scale
 
 
 def _values(rho: Array, E: Array, out: Array) -> Array:

@@ -15,6 +15,7 @@ SHAPES = ("matern52", "rbf")
 DESIGNS = ("sobol", "steps")
 LENGTHS = ("independent", "shared")
 STRUCTURES = ("product", "additive", "evidence")
+EXPLORE_WHEN = ("always", "unexplained")
 PENDING = ("fantasies", "hallucination", "ignored")
 ACQUISITIONS = ("ei", "ucb", "thompson")
 ACQUIRE_AT = ("full", "reached")
@@ -74,6 +75,9 @@ class GPSettings:
     explore_every: int = 4
     """At full budget, one suggestion in this many aims for an improvement by one standard deviation of the losses
     instead of any improvement; 0: none."""
+    explore_when: str = "always"
+    """Whether that is so ``always``, or only while much of the losses is ``unexplained``: while the standard deviation of the
+    noise, as learned, is above ``fit.UNEXPLAINED``."""
     cautious: bool = False
     """Suggest what would probably fail only where all that was compared would. On four problems of
     ``benchmarks/generality.py`` with a region that fails, 25 searches of 100 trials, 17.3 trials failed instead of 21.0; the
@@ -119,6 +123,7 @@ class GPSettings:
                 "structure": STRUCTURES,
                 "lengths": LENGTHS,
                 "acquisition": ACQUISITIONS,
+                "explore_when": EXPLORE_WHEN,
                 "pending": PENDING,
                 "acquire_at": ACQUIRE_AT,
                 "refit": REFITS,
@@ -169,7 +174,15 @@ BEFORE_EXHAUSTION: Mapping[str, Any] = {"cautious": False, "exhausted": 0.0, "ex
 BEFORE_STEPS: Mapping[str, Any] = {"design": "sobol", "lengths": "independent", "safe": 0.5}
 """What ``GP`` did before its initial design consisted of steps, its length scales had a factor in common, and what was probably
 feasible was not safe enough."""
-BEFORE: Mapping[str, Any] = {"structure": "product", "middle": False, **BEFORE_EXHAUSTION, **BEFORE_STEPS}
+BEFORE_UNEXPLAINED: Mapping[str, Any] = {"explore_when": "always"}
+"""What ``GP`` did before the history said when to explore."""
+BEFORE: Mapping[str, Any] = {
+    "structure": "product",
+    "middle": False,
+    **BEFORE_EXHAUSTION,
+    **BEFORE_STEPS,
+    **BEFORE_UNEXPLAINED,
+}
 """What ``GP`` did before any of these were settings of it."""
 
 
