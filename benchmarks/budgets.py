@@ -182,7 +182,9 @@ EXPERIMENT = Experiment(
         "dngo": part_of("development", "DNGO under ASHA, development tasks", FEW_TRIALS, shared=True),
         "many": part_of("development", "Many trials: 32 workers, development tasks", MANY_TRIALS, shared=True),
         "many-validation": part_of("validation", "Many trials: 32 workers, validation tasks", MANY_TRIALS, shared=True),
-        "many-paused": part_of("development", "Many trials: DNGO without fantasies of paused ones", PAUSED, shared=True),
+        "many-paused": part_of(
+            "development", "Many trials: DNGO without fantasies of paused ones", PAUSED, shared=True
+        ),
         "repeats": part_of("development", "Trials that repeat each other", EQUAL),
         "ablation": Part(
             "Ablations",
