@@ -137,6 +137,14 @@ def test_suggestions_explore_where_losses_are_unexplained(noise: float, explores
     assert audit(study).findings == []
 
 
+def test_suggestions_explore_once_a_trial_has_failed() -> None:
+    study = xs.Study(SQUARE, searcher=GP(explore_every=1), seed=1)
+    run(study, 8)
+    assert ", exploring" not in ask(study).origin
+    study.fail(ask(study), "the node went away")
+    assert ", exploring" in ask(study).origin
+
+
 def test_a_study_from_before_explores_as_it_did() -> None:
     stored = {key: value for key, value in SEARCHERS.dump(GP()).items() if key not in BEFORE_UNEXPLAINED}
     assert SEARCHERS.load(stored) == GP(**BEFORE_UNEXPLAINED)
