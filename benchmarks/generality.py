@@ -157,8 +157,10 @@ def duels(results: Results, counts: Sequence[int]) -> Iterator[str]:
 
 
 def widely_run(results: Results) -> list[str]:
-    """The methods that were run on most problems: the others would leave few for the ranks."""
-    problems = {m: len({record.task.problem for record in results.of(method=m)}) for m in results.methods}
+    """The methods that were run on most problems: the others would leave few for the ranks. Of ours with other settings there
+    are none among them: a rank is among different methods."""
+    own = [method for method in results.methods if not method.startswith(f"{OURS}-")]
+    problems = {m: len({record.task.problem for record in results.of(method=m)}) for m in own}
     return [method for method, count in problems.items() if count >= WIDELY * max(problems.values())]
 
 

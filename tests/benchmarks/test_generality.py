@@ -123,7 +123,7 @@ def test_an_ablation_is_of_methods_that_there_are_and_of_problems_of_both_sets(m
 
 
 def test_an_ablation_counts_where_todays_defaults_are_lower() -> None:
-    methods = ("xstar-gp", "xstar-gp-plain")
+    methods = (gp_ablation.ALWAYS, "xstar-gp-plain")
     losses = {("levy6", 0): (1.0, 2.0), ("levy6", 1): (1.0, 1.0), ("branin", 0): (3.0, 2.0)}
     records = {}
     for (problem, seed), pair in losses.items():
@@ -131,9 +131,9 @@ def test_an_ablation_counts_where_todays_defaults_are_lower() -> None:
             task = Task.of(seed, problem, method, evaluations=100, set="development")
             records[task] = Record(task, {"incumbents": [(1, loss)], "processor": 2.0 * loss}, {})
     text = "\n".join(generality.ablation_report(Results(list(records), records), ablation_options()))
-    assert "| none does (`explore_every=0`) | 1–1 (-0.25 ± 0.75) |" in text  # ½ on one problem, -1 on the other
+    assert "| no exploring (`explore_every=0`) | 1–1 (-0.25 ± 0.75) |" in text  # ½ on one problem, -1 on the other
     assert "1.00×" in text
-    assert "| none does (`explore_every=0`) | 1–1 |" in text.split("### Each class of the development")[1]
+    assert "| no exploring (`explore_every=0`) | 1–1 |" in text.split("### Each class of the development")[1]
 
 
 def test_changes_of_before_are_compared_with_the_defaults_of_before() -> None:
@@ -145,3 +145,13 @@ def test_changes_of_before_are_compared_with_the_defaults_of_before() -> None:
     assert f"| {gp_ablation.CHANGES[gp_ablation.ALWAYS]} | 1–0" in text
     assert f"| {gp_ablation.CHANGES['xstar-gp-product']} | 0–1" in text
     assert METHODS[gp_ablation.ALWAYS].ours
+
+
+def test_ranks_are_among_different_methods() -> None:
+    records = {}
+    for method in ("xstar-gp", gp_ablation.ALWAYS, "nevergrad"):
+        task = Task.of(0, "levy6", method, evaluations=100, set="development")
+        records[task] = Record(task, {"incumbents": [(1, 1.0)], "processor": 1.0}, {})
+    results = Results(list(records), records)
+    assert generality.widely_run(results) == ["xstar-gp", "nevergrad"]
+    assert any(gp_ablation.ALWAYS in row for row in generality.duels(results, [25]))

@@ -137,6 +137,23 @@ def test_suggestions_explore_where_losses_are_unexplained(noise: float, explores
     assert audit(study).findings == []
 
 
+def test_beside_options_suggestions_explore_as_they_did() -> None:
+    space = xs.Space(kind=xs.Choice(["a", "b", "c"]), x=xs.Float(0, 1), mask=xs.Bits(4))
+    found = []
+    for searcher in (GP(), GP(explore_when="always")):
+        study = xs.Study(space, searcher=searcher, seed=2)
+        found.append([t.config for t in run(study, 18, lambda config: config["x"] ** 2 + (config["kind"] == "b"))])
+    assert found[0] == found[1]
+
+
+def test_suggestions_explore_once_a_trial_has_failed() -> None:
+    study = xs.Study(SQUARE, searcher=GP(explore_every=1), seed=1)
+    run(study, 8)
+    assert ", exploring" not in ask(study).origin
+    study.fail(ask(study), "the node went away")
+    assert ", exploring" in ask(study).origin
+
+
 def test_a_study_from_before_explores_as_it_did() -> None:
     stored = {key: value for key, value in SEARCHERS.dump(GP()).items() if key not in BEFORE_UNEXPLAINED}
     assert SEARCHERS.load(stored) == GP(**BEFORE_UNEXPLAINED)

@@ -76,8 +76,8 @@ class GPSettings:
     """At full budget, one suggestion in this many aims for an improvement by one standard deviation of the losses
     instead of any improvement; 0: none."""
     explore_when: str = "always"
-    """Whether that is so ``always``, or only while much of the losses is ``unexplained``: while the standard deviation of the
-    noise, as learned, is above ``fit.UNEXPLAINED``."""
+    """Whether that is so ``always``, or only while much is ``unexplained``: while the standard deviation of the noise, as
+    learned, is above ``fit.UNEXPLAINED``, or once a trial has failed. Beside choices, switches and bits it is always so."""
     cautious: bool = False
     """Suggest what would probably fail only where all that was compared would. On four problems of
     ``benchmarks/generality.py`` with a region that fails, 25 searches of 100 trials, 17.3 trials failed instead of 21.0; the
