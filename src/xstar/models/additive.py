@@ -59,9 +59,8 @@ class Additive:
         other = A if B is None else B
         columns, shape = self._columns, (len(A), len(other))
         size = count * len(A) * len(other)
-        at_once = count < size <= AT_ONCE and all(
-            len(own) == 1 for own in columns
-        )  # a single number is summed in pairs
+        # Not of a single pair of points: numpy would add its terms in another order.
+        at_once = count < size <= AT_ONCE and all(len(own) == 1 for own in columns)
         # The matrix of a fit is always differentiated; that of candidates hardly ever, so that its terms share their memory.
         keep = at_once or (B is None and size <= MOST_KEPT)
         kept = np.empty((2, count if keep else 1, *shape))
