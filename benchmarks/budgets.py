@@ -16,7 +16,7 @@ y★ is the lowest loss that any method reported in any run on the problem. Of e
 The part ``ablation`` changes one default of MOBSTER at a time, on four tasks of each set. ``syne-tune-mobster`` runs Syne
 Tune's MOBSTER on the validation tasks (``workloads/syne_tune_mobster.py`` says what it needs). ``dngo`` is DNGO under ASHA on
 the development tasks, with several numbers of fantasies. ``many`` and ``many-validation`` are its default with 32 workers,
-which make hundreds of trials, and ``many-paused`` the same with no fantasies of paused trials, on ten of the tasks.
+which make hundreds of trials, and ``many-paused`` the same with fantasies of twelve paused trials, on ten of the tasks.
 ``repeats`` is MOBSTER with and without the rule for equal trials, on the tables in which configurations train exactly alike.
 """
 
@@ -156,7 +156,7 @@ EQUAL = {
 }
 PAUSED = {
     **MANY_TRIALS,
-    "methods": "random,asha,asha:searcher=DNGO(),asha:searcher=DNGO(unfinished=0)",
+    "methods": "random,asha,asha:searcher=DNGO(),asha:searcher=DNGO(unfinished=12)",
     "problems": ",".join((*FEW["development"], *LCBENCH[1:4], "lcbench-189865", *NB201[::2])),
 }
 EIGHT = {**DEFAULTS, "methods": "random,asha,mobster", "workers": "8"}
@@ -183,7 +183,7 @@ EXPERIMENT = Experiment(
         "many": part_of("development", "Many trials: 32 workers, development tasks", MANY_TRIALS, shared=True),
         "many-validation": part_of("validation", "Many trials: 32 workers, validation tasks", MANY_TRIALS, shared=True),
         "many-paused": part_of(
-            "development", "Many trials: DNGO without fantasies of paused ones", PAUSED, shared=True
+            "development", "Many trials: DNGO with fantasies of paused ones", PAUSED, shared=True
         ),
         "repeats": part_of("development", "Trials that repeat each other", EQUAL),
         "ablation": Part(

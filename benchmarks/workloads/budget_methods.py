@@ -64,7 +64,7 @@ DNGOS = {
         f"asha:searcher=DNGO(unfinished={count})": BudgetMethod(
             f"DNGO under ASHA, {count} paused trials fantasised", "", DNGO(unfinished=count)
         )
-        for count in (0, 24, 64)
+        for count in (12, 24, 64)
     },
 }
 METHODS = {
