@@ -26,6 +26,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from types import ModuleType
 
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main, numbers
 from benchmarks.harness.problems import LCBENCH, NB201, at_hand
@@ -38,6 +39,7 @@ from benchmarks.workloads.budget_methods import ABLATION, DNGOS, METHODS, SYNE_T
 from benchmarks.workloads.syne_tune_mobster import run_syne_tune
 from xstar import problems
 from xstar.searchers.gp import fit
+from xstar.searchers.model_based import decision
 
 DEVELOPMENT = (
     *LCBENCH,
@@ -86,19 +88,19 @@ def run(task: Task, options: Namespace) -> Found:
         return run_syne_tune(task)
     method = METHODS[task.method]
     scheduler = method.made(problems.get(task.problem))
-    with fantasised(method.unfinished):
+    with changed(fit, "UNFINISHED", method.unfinished), changed(decision, "EXPLORES_OVER_BUDGETS", method.exploring):
         return run_simulated(task, method.name or None, method.searcher, scheduler)
 
 
 @contextmanager
-def fantasised(unfinished: int | None) -> Iterator[None]:
-    """With so many of the paused trials fantasised, which is no setting of the GP: the ablation alone asks for it."""
-    usual = fit.UNFINISHED
-    fit.UNFINISHED = usual if unfinished is None else unfinished
+def changed(module: ModuleType, name: str, value: object) -> Iterator[None]:
+    """With another value of a constant that is no setting: the ablation alone asks for it. None: the usual one."""
+    usual = getattr(module, name)
+    setattr(module, name, usual if value is None else value)
     try:
         yield
     finally:
-        fit.UNFINISHED = usual
+        setattr(module, name, usual)
 
 
 # ---------------------------------------------------------------- the report
@@ -182,9 +184,7 @@ EXPERIMENT = Experiment(
         "dngo": part_of("development", "DNGO under ASHA, development tasks", FEW_TRIALS, shared=True),
         "many": part_of("development", "Many trials: 32 workers, development tasks", MANY_TRIALS, shared=True),
         "many-validation": part_of("validation", "Many trials: 32 workers, validation tasks", MANY_TRIALS, shared=True),
-        "many-paused": part_of(
-            "development", "Many trials: DNGO with fantasies of paused ones", PAUSED, shared=True
-        ),
+        "many-paused": part_of("development", "Many trials: DNGO with fantasies of paused ones", PAUSED, shared=True),
         "repeats": part_of("development", "Trials that repeat each other", EQUAL),
         "ablation": Part(
             "Ablations",
