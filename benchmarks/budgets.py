@@ -13,7 +13,7 @@ y★ is the lowest loss that any method reported in any run on the problem. Of e
                            standard error of the difference in pairs (in brackets: by anything)
     no complete trial      searches without one by half of the time
 
-The part ``ablation`` changes one default of MOBSTER at a time, on four tasks of each set. ``syne-tune-mobster`` runs Syne
+The part ``ablation`` changes one default of MOBSTER at a time. ``syne-tune-mobster`` runs Syne
 Tune's MOBSTER on the validation tasks (``workloads/syne_tune_mobster.py`` says what it needs). ``dngo`` is DNGO under ASHA on
 the development tasks, with several numbers of fantasies. ``many`` and ``many-validation`` are its default with 32 workers,
 which make hundreds of trials, and ``many-paused`` the same with fantasies of twelve paused trials, on ten of the tasks.
@@ -54,11 +54,6 @@ VALIDATION = (
     *(f"lcbench-{task}" for task in ("126026", "126029", "167083", "167149", "167152", "167161", "168329", "168910")),
     *("lcbench-189906", "lcbench-7593", "hpolib-logreg", "curves-schedule", "curves-regularised"),
 )
-FEW = {
-    "development": ("lcbench-126025", "lcbench-168330", "nb201-cifar100", "curves-late"),
-    "validation": ("lcbench-167152", "lcbench-167161", "lcbench-7593", "curves-regularised"),
-}
-"""The tasks of the ablation."""
 SETS = {"development": DEVELOPMENT, "validation": VALIDATION}
 USUAL = ("random", "asha-before", "asha", "mobster-before", "mobster-hyperband", "mobster")
 
@@ -121,15 +116,16 @@ def report(names: Sequence[str], shared: bool, results: Results, options: Namesp
 
 
 def ablation_tasks(options: Namespace) -> list[Task]:
-    found = [task for known in FEW.values() for task in tasks(known, options)]
+    found = [task for known in SETS.values() for task in tasks(known, options)]
     return sorted(found, key=lambda task: task.seed)  # what is unfinished has fewer seeds, of both sets
 
 
 def ablation_report(results: Results, options: Namespace) -> Iterator[str]:
     yield f"{options.trainings:g} trainings per worker, seeds 0 to {options.seeds - 1}, {options.workers} workers. Mean rank of"
-    yield "the regret at the end over tasks and seeds, and pairs with the lower regret – the higher one against the default."
+    yield "the regret at the end over tasks and seeds, pairs with the lower regret – the higher one against the default, share"
+    yield "of ASHA's time, and searches without a complete trial by half of the time."
     (count,) = numbers(options.workers)
-    sets = {name: Comparison(results, known, count) for name, known in FEW.items()}
+    sets = {name: Comparison(results, known, count) for name, known in SETS.items()}
     methods = next(iter(sets.values())).methods
     placed = {name: mean_ranks(comparison, methods) for name, comparison in sets.items()}
     rows = []
@@ -140,10 +136,11 @@ def ablation_report(results: Results, options: Namespace) -> Iterator[str]:
             cells += [
                 f"{placed[name][method]:.2f}",
                 comparison.pairs(method, "mobster"),
+                comparison.share(method, "asha"),
                 f"{sum(lates)} of {len(lates)}",
             ]
         rows.append((method, *cells))
-    heads = [f"{what}, {name}" for name in sets for what in ("rank", "against mobster", "no complete trial by half")]
+    heads = [f"{what}, {name}" for name in sets for what in ("rank", "against mobster", "share", "none by half")]
     yield from ("", *table(["method", "what differs", *heads], rows, left=2))
 
 
@@ -159,7 +156,7 @@ EQUAL = {
 PAUSED = {
     **MANY_TRIALS,
     "methods": "random,asha,asha:searcher=DNGO(),asha:searcher=DNGO(unfinished=12)",
-    "problems": ",".join((*FEW["development"], *LCBENCH[1:4], "lcbench-189865", *NB201[::2])),
+    "problems": ",".join((*LCBENCH[:4], "lcbench-168330", "lcbench-189865", *NB201, "curves-late")),
 }
 EIGHT = {**DEFAULTS, "methods": "random,asha,mobster", "workers": "8"}
 SURROGATE = Libraries({SYNE_TUNE: "syne-tune"}, also=("onnxruntime",))

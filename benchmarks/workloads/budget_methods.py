@@ -64,6 +64,7 @@ ABLATION = {
     "mobster-stop": BudgetMethod("stopping", "mobster-stop"),
     "mobster-stop:matern": mobster("stopping; surrogate: Matérn, r not warped", stop=True, surrogate="matern"),
     "mobster-stop:decay": mobster("stopping; surrogate: decay, δ learned", stop=True, surrogate="decay"),
+    "asha": BudgetMethod("no model: configurations at random", "asha"),
 }
 DNGOS = {
     "asha:searcher=DNGO()": BudgetMethod("DNGO under ASHA", "", DNGO()),
@@ -80,7 +81,6 @@ DNGOS = {
 }
 METHODS = {
     "random": BudgetMethod("random search at the full budget", "random"),
-    "asha": BudgetMethod("ASHA", "asha"),
     "asha-before": BudgetMethod("ASHA, all rules as before", "", Random(), ASHA, tuple(BEFORE.items())),
     **DNGOS,
     SYNE_TUNE: BudgetMethod("MOBSTER of Syne Tune 0.14.2, its defaults"),
