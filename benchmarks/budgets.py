@@ -18,6 +18,7 @@ Tune's MOBSTER on the validation tasks (``workloads/syne_tune_mobster.py`` says 
 the development tasks, with several numbers of fantasies. ``many`` and ``many-validation`` are its default with 32 workers,
 which make hundreds of trials, and ``many-paused`` the same with fantasies of twelve paused trials, on ten of the tasks.
 ``repeats`` is MOBSTER with and without the rule for equal trials, on the tables in which configurations train exactly alike.
+``bound`` has what hundreds of random configurations reach that are all trained at once (``workloads/at_once.py``).
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ from benchmarks.harness.records import Found, Task
 from benchmarks.harness.report import Results, table
 from benchmarks.harness.run import Libraries
 from benchmarks.harness.simulated import run_simulated
-from benchmarks.workloads.budget_comparison import Comparison, by_task, mean_ranks
+from benchmarks.workloads.at_once import AT_ONCE, run_at_once
+from benchmarks.workloads.budget_comparison import Comparison, by_task, mean_ranks, shares_by_task
 from benchmarks.workloads.budget_methods import ABLATION, DNGOS, METHODS, SYNE_TUNE
 from benchmarks.workloads.syne_tune_mobster import run_syne_tune
 from xstar import problems
@@ -54,6 +56,8 @@ VALIDATION = (
     *(f"lcbench-{task}" for task in ("126026", "126029", "167083", "167149", "167152", "167161", "168329", "168910")),
     *("lcbench-189906", "lcbench-7593", "hpolib-logreg", "curves-schedule", "curves-regularised"),
 )
+OTHERS = {SYNE_TUNE: run_syne_tune, AT_ONCE: run_at_once}
+"""What is no study of ours."""
 SETS = {"development": DEVELOPMENT, "validation": VALIDATION}
 USUAL = ("random", "asha-before", "asha", "mobster-before", "mobster-hyperband", "mobster")
 
@@ -79,8 +83,8 @@ def tasks(known: Sequence[str], options: Namespace) -> list[Task]:
 
 
 def run(task: Task, options: Namespace) -> Found:
-    if task.method == SYNE_TUNE:
-        return run_syne_tune(task)
+    if task.method in OTHERS:
+        return OTHERS[task.method](task)
     method = METHODS[task.method]
     scheduler = method.made(problems.get(task.problem))
     with changed(fit, "UNFINISHED", method.unfinished), changed(decision, "EXPLORES_OVER_BUDGETS", method.exploring):
@@ -110,6 +114,8 @@ def report(names: Sequence[str], shared: bool, results: Results, options: Namesp
         comparison = Comparison(results, names, count, shared)
         yield from ("", f"{len(comparison.names)} tasks, {count} workers:", "", *table(*comparison.rows()))
         yield from ("", "Mean regret at the end:", "", *by_task(comparison))
+        if "asha" in comparison.methods:
+            yield from ("", "Share of ASHA's time:", "", *shares_by_task(comparison))
 
 
 # ---------------------------------------------------------------- the ablation
@@ -158,6 +164,7 @@ PAUSED = {
     "methods": "random,asha,asha:searcher=DNGO(),asha:searcher=DNGO(unfinished=12)",
     "problems": ",".join((*LCBENCH[:4], "lcbench-168330", "lcbench-189865", *NB201, "curves-late")),
 }
+BOUND = {**DEFAULTS, "methods": f"asha,mobster,{AT_ONCE}", "workers": "4,8"}
 EIGHT = {**DEFAULTS, "methods": "random,asha,mobster", "workers": "8"}
 SURROGATE = Libraries({SYNE_TUNE: "syne-tune"}, also=("onnxruntime",))
 
@@ -183,6 +190,7 @@ EXPERIMENT = Experiment(
         "many-validation": part_of("validation", "Many trials: 32 workers, validation tasks", MANY_TRIALS, shared=True),
         "many-paused": part_of("development", "Many trials: DNGO with fantasies of paused ones", PAUSED, shared=True),
         "repeats": part_of("development", "Trials that repeat each other", EQUAL),
+        "bound": part_of("development", "Hundreds of configurations at once, development tasks", BOUND),
         "ablation": Part(
             "Ablations",
             ablation_tasks,

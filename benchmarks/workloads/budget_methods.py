@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.workloads.at_once import AT_ONCE
 from xstar.problems import Problem
 from xstar.schedulers import ASHA, Scheduler, StoppingASHA
 from xstar.searchers import DNGO, GP, Random, Searcher
@@ -84,6 +85,7 @@ METHODS = {
     "asha-before": BudgetMethod("ASHA, all rules as before", "", Random(), ASHA, tuple(BEFORE.items())),
     **DNGOS,
     SYNE_TUNE: BudgetMethod("MOBSTER of Syne Tune 0.14.2, its defaults"),
+    AT_ONCE: BudgetMethod("500 configurations at random, trained at once"),
     "mobster:repeats=each": mobster("each of equal trials goes on", rule_repeats="each"),
     **ABLATION,
 }
