@@ -148,6 +148,8 @@ def ablation_report(results: Results, options: Namespace) -> Iterator[str]:
         rows.append((method, *cells))
     heads = [f"{what}, {name}" for name in sets for what in ("rank", "against mobster", "share", "none by half")]
     yield from ("", *table(["method", "what differs", *heads], rows, left=2))
+    least = ", ".join(f"{comparison.least_share('asha')} in {name}" for name, comparison in sets.items())
+    yield from ("", f"The least share of ASHA's time on each task, whichever of these methods has it: {least}.")
 
 
 DEFAULTS = {"methods": ",".join(USUAL), "workers": "4", "seeds": 10, "trainings": 4.0}

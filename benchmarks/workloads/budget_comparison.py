@@ -73,6 +73,14 @@ class Comparison:
         shares = [share for name in self.names if (share := self.share_on(name, method, other)) is not None]
         return f"{math.exp(statistics.mean(map(math.log, shares))):.2f}" if shares else "–"
 
+    def least_share(self, other: str) -> str:
+        """The same for the method that has the least on each task, as only hindsight can tell."""
+        least = [
+            min(share for method in self.methods if (share := self.share_on(name, method, other)) is not None)
+            for name in self.names
+        ]
+        return f"{math.exp(statistics.mean(map(math.log, least))):.2f}"
+
     def share_on(self, name: str, method: str, other: str) -> float | None:
         """The same on one task; None: they have no seed in common."""
         if not (seeds := self.seeds(name, method, other)):

@@ -81,6 +81,7 @@ def test_the_share_of_time_is_that_of_each_task() -> None:
     found = compared(quick, slow, run("two", "asha", 0, 0.3))
     assert found.share_on("one", "mobster", "asha") == 0.5
     assert found.share_on("two", "mobster", "asha") is None
+    assert found.least_share("asha") == "0.71"  # √(0.5 · 1): on the other task there is none but ASHA
     assert list(shares_by_task(found))[2:] == ["| one | 0.50 |", "| two | – |"]
 
 
