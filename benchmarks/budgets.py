@@ -14,7 +14,7 @@ y★ is the lowest loss that any method reported in any run on the problem. Of e
     no complete trial      searches without one by half of the time
 
 The part ``ablation`` changes one default of MOBSTER at a time. ``syne-tune-mobster`` runs Syne
-Tune's MOBSTER on the validation tasks (``workloads/syne_tune_mobster.py`` says what it needs). ``dngo`` is DNGO under ASHA on
+Tune's MOBSTER on the validation tasks (``workloads/syne_tune_mobster.py`` says what it needs), ``…-development`` on the others. ``dngo`` is DNGO under ASHA on
 the development tasks, with several numbers of fantasies. ``many`` and ``many-validation`` are its default with 32 workers,
 which make hundreds of trials, and ``many-paused`` the same with fantasies of twelve paused trials, on ten of the tasks.
 ``repeats`` is MOBSTER with and without the rule for equal trials, on the tables in which configurations train exactly alike.
@@ -187,6 +187,9 @@ EXPERIMENT = Experiment(
         "development-8": part_of("development", "Development tasks, eight workers", EIGHT),
         "validation-8": part_of("validation", "Validation tasks, eight workers", EIGHT),
         SYNE_TUNE: part_of("validation", "Beside Syne Tune's MOBSTER, validation tasks", BESIDE, shared=True),
+        f"{SYNE_TUNE}-development": part_of(
+            "development", "Beside Syne Tune's MOBSTER, development tasks", BESIDE, shared=True
+        ),
         "dngo": part_of("development", "DNGO under ASHA, development tasks", FEW_TRIALS, shared=True),
         "many": part_of("development", "Many trials: 32 workers, development tasks", MANY_TRIALS, shared=True),
         "many-validation": part_of("validation", "Many trials: 32 workers, validation tasks", MANY_TRIALS, shared=True),
