@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.budgets import DEVELOPMENT, VALIDATION
+from benchmarks.budgets import DEVELOPMENT, FEW, VALIDATION
 from benchmarks.harness.records import Record, Task
 from benchmarks.harness.report import Results
 from benchmarks.workloads.at_once import AT_ONCE, CONFIGURATIONS, run_at_once
@@ -29,6 +29,8 @@ def compared(*records: Record, shared: bool = False) -> Comparison:
 
 def test_no_default_is_chosen_on_validation() -> None:
     assert not set(DEVELOPMENT) & set(VALIDATION)
+    assert set(FEW["development"]) <= set(DEVELOPMENT)
+    assert set(FEW["validation"]) <= set(VALIDATION)
 
 
 def test_whoever_names_no_method_gets_mobster_on_every_task() -> None:
