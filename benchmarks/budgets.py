@@ -13,13 +13,13 @@ y★ is the lowest loss that any method reported in any run on the problem. Of e
                            standard error of the difference in pairs (in brackets: by anything)
     no complete trial      searches without one by half of the time
 
-The part ``ablation`` changes one default of MOBSTER at a time, on four tasks of each set. ``syne-tune-mobster`` runs Syne Tune's
-MOBSTER on the validation tasks (``workloads/syne_tune_mobster.py`` says what it needs), ``syne-tune-mobster-development`` on the
-others. ``dngo`` is DNGO under ASHA on the development tasks, with several numbers of fantasies, and exploring. ``many`` and
-``many-validation`` are its default with 32 workers, which make hundreds of trials, and ``many-paused`` the same with fantasies of
-twelve paused trials, on ten of the tasks.
-``repeats`` is MOBSTER with and without the rule for equal trials, on the tables in which configurations train exactly alike.
-``bound`` has what hundreds of random configurations reach that are all trained at once (``workloads/at_once.py``).
+The part ``ablation`` changes one default of MOBSTER at a time, on four tasks of each set. ``syne-tune-mobster`` runs Syne
+Tune's MOBSTER on the validation tasks (``workloads/syne_tune_mobster.py`` says what it needs),
+``syne-tune-mobster-development`` on the others. ``dngo`` is DNGO under ASHA on the development tasks, with several numbers of
+fantasies, and exploring. ``many`` and ``many-validation`` are its default with 32 workers, which make hundreds of trials, and
+``many-paused`` the same with fantasies of twelve paused trials, on ten of the tasks. ``repeats`` is MOBSTER with and without
+the rule for equal trials, on the tables in which configurations train exactly alike. ``bound`` has what hundreds of random
+configurations reach that are all trained at once (``workloads/at_once.py``).
 """
 
 from __future__ import annotations
