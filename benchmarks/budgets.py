@@ -65,7 +65,7 @@ FEW = {
 OTHERS = {SYNE_TUNE: run_syne_tune, AT_ONCE: run_at_once}
 """What is no study of ours."""
 SETS = {"development": DEVELOPMENT, "validation": VALIDATION}
-USUAL = ("random", "asha-before", "asha", "mobster-before", "mobster-hyperband", "mobster")
+USUAL = ("random", "asha-before", "asha", "mobster-before", "mobster-hyperband", "mobster:explore=always", "mobster")
 
 
 def arguments(parser: ArgumentParser) -> None:
