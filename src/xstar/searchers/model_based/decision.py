@@ -41,9 +41,9 @@ refining the incumbent. Over 20 seeds of 100 trials, one such suggestion in four
 (ImageNet16) stays at 0.12, 0.11."""
 
 EXPLORES_OVER_BUDGETS = False
-"""Whether suggestions explore over budgets, too. ``benchmarks/budgets.py`` alone asks for it: with one in four, MOBSTER ends lower
-in 174 searches and higher in 130 (33 tasks, ten seeds), but reaches ASHA's regret no sooner, and is behind ASHA or random search
-on two tasks instead of none; under DNGO it is 29 and 27 (20 tasks, three seeds)."""
+"""Whether suggestions explore over budgets, too. ``benchmarks/budgets.py`` alone asks for it: with one in four, MOBSTER ends
+lower in 174 searches and higher in 130 (33 tasks, ten seeds), but reaches ASHA's regret no sooner, and is behind ASHA or random
+search on two tasks instead of none; under DNGO it is 29 and 27 (20 tasks, three seeds)."""
 
 PROBABLY = 0.5
 """The probability of a value below which a trial would probably fail."""
@@ -150,8 +150,8 @@ class Decision:
 
     @property
     def _may_aim_higher(self) -> bool:
-        """Whether a suggestion may aim for more than the least improvement. Only at full budget, and over architectures four runs
-        were inconclusive."""
+        """Whether a suggestion may aim for more than the least improvement. Only at full budget, and not over architectures,
+        where four runs were inconclusive."""
         learner = self.learner
         if learner.over_budgets and not EXPLORES_OVER_BUDGETS:
             return False
