@@ -3,7 +3,7 @@
 As in the NASBOT paper (5, C.2): 40,000 images for training, 10,000 for validation, 10,000 for the test. There, 60,000
 iterations of 32 images (48 epochs) by SGD; here ``SCHEDULE``: about a minute on an H200 that trains 16 networks at once. The
 images at hand were kept as JPEG (quality 75, half of the colours' resolution), which is the original with some detail lost:
-compare with ResNet-18 by the same training, not with its usual 5 %. Needs torch and Pillow.
+compare with ResNet-18 by the same training, not with its usual error. Needs torch and Pillow.
 """
 
 from __future__ import annotations
