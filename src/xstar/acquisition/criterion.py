@@ -38,6 +38,10 @@ ToRows = Callable[[Array], Array]
 LogProbability = Callable[[Array], tuple[Array, ToRows | None]]
 """Maps rows to log p(feasible) and a function from its derivative back to the rows (``None``: there is no gradient)."""
 
+AT_ONCE = 512
+"""Rows that are scored at once. The matrices of more rows are so large that the memory of each is taken from the operating system
+and returned to it again: 1,024 rows beside 100 observations took 3.4 ms at once and 1.5 ms in two halves, to the same bits."""
+
 
 @dataclass(frozen=True)
 class Criterion:
@@ -53,7 +57,10 @@ class Criterion:
 
     def score(self, rows: Array) -> Array:
         """Return the value at each row."""
-        return self._at(rows, gradient=False)[0]
+        if len(rows) <= AT_ONCE:
+            return self._at(rows, gradient=False)[0]
+        parts = [rows[begin : begin + AT_ONCE] for begin in range(0, len(rows), AT_ONCE)]
+        return np.concatenate([self._at(part, gradient=False)[0] for part in parts])
 
     def with_gradient(self, rows: Array) -> tuple[Array, Array]:
         """Return the value at each row and its gradient with respect to the row."""

@@ -16,6 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from xstar.acquisition.ascent import ascend
 from xstar.core.sobol import sobol
 from xstar.models.kernels import Array
 from xstar.models.lbfgs import descend
@@ -40,6 +41,14 @@ about as many as there are candidates."""
 CLIMBS = 6
 STEPS = 25
 TOLERANCE = 1e-7
+"""Candidates that climb; iterations of L-BFGS of all of them together, and the relative gain at which it ends."""
+ROUNDS = 15
+CLOSE = 1e-5
+"""The same where each climbs by itself. On 152 acquisition functions of searches on the development set (2 to 20 parameters) the
+highest value found was 0.044 below the highest of much longer searches on average with 256 candidates of each kind, and 0.040
+together, in 25 steps and from 512; 0.5 or more in 1 and 2 of 100. It takes 4.0 ms instead of 6.6."""
+MOST_APART = 100
+"""The most smooth columns of which each point keeps a matrix of curvatures."""
 MOVES = 20
 """Maximum number of moves to the best neighbour: enough to change each of 20 categorical parameters once."""
 
@@ -65,12 +74,18 @@ def maximise(
     good: Array,
     rng: np.random.Generator,
     count: int = CANDIDATES,
+    *,
+    apart: bool = False,
 ) -> tuple[Array, Array]:
-    """Return canonical rows in descending order of the acquisition function, and their values."""
+    """Return canonical rows in descending order of the acquisition function, and their values.
 
-    def ascend(rows: Array, values: Array) -> tuple[Array, Array]:
+    ``apart``: with gradients, each of the best candidates climbs by itself.
+    """
+    by_itself = apart and int(cube.smooth.sum()) <= MOST_APART
+
+    def improved(rows: Array, values: Array) -> tuple[Array, Array]:
         if with_gradient is not None:
-            return climb(cube, with_gradient, rows, values)
+            return climb(cube, with_gradient, rows, values, apart=by_itself)
         return local_search(cube, score, rows, values, rng)
 
     rows = candidates(cube, good, rng, count)
@@ -80,11 +95,11 @@ def maximise(
     tops, heights = starts, found
     seen = [(rows, values)]
     if cube.smooth.any():
-        tops, heights = ascend(tops, heights)
+        tops, heights = improved(tops, heights)
     if not cube.smooth.all():
         moved, higher = _walk(cube, score, tops, heights, rng, seen)
         if cube.smooth.any() and (changed := higher > heights).any():
-            moved[changed], higher[changed] = ascend(moved[changed], higher[changed])
+            moved[changed], higher[changed] = improved(moved[changed], higher[changed])
         tops, heights = moved, higher
     # Keep all rows: in discrete spaces, dozens of the best rows may be one configuration, or may have been tried
     # before. A walk often ends at a configuration that was tried; its neighbours, scored on the way, are the next best.
@@ -94,32 +109,49 @@ def maximise(
     return rows[ranked], values[ranked]
 
 
-def climb(cube: Cube, with_gradient: ScoreWithGradient, rows: Array, values: Array) -> tuple[Array, Array]:
-    """Run gradient ascent in the smooth columns from each of ``rows``; keep the start if the result is lower."""
+def climb(
+    cube: Cube, with_gradient: ScoreWithGradient, rows: Array, values: Array, *, apart: bool = False
+) -> tuple[Array, Array]:
+    """Run gradient ascent in the smooth columns from each of ``rows``; keep the start if the result is lower.
+
+    ``apart``: each by itself (``ascent.py``); otherwise they maximise their sum together.
+    """
     columns = np.flatnonzero(cube.smooth)
-    shape = (len(rows), len(columns))
     active = cube.active(rows)
 
-    def negative(flat: Array) -> tuple[float, Array]:
+    def at(x: Array) -> tuple[Array, Array]:
         moved = rows.copy()
-        moved[:, columns] = flat.reshape(shape)
+        moved[:, columns] = x
         value, gradient = with_gradient(moved)
-        return -float(value.sum()), -(gradient * active)[:, columns].reshape(-1)
+        return value, (gradient * active)[:, columns]
+
+    start = rows[:, columns]
+    found = ascend(at, start, ROUNDS, CLOSE)[0] if apart else _together(at, start)
+    moved = rows.copy()
+    moved[:, columns] = found
+    moved = cube.snap(moved)
+    reached = with_gradient(moved)[0]
+    better = reached > values
+    return np.where(better[:, None], moved, rows), np.where(better, reached, values)
+
+
+def _together(at: ScoreWithGradient, start: Array) -> Array:
+    """Maximise the sum of the values at all points by L-BFGS."""
+    shape = start.shape
+
+    def negative(flat: Array) -> tuple[float, Array]:
+        value, gradient = at(flat.reshape(shape))
+        return -float(value.sum()), -gradient.reshape(-1)
 
     flat, _ = descend(
         negative,
-        rows[:, columns].reshape(-1),
+        start.reshape(-1),
         np.zeros(shape).reshape(-1),
         np.ones(shape).reshape(-1),
         STEPS,
         TOLERANCE,
     )
-    moved = rows.copy()
-    moved[:, columns] = flat.reshape(shape)
-    moved = cube.snap(moved)
-    reached = with_gradient(moved)[0]
-    better = reached > values
-    return np.where(better[:, None], moved, rows), np.where(better, reached, values)
+    return flat.reshape(shape)
 
 
 def local_search(cube: Cube, score: Score, rows: Array, values: Array, rng: np.random.Generator) -> tuple[Array, Array]:

@@ -199,6 +199,10 @@ class GPLearner(Learner):
         return bool(np.mean([np.sqrt(posterior.noise) for posterior in self.fitted.posteriors]) > UNEXPLAINED)
 
     @property
+    def climbs_apart(self) -> bool:
+        return self.settings.climbs == "apart" and not self.over_budgets and not self.data.networks
+
+    @property
     def safe(self) -> float:
         return self.settings.safe if self.settings.cautious else 0.0
 
@@ -346,7 +350,7 @@ class GPLearner(Learner):
         if fit.shift is not None:
             detail += ", sources weigh {weight:.2g}"
             numbers["weight"] = float(fit.shift.weights.sum())
-        count = FEWER_CANDIDATES if models[0].rows >= LARGE_MODEL else CANDIDATES
+        count = FEWER_CANDIDATES if self.climbs_apart or models[0].rows >= LARGE_MODEL else CANDIDATES
         return Known(models, candidates=count, detail=detail, numbers=numbers)
 
     # ------------------------------------------------------------ constraint metrics

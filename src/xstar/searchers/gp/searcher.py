@@ -62,6 +62,7 @@ class GP(GPSettings):
     safe: float = SAFE
     exhausted: float = EXHAUSTED
     exact: bool = True
+    climbs: str = "apart"
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         return suggest(self, history, task, rng, self._learner)

@@ -16,6 +16,7 @@ DESIGNS = ("sobol", "steps")
 LENGTHS = ("independent", "shared")
 STRUCTURES = ("product", "additive", "evidence")
 EXPLORE_WHEN = ("always", "unexplained")
+CLIMBS = ("together", "apart")
 PENDING = ("fantasies", "hallucination", "ignored")
 ACQUISITIONS = ("ei", "ucb", "thompson")
 ACQUIRE_AT = ("full", "reached")
@@ -89,6 +90,9 @@ class GPSettings:
     exhausted: float = 0.0
     """At full budget, a place is exhausted if the expected improvement there is below this share of the standard deviation of
     the noise; then the suggestion is another place. 0: never."""
+    climbs: str = "together"
+    """How the best candidates climb to maxima of the acquisition function, at full budget: ``together``, by L-BFGS of their sum,
+    or each by itself, ``apart`` (``acquisition/ascent.py``), from half of the candidates and in fewer steps."""
     exact: bool = False
     """Losses may be exact: at full budget the variance of the noise has the lower bound ``surrogate.EXACT``."""
     pending: str = "fantasies"
@@ -124,6 +128,7 @@ class GPSettings:
                 "lengths": LENGTHS,
                 "acquisition": ACQUISITIONS,
                 "explore_when": EXPLORE_WHEN,
+                "climbs": CLIMBS,
                 "pending": PENDING,
                 "acquire_at": ACQUIRE_AT,
                 "refit": REFITS,
@@ -176,12 +181,15 @@ BEFORE_STEPS: Mapping[str, Any] = {"design": "sobol", "lengths": "independent", 
 feasible was not safe enough."""
 BEFORE_UNEXPLAINED: Mapping[str, Any] = {"explore_when": "always"}
 """What ``GP`` did before the history said when to explore."""
+BEFORE_APART: Mapping[str, Any] = {"climbs": "together"}
+"""What ``GP`` did before candidates climbed by themselves."""
 BEFORE: Mapping[str, Any] = {
     "structure": "product",
     "middle": False,
     **BEFORE_EXHAUSTION,
     **BEFORE_STEPS,
     **BEFORE_UNEXPLAINED,
+    **BEFORE_APART,
 }
 """What ``GP`` did before any of these were settings of it."""
 

@@ -192,7 +192,8 @@ class Decision:
             values = criterion.score(rows)
         else:
             gradient = criterion.with_gradient if learner.has_gradients else None
-            rows, values = maximise(cube, criterion.score, gradient, promising, self.rng, known.candidates)
+            count, by_itself = known.candidates, learner.climbs_apart
+            rows, values = maximise(cube, criterion.score, gradient, promising, self.rng, count, apart=by_itself)
         return self._first_untried(rows, values, in_order(rows, values), apart)
 
     def _evolved(self, criterion: Criterion, known: Known) -> tuple[Config, float] | str:

@@ -116,6 +116,11 @@ class Learner(ABC):
         return True
 
     @property
+    def climbs_apart(self) -> bool:
+        """Whether each of them climbs by itself (``acquisition/ascent.py``)."""
+        return False
+
+    @property
     def explores(self) -> bool:
         """Whether this suggestion aims for a ``decision.LARGE_IMPROVEMENT``, as every fourth one does."""
         return len(self.history.trials) % 4 == 0
