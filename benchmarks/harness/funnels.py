@@ -1,7 +1,7 @@
 """Functions without a global structure: several basins, of which the best cannot be told from afar.
 
-They stand for what COCO calls weak global structure (Gallagher's peaks, Lunacek's funnels, Katsuura's ruggedness), and are none of its
-functions: other peaks, other ripples, other rotations, optima drawn from the whole space.
+They stand for what COCO calls weak global structure (Gallagher's peaks, Lunacek's funnels, Katsuura's ruggedness), and are none
+of its functions: other peaks, other ripples, other rotations, optima drawn from the whole space.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ symbol     meaning                                                              
 =========  ==========================================================================================  ============
 
 One call of the function serves all points: with few of them it takes hardly longer than for one, and calls are what an ascent
-costs. So every point makes one step in each round, on a line of its own: a step that gains enough (Armijo) is taken, and H learns
-from it (BFGS); after any other, the next one along the same line is shorter. L-BFGS of the sum over all points has one step length
-for all of them, and one memory for as many unrelated curvatures: it needs about twice the calls.
+costs. So every point makes one step in each round, on a line of its own: a step that gains enough (Armijo) is taken, and H
+learns from it (BFGS); after any other, the next one along the same line is shorter. L-BFGS of the sum over all points has one
+step length for all of them, and one memory for as many unrelated curvatures: it needs about twice the calls.
 
 Coordinates at a bound with an outward gradient stay there while the others move (projected quasi-Newton, Bertsekas 1982).
 """
@@ -31,8 +31,8 @@ from xstar.models.kernels import Array
 ENOUGH = 1e-4
 """The share of the gain that the slope promises, from which on a step is taken (Armijo)."""
 FIRST = 0.1
-"""The longest first step, in sides of the cube: nothing is known about the curvature yet. Later ones are at most ``LONGEST``."""
 LONGEST = 0.5
+"""The longest first step, in sides of the cube (nothing is known about the curvature yet), and the longest of all others."""
 SHORTEST = 0.1
 """The next step after one that gained too little is between a tenth and half of it, where a parabola has its maximum."""
 

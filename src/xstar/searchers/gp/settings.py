@@ -91,8 +91,8 @@ class GPSettings:
     """At full budget, a place is exhausted if the expected improvement there is below this share of the standard deviation of
     the noise; then the suggestion is another place. 0: never."""
     climbs: str = "together"
-    """How the best candidates climb to maxima of the acquisition function, at full budget: ``together``, by L-BFGS of their sum,
-    or each by itself, ``apart`` (``acquisition/ascent.py``), from half of the candidates and in fewer steps."""
+    """How the best candidates climb to maxima of the acquisition function, at full budget: ``together``, by L-BFGS of their
+    sum, or each by itself, ``apart`` (``acquisition/ascent.py``), from half of the candidates and in fewer steps."""
     exact: bool = False
     """Losses may be exact: at full budget the variance of the noise has the lower bound ``surrogate.EXACT``."""
     pending: str = "fantasies"
