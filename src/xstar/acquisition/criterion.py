@@ -40,7 +40,8 @@ LogProbability = Callable[[Array], tuple[Array, ToRows | None]]
 
 AT_ONCE = 512
 """Rows that are scored at once. The matrices of more rows are so large that the memory of each is taken from the operating
-system and returned to it again: 1,024 rows beside 100 observations took 3.4 ms at once and 1.5 ms in two halves, to the same bits."""
+system and returned to it again: 1,024 rows beside 100 observations took 3.4 ms at once and 1.5 ms in two halves, to the same
+bits."""
 
 
 @dataclass(frozen=True)
