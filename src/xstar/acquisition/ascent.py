@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xstar.models.kernels import Array
 
@@ -33,6 +34,7 @@ ENOUGH = 1e-4
 FIRST = 0.1
 LONGEST = 0.5
 """The longest first step, in sides of the cube (nothing is known about the curvature yet), and the longest of all others."""
+TINY = 1e-300
 SHORTEST = 0.1
 """The next step after one that gained too little is between a tenth and half of it, where a parabola has its maximum."""
 
@@ -45,47 +47,65 @@ def ascend(
     The ascent ends earlier when no point gains more than ``tolerance``, relative to its value, by a step that is taken.
     """
     f, g = function(x)
-    H = np.broadcast_to(np.eye(x.shape[1]), (len(x), x.shape[1], x.shape[1])).copy()
+    H = np.zeros((len(x), x.shape[1], x.shape[1]))
+    np.einsum("kii->ki", H)[:] = 1.0
     fresh, done = np.ones(len(x), dtype=bool), np.zeros(len(x), dtype=bool)
-    t = np.ones(len(x))
+    t, longest = np.ones(len(x)), np.full(len(x), FIRST)
     for _ in range(rounds - 1):
-        free = np.where(((x <= 0.0) & (g < 0.0)) | ((x >= 1.0) & (g > 0.0)), 0.0, g)
-        p = np.where(free == 0.0, 0.0, np.matmul(H, free[:, :, None])[:, :, 0])
-        limit = np.where(fresh, FIRST, LONGEST) / np.maximum(np.abs(p).max(axis=1), 1e-300)
-        p *= np.minimum(limit, 1.0)[:, None]
-        trial = np.minimum(np.maximum(x + t[:, None] * p, 0.0), 1.0)
+        free = _within(x, g)
+        p = np.matmul(H, free[:, :, None])[:, :, 0]
+        p[free == 0.0] = 0.0
+        steps = t * np.minimum(longest / np.maximum(np.abs(p).max(axis=1), TINY), 1.0)
+        trial = np.minimum(np.maximum(x + steps[:, None] * p, 0.0), 1.0)
         s = trial - x
-        promised = np.einsum("ij,ij->i", free, s)
+        promised = _dot(free, s)
         f_trial, g_trial = function(trial)
         gain = f_trial - f
-        taken = (gain >= ENOUGH * promised) & ~done & (promised > 0.0)
+        taken = (gain >= ENOUGH * promised) & (promised > 0.0) & ~done
         done |= (taken & (gain <= tolerance * np.maximum(np.abs(f), 1.0))) | (promised <= 0.0)
         # Where f + promised τ - c τ² goes through the step at τ = 1, its maximum is at τ = promised / 2c
-        shorter = np.clip(0.5 * promised / np.maximum(promised - gain, 1e-300), SHORTEST, 0.5)
+        shorter = np.minimum(np.maximum(0.5 * promised / np.maximum(promised - gain, TINY), SHORTEST), 0.5)
         t = np.where(taken, 1.0, t * shorter)
+        longest[taken] = LONGEST
         _learn(H, s, g - g_trial, taken, fresh)
         fresh &= ~taken
-        x, f = np.where(taken[:, None], trial, x), np.where(taken, f_trial, f)
+        x = np.where(taken[:, None], trial, x)
         g = np.where(taken[:, None], g_trial, g)
+        f = np.where(taken, f_trial, f)
         if done.all():
             break
     return x, f
 
 
-def _learn(H: Array, s: Array, y: Array, taken: Array, fresh: Array) -> None:
-    """Update H in place (BFGS) where a step ``s`` that changed -g by ``y`` was taken along a positive curvature."""
-    curvature = np.einsum("ij,ij->i", s, y)
-    yy = np.einsum("ij,ij->i", y, y)
+def _within(x: Array, g: Array) -> Array:
+    """Return the gradient without the coordinates that would leave the cube."""
+    low, high = x <= 0.0, x >= 1.0
+    if not (low.any() or high.any()):
+        return g
+    return np.where((low & (g < 0.0)) | (high & (g > 0.0)), 0.0, g)
+
+
+def _learn(H: Array, s: Array, y: Array, taken: NDArray[np.bool_], fresh: NDArray[np.bool_]) -> None:
+    """Update H in place (BFGS) where a step ``s`` that changed -g by ``y`` was taken along a positive curvature.
+
+    With ρ = 1/sᵀy this is H + ssᵀ(ρ + ρ² yᵀHy) - ρ(Hysᵀ + syᵀH), that is, H + suᵀ + usᵀ with u = ½(ρ + ρ² yᵀHy)s - ρHy.
+    """
+    curvature, yy = _dot(s, y), _dot(y, y)
     sure = taken & (curvature > 1e-10 * yy)
     if not sure.any():
         return
-    safe = np.where(sure, curvature, 1.0)
-    begun = np.where(sure & fresh, curvature / np.maximum(yy, 1e-300), 1.0)
-    H *= begun[:, None, None]
+    first = sure & fresh
+    if first.any():
+        H[first] *= (curvature[first] / yy[first])[:, None, None]
+    rho = np.where(sure, 1.0 / np.where(sure, curvature, 1.0), 0.0)
     Hy = np.matmul(H, y[:, :, None])[:, :, 0]
-    share = np.where(sure, 1.0 / safe, 0.0)
-    both = (1.0 + np.einsum("ij,ij->i", y, Hy) * share) * share
-    half = (0.5 * both)[:, None] * s - share[:, None] * Hy
-    cross = s[:, :, None] * half[:, None, :]
-    H += cross
-    H += cross.transpose(0, 2, 1)
+    u = (0.5 * rho * (1.0 + rho * _dot(y, Hy)))[:, None] * s - rho[:, None] * Hy
+    both = s[:, :, None] * u[:, None, :]
+    H += both
+    H += both.transpose(0, 2, 1)
+
+
+def _dot(a: Array, b: Array) -> Array:
+    """Return the inner product of each pair of rows."""
+    made: Array = np.add.reduce(a * b, axis=1)
+    return made

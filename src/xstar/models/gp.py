@@ -19,11 +19,11 @@ LAPACK is called directly, without the checks of ``scipy.linalg``, on column-maj
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg.blas import dtrsm
 from scipy.linalg.lapack import dpotrf, dpotri
 
@@ -133,16 +133,28 @@ def _noisy_factor(K: Array, noise: float) -> Array | None:
     return None if failed else L
 
 
-def _priors(priors: Sequence[Prior], theta: Array) -> tuple[float, Array]:
+def _priors(priors: tuple[Prior, ...], theta: Array) -> tuple[float, Array]:
     """Return log p(theta), up to a constant, and its gradient."""
-    spread = np.array([prior.spread for prior in priors])
-    z = (theta - [prior.centre for prior in priors]) / spread
+    centre, spread, shared = _as_arrays(priors)
+    z = (theta - centre) / spread
     weighed = z.copy()
-    for prior in {prior for prior in priors if prior.shared}:
-        # (s²I + g²11ᵀ)⁻¹ = (I - 11ᵀ g²/(s² + kg²))/s², with s the own and g the shared deviation of k hyperparameters
-        own = np.array([each == prior for each in priors])
-        weighed[own] -= prior.shared**2 / (prior.spread**2 + own.sum() * prior.shared**2) * z[own].sum()
+    for own, weight in shared:
+        weighed[own] -= weight * z[own].sum()
     return -0.5 * float(z @ weighed), -weighed / spread
+
+
+@lru_cache(maxsize=64)
+def _as_arrays(priors: tuple[Prior, ...]) -> tuple[Array, Array, tuple[tuple[NDArray[np.bool_], float], ...]]:
+    """Return the centres and spreads, and for each shared prior, which hyperparameters have it, and g²/(s² + kg²).
+
+    (s²I + g²11ᵀ)⁻¹ = (I - 11ᵀ g²/(s² + kg²))/s², with s the own and g the shared deviation of k hyperparameters.
+    """
+    shared = []
+    for prior in {prior for prior in priors if prior.shared}:
+        own = np.array([each == prior for each in priors])
+        shared.append((own, prior.shared**2 / (prior.spread**2 + own.sum() * prior.shared**2)))
+    made = np.array([prior.centre for prior in priors]), np.array([prior.spread for prior in priors])
+    return *made, tuple(shared)
 
 
 # ---------------------------------------------------------------- the fit

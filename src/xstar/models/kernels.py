@@ -115,8 +115,12 @@ class Stationary:
     def names(self) -> tuple[str, ...]:
         return (*(f"length of {label}" for label in self.labels), "scale")
 
+    @cached_property
+    def _groups(self) -> NDArray[np.intp]:
+        return np.asarray(self.groups, dtype=np.intp)
+
     def at(self, theta: Array, A: Array, B: Array | None = None) -> Covariance:
-        groups = np.asarray(self.groups)
+        groups = self._groups
         inverse = np.exp(-theta[:-1])[groups]
         a = A * inverse
         b = a if B is None else B * inverse

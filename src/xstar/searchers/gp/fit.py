@@ -37,7 +37,7 @@ from xstar.searchers.gp.settings import GPSettings
 from xstar.searchers.gp.structure import Data, structured
 from xstar.searchers.model_based.beliefs import COMPARED, believed, trusted
 from xstar.searchers.model_based.columns import of_cube, of_positions
-from xstar.searchers.model_based.exhaustion import confirmed_noise
+from xstar.searchers.model_based.exhaustion import RESOLUTION, confirmed_noise
 from xstar.searchers.model_based.learner import BAD, PROMISING, UNFINISHED, Known, Learned, Learner
 from xstar.searchers.model_based.observations import feasible_places
 from xstar.searchers.model_based.prior_design import has_priors
@@ -206,11 +206,13 @@ class GPLearner(Learner):
     def safe(self) -> float:
         return self.settings.safe if self.settings.cautious else 0.0
 
-    def log_exhausted(self, known: Known) -> float:
+    def log_exhausted(self, known: Known, value: float) -> float:
         share, data = self.settings.exhausted, self.data
         if not share:
             return -np.inf
         learned = float(np.mean([np.sqrt(model.noise) for model in known.models]))
+        if value >= np.log(share * max(learned, RESOLUTION)):  # the noise is at most what was learned
+            return -np.inf
         latest = slice(-self.limit, None)
         noise = confirmed_noise(learned, data.X[latest], self.fitted.targets(data.loss[latest]))
         return float(np.log(share * noise))

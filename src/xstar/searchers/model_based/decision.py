@@ -162,8 +162,11 @@ class Decision:
         """Whether the noise hides what there is to gain at the best place: another observation would tell nothing."""
         if isinstance(found, str):
             return False
-        row = self.learner.data.encoded([found[0]])
-        return bool(replace(plain, constraints=()).score(row)[0] < self.learner.log_exhausted(known))
+        value = found[1]
+        if plain.constraints:
+            row = self.learner.data.encoded([found[0]])
+            value = float(replace(plain, constraints=()).score(row)[0])
+        return value < self.learner.log_exhausted(known, value)
 
     # ------------------------------------------------------------ maximisation of the acquisition function
 
