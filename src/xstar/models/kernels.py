@@ -138,8 +138,10 @@ class Stationary:
         def to_theta(W: Array) -> Array:
             G = W * slope()
             per_column = G.sum(axis=1) @ (a * a) + G.sum(axis=0) @ (b * b) - 2.0 * np.einsum("ij,ij->j", a, G @ b)
-            lengths = np.bincount(groups, weights=-2.0 * per_column, minlength=len(self.labels))
-            return np.append(lengths, np.vdot(W, K))
+            made = np.empty(len(self.labels) + 1)
+            made[:-1] = np.bincount(groups, weights=-2.0 * per_column, minlength=len(self.labels))
+            made[-1] = np.vdot(W, K)
+            return made
 
         def to_left(W: Array) -> Array:
             G = W * slope()
