@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from xstar.acquisition.criterion import LogProbability
 from xstar.acquisition.improvement import log_expected_improvement
-from xstar.acquisition.maximise import CANDIDATES, FEWER_CANDIDATES, LARGE_MODEL
+from xstar.acquisition.maximise import CANDIDATES, FEW_CANDIDATES, FEWER_CANDIDATES, LARGE_MODEL
 from xstar.acquisition.pending import with_pending
 from xstar.core.randomness import Streams
 from xstar.journal import History
@@ -352,7 +352,8 @@ class GPLearner(Learner):
         if fit.shift is not None:
             detail += ", sources weigh {weight:.2g}"
             numbers["weight"] = float(fit.shift.weights.sum())
-        count = FEWER_CANDIDATES if self.climbs_apart or models[0].rows >= LARGE_MODEL else CANDIDATES
+        few = (FEWER_CANDIDATES, FEW_CANDIDATES) if self.climbs_apart else (CANDIDATES, FEWER_CANDIDATES)
+        count = few[models[0].rows >= LARGE_MODEL]
         return Known(models, candidates=count, detail=detail, numbers=numbers)
 
     # ------------------------------------------------------------ constraint metrics
