@@ -50,30 +50,36 @@ def ascend(
     H = np.zeros((len(x), x.shape[1], x.shape[1]))
     np.einsum("kii->ki", H)[:] = 1.0
     fresh, done = np.ones(len(x), dtype=bool), np.zeros(len(x), dtype=bool)
-    t, longest = np.ones(len(x)), np.full(len(x), FIRST)
+    t, most = np.ones(len(x)), np.full(len(x), FIRST)
     for _ in range(rounds - 1):
         free = _within(x, g)
         p = np.matmul(H, free[:, :, None])[:, :, 0]
-        p[free == 0.0] = 0.0
-        steps = t * np.minimum(longest / np.maximum(np.abs(p).max(axis=1), TINY), 1.0)
+        if free is not g:
+            p[free == 0.0] = 0.0
+        reach = np.abs(p).max(axis=1)
+        steps = t * np.minimum(most / np.maximum(reach, TINY), 1.0)
         trial = np.minimum(np.maximum(x + steps[:, None] * p, 0.0), 1.0)
         s = trial - x
         promised = _dot(free, s)
         f_trial, g_trial = function(trial)
         gain = f_trial - f
-        taken = (gain >= ENOUGH * promised) & (promised > 0.0) & ~done
-        done |= (taken & (gain <= tolerance * np.maximum(np.abs(f), 1.0))) | (promised <= 0.0)
-        # Where f + promised τ - c τ² goes through the step at τ = 1, its maximum is at τ = promised / 2c
-        shorter = np.minimum(np.maximum(0.5 * promised / np.maximum(promised - gain, TINY), SHORTEST), 0.5)
-        t = np.where(taken, 1.0, t * shorter)
-        longest[taken] = LONGEST
+        taken = (gain >= ENOUGH * promised) & (promised > 0.0)
+        done |= (taken & (gain <= tolerance * np.maximum(np.abs(f), 1.0))) | (reach == 0.0)
         _learn(H, s, g - g_trial, taken, fresh)
-        fresh &= ~taken
-        x = np.where(taken[:, None], trial, x)
-        g = np.where(taken[:, None], g_trial, g)
-        f = np.where(taken, f_trial, f)
+        if taken.all():
+            x, f, g = trial, f_trial, g_trial
+            t.fill(1.0)
+        else:
+            # Where f + promised τ - c τ² goes through the step at τ = 1, its maximum is at τ = promised / 2c. A value may be
+            # no number, which ``fmax`` passes over.
+            shorter = np.minimum(np.maximum(0.5 * promised / np.fmax(promised - gain, TINY), SHORTEST), 0.5)
+            t = np.where(taken, 1.0, t * shorter)
+            x, g = np.where(taken[:, None], trial, x), np.where(taken[:, None], g_trial, g)
+            f = np.where(taken, f_trial, f)
         if done.all():
             break
+        fresh &= ~taken
+        most[taken] = LONGEST
     return x, f
 
 
@@ -97,6 +103,8 @@ def _learn(H: Array, s: Array, y: Array, taken: NDArray[np.bool_], fresh: NDArra
     first = sure & fresh
     if first.any():
         H[first] *= (curvature[first] / yy[first])[:, None, None]
+    if not sure.all():
+        y = np.where(sure[:, None], y, 0.0)  # where a step was not taken, the gradient may be no number
     rho = np.where(sure, 1.0 / np.where(sure, curvature, 1.0), 0.0)
     Hy = np.matmul(H, y[:, :, None])[:, :, 0]
     u = (0.5 * rho * (1.0 + rho * _dot(y, Hy)))[:, None] * s - rho[:, None] * Hy
