@@ -40,7 +40,7 @@ from xstar import problems
 from xstar.problems import Problem
 from xstar.searchers import GP, Searcher
 from xstar.searchers.auto import Auto
-from xstar.searchers.gp.settings import BEFORE, BEFORE_APART, BEFORE_EXHAUSTION, BEFORE_STEPS, BEFORE_UNEXPLAINED
+from xstar.searchers.gp.settings import BEFORE, BEFORE_EXHAUSTION, BEFORE_LEAN, BEFORE_STEPS, BEFORE_UNEXPLAINED
 from xstar.space import Config, Space
 
 
@@ -132,7 +132,7 @@ def _gp_with(**settings: Any) -> Method:
 METHODS: dict[str, Method] = {
     "xstar-gp": Method(lambda space, seed, _: Xstar(space, seed, "gp")),
     "xstar-gp-before": Method(lambda space, seed, _: Xstar(space, seed, None, GP(**BEFORE))),
-    "xstar-gp-together": Method(lambda space, seed, _: Xstar(space, seed, None, GP(**BEFORE_APART))),
+    "xstar-gp-thorough": Method(lambda space, seed, _: Xstar(space, seed, None, GP(**BEFORE_LEAN))),
     "xstar-gp-plain": Method(lambda space, seed, _: Xstar(space, seed, None, GP(explore_every=0))),
     **{name: _gp_with(**settings) for name, settings in ABLATIONS.items()},
     "xstar-dngo": Method(lambda space, seed, _: Xstar(space, seed, "dngo")),

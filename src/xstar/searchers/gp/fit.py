@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from xstar.acquisition.criterion import LogProbability
 from xstar.acquisition.improvement import log_expected_improvement
-from xstar.acquisition.maximise import CANDIDATES, FEW_CANDIDATES, FEWER_CANDIDATES, LARGE_MODEL
+from xstar.acquisition.maximise import CANDIDATES, FEWER_CANDIDATES, LARGE_MODEL
 from xstar.acquisition.pending import with_pending
 from xstar.core.randomness import Streams
 from xstar.journal import History
@@ -41,7 +41,7 @@ from xstar.searchers.model_based.exhaustion import RESOLUTION, confirmed_noise
 from xstar.searchers.model_based.learner import BAD, PROMISING, UNFINISHED, Known, Learned, Learner
 from xstar.searchers.model_based.observations import feasible_places
 from xstar.searchers.model_based.prior_design import has_priors
-from xstar.searchers.model_based.schedule import last_full_refit, last_refit
+from xstar.searchers.model_based.schedule import last_full_refit, last_lean_refit, last_refit
 from xstar.searchers.model_based.shelved import NotShelved, only_borrowed, thetas
 from xstar.searchers.model_based.sources import Shift, SourceMeans, shifted
 from xstar.searchers.nasbot.kernel import Architectures, network_kernels
@@ -200,7 +200,11 @@ class GPLearner(Learner):
 
     @property
     def climbs_apart(self) -> bool:
-        return self.settings.climbs == "apart" and not self.over_budgets and not self.data.networks
+        return self._lean
+
+    @property
+    def _lean(self) -> bool:
+        return self.settings.effort == "lean" and not self.over_budgets and not self.data.networks
 
     @property
     def safe(self) -> float:
@@ -246,7 +250,7 @@ class GPLearner(Learner):
     def fitted(self) -> Fitted:
         """The model of the loss as of its last refit."""
         history, data = self.history, self.data
-        last = last_refit(data.count)
+        last = last_lean_refit(data.count) if self._lean else last_refit(data.count)
         if self.settings.refit == "full-budget" and self.over_budgets:
             last = last_full_refit(data.count, data.budget == history.levels[-1])
         sources = SourceMeans.of(history, data)
@@ -352,8 +356,9 @@ class GPLearner(Learner):
         if fit.shift is not None:
             detail += ", sources weigh {weight:.2g}"
             numbers["weight"] = float(fit.shift.weights.sum())
-        few = (FEWER_CANDIDATES, FEW_CANDIDATES) if self.climbs_apart else (CANDIDATES, FEWER_CANDIDATES)
-        count = few[models[0].rows >= LARGE_MODEL]
+        count = FEWER_CANDIDATES if models[0].rows >= LARGE_MODEL else CANDIDATES
+        if self._lean and self.data.cube.numeric.all():
+            count = count * 3 // 4
         return Known(models, candidates=count, detail=detail, numbers=numbers)
 
     # ------------------------------------------------------------ constraint metrics

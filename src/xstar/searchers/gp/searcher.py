@@ -62,7 +62,7 @@ class GP(GPSettings):
     safe: float = SAFE
     exhausted: float = EXHAUSTED
     exact: bool = True
-    climbs: str = "apart"
+    effort: str = "lean"
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         return suggest(self, history, task, rng, self._learner)

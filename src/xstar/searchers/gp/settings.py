@@ -16,7 +16,7 @@ DESIGNS = ("sobol", "steps")
 LENGTHS = ("independent", "shared")
 STRUCTURES = ("product", "additive", "evidence")
 EXPLORE_WHEN = ("always", "unexplained")
-CLIMBS = ("together", "apart")
+EFFORTS = ("thorough", "lean")
 PENDING = ("fantasies", "hallucination", "ignored")
 ACQUISITIONS = ("ei", "ucb", "thompson")
 ACQUIRE_AT = ("full", "reached")
@@ -90,9 +90,11 @@ class GPSettings:
     exhausted: float = 0.0
     """At full budget, a place is exhausted if the expected improvement there is below this share of the standard deviation of
     the noise; then the suggestion is another place. 0: never."""
-    climbs: str = "together"
-    """How the best candidates climb to maxima of the acquisition function, at full budget: ``together``, by L-BFGS of their
-    sum, or each by itself, ``apart`` (``acquisition/ascent.py``), from half of the candidates and in fewer steps."""
+    effort: str = "thorough"
+    """What a suggestion may cost, at full budget and without architectures. ``lean``: the best candidates climb to maxima of
+    the acquisition function each by itself instead of together (``acquisition/ascent.py``), hyperparameters are fitted when the
+    observations have grown by a fifth instead of a tenth, and structures are compared when they have grown by a half instead of
+    a quarter."""
     exact: bool = False
     """Losses may be exact: at full budget the variance of the noise has the lower bound ``surrogate.EXACT``."""
     pending: str = "fantasies"
@@ -128,7 +130,7 @@ class GPSettings:
                 "lengths": LENGTHS,
                 "acquisition": ACQUISITIONS,
                 "explore_when": EXPLORE_WHEN,
-                "climbs": CLIMBS,
+                "effort": EFFORTS,
                 "pending": PENDING,
                 "acquire_at": ACQUIRE_AT,
                 "refit": REFITS,
@@ -181,15 +183,15 @@ BEFORE_STEPS: Mapping[str, Any] = {"design": "sobol", "lengths": "independent", 
 feasible was not safe enough."""
 BEFORE_UNEXPLAINED: Mapping[str, Any] = {"explore_when": "always"}
 """What ``GP`` did before the history said when to explore."""
-BEFORE_APART: Mapping[str, Any] = {"climbs": "together"}
-"""What ``GP`` did before candidates climbed by themselves."""
+BEFORE_LEAN: Mapping[str, Any] = {"effort": "thorough"}
+"""What ``GP`` did before its suggestions were lean."""
 BEFORE: Mapping[str, Any] = {
     "structure": "product",
     "middle": False,
     **BEFORE_EXHAUSTION,
     **BEFORE_STEPS,
     **BEFORE_UNEXPLAINED,
-    **BEFORE_APART,
+    **BEFORE_LEAN,
 }
 """What ``GP`` did before any of these were settings of it."""
 
