@@ -24,15 +24,7 @@ from xstar.models.kernels import SHAPES as KNOWN_SHAPES
 from xstar.models.surrogate import Inputs, over_budgets
 from xstar.searchers import GP, SEARCHERS, Auto
 from xstar.searchers.gp.fit import GPLearner
-from xstar.searchers.gp.settings import (
-    ACQUISITIONS,
-    BEFORE_LEAN,
-    BEFORE_UNEXPLAINED,
-    PENDING,
-    REFITS,
-    SHAPES,
-    SURROGATES,
-)
+from xstar.searchers.gp.settings import ACQUISITIONS, BEFORE_UNEXPLAINED, PENDING, REFITS, SHAPES, SURROGATES
 from xstar.searchers.model_based import decision
 from xstar.searchers.model_based.decision import NAMES
 from xstar.searchers.model_based.observations import Observations
@@ -169,8 +161,7 @@ def test_a_study_from_before_explores_as_it_did() -> None:
     earlier = {**SEARCHERS.dump(Auto()), "defaults": 4}
     assert SEARCHERS.load(earlier) == Auto(defaults=4)
     assert SEARCHERS.dump(Auto()) in SEARCHERS.read(earlier)
-    before = GP(**BEFORE_UNEXPLAINED, **BEFORE_LEAN)
-    first, later = (xs.Study(SQUARE, searcher=each, seed=4) for each in (Auto(defaults=4), before))
+    first, later = (xs.Study(SQUARE, searcher=each, seed=4) for each in (Auto(defaults=4), GP(**BEFORE_UNEXPLAINED)))
     assert [trial.config for trial in run(first, 14)] == [trial.config for trial in run(later, 14)]
 
 

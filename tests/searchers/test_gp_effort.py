@@ -11,10 +11,8 @@ from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.schedulers import ASHA
 from xstar.searchers import GP
-from xstar.searchers.auto import Auto
 from xstar.searchers.base import SEARCHERS
 from xstar.searchers.gp import structure
-from xstar.searchers.gp.settings import BEFORE_LEAN
 from xstar.searchers.model_based.schedule import last_lean_refit, last_refit
 from xstar.trial import Trial
 
@@ -26,7 +24,7 @@ def valley(config: dict[str, float]) -> float:
     return (1 - x) ** 2 + 5 * (y - x * x) ** 2 + (z - 0.3) ** 2
 
 
-def searched(searcher: GP | Auto, trials: int, space: xs.Space = SPACE) -> list[Trial]:
+def searched(searcher: GP, trials: int, space: xs.Space = SPACE) -> list[Trial]:
     study = xs.Study(space, searcher=searcher, seed=3)
     for _ in range(trials):
         trial = study.ask()
@@ -82,7 +80,7 @@ def test_with_more_parameters_than_have_matrices_of_curvature_candidates_climb_t
         return climb(*given, apart=apart)
 
     monkeypatch.setattr(maximisation, "climb", seen)
-    study = xs.Study(SPACE, searcher=GP(), seed=3)
+    study = xs.Study(SPACE, searcher=GP(effort="lean"), seed=3)
     for _ in range(7):
         trial = study.ask()
         assert trial is not None
@@ -91,16 +89,12 @@ def test_with_more_parameters_than_have_matrices_of_curvature_candidates_climb_t
     assert not any(used)
 
 
-def test_studies_from_before_decide_as_they_did() -> None:
-    stored = {key: value for key, value in SEARCHERS.dump(GP()).items() if key not in BEFORE_LEAN}
-    assert SEARCHERS.load(stored) == GP(**BEFORE_LEAN)
-    assert SEARCHERS.dump(GP()) in SEARCHERS.read(stored)
-    earlier = {**SEARCHERS.dump(Auto()), "defaults": 5}
-    assert SEARCHERS.load(earlier) == Auto(defaults=5)
-    assert SEARCHERS.dump(Auto()) in SEARCHERS.read(earlier)
-    one, other, today = (searched(each, 25) for each in (Auto(defaults=5), GP(**BEFORE_LEAN), GP()))
-    assert [trial.config for trial in one] == [trial.config for trial in other]
-    assert [trial.config for trial in one] != [trial.config for trial in today]
+def test_studies_from_before_are_thorough() -> None:
+    stored = {key: value for key, value in SEARCHERS.dump(GP()).items() if key != "effort"}
+    assert SEARCHERS.load(stored) == GP(effort="thorough")
+    thorough, lean, today = (searched(each, 25) for each in (GP(effort="thorough"), GP(effort="lean"), GP()))
+    assert [trial.config for trial in thorough] == [trial.config for trial in today]
+    assert [trial.config for trial in thorough] != [trial.config for trial in lean]
 
 
 def test_over_budgets_it_makes_no_difference() -> None:

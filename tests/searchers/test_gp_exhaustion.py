@@ -12,7 +12,7 @@ from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.searchers import GP, Auto
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.gp.settings import BEFORE, BEFORE_EXHAUSTION, BEFORE_LEAN, BEFORE_STEPS, BEFORE_UNEXPLAINED
+from xstar.searchers.gp.settings import BEFORE, BEFORE_EXHAUSTION, BEFORE_STEPS, BEFORE_UNEXPLAINED
 from xstar.searchers.model_based.exhaustion import RESOLUTION, confirmed_noise, same_place
 
 SPACE = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1))
@@ -104,7 +104,7 @@ def test_studies_from_before_decide_as_they_did() -> None:
     earlier = {**SEARCHERS.dump(Auto()), "defaults": 2}
     assert SEARCHERS.load(earlier) == Auto(defaults=2)
     assert SEARCHERS.dump(Auto()) in SEARCHERS.read(earlier)
-    before = GP(**BEFORE_EXHAUSTION, **BEFORE_STEPS, **BEFORE_UNEXPLAINED, **BEFORE_LEAN)
+    before = GP(**BEFORE_EXHAUSTION, **BEFORE_STEPS, **BEFORE_UNEXPLAINED)
     first, later = (xs.Study(SPACE, searcher=each, seed=4) for each in (Auto(defaults=2), before))
     for _ in range(25):
         one, other = first.ask(), later.ask()

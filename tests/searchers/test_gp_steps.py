@@ -12,7 +12,7 @@ from xstar.models.surrogate import MEAN, SHARED_LENGTH
 from xstar.schedulers import ASHA
 from xstar.searchers import GP, NASBOT, Auto
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.gp.settings import BEFORE_LEAN, BEFORE_STEPS, BEFORE_UNEXPLAINED
+from xstar.searchers.gp.settings import BEFORE_STEPS, BEFORE_UNEXPLAINED
 from xstar.searchers.model_based.steps import MOST_PARAMETERS, STEP
 from xstar.space import Config
 
@@ -125,7 +125,7 @@ def test_studies_from_before_decide_as_they_did() -> None:
     earlier = {**SEARCHERS.dump(Auto()), "defaults": 3}
     assert SEARCHERS.load(earlier) == Auto(defaults=3)
     assert SEARCHERS.dump(Auto()) in SEARCHERS.read(earlier)
-    before = GP(**BEFORE_STEPS, **BEFORE_UNEXPLAINED, **BEFORE_LEAN)
+    before = GP(**BEFORE_STEPS, **BEFORE_UNEXPLAINED)
     first, later = (xs.Study(SPACE, searcher=each, seed=4) for each in (Auto(defaults=3), before))
     for _ in range(14):
         one, other = first.ask(), later.ask()

@@ -62,7 +62,6 @@ class GP(GPSettings):
     safe: float = SAFE
     exhausted: float = EXHAUSTED
     exact: bool = True
-    effort: str = "lean"
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         return suggest(self, history, task, rng, self._learner)

@@ -183,15 +183,12 @@ BEFORE_STEPS: Mapping[str, Any] = {"design": "sobol", "lengths": "independent", 
 feasible was not safe enough."""
 BEFORE_UNEXPLAINED: Mapping[str, Any] = {"explore_when": "always"}
 """What ``GP`` did before the history said when to explore."""
-BEFORE_LEAN: Mapping[str, Any] = {"effort": "thorough"}
-"""What ``GP`` did before its suggestions were lean."""
 BEFORE: Mapping[str, Any] = {
     "structure": "product",
     "middle": False,
     **BEFORE_EXHAUSTION,
     **BEFORE_STEPS,
     **BEFORE_UNEXPLAINED,
-    **BEFORE_LEAN,
 }
 """What ``GP`` did before any of these were settings of it."""
 
