@@ -33,6 +33,7 @@ CHANGES = {
     "xstar-gp-always-not-straightened": "then: losses are not transformed (`straighten=False`)",
 }
 """What each method changes. ``then``: beside the defaults of before ``explore_when="unexplained"``."""
+THEN = "xstar-gp-always-repeats"
 WHERE_TRIALS_FAIL = ("xstar-gp-always-probable", "xstar-gp-always-bold")
 COUNTS = (25, 50, 100)
 MOST_PARAMETERS = 20
@@ -69,11 +70,12 @@ def baseline(method: str) -> str:
 
 def report(results: Results, kinds: Mapping[str, Mapping[str, str]], ranked: Ranked) -> Iterator[str]:
     """Ours beside each change, then the same for each class of problems."""
-    yield f"{_seeds(results, kinds)}; {max(COUNTS)} evaluations."
+    yield f"{_seeds(results, kinds, OURS)}; {max(COUNTS)} evaluations."
     yield f"Every other problem of each class with at most {MOST_PARAMETERS}"
     yield "parameters, all where trials fail, no tables. Cells: searches in which the defaults ended lower–higher than with"
     yield "the change; in brackets the difference as a share of the searches, averaged over problems, ± its standard error. A"
-    yield 'default has support where it is above 0. "Then": beside the defaults of before `explore_when="unexplained"`.'
+    yield 'default has support where it is above 0. "Then": beside the defaults of before `explore_when="unexplained"`,'
+    yield f"{_seeds(results, kinds, THEN)}."
     heads = [f"{which} {count}" for which in kinds for count in COUNTS]
     rows = []
     for method, text in _changes(results):
@@ -92,9 +94,9 @@ def _changes(results: Results) -> list[tuple[str, str]]:
     return [(method, CHANGES[method]) for method in run]
 
 
-def _seeds(results: Results, sets: Iterable[str]) -> str:
-    """How many there are in each set; of the last one not all problems need to have been run."""
-    own = {which: {r.task.seed for r in results.of(method=ALWAYS) if r.task["set"] == which} for which in sets}
+def _seeds(results: Results, sets: Iterable[str], method: str) -> str:
+    """How many a method was run with in each set; not all problems need to have been run with the last one."""
+    own = {which: {r.task.seed for r in results.of(method=method) if r.task["set"] == which} for which in sets}
     return ", ".join(f"{len(seeds)} seeds of the {which} set" for which, seeds in own.items() if seeds)
 
 
