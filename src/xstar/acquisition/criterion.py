@@ -68,8 +68,9 @@ class Criterion:
         return self._at(rows, gradient=True)
 
     def _at(self, rows: Array, *, gradient: bool) -> tuple[Array, Array]:
-        value, slope = np.zeros(len(rows)), np.zeros_like(rows)
-        if self.incumbents is not None:
+        if self.incumbents is None:
+            value, slope = np.zeros(len(rows)), np.zeros_like(rows)
+        else:
             value, slope = self._improvement(rows, gradient)
             if self.confidence is not None and self.constraints:
                 value, share = _log_softplus(value + np.mean([each.mean() for each in self.incumbents]))

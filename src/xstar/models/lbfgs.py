@@ -3,8 +3,8 @@
 ``scipy.optimize.minimize`` wraps every evaluation into checks and copies that take 60 µs, more than half of what the likelihood
 of 25 observations takes. The routine below it, which SciPy compiles from L-BFGS-B, needs none of them. It is no part of SciPy's
 interface. So it is used only if it finds, to the last bit, what ``minimize`` finds on a function made for that; where another
-version of SciPy has it differently, ``minimize`` is used, and takes longer to the same numbers: 3.5 ms instead of 2.6 on average
-over 319 fits and climbs of three searches.
+version of SciPy has it differently, ``minimize`` is used, and takes longer to the same numbers: 3.5 ms instead of 2.6 on
+average over 319 fits and climbs of three searches.
 """
 
 from __future__ import annotations
