@@ -26,6 +26,11 @@ CHANGES = {
     "xstar-gp-additive": 'always terms of single parameters (`structure="additive"`)',
     "xstar-gp-lean": 'lean suggestions (`effort="lean"`)',
     "xstar-gp-always-before-steps": 'then: `design="sobol"`, `lengths="independent"`, `safe=0.5`',
+    "xstar-gp-always-spread": 'then: Sobol points after the middle (`design="sobol"`)',
+    "xstar-gp-always-sobol": "then: not the middle first (`middle=False`)",
+    "xstar-gp-always-independent": 'then: length scales without a factor in common (`lengths="independent"`)',
+    "xstar-gp-always-product": 'then: the product kernel alone (`structure="product"`)',
+    "xstar-gp-always-additive": 'then: always terms of single parameters (`structure="additive"`)',
     "xstar-gp-always-probable": "then: probably feasible is safe (`safe=0.5`)",
     "xstar-gp-always-bold": "then: no order by feasibility (`cautious=False`)",
     "xstar-gp-always-repeats": "then: exhausted places are not left (`exhausted=0`)",
@@ -144,6 +149,10 @@ def _cell(results: Results, method: str, which: str, count: int, ranked: Ranked)
 
 
 def _time(results: Results, method: str) -> str:
-    pairs = [pair for which in ("development", "validation") for pair in _pairs(results, method, which)]
+    """The ratio of times, of searches that were made on one machine by one version."""
+    both = [pair for which in ("development", "validation") for pair in _pairs(results, method, which)]
+    pairs = [(one, other) for one, other in both if one.made == other.made]
+    if not pairs:
+        return "–"
     mine, other = (statistics.mean(pair[place].found["processor"] for pair in pairs) for place in (0, 1))
     return f"{other / mine:.2f}×"
