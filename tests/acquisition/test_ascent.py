@@ -38,13 +38,15 @@ def test_a_hill_whose_top_is_outside_is_climbed_along_the_faces_of_the_cube(d: i
     outside = np.where(np.arange(d) % 2, 1.4, 0.3)
     found, values = ascend(lambda x: at(hill(d, outside), x), np.random.default_rng(2).random((5, d)), ROUNDS, 1e-14)
     Q = hill(d, outside)[0]
-    expected = minimize(
-        lambda x: (0.5 * (x - outside) @ Q @ (x - outside), Q @ (x - outside)),
-        np.full(d, 0.5),
-        jac=True,
-        bounds=[(0.0, 1.0)] * d,
-        options={"ftol": 1e-15, "gtol": 1e-10},
-    )
+
+    def below(x: Array) -> float:
+        return float(0.5 * (x - outside) @ Q @ (x - outside))
+
+    def slope(x: Array) -> Array:
+        made: Array = Q @ (x - outside)
+        return made
+
+    expected = minimize(below, np.full(d, 0.5), jac=slope, bounds=[(0.0, 1.0)] * d, tol=1e-12)
     assert ((found >= 0.0) & (found <= 1.0)).all()
     assert_allclose(values, -expected.fun, rtol=1e-5)
 

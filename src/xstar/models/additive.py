@@ -161,7 +161,8 @@ def _all_slopes(W: Array, rho: Array, E: Array, out: Array) -> Array:
     flat = WE.reshape(count, 1, -1)
 
     def inner(power: Array) -> Array:
-        return np.matmul(flat, power.reshape(count, -1, 1))[:, 0, 0]
+        made: Array = np.matmul(flat, power.reshape(count, -1, 1))[:, 0, 0]
+        return made
 
     square = inner(two)
     two *= rho

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -83,7 +82,9 @@ def _directly(
 
 
 def _routine() -> Any:
-    return import_module("scipy.optimize._lbfgsb").setulb
+    from scipy.optimize import _lbfgsb  # not at the top: another version may have none
+
+    return getattr(_lbfgsb, "setulb")  # noqa: B009  types do not know it
 
 
 @lru_cache(maxsize=1)
