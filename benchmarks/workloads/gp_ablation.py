@@ -7,6 +7,7 @@ with today's.
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from benchmarks.harness.records import Found, Record
@@ -100,9 +101,14 @@ def _changes(results: Results) -> list[tuple[str, str]]:
 
 
 def _seeds(results: Results, sets: Iterable[str], method: str) -> str:
-    """How many a method was run with in each set; not all problems need to have been run with the last one."""
-    own = {which: {r.task.seed for r in results.of(method=method) if r.task["set"] == which} for which in sets}
-    return ", ".join(f"{len(seeds)} seeds of the {which} set" for which, seeds in own.items() if seeds)
+    """How many seeds a method was run with on the problems of each set."""
+    found = []
+    for which in sets:
+        runs = Counter(record.task.problem for record in results.of(method=method) if record.task["set"] == which)
+        if runs:
+            few, many = min(runs.values()), max(runs.values())
+            found.append((f"{few} to {many}" if few < many else str(few)) + f" seeds of the {which} set")
+    return ", ".join(found)
 
 
 def _classes(results: Results, which: str, known: Mapping[str, str], ranked: Ranked) -> Iterator[str]:
