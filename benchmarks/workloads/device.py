@@ -1,4 +1,4 @@
-"""What processes on a shared GPU need: to run a trial again that the GPU itself broke, and to wait for it without a core.
+"""What processes on a shared GPU need: to run a trial again that the GPU broke, to wait without a core, to launch many kernels.
 
 Errors of the GPU itself are nobody's result: the trial is run again, in a new process.
 
@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -67,3 +67,21 @@ class Pace:
         self.last.record()
         if before is not None:
             before.synchronize()
+
+
+def captured(one: Callable[[], None], several: Callable[[], None], restore: Callable[[], None]) -> Callable[[], None]:
+    """``several`` steps as a CUDA graph, after three of ``one`` to warm up. ``restore`` undoes what these steps changed."""
+    import torch
+
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            one()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        several()
+    restore()
+    replay: Callable[[], None] = graph.replay
+    return replay

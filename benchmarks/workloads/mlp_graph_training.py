@@ -14,11 +14,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from benchmarks.workloads.device import Pace, device_errors
+from benchmarks.workloads.device import Pace, captured, device_errors
 from benchmarks.workloads.mlp_training import WORST, Split, split_of
 from xstar import nets
 
@@ -76,7 +75,7 @@ def train(graph: nets.Graph, split: Split, seed: int, device: str) -> dict[str, 
             torch.nn.init.kaiming_normal_(one.weight, nonlinearity="relu")
             torch.nn.init.zeros_(one.bias)
     steps = Steps(model, split, seed, device)
-    advance = captured(steps) if device.startswith("cuda") else steps.several
+    advance = captured(steps.one, steps.several, steps.restore) if device.startswith("cuda") else steps.several
     errors, pace = [], Pace(device)
     for _ in range(TRAINING["iterations"] // TRAINING["every"]):
         for _ in range(TRAINING["every"] // CHUNK):
@@ -117,6 +116,7 @@ class Steps:
         self.params = list(model.parameters())
         on_gpu = device.startswith("cuda")
         self.optimizer = torch.optim.Adam(self.params, lr=self.rate if on_gpu else 0.0, fused=on_gpu, capturable=on_gpu)
+        self.before = [param.detach().clone() for param in self.params]
 
     def one(self) -> None:
         import torch
@@ -136,26 +136,13 @@ class Steps:
         for _ in range(CHUNK):
             self.one()
 
+    def restore(self) -> None:
+        """Weights, optimizer and clock as in the beginning."""
+        import torch
 
-def captured(steps: Steps) -> Callable[[], None]:
-    """The steps as a CUDA graph; weights, optimizer and clock are as before."""
-    import torch
-
-    before = [param.detach().clone() for param in steps.params]
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _ in range(3):
-            steps.one()
-    torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        steps.several()
-    with torch.no_grad():
-        for param, was in zip(steps.params, before, strict=True):
-            param.copy_(was)
-            for each in steps.optimizer.state[param].values():
-                each.zero_()
-        steps.clock.zero_()
-    replay: Callable[[], None] = graph.replay
-    return replay
+        with torch.no_grad():
+            for param, was in zip(self.params, self.before, strict=True):
+                param.copy_(was)
+                for each in self.optimizer.state[param].values():
+                    each.zero_()
+        self.clock.zero_()
