@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from benchmarks.dngo import BASIN, TABLE1, VARIANTS
 from benchmarks.dngo_cifar import PAPER as CIFAR
 from benchmarks.harness.records import best_after
-from benchmarks.papers.entry import Entry, Paper, Row, claim, compare
+from benchmarks.papers.entry import CLOSE, Entry, Paper, Row, claim, compare
 from benchmarks.papers.sources import Begun, Earlier, OnRecord, cell, newest
 
 TABLE = Earlier("dngo.md", "Table 1: the best loss found", "python -m benchmarks.dngo --part table1 --write")
@@ -50,6 +50,29 @@ def table_rows() -> Iterator[Row]:
             elif method == "xstar-dngo":
                 ours = cell(TABLE, problem, method)
                 yield compare(f"{problem} after {count}, {whose}", float(paper), ours, "{:.6g}")
+    yield from claim_rows()
+
+
+def claim_rows() -> Iterator[Row]:
+    """What the paper concludes from the table."""
+    means = {
+        method: {
+            problem: statistics.mean(best_after(record.found["best"], TABLE1[problem][0]) for record in runs)
+            for problem in TABLE1
+            if (runs := FIVE.results.of(problem, method))
+        }
+        for method in ("xstar-dngo", "xstar-gp", "optuna-tpe")
+    }
+    if not all(len(found) == len(TABLE1) for found in means.values()):
+        return
+    for other, paper in (("optuna-tpe", "DNGO outperforms TPE"), ("xstar-gp", "DNGO is competitive with a GP")):
+        apart = {name: means["xstar-dngo"][name] - loss for name, loss in means[other].items()}
+        far = {name: gap for name, gap in apart.items() if abs(gap) > CLOSE * abs(means[other][name])}
+        ahead, behind = sum(gap < 0 for gap in far.values()), sum(gap > 0 for gap in far.values())
+        text = (
+            f"against `{other}`: ahead on {ahead} of {len(apart)}, equal on {len(apart) - len(far)}, behind on {behind}"
+        )
+        yield claim(paper, text, ahead > behind if other == "optuna-tpe" else not behind)
 
 
 def cifar_rows() -> Iterator[Row]:

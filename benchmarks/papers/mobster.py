@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Sequence
 
+from benchmarks.harness.problems import NB201
 from benchmarks.harness.records import Task, best_after
 from benchmarks.harness.report import ranks
 from benchmarks.mobster import DUELS, FIGURE5, VARIANTS
@@ -22,15 +23,29 @@ def either(new: OnRecord, old: Earlier) -> Source:
     return new if new.found else old
 
 
-def not_mlp(task: Task) -> bool:
-    return task.problem != MLP
+def cells(task: Task) -> bool:
+    return task.problem in NB201
+
+
+def others(task: Task) -> bool:
+    return task.problem not in (MLP, *NB201)
 
 
 def mlp(task: Task) -> bool:
     return task.problem == MLP
 
 
-SHARE = OnRecord("mobster", "time", ("--workers 4",), lambda task: task["workers"] == 4 and task.method in PLAIN)
+COUNTS = (2, 4, 8, 16)
+
+
+def shares_of(count: int) -> OnRecord:
+    """The runs with so many workers; MOBSTER's own and ASHA's also serve the comparison of surrogates."""
+    given = (f"--workers {count}", "--seeds 3" if count != 4 else "--seeds 5")
+    return OnRecord("mobster", "time", given, lambda task: task["workers"] == count and task.method in PLAIN)
+
+
+SHARES = {count: shares_of(count) for count in COUNTS}
+SHARE = SHARES[4]
 SHARE_BEFORE = Earlier("mobster.md", "Share of ASHA's time until", f"{COMMAND} time --write")
 BY_KERNEL = OnRecord("mobster", "kernels", of=lambda task: task["workers"] == 4)
 # MOBSTER itself and ASHA are on record by the part ``time``: it is the others that make a comparison of kernels.
@@ -43,8 +58,10 @@ LARGE = either(
     OnRecord("mobster", "large", of=lambda task: task["workers"] == 64),
     Earlier("mobster.md", "Many trials, 64 workers", f"{COMMAND} large --write"),
 )
-BASELINES, BASELINES_MLP = OnRecord("mobster", "figure5", of=not_mlp), OnRecord("mobster", "figure5-mlp", of=mlp)
-HALVING, HALVING_MLP = OnRecord("mobster", "figure3", of=not_mlp), OnRecord("mobster", "figure3-mlp", of=mlp)
+BASELINES, BASELINES_MLP = OnRecord("mobster", "figure5", of=others), OnRecord("mobster", "figure5-mlp", of=mlp)
+HALVING, HALVING_MLP = OnRecord("mobster", "figure3", of=others), OnRecord("mobster", "figure3-mlp", of=mlp)
+BASELINES_CELLS = OnRecord("mobster", "figure5", (f"--problems {','.join(NB201)} --seeds 20",), cells)
+HALVING_CELLS = OnRecord("mobster", "figure3", ("--problems nb201-cifar10 --seeds 20",), cells)
 SCHEDULERS = OnRecord("multifidelity", "schedulers", of=lambda task: task.method != "signs")
 SIGNS = OnRecord("multifidelity", "signs", of=lambda task: task.method == "signs")
 MEAN, RANK = "geometric mean", "mean rank of the final regret"
@@ -54,11 +71,11 @@ MEAN, RANK = "geometric mean", "mean rank of the final regret"
 
 
 def share_rows() -> Iterator[Row]:
-    for count in (2, 4, 8, 16):
-        source = SHARE if SHARE.found and count == 4 else SHARE_BEFORE
+    for count, new in SHARES.items():
+        source = new if new.found else SHARE_BEFORE
         values = [cell(source, MEAN, f"mobster{variant}, {count}") for variant in VARIANTS.values()]
         text = f"{count} workers: after {values[0]:.2f} (promotion) and {values[1]:.2f} (stopping) of ASHA's time"
-        if source is SHARE_BEFORE and SHARE.found:
+        if source is SHARE_BEFORE:
             text += ", in runs made before"
         yield claim("MOBSTER reaches ASHA's final regret sooner", text, max(values) < 1.0)
     if MLP in SHARE.results.problems:
@@ -69,6 +86,16 @@ def share_rows() -> Iterator[Row]:
     later = [f"{name} {share:.2f}" for name, share in shares.items() if share >= 1.0]
     text = f"promotion, 4 workers: not on {len(later)} of {len(shares)} ({', '.join(later)})"
     yield claim("on every benchmark", text, not later)
+
+
+def before() -> tuple[Source, ...]:
+    """The table made before records were kept, as long as there are numbers of workers that only it has."""
+    return () if all(source.found for source in SHARES.values()) else (SHARE_BEFORE,)
+
+
+def told_before() -> str:
+    text = "The table of 2 to 16 workers was made before, without the MLP and with another ladder. "
+    return text if before() else ""
 
 
 def surrogate_rows() -> Iterator[Row]:
@@ -113,6 +140,23 @@ def at(source: OnRecord, method: str, share: float) -> float:
     return statistics.mean(
         best_after(record.found["best"], share * record.found["seconds"]) for record in source.results.of(MLP, method)
     )
+
+
+def cell_rows() -> Iterator[Row]:
+    """What the paper says of Figures 3, 5 and 10 on NAS-Bench-201."""
+    if BASELINES_CELLS.found:
+        yield from ahead(BASELINES_CELLS)
+        found = final_ranks(BASELINES_CELLS, FIGURE5)
+        text = (
+            f"mean ranks at the end: asha {found['asha']:.1f}, s-hb {found['s-hb']:.1f}, s-bohb {found['s-bohb']:.1f}"
+        )
+        yield claim(
+            "ASHA is ahead of synchronous Hyperband and BOHB", text, found["asha"] < min(found["s-hb"], found["s-bohb"])
+        )
+        text = f"mean ranks at the end: boca {found['boca']:.1f}, ts {found['ts']:.1f}"
+        yield claim("Dragonfly with budgets (boca) is slower than without (ts)", text, found["boca"] > found["ts"])
+    if HALVING_CELLS.found:
+        yield from halving_rows(HALVING_CELLS)
 
 
 def mlp_rows() -> Iterator[Row]:
@@ -176,7 +220,7 @@ def scheduler_rows() -> Iterator[Row]:
     )
 
 
-NB201 = (
+TWO_RUNGS = (
     "NAS-Bench-201 has losses after 12 epochs (a schedule of its own, from which no training goes on) and after 200 in the "
     "data at hand, so two rungs; true curves of every epoch are there of three cells only."
 )
@@ -185,9 +229,10 @@ PAPER = Paper(
     "Klein et al. (2020), *Model-based Asynchronous Hyperparameter and Neural Architecture Search*.",
     (
         Entry(
-            "Figures 1 and 2: synchronous and asynchronous, stopping and promotion",
-            "Illustrations.",
-            "The same from our schedulers: [Schedulers](schedulers.md).",
+            "Figures 1, 2, 7, 8, 9: synchronous and asynchronous, stopping and promotion; Tables 1 to 4: search spaces",
+            "Illustrations, and the spaces of the MLP, the ResNet, the LSTM and NAS-Bench-201.",
+            "The illustrations from our schedulers: [Schedulers](schedulers.md). Of the spaces, those of the MLP and of "
+            "NAS-Bench-201 are here: [Problems](problems.md).",
         ),
         Entry(
             "Figures 3 and 5 on the MLP itself",
@@ -200,11 +245,18 @@ PAPER = Paper(
             mlp_rows,
         ),
         Entry(
+            "Figures 3, 5 and 10 on NAS-Bench-201",
+            "The cells of NAS-Bench-201, 8 workers, 20 runs; CIFAR-10 in Figures 3 and 5, the other data sets in Figure 10.",
+            f"Four trainings per worker in simulated time; *ts* and *boca* stand for Dragonfly. {TWO_RUNGS} So r_min is 12.",
+            (BASELINES_CELLS, HALVING_CELLS),
+            cell_rows,
+        ),
+        Entry(
             "Figure 3: successive halving or Hyperband, promotion or stopping",
             "On the MLP (electricity) and on NAS-Bench-201, r_min = 1 is as good as or better than Hyperband.",
-            "Problems besides the MLP, with the paper's ladder; eight workers, four trainings per worker. The second table: "
+            "Problems besides these two, with the paper's ladder; eight workers, four trainings per worker. The second table: "
             "four LCBench surrogates and NAS-Bench-201, twenty trainings, random configurations; the third, how much the first "
-            f"rungs say. {NB201}",
+            f"rungs say. {TWO_RUNGS}",
             (HALVING, SCHEDULERS, SIGNS),
             scheduler_rows,
         ),
@@ -221,14 +273,15 @@ PAPER = Paper(
             "Figure 4, bottom; Figure 10: against ASHA, with more and more workers",
             "MOBSTER reaches ASHA's accuracy sooner, with 2 to 16 workers.",
             "Simulated time on the MLP, LCBench surrogates, Klein's CNN curves and NAS-Bench-201; six trainings per worker. "
-            f"The table of 2 to 16 workers was made before, without the MLP and with another ladder. {NB201}",
-            (SHARE, SHARE_BEFORE, LARGE),
+            f"{told_before()}{TWO_RUNGS}",
+            (*(source for source in SHARES.values() if source.found), *before(), LARGE),
             share_rows,
         ),
         Entry(
             "Figure 5: all baselines",
             "RS, BO, BOHB, Hyperband, ASHA, Dragonfly; 20 runs each.",
-            "Problems besides the MLP, eight workers, four trainings per worker; *ts* and *boca* stand for Dragonfly.",
+            "Problems besides the MLP and NAS-Bench-201, eight workers, four trainings per worker; *ts* and *boca* stand for "
+            "Dragonfly.",
             (BASELINES,),
             baseline_rows,
         ),
