@@ -14,7 +14,7 @@ from benchmarks.cotrain import PAPER as MNIST
 from benchmarks.cotrain import counted
 from benchmarks.harness.records import FOLDER, best_after
 from benchmarks.multifidelity import METHODS as SCHEDULES
-from benchmarks.papers import findings, nasbot
+from benchmarks.papers import curves, findings, nasbot
 from benchmarks.papers.igo import longest
 from benchmarks.papers.mobster import SCHEDULERS
 from benchmarks.papers.sources import cell
@@ -39,7 +39,7 @@ def all_of_them() -> dict[str, str]:
             nasbot.FIGURE6: partial(distance_against_value, trained),
         }
     made |= dict(zip(findings.SIGNS, (spectra, coverage, ranks, units, arrivals, naval), strict=True))
-    return {name: draw() for name, draw in made.items()}
+    return {name: draw() for name, draw in (made | curves.all_of_them()).items()}
 
 
 def figure2() -> str:
