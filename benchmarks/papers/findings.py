@@ -14,7 +14,7 @@ from benchmarks.mobster import DUELS
 from benchmarks.papers.dngo import CALIBRATION
 from benchmarks.papers.entry import folded
 from benchmarks.papers.igo import CHANNELS, LONG, TRAINED, longest, medians
-from benchmarks.papers.mobster import HALVING, SCHEDULERS
+from benchmarks.papers.mobster import HALVING, HALVING_CELLS, HALVING_MLP, SCHEDULERS
 from benchmarks.papers.nasbot import CARRIES, KERNELS, NAMES, UCI, UCI_PAPER
 from benchmarks.papers.sources import OnRecord, cell
 from benchmarks.workloads.kept_search import reported
@@ -97,14 +97,9 @@ def stopping() -> Iterator[str]:
     yield from ("## Promotion or stopping: neither is ahead everywhere", "")
     yield "MOBSTER's authors find stopping ahead early and promotion ahead in the end. Whether it is depends on the"
     yield "problems and on how long one searches."
-    if HALVING.found:
-        seeds, count = len({record.task.seed for record in HALVING.found}), len(HALVING.results.problems)
-        told = []
-        for one, other in DUELS["promotion against stopping"]:
-            _, lower, higher = duel(HALVING.results, one, other)
-            told.append(f"{one} {lower} to {higher}")
-        yield f"Of pairs of short searches, four trainings per worker, on {count} problems with up to {seeds} seeds that differ"
-        yield f"in nothing else, promotion ends with the lower regret, and with the higher: {', '.join(told)}."
+    for source in (HALVING, HALVING_MLP, HALVING_CELLS):
+        if source.found:
+            yield from pairs_of(source)
     ends = []
     for share in SHARES:
         promotion, stop = (cell(SCHEDULERS, name, share) for name in ("asha", "asha-stop"))
@@ -112,9 +107,22 @@ def stopping() -> Iterator[str]:
     yield "In long ones with random configurations, twenty trainings per worker on seven problems, the mean ranks of promotion"
     yield f"and stopping among six schedulers are, by the share of the time: {'; '.join(ends)}."
     yield from ("", f"![Mean rank of six schedulers over time]({place(2)})", "")
-    for source in (HALVING, SCHEDULERS):
+    for source in (HALVING, HALVING_MLP, HALVING_CELLS, SCHEDULERS):
         if source.found:
             yield from (f"`{source.command}`: {source.about()}", "")
+
+
+def pairs_of(source: OnRecord) -> Iterator[str]:
+    """How often promotion ends with the lower regret, and how often stopping."""
+    seeds, task = len({record.task.seed for record in source.found}), source.found[0].task
+    problems = ", ".join(source.results.problems)
+    told = []
+    for one, other in DUELS["promotion against stopping"]:
+        _, lower, higher = duel(source.results, one, other)
+        told.append(f"{one} {lower} to {higher}")
+    yield f"Of pairs of searches on {problems} ({task['workers']} workers, {task['trainings']:g} trainings per worker, up to"
+    yield f"{seeds} seeds) that differ in nothing else, promotion ends with the lower regret, and with the higher:"
+    yield f"{', '.join(told)}."
 
 
 def counts(problem: str, method: str) -> dict[int, int]:

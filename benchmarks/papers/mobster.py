@@ -161,6 +161,20 @@ def early(source: OnRecord, problem: str) -> Row:
     return claim("stopping is better early", f"after an eighth of the time: {text}", first == "mobster-stop")
 
 
+def budgets_row() -> Row:
+    """What the paper calls surprising."""
+    third, end = (
+        {name: at(BASELINES_CELLS, "nb201-cifar10", name, share) for name in ("boca", "ts")} for share in (1 / 3, 1.0)
+    )
+    text = (
+        f"errors on CIFAR-10 in % after a third of the time: boca {third['boca']:.2f}, ts {third['ts']:.2f}; but at the end "
+        f"{end['boca']:.2f}, {end['ts']:.2f}"
+    )
+    return claim(
+        "Dragonfly with budgets (boca) converges more slowly than without (ts)", text, third["boca"] > third["ts"]
+    )
+
+
 def cell_rows() -> Iterator[Row]:
     """What the paper says of Figures 3, 5 and 10 on NAS-Bench-201."""
     if BASELINES_CELLS.found:
@@ -172,8 +186,7 @@ def cell_rows() -> Iterator[Row]:
         yield claim(
             "ASHA is ahead of synchronous Hyperband and BOHB", text, found["asha"] < min(found["s-hb"], found["s-bohb"])
         )
-        text = f"mean ranks at the end: boca {found['boca']:.1f}, ts {found['ts']:.1f}"
-        yield claim("Dragonfly with budgets (boca) is slower than without (ts)", text, found["boca"] > found["ts"])
+        yield budgets_row()
         yield early(BASELINES_CELLS, "nb201-cifar10")
     if HALVING_CELLS.found:
         yield from halving_rows(HALVING_CELLS)
