@@ -32,7 +32,12 @@ def all_of_them() -> dict[str, str]:
     """File name → SVG, of what is on record."""
     made: dict[str, Callable[[], str]] = {}
     if nasbot.SEARCH.found:
-        made |= {nasbot.FIGURE2: figure2, nasbot.FIGURE8: winner}
+        made |= {nasbot.FIGURE2: figure2}
+        made |= {
+            name: partial(winner, method)
+            for method, name in nasbot.FOUND.items()
+            if nasbot.SEARCH.results.of(method=method)
+        }
         trained = trained_networks()
         made |= {
             nasbot.FIGURE4: partial(network_map, trained),
@@ -60,9 +65,9 @@ def figure2() -> str:
     )
 
 
-def winner() -> str:
-    """The network of the complete searches with the lowest validation error."""
-    best = min(nasbot.SEARCH.found, key=lambda record: record.found["best"][-1][1])
+def winner(method: str) -> str:
+    """The network of the complete searches of a method with the lowest validation error."""
+    best = min(nasbot.SEARCH.results.of(method=method), key=lambda record: record.found["best"][-1][1])
     return svg(nets.Graph.from_json(best.found["pick"]))
 
 
