@@ -10,9 +10,10 @@ import numpy as np
 
 from benchmarks.cotrain import PAPER as MNIST
 from benchmarks.cotrain import counted
+from benchmarks.harness.records import best_after
 from benchmarks.harness.simulated import regret_curve
 from benchmarks.mobster import FIGURE3, FIGURE5
-from benchmarks.papers import igo, mobster
+from benchmarks.papers import dngo, igo, mobster
 from benchmarks.papers.sources import OnRecord
 from xstar.plots.svg import Series, line_chart
 
@@ -36,6 +37,8 @@ def all_of_them() -> dict[str, Callable[[], str]]:
             made[name] = partial(regrets, source, problem, methods)
     if igo.LONG["layers"].found:
         made[igo.FIGURE2] = layers
+    if dngo.SEARCH.found:
+        made[dngo.FIGURE4] = tuned
     return made
 
 
@@ -74,4 +77,22 @@ def layers() -> str:
         subtitle=f"median and quartiles of {counted(seeds)}; the rate of the weights falls at 1/2 and 3/4 of the iterations",
         x_label="iterations",
         log_x=True,
+    )
+
+
+def tuned() -> str:
+    """The lowest validation error so far of DNGO's network, over the number of trained networks; the mean over seeds."""
+    series = []
+    for method in dngo.SEARCH.results.methods:
+        runs = dngo.SEARCH.results.of(method=method)
+        counts = range(1, 1 + min(record.task["evaluations"] for record in runs))
+        means = [statistics.mean(best_after(record.found["best"], count) for record in runs) for count in counts]
+        series.append(Series(method, list(counts), means, steps=True))
+    epochs, seeds = dngo.SEARCH.found[0].task["epochs"], len({record.task.seed for record in dngo.SEARCH.found})
+    return line_chart(
+        series,
+        title="CIFAR-10, fourteen hyperparameters: validation error of the best network so far",
+        subtitle=f"{epochs} epochs a network, {counted(seeds)}",
+        x_label="networks trained",
+        log_y=True,
     )

@@ -38,6 +38,7 @@ CROWD = newest(
 )
 SEARCH = OnRecord("dngo_cifar", "search", (), lambda task: task.problem == "cifar10")
 FINAL = OnRecord("dngo_cifar", "final", (), lambda task: task.problem == "final")
+FIGURE4 = "dngo-figure4.svg"
 PAPERS = {"xstar-dngo": "ours", "xstar-dngo-paper": "the paper's settings"}
 
 
@@ -166,6 +167,7 @@ PAPER = Paper(
             "network in bf16, eight trials at a time (40 there). CIFAR-100 is not at hand.",
             (SEARCH, Begun(SEARCH, "error"), FINAL),
             cifar_rows,
+            pictures=((FIGURE4, "Figure 4, on CIFAR-10: the lowest validation error so far"),) * bool(SEARCH.found),
         ),
     ),
     "dngo.md",
