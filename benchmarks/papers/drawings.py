@@ -14,6 +14,7 @@ from benchmarks.cotrain import PAPER as MNIST
 from benchmarks.cotrain import counted
 from benchmarks.harness.records import FOLDER, best_after
 from benchmarks.multifidelity import METHODS as SCHEDULES
+from benchmarks.nasbot_uci import PAPER as UCI_PAPER
 from benchmarks.papers import curves, findings, nasbot
 from benchmarks.papers.igo import longest
 from benchmarks.papers.mobster import SCHEDULERS
@@ -43,7 +44,13 @@ def all_of_them() -> dict[str, str]:
             nasbot.FIGURE4: partial(network_map, trained),
             nasbot.FIGURE6: partial(distance_against_value, trained),
         }
-    made |= dict(zip(findings.SIGNS, (spectra, coverage, ranks, units, arrivals, naval), strict=True))
+    made |= dict(
+        zip(
+            findings.SIGNS,
+            (spectra, coverage, ranks, units, arrivals, *(partial(lowest_so_far, name) for name in UCI)),
+            strict=True,
+        )
+    )
     return {name: draw() for name, draw in (made | curves.all_of_them()).items()}
 
 
@@ -164,15 +171,18 @@ def arrivals() -> str:
     )
 
 
-def naval() -> str:
+UCI = {"naval": "Naval propulsion", "protein": "Protein structure"}
+
+
+def lowest_so_far(problem: str) -> str:
     series = [
         Series(method, list(range(1, len(errors) + 1)), list(accumulate(errors, min)), steps=True)
-        for method, errors in findings.naval_errors().items()
+        for method, errors in findings.trained_errors(problem).items()
     ]
     return line_chart(
         series,
-        title="Naval propulsion: the lowest validation error so far",
-        subtitle="seed 0, searches under way; the first ten networks are those of the initial pool; the paper: 0.0075",
+        title=f"{UCI[problem]}: the lowest validation error so far",
+        subtitle=f"seed 0; the first ten networks are those of the initial pool; the paper: {UCI_PAPER[problem]['nasbot']:g}",
         x_label="networks trained",
         log_y=True,
     )
