@@ -278,9 +278,9 @@ def protein() -> Iterator[str]:
     ends = sorted((min(errors), method) for method, errors in found.items())
     shown = ", ".join(f"{method} {error:.3f}" for error, method in ends)
     yield f"On protein structure, too, the training takes errors far below the paper's: its Table 3 has {paper['nasbot']:g}"
-    yield f"(NASBOT) to {paper['evolution']:g} (EA), where predicting the mean errs by 1; the best of the first {INITIAL} networks"
-    yield f"is at {first[0]:.3f} to {first[-1]:.3f} here. But there the search goes on to matter, in the paper's order but for EA"
-    yield f"and RAND. Lowest validation errors, one seed: {shown}."
+    yield f"(NASBOT) to {paper['evolution']:g} (EA), where predicting the mean errs by 1; the best of the first {INITIAL}"
+    yield f"networks is at {first[0]:.3f} to {first[-1]:.3f} here. But there the search goes on to matter. Lowest validation"
+    yield f"errors, one seed: {shown}."
     yield from ("", f"![The lowest validation error on protein structure]({place(6)})", "", *so_far("protein"))
 
 
