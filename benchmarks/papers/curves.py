@@ -13,7 +13,7 @@ from benchmarks.cotrain import counted
 from benchmarks.harness.records import best_after
 from benchmarks.harness.simulated import regret_curve
 from benchmarks.mobster import FIGURE3, FIGURE5
-from benchmarks.papers import dngo, igo, mobster
+from benchmarks.papers import dngo, igo, mobster, nasbot
 from benchmarks.papers.sources import OnRecord
 from xstar.plots.svg import Series, line_chart
 
@@ -37,6 +37,8 @@ def all_of_them() -> dict[str, Callable[[], str]]:
             made[name] = partial(regrets, source, problem, methods)
     if igo.LONG["layers"].found:
         made[igo.FIGURE2] = layers
+    if nasbot.ABLATION is nasbot.PARTS:
+        made |= {name: partial(ablated, *panel) for name, panel in nasbot.PANELS.items()}
     if dngo.SEARCH.found:
         made[dngo.FIGURE4] = tuned
     return made
@@ -95,4 +97,25 @@ def tuned() -> str:
         subtitle=f"{epochs} epochs a network, {counted(seeds)}",
         x_label="networks trained",
         log_y=True,
+    )
+
+
+def ablated(what: str, methods: Sequence[str]) -> str:
+    """The mean over f1, f2 and f3 of the highest value so far, of the seeds that all of these methods have."""
+    found = nasbot.PARTS.results
+    runs = {
+        method: {(record.task.problem, record.task.seed): record for record in found.of(method=method)}
+        for method in methods
+    }
+    shared = sorted(set.intersection(*(set(of) for of in runs.values())))
+    counts = list(range(1, 1 + nasbot.PARTS.found[0].task["evaluations"]))
+    series = []
+    for method, of in runs.items():
+        means = [statistics.mean(-best_after(of[key].found["best"], count) for key in shared) for count in counts]
+        series.append(Series(method, counts, means, steps=True))
+    return line_chart(
+        series,
+        title=f"Figure 7, {what}: the highest value so far",
+        subtitle=f"mean over f1, f2 and f3, {len(shared)} searches each; higher is better",
+        x_label="networks evaluated",
     )

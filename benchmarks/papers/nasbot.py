@@ -59,6 +59,15 @@ NAMES = {"nasbot": "NASBOT", "evolution": "EA", "nasbot-random": "RAND", "treebo
 SECONDS = {"nasbot": 46.13, "nasbot-random": 26.43, "evolution": 0.19, "treebo": 7.83}
 """For the next architecture, on average (the paper's section 5)."""
 FIGURE2, FIGURE4, FIGURE6 = (f"nasbot-figure{number}.svg" for number in (2, 4, 6))
+PANELS = {
+    "nasbot-figure7a.svg": ("distances", ("paper's kernel", "only d", "only d̄", "only described", "nasbot")),
+    "nasbot-figure7b.svg": ("modifiers", ("modifiers of units", "modifiers of structure", "nasbot")),
+    "nasbot-figure7c.svg": (
+        "the power p̄",
+        ("paper's kernel", "paper's kernel, p̄ = 2", "paper's kernel, p̄ = 2, projected"),
+    ),
+}
+"""The parts of Figure 7 → what is compared, and the methods."""
 FOUND = {
     "nasbot": "nasbot-figure8.svg",
     "evolution": "nasbot-figure9.svg",
@@ -254,6 +263,7 @@ PAPER = Paper(
             "these functions are made of; *paper's kernel* is without it.",
             (FUNCTIONS, ABLATION, KERNELS),
             function_rows,
+            pictures=tuple((name, f"Figure 7: {what}") for name, (what, _) in PANELS.items()) * (ABLATION is PARTS),
         ),
         Entry(
             "Beyond the paper: cells of NAS-Bench-201",
