@@ -18,7 +18,8 @@ from benchmarks.workloads.architecture_search import VARIANTS
 from benchmarks.workloads.kept_search import reported
 
 SEARCH = OnRecord("nasbot_cifar", "search", ("--processes 4",), lambda task: task.problem == "cifar10")
-WINNERS = OnRecord("nasbot_cifar", "winners", (), lambda task: task.problem == "winner")
+WINNERS = OnRecord("nasbot_cifar", "winners", (), lambda task: task.get("epochs") == 80)
+WINNERS_40 = OnRecord("nasbot_cifar", "winners", ("--epochs 40 --shifts alike",), lambda task: task.get("epochs") == 40)
 NETWORKS = replace(SEARCH, told=False)
 """The same runs, where only their pictures are wanted."""
 UCI = OnRecord("nasbot_uci", "search", ("--processes 4",))
@@ -92,11 +93,11 @@ def cifar_rows() -> Iterator[Row]:
 
 
 def winner_rows() -> Iterator[Row]:
-    yield from errors(WINNERS, 1, "trained for longer")
-    found = tests(WINNERS)
-    if "vgg-19" in found:
-        yield compare("VGG-19: test error trained for longer", CIFAR["vgg-19"][1], found["vgg-19"], "{:.4f}")
-        text = f"NASBOT {found['nasbot']:.4f}, VGG-19 {found['vgg-19']:.4f}"
+    for source, when in ((WINNERS, "after 80 epochs"), (WINNERS_40, "after 40 epochs")):
+        yield from errors(source, 1, when)
+        found = tests(source)
+        yield compare(f"VGG-19: test error {when}", CIFAR["vgg-19"][1], found["vgg-19"], "{:.4f}")
+        text = f"NASBOT {found['nasbot']:.4f}, VGG-19 {found['vgg-19']:.4f} {when}"
         yield claim("NASBOT's network is ahead of VGG-19", text, found["nasbot"] < found["vgg-19"])
 
 
@@ -223,8 +224,11 @@ PAPER = Paper(
         Entry(
             "Table 3, last column: winners trained for longer",
             "Test errors 0.0869 (NASBOT), 0.0914 (RAND), 0.0915 (EA), 0.1121 (TreeBO); VGG-19 0.1018.",
-            "40 epochs by the same training, ResNet-18 and VGG-19 (with batch normalisation) beside them; one seed.",
-            (WINNERS,),
+            "80 and 40 epochs instead of 120, in bf16, ResNet-18 and VGG-19 (with batch normalisation) beside them; one seed. "
+            "The images at hand are JPEGs of quality 75: ResNet-18, which usually errs on 5 to 7 % of the original ones, errs "
+            "on 10 % of these, probably for the detail that is lost. So compare the networks with each other, not with the "
+            "paper's errors.",
+            (WINNERS, WINNERS_40),
             winner_rows,
         ),
         Entry(
