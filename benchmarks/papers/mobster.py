@@ -67,7 +67,7 @@ LARGE = either(
 )
 BASELINES, BASELINES_MLP = OnRecord("mobster", "figure5", of=others), OnRecord("mobster", "figure5-mlp", of=mlp)
 HALVING, HALVING_MLP = OnRecord("mobster", "figure3", of=others), OnRecord("mobster", "figure3-mlp", of=mlp)
-BASELINES_LONGER = OnRecord("mobster", "figure5-mlp", (f"--trainings {LONGER} --seeds 10",), longer)
+BASELINES_LONGER = OnRecord("mobster", "figure5-mlp", (f"--trainings {LONGER} --seeds 5",), longer)
 BASELINES_CELLS = OnRecord("mobster", "figure5", (f"--problems {','.join(NB201)} --seeds 20",), cells)
 HALVING_CELLS = OnRecord("mobster", "figure3", ("--problems nb201-cifar10 --seeds 20",), cells)
 SCHEDULERS = OnRecord("multifidelity", "schedulers", of=lambda task: task.method != "signs")
