@@ -153,12 +153,12 @@ def electricity() -> Iterator[str]:
             }
             shown = ", ".join(f"{name} {ends[name]:.4f}" for name in sorted(ends, key=lambda name: ends[name]))
             yield f"* {trainings:g} trainings per worker, {seeds} seeds, mean errors at the end: {shown}. `mobster` ends lower"
-            yield f"  than `asha` on {lower} seeds and higher on {higher}, with {count['mobster']:.0f} trials in the mean, ASHA with"
-            yield f"  {count['asha']:.0f}."
+            yield f"  than `asha` on {lower} seeds and higher on {higher}, with {count['mobster']:.0f} trials in the mean, ASHA"
+            yield f"  with {count['asha']:.0f}."
     yield ""
-    yield "Neither count is more than chance, and more time did not help. One reason is known: its suggestions crowd around what"
-    yield "was good, where the table has a few curves only ([MOBSTER](mobster.md#what-it-is-compared-with)). A table cannot tell"
-    yield "whether the networks between its rows are better, so this says as much of the table as of the method. On"
+    yield "Neither count is more than chance, and more time did not help. One reason is known: its suggestions crowd around"
+    yield "what was good, where the table has few curves ([MOBSTER](mobster.md#what-it-is-compared-with)). A table cannot"
+    yield "tell whether the networks between its rows are better, so this says as much of the table as of the method. On"
     yield "NAS-Bench-201, where every cell was trained, both variants are first, as in the paper"
     yield "([Results](results.md#figures-3-5-and-10-on-nas-bench-201))."
     yield from ("", f"![The mean regret of all baselines over time](assets/results/{FIGURE5_MLP})", "")
