@@ -14,10 +14,12 @@ y★ is the lowest loss that any method reported in any run on the problem. Of e
     no complete trial      searches without one by half of the time
 
 The part ``ablation`` changes one default of MOBSTER at a time, on four tasks of each set. ``syne-tune-mobster`` runs Syne
-Tune's MOBSTER on the validation tasks (``workloads/syne_tune_mobster.py`` says what it needs). ``dngo`` is DNGO under ASHA on
-the development tasks, with several numbers of fantasies. ``many`` and ``many-validation`` are its default with 32 workers,
-which make hundreds of trials, and ``many-paused`` the same with no fantasies of paused trials, on ten of the tasks.
-``repeats`` is MOBSTER with and without the rule for equal trials, on the tables in which configurations train exactly alike.
+Tune's MOBSTER on the validation tasks (``workloads/syne_tune_mobster.py`` says what it needs),
+``syne-tune-mobster-development`` on the others. ``dngo`` is DNGO under ASHA on the development tasks, with several numbers of
+fantasies, and exploring. ``many`` and ``many-validation`` are its default with 32 workers, which make hundreds of trials, and
+``many-paused`` the same with fantasies of twelve paused trials, on ten of the tasks. ``repeats`` is MOBSTER with and without
+the rule for equal trials, on the tables in which configurations train exactly alike. ``bound`` has what hundreds of random
+configurations reach that are all trained at once (``workloads/at_once.py``).
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from types import ModuleType
 
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main, numbers
 from benchmarks.harness.problems import LCBENCH, NB201, at_hand
@@ -33,11 +36,13 @@ from benchmarks.harness.records import Found, Task
 from benchmarks.harness.report import Results, table
 from benchmarks.harness.run import Libraries
 from benchmarks.harness.simulated import run_simulated
-from benchmarks.workloads.budget_comparison import Comparison, by_task, mean_ranks
+from benchmarks.workloads.at_once import AT_ONCE, run_at_once
+from benchmarks.workloads.budget_comparison import Comparison, by_task, mean_ranks, shares_by_task
 from benchmarks.workloads.budget_methods import ABLATION, DNGOS, METHODS, SYNE_TUNE
 from benchmarks.workloads.syne_tune_mobster import run_syne_tune
 from xstar import problems
 from xstar.searchers.gp import fit
+from xstar.searchers.model_based import decision
 
 DEVELOPMENT = (
     *LCBENCH,
@@ -57,8 +62,10 @@ FEW = {
     "validation": ("lcbench-167152", "lcbench-167161", "lcbench-7593", "curves-regularised"),
 }
 """The tasks of the ablation."""
+OTHERS = {SYNE_TUNE: run_syne_tune, AT_ONCE: run_at_once}
+"""What is no study of ours."""
 SETS = {"development": DEVELOPMENT, "validation": VALIDATION}
-USUAL = ("random", "asha-before", "asha", "mobster-before", "mobster-hyperband", "mobster")
+USUAL = ("random", "asha-before", "asha", "mobster-before", "mobster-hyperband", "mobster:explore=always", "mobster")
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -82,23 +89,23 @@ def tasks(known: Sequence[str], options: Namespace) -> list[Task]:
 
 
 def run(task: Task, options: Namespace) -> Found:
-    if task.method == SYNE_TUNE:
-        return run_syne_tune(task)
+    if task.method in OTHERS:
+        return OTHERS[task.method](task)
     method = METHODS[task.method]
     scheduler = method.made(problems.get(task.problem))
-    with fantasised(method.unfinished):
+    with changed(fit, "UNFINISHED", method.unfinished), changed(decision, "EXPLORES_OVER_BUDGETS", method.exploring):
         return run_simulated(task, method.name or None, method.searcher, scheduler)
 
 
 @contextmanager
-def fantasised(unfinished: int | None) -> Iterator[None]:
-    """With so many of the paused trials fantasised, which is no setting of the GP: the ablation alone asks for it."""
-    usual = fit.UNFINISHED
-    fit.UNFINISHED = usual if unfinished is None else unfinished
+def changed(module: ModuleType, name: str, value: object) -> Iterator[None]:
+    """With another value of a constant that is no setting: the ablation alone asks for it. None: the usual one."""
+    usual = getattr(module, name)
+    setattr(module, name, usual if value is None else value)
     try:
         yield
     finally:
-        fit.UNFINISHED = usual
+        setattr(module, name, usual)
 
 
 # ---------------------------------------------------------------- the report
@@ -113,6 +120,10 @@ def report(names: Sequence[str], shared: bool, results: Results, options: Namesp
         comparison = Comparison(results, names, count, shared)
         yield from ("", f"{len(comparison.names)} tasks, {count} workers:", "", *table(*comparison.rows()))
         yield from ("", "Mean regret at the end:", "", *by_task(comparison))
+        if "asha" in comparison.methods:
+            yield from ("", "Share of ASHA's time:", "", *shares_by_task(comparison))
+            least = comparison.least_share("asha")
+            yield from ("", f"With the method that has the least on each task, as only hindsight can tell: {least}.")
 
 
 # ---------------------------------------------------------------- the ablation
@@ -125,7 +136,8 @@ def ablation_tasks(options: Namespace) -> list[Task]:
 
 def ablation_report(results: Results, options: Namespace) -> Iterator[str]:
     yield f"{options.trainings:g} trainings per worker, seeds 0 to {options.seeds - 1}, {options.workers} workers. Mean rank of"
-    yield "the regret at the end over tasks and seeds, and pairs with the lower regret – the higher one against the default."
+    yield "the regret at the end over tasks and seeds, pairs with the lower regret – the higher one against the default, share"
+    yield "of ASHA's time, and searches without a complete trial by half of the time."
     (count,) = numbers(options.workers)
     sets = {name: Comparison(results, known, count) for name, known in FEW.items()}
     methods = next(iter(sets.values())).methods
@@ -138,10 +150,11 @@ def ablation_report(results: Results, options: Namespace) -> Iterator[str]:
             cells += [
                 f"{placed[name][method]:.2f}",
                 comparison.pairs(method, "mobster"),
+                comparison.share(method, "asha"),
                 f"{sum(lates)} of {len(lates)}",
             ]
         rows.append((method, *cells))
-    heads = [f"{what}, {name}" for name in sets for what in ("rank", "against mobster", "no complete trial by half")]
+    heads = [f"{what}, {name}" for name in sets for what in ("rank", "against mobster", "share", "none by half")]
     yield from ("", *table(["method", "what differs", *heads], rows, left=2))
 
 
@@ -156,9 +169,10 @@ EQUAL = {
 }
 PAUSED = {
     **MANY_TRIALS,
-    "methods": "random,asha,asha:searcher=DNGO(),asha:searcher=DNGO(unfinished=0)",
-    "problems": ",".join((*FEW["development"], *LCBENCH[1:4], "lcbench-189865", *NB201[::2])),
+    "methods": "random,asha,asha:searcher=DNGO(),asha:searcher=DNGO(unfinished=12)",
+    "problems": ",".join((*LCBENCH[:4], "lcbench-168330", "lcbench-189865", *NB201, "curves-late")),
 }
+BOUND = {**DEFAULTS, "methods": f"asha,mobster,{AT_ONCE}", "workers": "4,8"}
 EIGHT = {**DEFAULTS, "methods": "random,asha,mobster", "workers": "8"}
 SURROGATE = Libraries({SYNE_TUNE: "syne-tune"}, also=("onnxruntime",))
 
@@ -179,13 +193,15 @@ EXPERIMENT = Experiment(
         "development-8": part_of("development", "Development tasks, eight workers", EIGHT),
         "validation-8": part_of("validation", "Validation tasks, eight workers", EIGHT),
         SYNE_TUNE: part_of("validation", "Beside Syne Tune's MOBSTER, validation tasks", BESIDE, shared=True),
+        f"{SYNE_TUNE}-development": part_of(
+            "development", "Beside Syne Tune's MOBSTER, development tasks", BESIDE, shared=True
+        ),
         "dngo": part_of("development", "DNGO under ASHA, development tasks", FEW_TRIALS, shared=True),
         "many": part_of("development", "Many trials: 32 workers, development tasks", MANY_TRIALS, shared=True),
         "many-validation": part_of("validation", "Many trials: 32 workers, validation tasks", MANY_TRIALS, shared=True),
-        "many-paused": part_of(
-            "development", "Many trials: DNGO without fantasies of paused ones", PAUSED, shared=True
-        ),
+        "many-paused": part_of("development", "Many trials: DNGO with fantasies of paused ones", PAUSED, shared=True),
         "repeats": part_of("development", "Trials that repeat each other", EQUAL),
+        "bound": part_of("development", "Hundreds of configurations at once, development tasks", BOUND),
         "ablation": Part(
             "Ablations",
             ablation_tasks,

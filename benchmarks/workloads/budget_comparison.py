@@ -70,14 +70,25 @@ class Comparison:
 
     def share(self, method: str, other: str) -> str:
         """Of the other's time until its regret at the end: the geometric mean over tasks."""
-        shares = []
-        for name in self.names:
-            if seeds := self.seeds(name, method, other):
-                sides = [[self.runs[name, which][seed] for seed in seeds] for which in (method, other)]
-                grid = np.linspace(0.0, sides[0][0]["seconds"], GRID + 1)[1:]
-                ours, theirs = (regret_curve(side, grid, self.optimum[name]) for side in sides)
-                shares.append(share_of_time(ours, theirs, grid)[0])
+        shares = [share for name in self.names if (share := self.share_on(name, method, other)) is not None]
         return f"{math.exp(statistics.mean(map(math.log, shares))):.2f}" if shares else "–"
+
+    def least_share(self, other: str) -> str:
+        """The same for the method that has the least on each task, as only hindsight can tell."""
+        least = [
+            min(share for method in self.methods if (share := self.share_on(name, method, other)) is not None)
+            for name in self.names
+        ]
+        return f"{math.exp(statistics.mean(map(math.log, least))):.2f}"
+
+    def share_on(self, name: str, method: str, other: str) -> float | None:
+        """The same on one task; None: they have no seed in common."""
+        if not (seeds := self.seeds(name, method, other)):
+            return None
+        sides = [[self.runs[name, which][seed] for seed in seeds] for which in (method, other)]
+        grid = np.linspace(0.0, sides[0][0]["seconds"], GRID + 1)[1:]
+        ours, theirs = (regret_curve(side, grid, self.optimum[name]) for side in sides)
+        return share_of_time(ours, theirs, grid)[0]
 
     def pairs(self, method: str, other: str) -> str:
         both = [
@@ -141,6 +152,15 @@ def by_task(comparison: Comparison) -> Iterator[str]:
         least = min((mean for mean in means if not math.isnan(mean)), default=math.nan)
         rows.append((name, *("–" if math.isnan(m) else f"**{m:.3g}**" if m == least else f"{m:.3g}" for m in means)))
     yield from table(["task", *comparison.methods], rows)
+
+
+def shares_by_task(comparison: Comparison) -> Iterator[str]:
+    methods = [method for method in comparison.methods if method != "asha"]
+    rows = []
+    for name in comparison.names:
+        shares = [comparison.share_on(name, method, "asha") for method in methods]
+        rows.append((name, *("–" if share is None else f"{share:.2f}" for share in shares)))
+    yield from table(["task", *methods], rows)
 
 
 def mean_ranks(comparison: Comparison, methods: Sequence[str]) -> dict[str, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.workloads.at_once import AT_ONCE
 from xstar.problems import Problem
 from xstar.schedulers import ASHA, Scheduler, StoppingASHA
 from xstar.searchers import DNGO, GP, Random, Searcher
@@ -24,6 +25,8 @@ class BudgetMethod:
     """Of the scheduler."""
     unfinished: int | None = None
     """How many of the paused trials are fantasised at the full budget; None: as many as usual."""
+    exploring: bool = False
+    """Whether suggestions explore over budgets, as they do at full budget."""
 
     def made(self, problem: Problem) -> Scheduler | None:
         """The scheduler, with rungs at budgets that the problem has."""
@@ -32,11 +35,13 @@ class BudgetMethod:
         return fitted(self.scheduler(problem.budgets[-1], **dict(self.settings)), problem.budgets)
 
 
-def mobster(what: str, unfinished: int | None = None, stop: bool = False, **changed: Any) -> BudgetMethod:
+def mobster(
+    what: str, unfinished: int | None = None, stop: bool = False, exploring: bool = False, **changed: Any
+) -> BudgetMethod:
     """MOBSTER with other settings of its GP, or of its scheduler (their names begin with ``rule_``)."""
     rules = tuple((name.removeprefix("rule_"), value) for name, value in changed.items() if name.startswith("rule_"))
     model = {name: value for name, value in changed.items() if not name.startswith("rule_")}
-    return BudgetMethod(what, "", GP(**model), StoppingASHA if stop else ASHA, rules, unfinished)
+    return BudgetMethod(what, "", GP(**model), StoppingASHA if stop else ASHA, rules, unfinished, exploring)
 
 
 SYNE_TUNE = "syne-tune-mobster"
@@ -54,9 +59,13 @@ ABLATION = {
     "mobster:decay": mobster("surrogate: decay, δ learned", surrogate="decay"),
     "mobster:reached": mobster("r_acq: the highest rung reached often", acquire_at="reached"),
     "mobster:no-paused": mobster("paused trials are not fantasised", unfinished=0),
+    "mobster:explore": mobster("suggestions explore as at full budget", exploring=True),
+    "mobster:explore=always": mobster("every fourth suggestion explores", exploring=True, explore_when="always"),
+    "mobster-hyperband": BudgetMethod("all brackets", "mobster-hyperband"),
     "mobster-stop": BudgetMethod("stopping", "mobster-stop"),
     "mobster-stop:matern": mobster("stopping; surrogate: Matérn, r not warped", stop=True, surrogate="matern"),
     "mobster-stop:decay": mobster("stopping; surrogate: decay, δ learned", stop=True, surrogate="decay"),
+    "asha": BudgetMethod("no model: configurations at random", "asha"),
 }
 DNGOS = {
     "asha:searcher=DNGO()": BudgetMethod("DNGO under ASHA", "", DNGO()),
@@ -64,16 +73,19 @@ DNGOS = {
         f"asha:searcher=DNGO(unfinished={count})": BudgetMethod(
             f"DNGO under ASHA, {count} paused trials fantasised", "", DNGO(unfinished=count)
         )
-        for count in (0, 24, 64)
+        for count in (12, 24, 64)
     },
+    "asha:searcher=DNGO():explore": BudgetMethod("DNGO under ASHA, exploring", "", DNGO(), exploring=True),
+    "asha:searcher=DNGO(explore_every=2):explore": BudgetMethod(
+        "DNGO under ASHA, every second exploring", "", DNGO(explore_every=2), exploring=True
+    ),
 }
 METHODS = {
     "random": BudgetMethod("random search at the full budget", "random"),
-    "asha": BudgetMethod("ASHA", "asha"),
     "asha-before": BudgetMethod("ASHA, all rules as before", "", Random(), ASHA, tuple(BEFORE.items())),
     **DNGOS,
     SYNE_TUNE: BudgetMethod("MOBSTER of Syne Tune 0.14.2, its defaults"),
-    "mobster-hyperband": BudgetMethod("MOBSTER with all brackets", "mobster-hyperband"),
+    AT_ONCE: BudgetMethod("500 configurations at random, trained at once"),
     "mobster:repeats=each": mobster("each of equal trials goes on", rule_repeats="each"),
     **ABLATION,
 }

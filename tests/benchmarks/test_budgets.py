@@ -7,9 +7,11 @@ import pytest
 from benchmarks.budgets import DEVELOPMENT, FEW, VALIDATION
 from benchmarks.harness.records import Record, Task
 from benchmarks.harness.report import Results
-from benchmarks.workloads.budget_comparison import Comparison, late, mean_ranks
+from benchmarks.workloads.at_once import AT_ONCE, CONFIGURATIONS, run_at_once
+from benchmarks.workloads.budget_comparison import Comparison, late, mean_ranks, shares_by_task
 from benchmarks.workloads.budget_methods import METHODS
 from xstar import problems
+from xstar.core.randomness import Streams
 from xstar.schedulers import ASHA
 from xstar.study.methods import choose
 
@@ -72,3 +74,25 @@ def test_methods_have_the_ladder_that_they_tell_of() -> None:
         "mobster:ladder=bottom": (1, 3, 9, 27, 52),
         "asha:searcher=DNGO()": (2, 6, 17, 52),
     }
+
+
+def test_the_share_of_time_is_that_of_each_task() -> None:
+    quick = run("one", "mobster", 0, 0.1)
+    slow = run("one", "asha", 0, 0.1)
+    slow.found["best"] = [(2.0, 9.0), (8.0, 0.1)]  # the same loss at twice the time
+    found = compared(quick, slow, run("two", "asha", 0, 0.3))
+    assert found.share_on("one", "mobster", "asha") == 0.5
+    assert found.share_on("two", "mobster", "asha") is None
+    assert found.least_share("asha") == "0.71"  # √(0.5 · 1): on the other task there is none but ASHA
+    assert list(shares_by_task(found))[2:] == ["| one | 0.50 |", "| two | – |"]
+
+
+def test_all_at_once_is_the_lower_envelope_of_all_curves() -> None:
+    problem = problems.get("curves-mlp")
+    found = run_at_once(Task.of(3, "curves-mlp", AT_ONCE, workers=4, trainings=4.0))
+    rng = Streams(3).generator(0, AT_ONCE)
+    curves = [problem.curve(problem.space.sample(rng), number) for number in range(CONFIGURATIONS)]
+    for at in (0.05 * found["seconds"], 0.3 * found["seconds"]):
+        told = [loss for when, loss in found["best"] if when <= at][-1]
+        reported = (loss for c in curves for when, loss in zip(c.seconds, c.losses, strict=True) if when <= at)
+        assert told == min(reported)

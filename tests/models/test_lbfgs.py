@@ -74,6 +74,23 @@ def test_where_the_routine_is_another_the_way_through_minimize_is_taken() -> Non
     assert value < 1e-8
 
 
+@pytest.mark.parametrize("version", ["1.14.1", "1.18.0", "2.0.0rc1"])
+def test_a_version_that_was_not_compared_is_never_called_directly(
+    version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def must_not_be_called() -> None:
+        raise AssertionError("arrays of another version's sizes would be written beyond their end")
+
+    monkeypatch.setattr("scipy.__version__", version)
+    monkeypatch.setattr(lbfgs, "_routine", must_not_be_called)
+    lbfgs._is_known.cache_clear()
+    try:
+        lbfgs.descend(rosenbrock, np.zeros(2), np.full(2, -2.0), np.full(2, 2.0), 5, 1e-9)
+        assert not lbfgs._is_known()
+    finally:
+        lbfgs._is_known.cache_clear()
+
+
 def test_a_routine_that_never_ends_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lbfgs, "_routine", lambda: lambda *given: given[11].__setitem__(0, lbfgs.EVALUATE))
     with pytest.raises(ArithmeticError, match="has not ended"):

@@ -24,10 +24,10 @@ from xstar.models import features, logistic
 from xstar.models.linear import Head
 from xstar.schedulers import ASHA
 from xstar.searchers import SEARCHERS
-from xstar.searchers.auto import Auto
+from xstar.searchers.auto import TODAY, Auto
 from xstar.searchers.dngo.fit import Sizes, last_training
 from xstar.searchers.dngo.learner import SPACING, DNGOLearner, Leaders, apart
-from xstar.searchers.dngo.searcher import ACTIVATIONS, DNGO, LIKELIHOODS, PENDING, UNFINISHED
+from xstar.searchers.dngo.searcher import ACTIVATIONS, DNGO, LIKELIHOODS, PENDING, UNFINISHED_BEFORE
 from xstar.searchers.model_based import initial
 from xstar.searchers.model_based.observations import Observations
 from xstar.searchers.model_based.outcomes import Outcomes
@@ -223,20 +223,62 @@ def test_where_many_run_paused_trials_still_have_fantasies(monkeypatch: pytest.M
 
     monkeypatch.setattr(Head, "fantasised", noted)
     curves = problems.get("curves-mlp", max_budget=9)
-    searcher = Sized(DNGO(networks=1), Sizes(no_fantasies_from=10))
+    searcher = Sized(DNGO(networks=1, unfinished=6), Sizes(no_fantasies_from=10))
     study = simulate(curves, searcher=searcher, scheduler=ASHA(9), workers=20, trials=45, seed=3)
     assert len(study.history.trials) == 45
-    assert max(fantasised) == UNFINISHED  # of those that are paused; running trials keep their distance only
+    assert max(fantasised) == 6  # of those that are paused; running trials keep their distance only
 
 
-def test_a_study_from_before_keeps_its_fantasies() -> None:
-    stored = {key: value for key, value in SEARCHERS.dump(DNGO()).items() if key != "unfinished"}
-    assert SEARCHERS.load(stored) == DNGO(unfinished=64)
-    assert DNGO() in [SEARCHERS.load(each) for each in SEARCHERS.read(stored)]  # to ask for today's is no other method
+def test_paused_trials_have_no_fantasies_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one worker nothing runs while it is asked: DNGO conditions on nothing that was not observed."""
+    fantasised = []
+    real = Head.fantasised
+
+    def noted(self: Head, rows: np.ndarray, *rest: Any) -> Head:
+        fantasised.append(len(rows))
+        return real(self, rows, *rest)
+
+    monkeypatch.setattr(Head, "fantasised", noted)
+    curves = problems.get("curves-mlp", max_budget=9)
+    for unfinished, most in ((3, 3), (DNGO().unfinished, 0)):
+        fantasised.clear()
+        searcher = DNGO(networks=1, unfinished=unfinished)
+        study = simulate(curves, searcher=searcher, scheduler=ASHA(9), workers=1, trials=14, seed=3)
+        assert "at budget 9" in study.history.trials[-1].origin
+        assert max(fantasised, default=0) == most
+
+
+@pytest.mark.parametrize("stored", UNFINISHED_BEFORE)
+def test_a_study_from_before_keeps_its_fantasies(stored: int) -> None:
+    data = {**SEARCHERS.dump(DNGO()), "unfinished": stored}
+    if stored == UNFINISHED_BEFORE[0]:  # when it was no setting
+        del data["unfinished"]
+    assert SEARCHERS.load(data) == DNGO(unfinished=stored)
+    assert DNGO() in [SEARCHERS.load(each) for each in SEARCHERS.read(data)]  # to ask for today's is no other method
     assert SEARCHERS.load(SEARCHERS.dump(DNGO())) == DNGO()
-    auto = {**SEARCHERS.dump(Auto()), "defaults": 2}
-    assert SEARCHERS.load(auto) == Auto(defaults=2)
-    assert Auto() in [SEARCHERS.load(each) for each in SEARCHERS.read(auto)]
+
+
+def test_fantasies_that_were_asked_for_are_no_earlier_default() -> None:
+    data = SEARCHERS.dump(DNGO(unfinished=UNFINISHED_BEFORE[0]))
+    assert [SEARCHERS.load(each) for each in SEARCHERS.read(data)] == [DNGO(unfinished=UNFINISHED_BEFORE[0])]
+
+
+@pytest.mark.parametrize(("defaults", "unfinished"), [(1, 64), (2, 64), (3, 12), (4, 12), (5, 12), (TODAY, 0)])
+def test_auto_keeps_its_fantasies(defaults: int, unfinished: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[DNGO] = []
+    real = DNGO.suggest
+
+    def noted(self: DNGO, *rest: Any) -> Any:
+        asked.append(self)
+        return real(self, *rest)
+
+    monkeypatch.setattr(DNGO, "suggest", noted)
+    data = {**SEARCHERS.dump(Auto(switch=3)), "defaults": defaults}
+    assert SEARCHERS.load(data) == Auto(switch=3, defaults=defaults)
+    if defaults > 1:
+        assert Auto(switch=3) in [SEARCHERS.load(each) for each in SEARCHERS.read(data)]
+    run(xs.Study(SQUARE, searcher=Auto(switch=3, defaults=defaults), seed=1), 4)
+    assert asked == [DNGO(unfinished=unfinished)]
 
 
 def test_every_fourth_suggestion_explores_unless_many_run() -> None:

@@ -1,10 +1,11 @@
 """Bounded L-BFGS for the models and the acquisition functions.
 
-``scipy.optimize.minimize`` wraps every evaluation into checks and copies that take 60 µs, more than half of what the likelihood
-of 25 observations takes. The routine below it, which SciPy compiles from L-BFGS-B, needs none of them. It is no part of SciPy's
-interface. So it is used only if it finds, to the last bit, what ``minimize`` finds on a function made for that; where another
-version of SciPy has it differently, ``minimize`` is used, and takes longer to the same numbers: 3.5 ms instead of 2.6 on
-average over 319 fits and climbs of three searches.
+``scipy.optimize.minimize`` wraps every evaluation into checks and copies that take 60 µs, more than half of what the
+likelihood of 25 observations takes. The routine below it, which SciPy compiles from L-BFGS-B, needs none of them. It is no
+part of SciPy's interface, and arrays of a wrong size or type would be written beyond their end. So it is used only with the
+versions of SciPy whose arrays were compared with those below, and only if it finds, to the last bit, what ``minimize`` finds
+on a function made for that. With any other version ``minimize`` is used, and takes longer to the same numbers: 3.5 ms instead
+of 2.6 on average over 319 fits and climbs of three searches.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import scipy
 from scipy.optimize import minimize
 
 from xstar.models.kernels import Array
 
 Function = Callable[[Array], tuple[float, Array]]
 
+COMPARED = ("1.15", "1.16", "1.17")
+"""From 1.18 on, the integers are as wide as SciPy was built for; before 1.15, the routine is Fortran's."""
 MEMORY = 10
 STEEPEST = 1e-5
 SEARCHED = 20
@@ -90,6 +94,8 @@ def _routine() -> Any:
 @lru_cache(maxsize=1)
 def _is_known() -> bool:
     """Whether SciPy's routine does what ``minimize`` makes of it, on a curved valley whose minimum is at a bound."""
+    if ".".join(scipy.__version__.split(".")[:2]) not in COMPARED:
+        return False
 
     def valley(x: Array) -> tuple[float, Array]:
         bent = x[1:] - x[:-1] ** 2

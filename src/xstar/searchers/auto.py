@@ -20,7 +20,7 @@ from xstar.core.checks import check_counts
 from xstar.journal import History
 from xstar.nets.catalogue import is_of_networks
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.dngo.searcher import DNGO, UNFINISHED_BEFORE
+from xstar.searchers.dngo.searcher import DNGO, UNFINISHED, UNFINISHED_BEFORE
 from xstar.searchers.evolution import Evolution
 from xstar.searchers.gp.searcher import GP
 from xstar.searchers.gp.settings import (
@@ -37,7 +37,7 @@ from xstar.trial import Done, New, Origin, Suggestion
 SWITCH = 1000
 """At this count both take 0.09 s for a suggestion (Hartmann's function, one core). At 300 the GP takes a third of
 DNGO's time and at 3,000 it takes 1.4 times as long. From 500 on it is fitted to a subset of the observations only."""
-TODAY = 5
+TODAY = 6
 """The defaults that a new study has."""
 EARLIER: Mapping[int, Mapping[str, Any]] = {
     1: {**BEFORE, "trust_at": "largest"},
@@ -46,6 +46,8 @@ EARLIER: Mapping[int, Mapping[str, Any]] = {
     4: BEFORE_UNEXPLAINED,
 }
 """Settings of the GP with earlier defaults."""
+FANTASIES = {1: UNFINISHED_BEFORE[0], 2: UNFINISHED_BEFORE[0], **dict.fromkeys((3, 4, 5), UNFINISHED_BEFORE[1])}
+"""``unfinished`` of DNGO with earlier defaults."""
 
 
 @lru_cache(maxsize=16)
@@ -67,7 +69,8 @@ class Auto:
     defaults: int = TODAY
     """Which defaults GP and DNGO have: 1 for those of before ``benchmarks/generality.py``, 2 for those of before the GP left
     exhausted places, trust in priors needed a comparison (``trust_at``) and DNGO had ``unfinished``, 3 for those of before the
-    GP began with steps, 4 for those of before it explored where losses are unexplained, 5 for today's."""
+    GP began with steps, 4 for those of before it explored where losses are unexplained, 5 for those of before DNGO left paused
+    trials without fantasies, 6 for today's."""
 
     def __post_init__(self) -> None:
         check_counts(self, {"switch": 1, "defaults": 1})
@@ -87,7 +90,7 @@ class Auto:
             made = Evolution().suggest(history, task, rng)
             reason = f"no model knows {', '.join(names)}; "
         else:
-            dngo = DNGO(unfinished=UNFINISHED_BEFORE) if self.defaults < 3 else DNGO()
+            dngo = DNGO(unfinished=FANTASIES.get(self.defaults, UNFINISHED))
             made = (self._gp if len(history.observed) < self.switch else dngo).suggest(history, task, rng)
             reason = ""
         if isinstance(made, Done):
@@ -100,7 +103,7 @@ def _of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """What a study of before there were several defaults keeps: the first, and priors that placed the first trials only. Who
     asks for the method of today asks for no other."""
     if "defaults" in data:
-        return [data, {**data, "defaults": TODAY}] if data["defaults"] in (2, 3, 4) else [data]
+        return [data, {**data, "defaults": TODAY}] if data["defaults"] in (2, 3, 4, 5) else [data]
     return [{**data, "prior_weight": 0.0, "defaults": 1}, {**data, "prior_weight": PRIOR_WEIGHT, "defaults": TODAY}]
 
 
