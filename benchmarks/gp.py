@@ -5,8 +5,9 @@
 Speed. All are handed the same n evaluations of Hartmann's function (d = 6) or Levy's (d = 20) at random places and then asked
 for the next ones, each told its value. The first suggestion is not counted: it makes up for what a search would have done
 before. xstar fits its hyperparameters whenever the observations have grown by a tenth, and compares two kernels whenever they
-have grown by a quarter, so its time is the average over n/4 suggestions, in which there is one comparison; the peers fit every
-time, and the average is over three. The time is processor time on one thread: that of ask and tell.
+have grown by a quarter, so its time is the average over n/4 suggestions, in which there is one comparison (over n/2 with
+``effort="lean"``, where that is after a half); the peers fit every time, and the average is over three. The time is processor
+time on one thread: that of ask and tell.
 
 Workers. Evaluations of Hartmann's function until -3.2 is reached, with one worker and with sixteen that choose in several ways;
 and with as many that ask Optuna's GPSampler. Twice as many seeds. Counts end at 400, which stands for all above.
@@ -36,7 +37,9 @@ from benchmarks.harness.report import Results, ratio, table
 from xstar import problems
 from xstar.searchers import GP
 
-OURS, OPTUNA = "xstar-gp", "optuna-gp"
+OURS, LEAN, OPTUNA = "xstar-gp", "xstar-gp-lean", "optuna-gp"
+SHARES = {OURS: 4, LEAN: 2}
+"""One comparison of kernels in n / 4 suggestions, or in n / 2."""
 TARGET = -3.2
 MOST = 400
 WARM_UP = 25
@@ -73,16 +76,16 @@ def speed_tasks(options: Namespace) -> list[Task]:
         Task.of(seed, problem, method, n=n)
         for problem in FUNCTIONS
         for n in numbers(options.sizes)
-        for method in (OURS, *peers_of(options))
+        for method in (*SHARES, *peers_of(options))
         for seed in range(options.seeds)
     ]
 
 
 def speed(task: Task, options: Namespace) -> Found:
     """Milliseconds per suggestion, after n evaluations. A few decisions come first, on a study of its own: imports."""
-    problem, ours = FUNCTIONS[task.problem][1](), METHODS[task.method].ours
+    problem, n = FUNCTIONS[task.problem][1](), task["n"]
     milliseconds(problem, task.method, WARM_UP, 0, 1)
-    spent = milliseconds(problem, task.method, task["n"], task.seed, task["n"] // 4 if ours else 3)
+    spent = milliseconds(problem, task.method, n, task.seed, n // SHARES[task.method] if task.method in SHARES else 3)
     return {"milliseconds": significant(spent)}
 
 
@@ -102,15 +105,16 @@ def speed_report(results: Results, options: Namespace) -> Iterator[str]:
     peers, rows = peers_of(options), []
     for problem, (d, _) in FUNCTIONS.items():
         for n in numbers(options.sizes):
-            found = {m: [r.found["milliseconds"] for r in results.of(problem, m, n=n)] for m in (OURS, *peers)}
+            found = {m: [r.found["milliseconds"] for r in results.of(problem, m, n=n)] for m in (*SHARES, *peers)}
             mean = {method: statistics.mean(each) for method, each in found.items() if each}
-            cells = [f"{mean[OURS]:.1f} ms" if OURS in mean else "–"]
+            cells = [f"{mean[method]:.1f} ms" if method in mean else "–" for method in SHARES]
             for peer in peers:
-                both = OURS in mean and peer in mean
-                cells += [f"{mean[peer]:.0f} ms", ratio(mean[peer], mean[OURS])] if both else ["–", "–"]
+                cells.append(f"{mean[peer]:.0f} ms" if peer in mean else "–")
+                cells += [ratio(mean[peer], mean[own]) if {peer, own} <= set(mean) else "–" for own in SHARES]
             rows.append((str(d), str(n), *cells))
-    yield "Processor time per suggestion, means over seeds:"
-    yield from ("", *table(["d", "n", OURS, *(head for peer in peers for head in (peer, "ratio"))], rows, left=0))
+    yield "Processor time per suggestion, means over seeds, and how often ours fits into a peer's:"
+    heads = [head for peer in peers for head in (peer, f"over {OURS}", f"over {LEAN}")]
+    yield from ("", *table(["d", "n", *SHARES, *heads], rows, left=0))
 
 
 # ---------------------------------------------------------------- workers

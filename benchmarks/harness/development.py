@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import xstar as xs
+from benchmarks.harness import funnels
 from benchmarks.harness.cases import Case, of_vector
 from benchmarks.harness.problems import FCNET, HPOLIB, NB201
 from benchmarks.workloads.quickstarts import tasks as quickstarts
@@ -200,6 +201,20 @@ def _failing() -> dict[str, Case]:
     }
 
 
+def _without_structure() -> dict[str, Case]:
+    """Several basins, of which the best cannot be told from afar."""
+    kind = "weak structure"
+    return {
+        "peaks3": of_vector(kind, funnels.peaks(3, 40, 1, 0.06), 0.0, 1.0, 3),
+        "peaks5": of_vector(kind, funnels.peaks(5, 20, 2, 0.1), 0.0, 1.0, 5),
+        "peaks8": of_vector(kind, funnels.peaks(8, 60, 3, 0.15), 0.0, 1.0, 8),
+        "funnels4": of_vector(kind, funnels.two_funnels(4, 1), 0.0, 1.0, 4),
+        "funnels6": of_vector(kind, funnels.two_funnels(6, 2), 0.0, 1.0, 6),
+        "shekel4": of_vector(kind, funnels.shekel, 0.0, 1.0, 4),
+        "crags4": of_vector(kind, funnels.crags(4, 1), 0.0, 1.0, 4),
+    }
+
+
 @cache
 def development() -> dict[str, Case]:
     """All of them by name."""
@@ -237,5 +252,6 @@ def development() -> dict[str, Case]:
         "catalogue8x10": catalogue("categories", 8, 10, 0.3),
         "catalogue5x30": catalogue("categories", 5, 30, 0.5),
         **_failing(),
+        **_without_structure(),
     }
     return found | {name: known("tables", name) for name in (*HPOLIB, *FCNET, *NB201) if problems.available(name)}

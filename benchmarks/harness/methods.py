@@ -101,28 +101,32 @@ class Method:
         return self.package == OURS
 
 
-OLDER_CHANGES: dict[str, dict[str, Any]] = {
-    "xstar-gp-repeats": {"exhausted": 0.0},
-    "xstar-gp-inexact": {"exact": False},
-    "xstar-gp-repeats-inexact": {"exhausted": 0.0, "exact": False},
-    "xstar-gp-bold": {"cautious": False},
-    "xstar-gp-probable": {"safe": 0.5},
-    "xstar-gp-spread": {"design": "sobol"},
-    "xstar-gp-independent": {"lengths": "independent"},
-    "xstar-gp-before-steps": dict(BEFORE_STEPS),
-    "xstar-gp-repeats-inexact-bold": dict(BEFORE_EXHAUSTION),
-    "xstar-gp-product": {"structure": "product"},
-    "xstar-gp-additive": {"structure": "additive"},
-    "xstar-gp-sobol": {"middle": False},
-    "xstar-gp-initial5": {"initial": 5},
-    "xstar-gp-explore8": {"explore_every": 8},
-    "xstar-gp-warp": {"warp": True},
-    "xstar-gp-not-straightened": {"straighten": False},
-    "xstar-gp-explore4": {},
+CHANGED: dict[str, dict[str, Any]] = {
+    "repeats": {"exhausted": 0.0},
+    "inexact": {"exact": False},
+    "repeats-inexact": {"exhausted": 0.0, "exact": False},
+    "bold": {"cautious": False},
+    "probable": {"safe": 0.5},
+    "spread": {"design": "sobol"},
+    "independent": {"lengths": "independent"},
+    "before-steps": dict(BEFORE_STEPS),
+    "repeats-inexact-bold": dict(BEFORE_EXHAUSTION),
+    "product": {"structure": "product"},
+    "additive": {"structure": "additive"},
+    "sobol": {"middle": False},
+    "initial5": {"initial": 5},
+    "warp": {"warp": True},
+    "not-straightened": {"straighten": False},
+    "lean": {"effort": "lean"},
+    "plain": {"explore_every": 0},
+    "explore4": dict(BEFORE_UNEXPLAINED),
+    "explore8": {"explore_every": 8, **BEFORE_UNEXPLAINED},
 }
-"""Changes of defaults that were run before the history said when to explore."""
-ABLATIONS = {name: {**change, **BEFORE_UNEXPLAINED} for name, change in OLDER_CHANGES.items()}
-"""The GP with one default changed, by name, or with several that came together; the last one has none changed."""
+"""Changes of defaults of the GP."""
+ABLATIONS = {f"xstar-gp-{name}": change for name, change in CHANGED.items()}
+ABLATIONS |= {f"xstar-gp-always-{name}": {**change, **BEFORE_UNEXPLAINED} for name, change in CHANGED.items()}
+"""The GP with one default changed, by name, or with several that came together. ``always``: beside the defaults of before the
+history said when to explore."""
 
 
 def _gp_with(**settings: Any) -> Method:
@@ -132,7 +136,6 @@ def _gp_with(**settings: Any) -> Method:
 METHODS: dict[str, Method] = {
     "xstar-gp": Method(lambda space, seed, _: Xstar(space, seed, "gp")),
     "xstar-gp-before": Method(lambda space, seed, _: Xstar(space, seed, None, GP(**BEFORE))),
-    "xstar-gp-plain": Method(lambda space, seed, _: Xstar(space, seed, None, GP(explore_every=0))),
     **{name: _gp_with(**settings) for name, settings in ABLATIONS.items()},
     "xstar-dngo": Method(lambda space, seed, _: Xstar(space, seed, "dngo")),
     "xstar-dngo-paper": Method(lambda space, seed, _: Xstar(space, seed, "dngo-paper")),

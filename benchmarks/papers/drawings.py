@@ -14,7 +14,8 @@ from benchmarks.cotrain import PAPER as MNIST
 from benchmarks.cotrain import counted
 from benchmarks.harness.records import FOLDER, best_after
 from benchmarks.multifidelity import METHODS as SCHEDULES
-from benchmarks.papers import findings, nasbot
+from benchmarks.nasbot_uci import PAPER as UCI_PAPER
+from benchmarks.papers import curves, findings, nasbot
 from benchmarks.papers.igo import longest
 from benchmarks.papers.mobster import SCHEDULERS
 from benchmarks.papers.sources import cell
@@ -32,14 +33,25 @@ def all_of_them() -> dict[str, str]:
     """File name → SVG, of what is on record."""
     made: dict[str, Callable[[], str]] = {}
     if nasbot.SEARCH.found:
-        made |= {nasbot.FIGURE2: figure2, nasbot.FIGURE8: winner}
+        made |= {nasbot.FIGURE2: figure2}
+        made |= {
+            name: partial(winner, method)
+            for method, name in nasbot.FOUND.items()
+            if nasbot.SEARCH.results.of(method=method)
+        }
         trained = trained_networks()
         made |= {
             nasbot.FIGURE4: partial(network_map, trained),
             nasbot.FIGURE6: partial(distance_against_value, trained),
         }
-    made |= dict(zip(findings.SIGNS, (spectra, coverage, ranks, units, arrivals, naval), strict=True))
-    return {name: draw() for name, draw in made.items()}
+    made |= dict(
+        zip(
+            findings.SIGNS,
+            (spectra, coverage, ranks, units, arrivals, *(partial(lowest_so_far, name) for name in UCI)),
+            strict=True,
+        )
+    )
+    return {name: draw() for name, draw in (made | curves.all_of_them()).items()}
 
 
 def figure2() -> str:
@@ -60,9 +72,9 @@ def figure2() -> str:
     )
 
 
-def winner() -> str:
-    """The network of the complete searches with the lowest validation error."""
-    best = min(nasbot.SEARCH.found, key=lambda record: record.found["best"][-1][1])
+def winner(method: str) -> str:
+    """The network of the complete searches of a method with the lowest validation error."""
+    best = min(nasbot.SEARCH.results.of(method=method), key=lambda record: record.found["best"][-1][1])
     return svg(nets.Graph.from_json(best.found["pick"]))
 
 
@@ -159,15 +171,18 @@ def arrivals() -> str:
     )
 
 
-def naval() -> str:
+UCI = {"naval": "Naval propulsion", "protein": "Protein structure"}
+
+
+def lowest_so_far(problem: str) -> str:
     series = [
         Series(method, list(range(1, len(errors) + 1)), list(accumulate(errors, min)), steps=True)
-        for method, errors in findings.naval_errors().items()
+        for method, errors in findings.trained_errors(problem).items()
     ]
     return line_chart(
         series,
-        title="Naval propulsion: the lowest validation error so far",
-        subtitle="seed 0, searches under way; the first ten networks are those of the initial pool; the paper: 0.0075",
+        title=f"{UCI[problem]}: the lowest validation error so far",
+        subtitle=f"seed 0; the first ten networks are those of the initial pool; the paper: {UCI_PAPER[problem]['nasbot']:g}",
         x_label="networks trained",
         log_y=True,
     )

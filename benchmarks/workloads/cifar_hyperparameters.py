@@ -18,7 +18,7 @@ from typing import Any
 
 import xstar as xs
 from benchmarks.workloads.cifar_training import MEANS, SPREADS, TRAIN, VALID, decoded, labels
-from benchmarks.workloads.device import device_errors
+from benchmarks.workloads.device import captured, device_errors
 
 BATCH, CROP, CHUNK = 128, 27, 5120
 """Images are changed in chunks, many batches at once: a batch at a time, it would be most of the launches."""
@@ -182,37 +182,80 @@ def train(
     With all 50,000 the validation rows are among those that were learned, and their error means nothing.
     """
     import torch
-    from torch.nn import functional
 
     begun = time.perf_counter()
     pixels, classes = bytes_on(device)
     torch.manual_seed(seed)
     chance = torch.Generator(device).manual_seed(seed)
     model = network(config, seed).to(device, memory_format=torch.channels_last)
-    rate = 0.1 ** config["rate"]
-    optimizer = torch.optim.SGD(
-        model.parameters(), rate, momentum=1.0 - 0.1 ** config["momentum"], weight_decay=0.1 ** config["decay"]
-    )
-    batch = min(BATCH, rows)
+    model.train()
+    steps = Steps(model, config, min(BATCH, rows), device)
+    advance = captured(steps.one, steps.one, steps.restore) if device.startswith("cuda") else steps.one
     for epoch in range(epochs):
         passed = sum(epoch >= math.ceil(share * epochs) for share in DROPS)
-        optimizer.param_groups[0]["lr"] = rate * 0.1**passed
-        model.train()
-        last = None
+        steps.rate.fill_(0.1 ** (config["rate"] + passed))
         for chunk in torch.randperm(rows, generator=chance, device=device).split(CHUNK):
-            images = changed(pixels[chunk], config, chance)
-            for at in range(0, len(chunk) - batch + 1, batch):
-                with torch.autocast(device.partition(":")[0], torch.bfloat16):
-                    out = model(images[at : at + batch])
-                last = functional.cross_entropy(out.float(), classes[chunk[at : at + batch]])
-                optimizer.zero_grad(set_to_none=True)
-                last.backward()
-                optimizer.step()
-        if last is not None and not math.isfinite(float(last.detach())):
+            images, truth = changed(pixels[chunk], config, chance), classes[chunk]
+            for at in range(0, len(chunk) - steps.batch + 1, steps.batch):
+                steps.images.copy_(images[at : at + steps.batch])
+                steps.classes.copy_(truth[at : at + steps.batch])
+                advance()
+        if not math.isfinite(float(steps.loss)):
             return {"error": CHANCE, "test": CHANCE, "trained": time.perf_counter() - begun}
     valid = error(model, slice(TRAIN, TRAIN + VALID), config, chance, samples, device)
     test = error(model, slice(TRAIN + VALID, None), config, chance, samples, device)
     return {"error": valid, "test": test, "trained": time.perf_counter() - begun}
+
+
+class Steps:
+    """A step of the training, with all that changes from step to step in tensors: on a GPU it is a CUDA graph.
+
+    Launched one by one, the kernels of a step would take a core for as long as the GPU takes for them.
+    """
+
+    def __init__(self, model: Any, config: Mapping[str, Any], batch: int, device: str) -> None:
+        import torch
+
+        self.model, self.batch, self.kind = model, batch, device.partition(":")[0]
+        self.momentum, self.decay = 1.0 - 0.1 ** config["momentum"], 0.1 ** config["decay"]
+        empty = torch.zeros(batch, 3, CROP, CROP, device=device)
+        self.images = empty.to(memory_format=torch.channels_last)
+        self.classes = torch.zeros(batch, dtype=torch.int64, device=device)
+        self.rate, self.loss = torch.zeros((), device=device), torch.zeros((), device=device)
+        self.params = list(model.parameters())
+        self.speed = [torch.zeros_like(param) for param in self.params]
+
+    def one(self) -> None:
+        """v ← μ v + g + decay · W, W ← W − rate · v."""
+        import torch
+        from torch.nn import functional
+
+        with torch.autocast(self.kind, torch.bfloat16, cache_enabled=False):
+            out = self.model(self.images)
+        loss = functional.cross_entropy(out.float(), self.classes)
+        gradients = torch.autograd.grad(loss, self.params)
+        self.loss.copy_(loss.detach())
+        alike = [  # one kernel for all of them takes weights and gradients that lie alike in memory
+            each if each.stride() == param.stride() else torch.empty_like(param).copy_(each)
+            for param, each in zip(self.params, gradients, strict=True)
+        ]
+        torch._fused_sgd_(
+            [param.detach() for param in self.params],
+            alike,
+            self.speed,
+            weight_decay=self.decay,
+            momentum=self.momentum,
+            lr=self.rate,
+            dampening=0.0,
+            nesterov=False,
+            maximize=False,
+            is_first_step=False,
+        )
+
+    def restore(self) -> None:
+        """After steps with a rate of 0, which leave the weights as they are."""
+        for speed in self.speed:
+            speed.zero_()
 
 
 def error(model: Any, rows: slice, config: Mapping[str, Any], chance: Any, samples: int, device: str) -> float:

@@ -1,4 +1,6 @@
-"""Errors of the GPU itself, which are nobody's result: the trial is run again, in a new process.
+"""What processes on a shared GPU need: to run a trial again that the GPU broke, to wait without a core, to launch many kernels.
+
+Errors of the GPU itself are nobody's result: the trial is run again, in a new process.
 
 A server for shared GPUs (MPS) that was not ready once made 31 of 60 networks fail at their first line, and the search took them
 for networks that cannot be trained.
@@ -10,8 +12,9 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 MACHINE = re.compile(
     r"CUDA error|CUDA-capable|CUDA driver|No CUDA GPUs|cudaErr|CUBLAS_STATUS_NOT_INITIALIZED|\bMPS\b|NVML"
@@ -43,3 +46,42 @@ def device_errors() -> Iterator[None]:
         print(f"the device failed, the trial is run again: {error}", file=sys.stderr, flush=True)
         time.sleep(PAUSE)
         os._exit(os.EX_TEMPFAIL)
+
+
+class Pace:
+    """Keeps the host at most one call of ``keep`` ahead of the GPU, and lets it sleep while it waits.
+
+    A host that runs ahead until the queue of the GPU is full waits there in a loop, with a core of its own.
+    """
+
+    def __init__(self, device: str) -> None:
+        self.on_gpu = device.startswith("cuda")
+        self.last: Any = None
+
+    def keep(self) -> None:
+        if not self.on_gpu:
+            return
+        import torch
+
+        before, self.last = self.last, torch.cuda.Event(blocking=True)
+        self.last.record()
+        if before is not None:
+            before.synchronize()
+
+
+def captured(one: Callable[[], None], several: Callable[[], None], restore: Callable[[], None]) -> Callable[[], None]:
+    """``several`` steps as a CUDA graph, after three of ``one`` to warm up. ``restore`` undoes what these steps changed."""
+    import torch
+
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            one()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        several()
+    restore()
+    replay: Callable[[], None] = graph.replay
+    return replay

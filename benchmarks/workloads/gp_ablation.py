@@ -1,12 +1,13 @@
 """One default of the GP changed at a time: on which problems that is run, and what is told of it.
 
-Exploring whatever the history says (``ALWAYS``) is compared with today's defaults, and all other changes with that: it was the
-default when they were run.
+What was changed beside the defaults of before the history said when to explore (``always``) is compared with these; all else
+with today's.
 """
 
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from benchmarks.harness.records import Found, Record
@@ -16,23 +17,30 @@ OURS = "xstar-gp"
 ALWAYS = "xstar-gp-explore4"
 CHANGES = {
     "xstar-gp": "",
-    "xstar-gp-explore4": 'every fourth suggestion explores (`explore_when="always"`), beside today\'s defaults',
-    "xstar-gp-before-steps": 'the three below: `design="sobol"`, `lengths="independent"`, `safe=0.5`',
-    "xstar-gp-spread": 'Sobol points after the middle (`design="sobol"`)',
-    "xstar-gp-independent": 'length scales without a factor in common (`lengths="independent"`)',
-    "xstar-gp-probable": "probably feasible is safe (`safe=0.5`)",
-    "xstar-gp-bold": "no order by feasibility (`cautious=False`)",
-    "xstar-gp-sobol": "not the middle first (`middle=False`)",
+    "xstar-gp-explore4": 'every fourth suggestion explores (`explore_when="always"`)',
+    "xstar-gp-explore8": 'every eighth explores (`explore_every=8`, `explore_when="always"`)',
     "xstar-gp-plain": "no exploring (`explore_every=0`)",
-    "xstar-gp-explore8": "exploring half as often (`explore_every=8`)",
+    "xstar-gp-spread": 'Sobol points after the middle (`design="sobol"`)',
+    "xstar-gp-sobol": "not the middle first (`middle=False`)",
+    "xstar-gp-independent": 'length scales without a factor in common (`lengths="independent"`)',
     "xstar-gp-product": 'the product kernel alone (`structure="product"`)',
     "xstar-gp-additive": 'always terms of single parameters (`structure="additive"`)',
-    "xstar-gp-repeats": "exhausted places are not left (`exhausted=0`)",
-    "xstar-gp-inexact": "noise of at least 10⁻⁶ (`exact=False`)",
-    "xstar-gp-not-straightened": "losses are not transformed (`straighten=False`)",
+    "xstar-gp-lean": 'lean suggestions (`effort="lean"`)',
+    "xstar-gp-always-before-steps": 'then: `design="sobol"`, `lengths="independent"`, `safe=0.5`',
+    "xstar-gp-always-spread": 'then: Sobol points after the middle (`design="sobol"`)',
+    "xstar-gp-always-sobol": "then: not the middle first (`middle=False`)",
+    "xstar-gp-always-independent": 'then: length scales without a factor in common (`lengths="independent"`)',
+    "xstar-gp-always-product": 'then: the product kernel alone (`structure="product"`)',
+    "xstar-gp-always-additive": 'then: always terms of single parameters (`structure="additive"`)',
+    "xstar-gp-always-probable": "then: probably feasible is safe (`safe=0.5`)",
+    "xstar-gp-always-bold": "then: no order by feasibility (`cautious=False`)",
+    "xstar-gp-always-repeats": "then: exhausted places are not left (`exhausted=0`)",
+    "xstar-gp-always-inexact": "then: noise of at least 10⁻⁶ (`exact=False`)",
+    "xstar-gp-always-not-straightened": "then: losses are not transformed (`straighten=False`)",
 }
-"""What each method changes beside ``ALWAYS``, and that beside ``OURS``."""
-WHERE_TRIALS_FAIL = ("xstar-gp-probable", "xstar-gp-bold")
+"""What each method changes. ``then``: beside the defaults of before ``explore_when="unexplained"``."""
+THEN = "xstar-gp-always-repeats"
+WHERE_TRIALS_FAIL = ("xstar-gp-always-probable", "xstar-gp-always-bold")
 COUNTS = (25, 50, 100)
 MOST_PARAMETERS = 20
 
@@ -63,16 +71,17 @@ Ranked = Callable[[Mapping[str, Found], Sequence[str], int], list[float]]
 
 def baseline(method: str) -> str:
     """The method that one with a change is compared with."""
-    return OURS if method == ALWAYS else ALWAYS
+    return ALWAYS if method.startswith(f"{OURS}-always-") else OURS
 
 
 def report(results: Results, kinds: Mapping[str, Mapping[str, str]], ranked: Ranked) -> Iterator[str]:
     """Ours beside each change, then the same for each class of problems."""
-    yield f"{_seeds(results, kinds)}; {max(COUNTS)} evaluations."
+    yield f"{_seeds(results, kinds, OURS)}; {max(COUNTS)} evaluations."
     yield f"Every other problem of each class with at most {MOST_PARAMETERS}"
     yield "parameters, all where trials fail, no tables. Cells: searches in which the defaults ended lower–higher than with"
     yield "the change; in brackets the difference as a share of the searches, averaged over problems, ± its standard error. A"
-    yield 'default has support where it is above 0. The defaults are those of before `explore_when="unexplained"`.'
+    yield 'default has support where it is above 0. "Then": beside the defaults of before `explore_when="unexplained"`,'
+    yield f"{_seeds(results, kinds, THEN)}."
     heads = [f"{which} {count}" for which in kinds for count in COUNTS]
     rows = []
     for method, text in _changes(results):
@@ -91,10 +100,15 @@ def _changes(results: Results) -> list[tuple[str, str]]:
     return [(method, CHANGES[method]) for method in run]
 
 
-def _seeds(results: Results, sets: Iterable[str]) -> str:
-    """How many there are in each set; of the last one not all problems need to have been run."""
-    own = {which: {r.task.seed for r in results.of(method=ALWAYS) if r.task["set"] == which} for which in sets}
-    return ", ".join(f"{len(seeds)} seeds of the {which} set" for which, seeds in own.items() if seeds)
+def _seeds(results: Results, sets: Iterable[str], method: str) -> str:
+    """How many seeds a method was run with on the problems of each set."""
+    found = []
+    for which in sets:
+        runs = Counter(record.task.problem for record in results.of(method=method) if record.task["set"] == which)
+        if runs:
+            few, many = min(runs.values()), max(runs.values())
+            found.append((f"{few} to {many}" if few < many else str(few)) + f" seeds of the {which} set")
+    return ", ".join(found)
 
 
 def _classes(results: Results, which: str, known: Mapping[str, str], ranked: Ranked) -> Iterator[str]:
@@ -141,6 +155,10 @@ def _cell(results: Results, method: str, which: str, count: int, ranked: Ranked)
 
 
 def _time(results: Results, method: str) -> str:
-    pairs = [pair for which in ("development", "validation") for pair in _pairs(results, method, which)]
+    """The ratio of times, of searches that were made on one machine by one version."""
+    both = [pair for which in ("development", "validation") for pair in _pairs(results, method, which)]
+    pairs = [(one, other) for one, other in both if one.made == other.made]
+    if not pairs:
+        return "–"
     mine, other = (statistics.mean(pair[place].found["processor"] for pair in pairs) for place in (0, 1))
     return f"{other / mine:.2f}×"

@@ -6,18 +6,18 @@ of 1e-5 hardly moves a network whose loss is a mean of normalised errors: 20,000
 0.01. Here it is Adam, as in ``mlp_training``, where the reasons for warm-up, clipping and initial weights are.
 
 A step of a small network is some 150 kernels of a few microseconds. On a GPU, ``CHUNK`` steps are captured as one CUDA graph;
-nothing waits for the host until the end.
+nothing waits for the host until the end. The host waits for the GPU after every ``every`` steps, asleep (``device.Pace``):
+sixteen trainings at once would otherwise keep sixteen cores busy with waiting.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from benchmarks.workloads.device import device_errors
+from benchmarks.workloads.device import Pace, captured, device_errors
 from benchmarks.workloads.mlp_training import WORST, Split, split_of
 from xstar import nets
 
@@ -75,13 +75,14 @@ def train(graph: nets.Graph, split: Split, seed: int, device: str) -> dict[str, 
             torch.nn.init.kaiming_normal_(one.weight, nonlinearity="relu")
             torch.nn.init.zeros_(one.bias)
     steps = Steps(model, split, seed, device)
-    advance = captured(steps) if device.startswith("cuda") else steps.several
-    errors = []
+    advance = captured(steps.one, steps.several, steps.restore) if device.startswith("cuda") else steps.several
+    errors, pace = [], Pace(device)
     for _ in range(TRAINING["iterations"] // TRAINING["every"]):
         for _ in range(TRAINING["every"] // CHUNK):
             advance()
         errors.append(torch.stack([mean_square(model, *split.valid), mean_square(model, *split.test)]))
-    found = torch.stack(errors).tolist()  # the only time that the host waits
+        pace.keep()
+    found = torch.stack(errors).tolist()
     valid, test = min(((finite(valid), finite(test)) for valid, test in found), key=lambda pair: pair[0])
     return {"mse": valid, "test": test, "trained": time.perf_counter() - begun}
 
@@ -115,6 +116,7 @@ class Steps:
         self.params = list(model.parameters())
         on_gpu = device.startswith("cuda")
         self.optimizer = torch.optim.Adam(self.params, lr=self.rate if on_gpu else 0.0, fused=on_gpu, capturable=on_gpu)
+        self.before = [param.detach().clone() for param in self.params]
 
     def one(self) -> None:
         import torch
@@ -134,26 +136,13 @@ class Steps:
         for _ in range(CHUNK):
             self.one()
 
+    def restore(self) -> None:
+        """Weights, optimizer and clock as in the beginning."""
+        import torch
 
-def captured(steps: Steps) -> Callable[[], None]:
-    """The steps as a CUDA graph; weights, optimizer and clock are as before."""
-    import torch
-
-    before = [param.detach().clone() for param in steps.params]
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _ in range(3):
-            steps.one()
-    torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        steps.several()
-    with torch.no_grad():
-        for param, was in zip(steps.params, before, strict=True):
-            param.copy_(was)
-            for each in steps.optimizer.state[param].values():
-                each.zero_()
-        steps.clock.zero_()
-    replay: Callable[[], None] = graph.replay
-    return replay
+        with torch.no_grad():
+            for param, was in zip(self.params, self.before, strict=True):
+                param.copy_(was)
+                for each in self.optimizer.state[param].values():
+                    each.zero_()
+        self.clock.zero_()

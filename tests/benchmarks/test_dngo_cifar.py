@@ -94,6 +94,30 @@ def test_a_network_learns_two_colours_and_one_that_diverges_is_at_chance() -> No
     assert cnn.train(STILL | {"rate": -8.0, "decay": 5.0}, 3, 0, "cpu", rows=40)["error"] == cnn.CHANCE
 
 
+def test_steps_are_those_of_sgd_and_warming_up_leaves_no_trace() -> None:
+    config = STILL | {"momentum": 1.0, "decay": 2.0}
+    model, other = (cnn.network(config, 0).to(memory_format=torch.channels_last) for _ in range(2))
+    steps = cnn.Steps(model, config, 8, "cpu")
+    steps.images.normal_(generator=torch.Generator().manual_seed(5))
+    steps.classes.copy_(torch.arange(8) % 10)
+    for _ in range(3):  # as before a capture: the rate is 0
+        steps.one()
+    steps.restore()
+    for mine, theirs in zip(model.parameters(), other.parameters(), strict=True):
+        assert torch.equal(mine, theirs)
+    optimizer = torch.optim.SGD(other.parameters(), 0.01, momentum=0.9, weight_decay=0.01)
+    steps.rate.fill_(0.01)
+    for _ in range(3):
+        steps.one()
+        with torch.autocast("cpu", torch.bfloat16):
+            out = other(steps.images)
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(out.float(), steps.classes).backward()
+        optimizer.step()
+    for mine, theirs in zip(model.parameters(), other.parameters(), strict=True):
+        assert_allclose(mine.detach().numpy(), theirs.detach().numpy(), rtol=1e-5, atol=1e-7)
+
+
 @pytest.mark.usefixtures("small")
 def test_the_search_and_its_last_network_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(

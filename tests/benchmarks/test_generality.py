@@ -25,6 +25,7 @@ def test_the_development_set_has_thirty_problems_in_every_class() -> None:
     cases = {name: case for name, case in development().items() if case.kind != "tables"}
     assert len(cases) >= 30
     kinds = {"low d", "high d", "separable", "rotated", "noisy", "mixed", "conditional", "categories", "failing"}
+    kinds |= {"weak structure"}
     assert {case.kind for case in cases.values()} == kinds
     assert not set(cases) & set(validation.names())
 
@@ -118,12 +119,12 @@ def test_an_ablation_is_of_methods_that_there_are_and_of_problems_of_both_sets(m
         known = generality.kinds(which)
         own = {task.problem for task in tasks if task["set"] == which}
         assert {known[name] for name in own} == set(known.values()) - {"tables"}
-        failing = {task.problem for task in tasks if task["set"] == which and task.method == "xstar-gp-bold"}
+        failing = {task.problem for task in tasks if task["set"] == which and task.method == "xstar-gp-always-bold"}
         assert failing == {name for name, kind in known.items() if kind == "failing"}
 
 
 def test_an_ablation_counts_where_todays_defaults_are_lower() -> None:
-    methods = (gp_ablation.ALWAYS, "xstar-gp-plain")
+    methods = (gp_ablation.OURS, "xstar-gp-plain")
     losses = {("levy6", 0): (1.0, 2.0), ("levy6", 1): (1.0, 1.0), ("branin", 0): (3.0, 2.0)}
     records = {}
     for (problem, seed), pair in losses.items():
@@ -138,12 +139,12 @@ def test_an_ablation_counts_where_todays_defaults_are_lower() -> None:
 
 def test_changes_of_before_are_compared_with_the_defaults_of_before() -> None:
     records = {}
-    for method, loss in (("xstar-gp", 1.0), (gp_ablation.ALWAYS, 3.0), ("xstar-gp-product", 2.0)):
+    for method, loss in (("xstar-gp", 1.0), (gp_ablation.ALWAYS, 3.0), ("xstar-gp-always-repeats", 2.0)):
         task = Task.of(0, "levy6", method, evaluations=100, set="development")
         records[task] = Record(task, {"incumbents": [(1, loss)], "processor": 1.0}, {})
     text = "\n".join(generality.ablation_report(Results(list(records), records), ablation_options()))
     assert f"| {gp_ablation.CHANGES[gp_ablation.ALWAYS]} | 1–0" in text
-    assert f"| {gp_ablation.CHANGES['xstar-gp-product']} | 0–1" in text
+    assert f"| {gp_ablation.CHANGES['xstar-gp-always-repeats']} | 0–1" in text
     assert METHODS[gp_ablation.ALWAYS].ours
 
 

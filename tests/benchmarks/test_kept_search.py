@@ -90,3 +90,30 @@ def test_a_search_that_the_device_broke_is_no_result(tmp_path: Path) -> None:
 )
 def test_errors_of_the_device_are_told_from_those_of_a_network(text: str | None, machine: bool) -> None:
     assert device.of_the_machine(text) is machine
+
+
+def test_the_host_is_one_step_ahead_of_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    told: list[str] = []
+
+    class Event:
+        made = 0
+
+        def __init__(self, blocking: bool) -> None:
+            assert blocking  # else the host waits in a loop
+            Event.made += 1
+            self.number = Event.made
+
+        def record(self) -> None:
+            told.append(f"record {self.number}")
+
+        def synchronize(self) -> None:
+            told.append(f"wait for {self.number}")
+
+    monkeypatch.setattr(torch.cuda, "Event", Event)
+    pace = device.Pace("cuda:0")
+    for _ in range(3):
+        pace.keep()
+    assert told == ["record 1", "record 2", "wait for 1", "record 3", "wait for 2"]
+    device.Pace("cpu").keep()
+    assert Event.made == 3

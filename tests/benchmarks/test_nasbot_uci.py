@@ -57,6 +57,20 @@ def test_the_rate_rises_and_falls() -> None:
 
 
 @pytest.mark.usefixtures("small")
+def test_steps_that_warm_up_leave_no_trace() -> None:
+    first, second = (training.Steps(network().to_torch(), line(50), 0, "cpu") for _ in range(2))
+    second.model.load_state_dict(first.model.state_dict())
+    second.before = [param.detach().clone() for param in second.params]
+    for _ in range(3):
+        second.one()
+    second.restore()
+    for steps in (first, second):
+        steps.several()
+    for mine, theirs in zip(first.params, second.params, strict=True):
+        assert torch.equal(mine, theirs)
+
+
+@pytest.mark.usefixtures("small")
 def test_a_network_that_diverges_counts_as_the_worst() -> None:
     found = training.train(network(), line(200, spread=1e30), 0, "cpu")
     assert (found["mse"], found["test"]) == (WORST, WORST)

@@ -39,16 +39,24 @@ ROOT_HALF_PI = float(np.sqrt(np.pi / 2.0))
 
 def log_h(u: Array) -> Array:
     """Return log(φ(u) + u Φ(u)) for any u."""
-    made = np.empty_like(u)
-    near, deep = u > -1.0, u <= -1e5
-    v = u[near]
-    made[near] = np.log(np.exp(-0.5 * v * v - LOG_SQRT_2PI) + v * ndtr(v))
-    v = u[deep]
-    made[deep] = -0.5 * v * v - LOG_SQRT_2PI - 2.0 * np.log(-v)
+    near = u > -1.0
+    if near.all():  # as at most of the points that climb
+        return _near(u)
+    made, deep = np.empty_like(u), u <= -1e5
+    made[near] = _near(u[near])
+    if deep.any():
+        v = u[deep]
+        made[deep] = -0.5 * v * v - LOG_SQRT_2PI - 2.0 * np.log(-v)
     middle = ~(near | deep)
     v = -u[middle]
     # 1 - v·m(v) loses digits as v·m(v) approaches 1, about v² units of rounding: at v = 1e5, six digits are left.
     made[middle] = -0.5 * v * v - LOG_SQRT_2PI + np.log1p(-v * ROOT_HALF_PI * erfcx(v / np.sqrt(2.0)))
+    return made
+
+
+def _near(u: Array) -> Array:
+    """Return the same above -1."""
+    made: Array = np.log(np.exp(-0.5 * u * u - LOG_SQRT_2PI) + u * ndtr(u))
     return made
 
 
@@ -58,19 +66,34 @@ def log_expected_improvement(mean: Array, variance: Array, incumbent: Array) -> 
     std = np.sqrt(variance)
     u = (incumbent - mean) / std[:, None]
     logs = log_h(u)
-    top = logs.max(axis=1, keepdims=True)
-    parts = np.exp(logs - top)
-    total = parts.sum(axis=1, keepdims=True)
-    value = np.log(std) + top[:, 0] + np.log(total[:, 0] / logs.shape[1])
+    share: Array | None = None  # of each fantasy in the average
+    if logs.shape[1] == 1:
+        value = np.log(std) + logs[:, 0]
+    else:
+        top = logs.max(axis=1, keepdims=True)
+        parts = np.exp(logs - top)
+        total = parts.sum(axis=1, keepdims=True)
+        share = parts / total
+        value = np.log(std) + top[:, 0] + np.log(total[:, 0] / logs.shape[1])
 
     def slopes() -> tuple[Array, Array]:
-        share = parts / total  # the share of each fantasy in the average
-        # d log h / du = Φ(u)/h(u), as a difference of logarithms: both may underflow. Far below 0, where that
-        # difference loses its digits (all of them at u = -1e8), the derivative is -u: the next term, -2/u, is below
-        # rounding.
-        deep = u <= -1e5
-        slope = share * np.where(deep, -u, np.exp(np.where(deep, 0.0, log_ndtr(u) - logs)))
+        slope = _log_h_slope(u, logs)
+        if share is not None:
+            slope *= share
         d_std = (1.0 - (slope * u).sum(axis=1)) / std
         return -slope / std[:, None], d_std * 0.5 / std
 
     return value, slopes
+
+
+def _log_h_slope(u: Array, logs: Array) -> Array:
+    """Return d log h / du = Φ(u)/h(u), as a difference of logarithms: both may underflow.
+
+    Far below 0, where that difference loses its digits (all of them at u = -1e8), the derivative is -u: the next term, -2/u, is
+    below rounding.
+    """
+    deep = u <= -1e5
+    if not deep.any():
+        made: Array = np.exp(log_ndtr(u) - logs)
+        return made
+    return np.where(deep, -u, np.exp(np.where(deep, 0.0, log_ndtr(u) - logs)))

@@ -16,6 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from xstar.acquisition.ascent import ascend
 from xstar.core.sobol import sobol
 from xstar.models.kernels import Array
 from xstar.models.lbfgs import descend
@@ -40,13 +41,23 @@ about as many as there are candidates."""
 CLIMBS = 6
 STEPS = 25
 TOLERANCE = 1e-7
+"""Candidates that climb; iterations of L-BFGS of all of them together, and the relative gain at which it ends."""
+CLIMBS_APART = 10
+ROUNDS = 15
+CLOSE = 1e-4
+"""The same where each climbs by itself. On 288 acquisition functions of development problems with many maxima the highest
+value found was 0.19 below the highest of much longer searches on average, from 384 or 512 candidates of each kind, 0.23 from
+256, and 0.21 together from 512. It takes 13 calls instead of 23. Starts that lie apart were no better than the highest."""
+MOST_APART = 100
+"""The most smooth columns of which each point keeps a matrix of curvatures."""
 MOVES = 20
 """Maximum number of moves to the best neighbour: enough to change each of 20 categorical parameters once."""
 
 
 def candidates(cube: Cube, good: Array, rng: np.random.Generator, count: int = CANDIDATES) -> Array:
     """Return canonical rows: ``count`` spread over the cube, and as many around the ``good`` ones (best first)."""
-    spread = (_sobol(cube.width, count) + rng.random(cube.width)) % 1.0
+    spread = _sobol(cube.width, count) + rng.random(cube.width)
+    spread -= spread >= 1.0  # modulo 1, which takes ten times as long
     everywhere = cube.snap(spread)
     if not len(good):
         return everywhere
@@ -65,26 +76,32 @@ def maximise(
     good: Array,
     rng: np.random.Generator,
     count: int = CANDIDATES,
+    *,
+    apart: bool = False,
 ) -> tuple[Array, Array]:
-    """Return canonical rows in descending order of the acquisition function, and their values."""
+    """Return canonical rows in descending order of the acquisition function, and their values.
 
-    def ascend(rows: Array, values: Array) -> tuple[Array, Array]:
+    ``apart``: with gradients, each of the best candidates climbs by itself.
+    """
+    by_itself = apart and with_gradient is not None and 0 < int(cube.smooth.sum()) <= MOST_APART
+    climbs = CLIMBS_APART if by_itself else CLIMBS
+
+    def improved(rows: Array, values: Array) -> tuple[Array, Array]:
         if with_gradient is not None:
-            return climb(cube, with_gradient, rows, values)
+            return climb(cube, with_gradient, rows, values, apart=by_itself)
         return local_search(cube, score, rows, values, rng)
 
     rows = candidates(cube, good, rng, count)
     values = score(rows)
     order = np.argsort(-values, kind="stable")
-    starts, found = rows[order[:CLIMBS]], values[order[:CLIMBS]]
-    tops, heights = starts, found
+    tops, heights = rows[order[:climbs]], values[order[:climbs]]
     seen = [(rows, values)]
     if cube.smooth.any():
-        tops, heights = ascend(tops, heights)
+        tops, heights = improved(tops, heights)
     if not cube.smooth.all():
         moved, higher = _walk(cube, score, tops, heights, rng, seen)
         if cube.smooth.any() and (changed := higher > heights).any():
-            moved[changed], higher[changed] = ascend(moved[changed], higher[changed])
+            moved[changed], higher[changed] = improved(moved[changed], higher[changed])
         tops, heights = moved, higher
     # Keep all rows: in discrete spaces, dozens of the best rows may be one configuration, or may have been tried
     # before. A walk often ends at a configuration that was tried; its neighbours, scored on the way, are the next best.
@@ -94,32 +111,52 @@ def maximise(
     return rows[ranked], values[ranked]
 
 
-def climb(cube: Cube, with_gradient: ScoreWithGradient, rows: Array, values: Array) -> tuple[Array, Array]:
-    """Run gradient ascent in the smooth columns from each of ``rows``; keep the start if the result is lower."""
+def climb(
+    cube: Cube, with_gradient: ScoreWithGradient, rows: Array, values: Array, *, apart: bool = False
+) -> tuple[Array, Array]:
+    """Run gradient ascent in the smooth columns from each of ``rows``; keep the start if the result is lower.
+
+    ``apart``: each by itself (``ascent.py``); otherwise they maximise their sum together.
+    """
     columns = np.flatnonzero(cube.smooth)
-    shape = (len(rows), len(columns))
     active = cube.active(rows)
+    every = len(columns) == cube.width and bool(active.all())
+
+    def at(x: Array) -> tuple[Array, Array]:
+        if every:
+            return with_gradient(x)
+        moved = rows.copy()
+        moved[:, columns] = x
+        value, gradient = with_gradient(moved)
+        return value, (gradient * active)[:, columns]
+
+    start = rows[:, columns]
+    found = ascend(at, start, ROUNDS, CLOSE)[0] if apart else _together(at, start)
+    moved = rows.copy()
+    moved[:, columns] = found
+    moved = cube.snap(moved)
+    reached = with_gradient(moved)[0]
+    better = reached > values
+    return np.where(better[:, None], moved, rows), np.where(better, reached, values)
+
+
+def _together(at: ScoreWithGradient, start: Array) -> Array:
+    """Maximise the sum of the values at all points by L-BFGS."""
+    shape = start.shape
 
     def negative(flat: Array) -> tuple[float, Array]:
-        moved = rows.copy()
-        moved[:, columns] = flat.reshape(shape)
-        value, gradient = with_gradient(moved)
-        return -float(value.sum()), -(gradient * active)[:, columns].reshape(-1)
+        value, gradient = at(flat.reshape(shape))
+        return -float(value.sum()), -gradient.reshape(-1)
 
     flat, _ = descend(
         negative,
-        rows[:, columns].reshape(-1),
+        start.reshape(-1),
         np.zeros(shape).reshape(-1),
         np.ones(shape).reshape(-1),
         STEPS,
         TOLERANCE,
     )
-    moved = rows.copy()
-    moved[:, columns] = flat.reshape(shape)
-    moved = cube.snap(moved)
-    reached = with_gradient(moved)[0]
-    better = reached > values
-    return np.where(better[:, None], moved, rows), np.where(better, reached, values)
+    return flat.reshape(shape)
 
 
 def local_search(cube: Cube, score: Score, rows: Array, values: Array, rng: np.random.Generator) -> tuple[Array, Array]:

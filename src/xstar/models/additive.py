@@ -90,6 +90,8 @@ class Additive:
 
         def to_theta(W: Array) -> Array:
             made = np.empty(2 * count)
+            if at_once:
+                return _all_slopes(W, kept[0], kept[1], made)
             for g in range(count):
                 rho, E = known(g)
                 WE = W * E
@@ -104,13 +106,15 @@ class Additive:
             made = np.zeros_like(A)
             # dk/da = -E (1 + ρ)/3 · 5/ℓ² · (a - b): finite where a = b
             factors = [-(each**2) / 3.0 for each in inverse]
-            every = W * kept[1] * (1.0 + kept[0]) * np.array(factors)[:, None, None] if at_once else None
+            if at_once:
+                every = W * kept[1] * (1.0 + kept[0]) * np.array(factors)[:, None, None]
+                order = [own[0] for own in columns]
+                left, right = A[:, order].T, other[:, order].T
+                made[:, order] = (left * every.sum(axis=2) - np.matmul(every, right[:, :, None])[:, :, 0]).T
+                return made
             for g, own in enumerate(columns):
-                if every is None:
-                    rho, E = known(g)
-                    G = W * E * (1.0 + rho) * factors[g]
-                else:
-                    G = every[g]
+                rho, E = known(g)
+                G = W * E * (1.0 + rho) * factors[g]
                 made[:, own] = A[:, own] * G.sum(axis=1)[:, None] - G @ other[:, own]
             return made
 
@@ -147,4 +151,21 @@ def _values(rho: Array, E: Array, out: Array) -> Array:
     out *= rho
     out += 1.0
     out *= E
+    return out
+
+
+def _all_slopes(W: Array, rho: Array, E: Array, out: Array) -> Array:
+    """Compute what ``to_theta`` returns of all parameters at once: their inner products with W E."""
+    count = len(rho)
+    WE, two = W * E, rho * rho
+    flat = WE.reshape(count, 1, -1)
+
+    def inner(power: Array) -> Array:
+        made: Array = np.matmul(flat, power.reshape(count, -1, 1))[:, 0, 0]
+        return made
+
+    square = inner(two)
+    two *= rho
+    out[:count] = (square + inner(two)) / 3.0
+    out[count:] = flat[:, 0].sum(axis=1) + inner(rho) + square / 3.0
     return out

@@ -115,8 +115,12 @@ class Stationary:
     def names(self) -> tuple[str, ...]:
         return (*(f"length of {label}" for label in self.labels), "scale")
 
+    @cached_property
+    def _groups(self) -> NDArray[np.intp]:
+        return np.asarray(self.groups, dtype=np.intp)
+
     def at(self, theta: Array, A: Array, B: Array | None = None) -> Covariance:
-        groups = np.asarray(self.groups)
+        groups = self._groups
         inverse = np.exp(-theta[:-1])[groups]
         a = A * inverse
         b = a if B is None else B * inverse
@@ -134,8 +138,10 @@ class Stationary:
         def to_theta(W: Array) -> Array:
             G = W * slope()
             per_column = G.sum(axis=1) @ (a * a) + G.sum(axis=0) @ (b * b) - 2.0 * np.einsum("ij,ij->j", a, G @ b)
-            lengths = np.bincount(groups, weights=-2.0 * per_column, minlength=len(self.labels))
-            return np.append(lengths, np.vdot(W, K))
+            made = np.empty(len(self.labels) + 1)
+            made[:-1] = np.bincount(groups, weights=-2.0 * per_column, minlength=len(self.labels))
+            made[-1] = np.vdot(W, K)
+            return made
 
         def to_left(W: Array) -> Array:
             G = W * slope()

@@ -94,12 +94,11 @@ def _all_powers(z: Array) -> Array:
 def _likeliest_power(z: Array) -> float:
     n = len(z)
     slope = float((np.sign(z) * np.log1p(np.abs(z))).sum())  # d log |dt/dz| / dλ, up to a constant
-    best, found = 1.0, -np.inf
     with np.errstate(over="ignore"):
-        for power, variance in zip(POWERS, _all_powers(z).var(axis=1).tolist(), strict=True):
-            if not 0.0 < variance < np.inf:
-                continue
-            value = -0.5 * n * np.log(variance) + (power - 1.0) * slope - 0.5 * ((power - 1.0) / POWER_SPREAD) ** 2
-            if value > found:
-                best, found = float(power), value
-    return best
+        variance = _all_powers(z).var(axis=1)
+    usable = (variance > 0.0) & (variance < np.inf)
+    if not usable.any():
+        return 1.0
+    above = POWERS - 1.0
+    value = -0.5 * n * np.log(np.where(usable, variance, 1.0)) + above * slope - 0.5 * (above / POWER_SPREAD) ** 2
+    return float(POWERS[np.where(usable, value, -np.inf).argmax()])

@@ -114,7 +114,13 @@ class Plain:
 
     def covariance(self, theta: Array, A: Array, B: Array | None = None) -> Covariance:
         made = self.kernel.at(theta[1:-1], A, B)
-        return Covariance(made.K, lambda W: np.concatenate(([0.0], made.to_theta(W), [0.0])), made.to_left)
+
+        def to_theta(W: Array) -> Array:
+            slopes = np.zeros(len(theta))
+            slopes[1:-1] = made.to_theta(W)
+            return slopes
+
+        return Covariance(made.K, to_theta, made.to_left)
 
     def variance(self, theta: Array, A: Array) -> Variance:
         return self.kernel.variance(theta[1:-1], A)

@@ -195,5 +195,7 @@ def _cell(parameter: Float | Int | Ordinal, place: int) -> Rows:
 
 def _reflect(rows: Rows) -> Rows:
     """Fold numbers outside of [0, 1] back in at the border, so that it is reached as often as the inside."""
-    folded = np.abs(rows) % 2.0
+    folded = np.abs(rows)
+    if folded.size and not folded.max() < 2.0:
+        folded %= 2.0
     return np.where(folded > 1.0, 2.0 - folded, folded)

@@ -37,11 +37,11 @@ from xstar.searchers.gp.settings import GPSettings
 from xstar.searchers.gp.structure import Data, structured
 from xstar.searchers.model_based.beliefs import COMPARED, believed, trusted
 from xstar.searchers.model_based.columns import of_cube, of_positions
-from xstar.searchers.model_based.exhaustion import confirmed_noise
+from xstar.searchers.model_based.exhaustion import RESOLUTION, confirmed_noise
 from xstar.searchers.model_based.learner import BAD, PROMISING, UNFINISHED, Known, Learned, Learner
 from xstar.searchers.model_based.observations import feasible_places
 from xstar.searchers.model_based.prior_design import has_priors
-from xstar.searchers.model_based.schedule import last_full_refit, last_refit
+from xstar.searchers.model_based.schedule import last_full_refit, last_lean_refit, last_refit
 from xstar.searchers.model_based.shelved import NotShelved, only_borrowed, thetas
 from xstar.searchers.model_based.sources import Shift, SourceMeans, shifted
 from xstar.searchers.nasbot.kernel import Architectures, network_kernels
@@ -199,14 +199,24 @@ class GPLearner(Learner):
         return bool(np.mean([np.sqrt(posterior.noise) for posterior in self.fitted.posteriors]) > UNEXPLAINED)
 
     @property
+    def climbs_apart(self) -> bool:
+        return self._lean
+
+    @property
+    def _lean(self) -> bool:
+        return self.settings.effort == "lean" and not self.over_budgets and not self.data.networks
+
+    @property
     def safe(self) -> float:
         return self.settings.safe if self.settings.cautious else 0.0
 
-    def log_exhausted(self, known: Known) -> float:
+    def log_exhausted(self, known: Known, value: float) -> float:
         share, data = self.settings.exhausted, self.data
         if not share:
             return -np.inf
         learned = float(np.mean([np.sqrt(model.noise) for model in known.models]))
+        if value >= np.log(share * max(learned, RESOLUTION)):  # the noise is at most what was learned
+            return -np.inf
         latest = slice(-self.limit, None)
         noise = confirmed_noise(learned, data.X[latest], self.fitted.targets(data.loss[latest]))
         return float(np.log(share * noise))
@@ -240,7 +250,7 @@ class GPLearner(Learner):
     def fitted(self) -> Fitted:
         """The model of the loss as of its last refit."""
         history, data = self.history, self.data
-        last = last_refit(data.count)
+        last = last_lean_refit(data.count) if self._lean else last_refit(data.count)
         if self.settings.refit == "full-budget" and self.over_budgets:
             last = last_full_refit(data.count, data.budget == history.levels[-1])
         sources = SourceMeans.of(history, data)
@@ -347,6 +357,8 @@ class GPLearner(Learner):
             detail += ", sources weigh {weight:.2g}"
             numbers["weight"] = float(fit.shift.weights.sum())
         count = FEWER_CANDIDATES if models[0].rows >= LARGE_MODEL else CANDIDATES
+        if self._lean and self.data.cube.numeric.all():
+            count = count * 3 // 4
         return Known(models, candidates=count, detail=detail, numbers=numbers)
 
     # ------------------------------------------------------------ constraint metrics

@@ -16,6 +16,7 @@ DESIGNS = ("sobol", "steps")
 LENGTHS = ("independent", "shared")
 STRUCTURES = ("product", "additive", "evidence")
 EXPLORE_WHEN = ("always", "unexplained")
+EFFORTS = ("thorough", "lean")
 PENDING = ("fantasies", "hallucination", "ignored")
 ACQUISITIONS = ("ei", "ucb", "thompson")
 ACQUIRE_AT = ("full", "reached")
@@ -89,6 +90,11 @@ class GPSettings:
     exhausted: float = 0.0
     """At full budget, a place is exhausted if the expected improvement there is below this share of the standard deviation of
     the noise; then the suggestion is another place. 0: never."""
+    effort: str = "thorough"
+    """What a suggestion may cost, at full budget and without architectures. ``lean``: the best candidates climb to maxima of
+    the acquisition function each by itself instead of together (``acquisition/ascent.py``), hyperparameters are fitted when the
+    observations have grown by a fifth instead of a tenth, and structures are compared when they have grown by a half instead of
+    a quarter."""
     exact: bool = False
     """Losses may be exact: at full budget the variance of the noise has the lower bound ``surrogate.EXACT``."""
     pending: str = "fantasies"
@@ -124,6 +130,7 @@ class GPSettings:
                 "lengths": LENGTHS,
                 "acquisition": ACQUISITIONS,
                 "explore_when": EXPLORE_WHEN,
+                "effort": EFFORTS,
                 "pending": PENDING,
                 "acquire_at": ACQUIRE_AT,
                 "refit": REFITS,

@@ -31,10 +31,10 @@ from xstar.searchers.model_based.schedule import last_refit
 from xstar.searchers.model_based.shelved import shelved
 from xstar.searchers.model_based.sources import SourceMeans
 
-GROWTH = 4
+GROWTH = {"thorough": 4, "lean": 2}
 FEWEST = 8
 MOST = 200
-"""The comparison is made from 8 observations on, when they have grown by a quarter, and on at most 200 of them."""
+"""The comparison is made from 8 observations on, when they have grown by a quarter or by a half, and on at most 200 of them."""
 
 MARGIN = 3.0
 """How much higher the logarithm of the posterior has to be with the own terms: the prior is 20 to 1 for the product. With a
@@ -77,7 +77,7 @@ def structured(
     rich = with_own_terms(plain, inputs)
     if settings.structure == "additive":
         return rich
-    last = last_refit(len(data.y), GROWTH, MOST)
+    last = last_refit(len(data.y), GROWTH[settings.effort], MOST)
     if last < FEWEST:
         return plain
     kept = history.memo.get(Structure, key)

@@ -170,8 +170,11 @@ class Decision:
         """Whether the noise hides what there is to gain at the best place: another observation would tell nothing."""
         if isinstance(found, str):
             return False
-        row = self.learner.data.encoded([found[0]])
-        return bool(replace(plain, constraints=()).score(row)[0] < self.learner.log_exhausted(known))
+        value = found[1]
+        if plain.constraints:
+            row = self.learner.data.encoded([found[0]])
+            value = float(replace(plain, constraints=()).score(row)[0])
+        return value < self.learner.log_exhausted(known, value)
 
     # ------------------------------------------------------------ maximisation of the acquisition function
 
@@ -200,7 +203,8 @@ class Decision:
             values = criterion.score(rows)
         else:
             gradient = criterion.with_gradient if learner.has_gradients else None
-            rows, values = maximise(cube, criterion.score, gradient, promising, self.rng, known.candidates)
+            count, by_itself = known.candidates, learner.climbs_apart
+            rows, values = maximise(cube, criterion.score, gradient, promising, self.rng, count, apart=by_itself)
         return self._first_untried(rows, values, in_order(rows, values), apart)
 
     def _evolved(self, criterion: Criterion, known: Known) -> tuple[Config, float] | str:

@@ -116,6 +116,11 @@ class Learner(ABC):
         return True
 
     @property
+    def climbs_apart(self) -> bool:
+        """Whether each of them climbs by itself (``acquisition/ascent.py``)."""
+        return False
+
+    @property
     def explores(self) -> bool:
         """Whether this suggestion aims for a ``decision.LARGE_IMPROVEMENT``, as every fourth one does."""
         return len(self.history.trials) % 4 == 0
@@ -125,8 +130,11 @@ class Learner(ABC):
         """The probability of a value from which on a suggestion is preferred to others; 0: whatever it is."""
         return 0.0
 
-    def log_exhausted(self, known: Known) -> float:
-        """Return the logarithm of the expected improvement below which a place is exhausted (``exhaustion.py``)."""
+    def log_exhausted(self, known: Known, value: float) -> float:
+        """Return the logarithm of the expected improvement below which a place is exhausted (``exhaustion.py``).
+
+        Where that of the best place, ``value``, is certainly above, any number up to it will do.
+        """
         return -np.inf
 
     @property
