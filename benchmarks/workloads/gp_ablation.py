@@ -6,10 +6,12 @@ with today's.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from benchmarks.harness.cases import true_after
 from benchmarks.harness.records import Found, Record
 from benchmarks.harness.report import Results, mean_and_error, table
 
@@ -43,6 +45,8 @@ THEN = "xstar-gp-always-repeats"
 WHERE_TRIALS_FAIL = ("xstar-gp-always-probable", "xstar-gp-always-bold")
 COUNTS = (25, 50, 100)
 MOST_PARAMETERS = 20
+LARGE = 0.01
+"""A difference that counts as large, as a share of what the better of two searches gained since the first trial."""
 
 
 def sampled(kinds: Mapping[str, str], parameters: Callable[[str], int]) -> dict[str, str]:
@@ -88,9 +92,42 @@ def report(results: Results, kinds: Mapping[str, Mapping[str, str]], ranked: Ran
         cells = [_cell(results, method, which, count, ranked) for which in kinds for count in COUNTS]
         rows.append((text, *cells, _time(results, method)))
     yield from ("", *table(["with this change", *heads, "its time over theirs"], rows))
+    yield from ("", "### Large differences", "")
+    yield from _large_differences(results, kinds)
     for which, known in kinds.items():
         yield from ("", f"### Each class of the {which} set after {max(COUNTS)} evaluations", "")
         yield from _classes(results, which, known, ranked)
+
+
+def _large_differences(results: Results, kinds: Iterable[str]) -> Iterator[str]:
+    yield f"The same, of searches that differ by more than {LARGE:.0%} of what the better one gained since the first trial:"
+    yield "elsewhere lower or higher is a matter of the last digits."
+    heads = [f"{which} {count}" for which in kinds for count in COUNTS]
+    rows = [
+        (text, *(_large(results, method, which, count) for which in kinds for count in COUNTS))
+        for method, text in _changes(results)
+    ]
+    yield from ("", *table(["with this change", *heads], rows))
+
+
+def _large(results: Results, method: str, which: str, count: int) -> str:
+    found = [share(mine.found, other.found, count) for mine, other in _pairs(results, method, which)]
+    if not found:
+        return "–"
+    return f"{sum(each > LARGE for each in found)}–{sum(each < -LARGE for each in found)}"
+
+
+def share(mine: Found, other: Found, count: int) -> float:
+    """How much higher the other search is, as a share of what the better one gained since the worse of their first trials.
+
+    >>> share({"incumbents": [(1, 5.0), (4, 1.0)]}, {"incumbents": [(1, 5.0), (9, 2.0)]}, 25)
+    0.25
+    """
+    a, b = (true_after(each["incumbents"], count) for each in (mine, other))
+    if not (math.isfinite(a) and math.isfinite(b)):
+        return math.inf if a < b else -math.inf if b < a else 0.0
+    gained = max(each["incumbents"][0][1] for each in (mine, other)) - min(a, b)
+    return (b - a) / gained if gained > 0.0 else 0.0
 
 
 def _changes(results: Results) -> list[tuple[str, str]]:

@@ -137,6 +137,18 @@ def test_an_ablation_counts_where_todays_defaults_are_lower() -> None:
     assert "| no exploring (`explore_every=0`) | 1–1 |" in text.split("### Each class of the development")[1]
 
 
+def test_large_differences_are_counted_apart() -> None:
+    ends = {("levy6", 0): (1.0, 1.001), ("levy6", 1): (1.0, 2.0), ("branin", 0): (3.0, 2.0), ("branin", 1): (1.0, 5.0)}
+    records = {}
+    for (problem, seed), pair in ends.items():
+        for method, loss in zip((gp_ablation.OURS, "xstar-gp-product"), pair, strict=True):
+            task = Task.of(seed, problem, method, evaluations=100, set="development")
+            records[task] = Record(task, {"incumbents": [(1, 5.0), (20, loss)], "processor": 1.0}, {})
+    text = "\n".join(generality.ablation_report(Results(list(records), records), ablation_options()))
+    large = text.split("### Large differences")[1].split("###")[0]
+    assert f"| {gp_ablation.CHANGES['xstar-gp-product']} | 2–1 | 2–1 | 2–1 | – |" in large
+
+
 def test_changes_of_before_are_compared_with_the_defaults_of_before() -> None:
     records = {}
     for method, loss in (("xstar-gp", 1.0), (gp_ablation.ALWAYS, 3.0), ("xstar-gp-always-repeats", 2.0)):
