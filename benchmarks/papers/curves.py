@@ -73,10 +73,15 @@ def layers() -> str:
         quartiles = [statistics.quantiles(moment[name]["error"], n=4, method="inclusive") for moment in curve]
         low, middle, high = ([each[place] for each in quartiles] for place in range(3))
         series.append(Series(name, moments, middle, low=low, high=high))
+    return over_iterations(series, "MNIST, layers switched by 31 bits", f"median and quartiles of {counted(seeds)}")
+
+
+def over_iterations(series: Sequence[Series], title: str, told: str) -> str:
+    """Test errors while networks are trained on MNIST."""
     return line_chart(
         series,
-        title="MNIST, layers switched by 31 bits: test error in %",
-        subtitle=f"median and quartiles of {counted(seeds)}; the rate of the weights falls at 1/2 and 3/4 of the iterations",
+        title=f"{title}: test error in %",
+        subtitle=f"{told}; the rate of the weights falls at 1/2 and 3/4 of the iterations",
         x_label="iterations",
         log_x=True,
     )

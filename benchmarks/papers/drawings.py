@@ -147,13 +147,7 @@ def units() -> str:
         Series(name, moments, [statistics.median(moment[name]["error"]) for moment in curve])
         for name in MNIST["activations"]
     ]
-    return line_chart(
-        series,
-        title="MNIST, tanh or ReLU for each unit: test error in %",
-        subtitle=f"{counted(seeds)}; the rate of the weights falls at 1/2 and 3/4 of the iterations",
-        x_label="iterations",
-        log_x=True,
-    )
+    return curves.over_iterations(series, "MNIST, tanh or ReLU for each unit", counted(seeds))
 
 
 def arrivals() -> str:

@@ -212,16 +212,22 @@ def test_fantasies_are_left_out_only_where_many_run() -> None:
     assert asked["spread"][5] != asked["fantasies"][5]
 
 
-def test_where_many_run_paused_trials_still_have_fantasies(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 20 workers, the paused trials of a ladder: nobody keeps a distance from those."""
-    fantasised = []
+@pytest.fixture
+def fantasised(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many trials each decision of the test gives fantasies."""
+    counts = []
     real = Head.fantasised
 
     def noted(self: Head, rows: np.ndarray, *rest: Any) -> Head:
-        fantasised.append(len(rows))
+        counts.append(len(rows))
         return real(self, rows, *rest)
 
     monkeypatch.setattr(Head, "fantasised", noted)
+    return counts
+
+
+def test_where_many_run_paused_trials_still_have_fantasies(fantasised: list[int]) -> None:
+    """Of 20 workers, the paused trials of a ladder: nobody keeps a distance from those."""
     curves = problems.get("curves-mlp", max_budget=9)
     searcher = Sized(DNGO(networks=1, unfinished=6), Sizes(no_fantasies_from=10))
     study = simulate(curves, searcher=searcher, scheduler=ASHA(9), workers=20, trials=45, seed=3)
@@ -229,16 +235,8 @@ def test_where_many_run_paused_trials_still_have_fantasies(monkeypatch: pytest.M
     assert max(fantasised) == 6  # of those that are paused; running trials keep their distance only
 
 
-def test_paused_trials_have_no_fantasies_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paused_trials_have_no_fantasies_by_default(fantasised: list[int]) -> None:
     """With one worker nothing runs while it is asked: DNGO conditions on nothing that was not observed."""
-    fantasised = []
-    real = Head.fantasised
-
-    def noted(self: Head, rows: np.ndarray, *rest: Any) -> Head:
-        fantasised.append(len(rows))
-        return real(self, rows, *rest)
-
-    monkeypatch.setattr(Head, "fantasised", noted)
     curves = problems.get("curves-mlp", max_budget=9)
     for unfinished, most in ((3, 3), (DNGO().unfinished, 0)):
         fantasised.clear()

@@ -71,7 +71,8 @@ def _directly(
     numbers = np.zeros(2 * m * k + 5 * k + 11 * m * m + 8 * m)
     places, task, line = np.zeros(3 * k, np.int32), np.zeros(2, np.int32), np.zeros(2, np.int32)
     kept = np.zeros(4, np.int32), np.zeros(44, np.int32), np.zeros(29)
-    for _ in range((SEARCHED + 1) * (steps + 2)):
+    # A step takes at most two searches along a line: one that fails starts again without the memory, and another ends it all.
+    for _ in range(2 * (SEARCHED + 1) * (steps + 2)):
         step(m, x, low, high, kinds, f, g, factor, STEEPEST, numbers, places, task, *kept, SEARCHED, line)
         if task[0] == EVALUATE:
             f, slope = function(x.copy())

@@ -92,9 +92,9 @@ class GPSettings:
     the noise; then the suggestion is another place. 0: never."""
     effort: str = "thorough"
     """What a suggestion may cost, at full budget and without architectures. ``lean``: the best candidates climb to maxima of
-    the acquisition function each by itself instead of together (``acquisition/ascent.py``), hyperparameters are fitted when the
-    observations have grown by a fifth instead of a tenth, and structures are compared when they have grown by a half instead of
-    a quarter."""
+    the acquisition function each by itself instead of together (``acquisition/ascent.py``), a quarter fewer of them are scored
+    where all parameters are numbers, hyperparameters are fitted when the observations have grown by a fifth instead of a tenth,
+    and structures are compared when they have grown by a half instead of a quarter."""
     exact: bool = False
     """Losses may be exact: at full budget the variance of the noise has the lower bound ``surrogate.EXACT``."""
     pending: str = "fantasies"
