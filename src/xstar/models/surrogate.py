@@ -23,7 +23,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from xstar.models.additive import Additive
-from xstar.models.kernels import Array, Columns, Covariance, Kernel, Product, Stationary, Sum, Variance, Warped, beside
+from xstar.models.kernels import Array, Columns, Covariance, Kernel, Product, Stationary, Sum, Variance, beside
+from xstar.models.warped import Warped
 
 
 @dataclass(frozen=True, slots=True)
