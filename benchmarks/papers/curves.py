@@ -13,7 +13,9 @@ from benchmarks.cotrain import counted
 from benchmarks.harness.records import best_after
 from benchmarks.harness.simulated import regret_curve
 from benchmarks.mobster import FIGURE3, FIGURE5
-from benchmarks.papers import dngo, igo, mobster, nasbot
+from benchmarks.papers import dngo, igo
+from benchmarks.papers import mobster_records as mobster
+from benchmarks.papers import nasbot_records as nasbot
 from benchmarks.papers.sources import OnRecord
 from xstar.plots.svg import Series, line_chart
 
