@@ -15,7 +15,7 @@ from benchmarks.cotrain import counted
 from benchmarks.harness.records import FOLDER, best_after
 from benchmarks.multifidelity import METHODS as SCHEDULES
 from benchmarks.nasbot_uci import PAPER as UCI_PAPER
-from benchmarks.papers import curves, findings, findings_mobster, findings_nasbot
+from benchmarks.papers import curves, findings_dngo, findings_igo, findings_mobster, findings_nasbot
 from benchmarks.papers import nasbot_records as nasbot
 from benchmarks.papers.igo import longest
 from benchmarks.papers.mobster_records import SCHEDULERS
@@ -49,8 +49,8 @@ def all_of_them() -> dict[str, str]:
         findings_nasbot.EIGENVALUES: spectra,
         findings_nasbot.ARRIVALS: arrivals,
         findings_mobster.RANKS: ranks,
-        findings.COVERAGE: coverage,
-        findings.UNITS: units,
+        findings_dngo.COVERAGE: coverage,
+        findings_igo.UNITS: units,
     }
     made |= {name: partial(lowest_so_far, problem) for problem, name in findings_nasbot.LOWEST.items()}
     return {name: draw() for name, draw in (made | curves.all_of_them()).items()}
@@ -110,12 +110,12 @@ def spectra() -> str:
 
 
 def coverage() -> str:
-    sizes = findings.sizes("hartmann6")
+    sizes = findings_dngo.sizes("hartmann6")
 
     def over(model: str) -> Sequence[float]:
-        return [findings.covered("hartmann6", n, model) for n in sizes]
+        return [findings_dngo.covered("hartmann6", n, model) for n in sizes]
 
-    series = [Series(name, sizes, over(model)) for model, name in findings.MODELS.items()]
+    series = [Series(name, sizes, over(model)) for model, name in findings_dngo.MODELS.items()]
     return line_chart(
         series,
         title="How often 95 % intervals hold the truth",
