@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Iterator
 
@@ -33,7 +34,7 @@ from benchmarks.papers.nasbot_records import (
     WINNERS,
     WINNERS_40,
 )
-from benchmarks.papers.sources import Begun, OnRecord, cell
+from benchmarks.papers.sources import Begun, OnRecord, cell, drawn
 from benchmarks.workloads.architecture_search import CELLS as CELL_PROBLEM
 from benchmarks.workloads.kept_search import reported
 
@@ -104,6 +105,14 @@ def begun_uci_rows(problem: str) -> Iterator[Row]:
             shown = ", ".join(f"{other} {error:.3g}" for other, error in others.items())
             text = f"{problem}: {name} {found[method]:.3g}; {shown}"
             yield claim("NASBOT has the lowest test error", text, found[method] < min(others.values()))
+
+
+def distance_rows() -> Iterator[Row]:
+    """From the picture, which has the rank correlation in its second line: the distances take half a minute."""
+    if found := re.search(r"([\d,]+ pairs of .*?), rank correlation (-?[\d.]+)", drawn(FIGURE6)):
+        value = float(found[2])
+        text = f"rank correlation of distance and difference {value:.2f} over {found[1]}"
+        yield claim("the farther apart two networks, the more their errors differ", text, value > 0.0)
 
 
 def large_uci_rows() -> Iterator[Row]:
@@ -211,6 +220,7 @@ PAPER = Paper(
             "Random CNNs on a plane by OTMANN, and differences of errors over distances: they grow together.",
             "All networks that the searches on CIFAR-10 trained. The plane comes from classical scaling instead of t-SNE.",
             (NETWORKS,),
+            distance_rows,
             pictures=(
                 (
                     FIGURE4,
