@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from benchmarks.papers.findings_cifar import networks
 from benchmarks.papers.findings_dngo import intervals, short_trainings
 from benchmarks.papers.findings_igo import units
 from benchmarks.papers.findings_mobster import electricity, stopping
 from benchmarks.papers.findings_nasbot import carries, kernels, naval
 
-SECTIONS = (kernels, carries, naval, intervals, short_trainings, electricity, stopping, units)
+SECTIONS = (kernels, carries, networks, naval, intervals, short_trainings, electricity, stopping, units)
 HEAD = """# Findings
 
 Where the evidence differs from the four papers behind xstar: what a paper says, what was measured here, and how to measure it
