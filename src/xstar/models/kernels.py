@@ -147,25 +147,37 @@ class Stationary:
             return self.beside(theta, B)(A)
         inverse, scale = self._units(theta)
         a = A * inverse
-        return self._between(inverse, scale, a, a, np.einsum("ij,ij->i", a, a))
+        aa, inner = np.einsum("ij,ij->i", a, a), a @ a.T
+        inner *= -2.0
+        return self._with_gradients(2.0 * inverse, scale, a, a, inner, aa, aa)
 
     def beside(self, theta: Array, B: Array) -> Callable[[Array], Covariance]:
         inverse, scale = self._units(theta)
         b = B * inverse
         bb = np.einsum("ij,ij->i", b, b)
-        return lambda A: self._between(inverse, scale, A * inverse, b, bb)
+        # Twice is exact: -2 a·b and a·(-2b) are the same bits.
+        twice, minus_two_b = 2.0 * inverse, (-2.0 * b).T
+
+        def between(A: Array) -> Covariance:
+            a = A * inverse
+            return self._with_gradients(twice, scale, a, b, a @ minus_two_b, np.einsum("ij,ij->i", a, a), bb)
+
+        return between
 
     def _units(self, theta: Array) -> tuple[Array, float]:
         """Return 1/ℓ of each column, and s²."""
         inverse = np.exp(-theta[:-1])
         return inverse if self._one_each else inverse[self._groups], float(np.exp(theta[-1]))
 
-    def _between(self, inverse: Array, scale: float, a: Array, b: Array, bb: Array) -> Covariance:
-        """Return the covariance of inputs that are divided by the length scales; ``bb``: the squares of ``b``, summed."""
+    def _with_gradients(
+        self, twice: Array, scale: float, a: Array, b: Array, S: Array, aa: Array, bb: Array
+    ) -> Covariance:
+        """Return the covariance of inputs that are divided by the length scales.
+
+        ``twice``: 2/ℓ of each column; ``S``: -2 a·b, whose memory is used; ``aa``, ``bb``: their squares, summed.
+        """
         same = a is b
-        S = a @ b.T
-        S *= -2.0
-        S += (bb if same else np.einsum("ij,ij->i", a, a))[:, None]
+        S += aa[:, None]
         S += bb
         np.maximum(S, 0.0, out=S)
         if same:
@@ -189,7 +201,7 @@ class Stationary:
         def to_left(W: Array) -> Array:
             G = slope()
             G *= W
-            given: Array = 2.0 * inverse * (a * np.add.reduce(G, 1)[:, None] - G @ b)
+            given: Array = twice * (a * np.add.reduce(G, 1)[:, None] - G @ b)
             return given
 
         return Covariance(K, to_theta, to_left)
