@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xstar as xs
@@ -15,7 +14,7 @@ from xstar.inspect.audit import audit
 from xstar.journal import History
 from xstar.schedulers import ASHA, StoppingASHA
 from xstar.schedulers.asha import Asynchronous
-from xstar.schedulers.copies import AHEAD, LEAST, SURE, Copies
+from xstar.schedulers.copies import AHEAD, LEAST, SURE
 from xstar.trial import New, Promote, State, Trial, Verdict
 
 SPACE = xs.Space(x=xs.Float(0, 1))
