@@ -20,8 +20,8 @@ half of the time; with the rules of the paper, 47.
 A fourth is about copies, trials with the very curve of another (``copies.py`` says when they count as such): of n records, the
 best ⌊n/η⌋ *curves* go on, each once. So copies take neither full trainings nor the places of others, and where a model suggests
 little else its workers train what there is. On Klein's 265 curves, where every configuration has the curve of the nearest, one
-that is the best after an epoch and the 71st after 40 took 22 of the 79 trials of a search of MOBSTER, and all but one of its full
-trainings; of 2,048 networks a search of 1,443 trials tried 59. Where no two curves are equal nothing changes.
+that is the best after an epoch and the 71st after 40 took 22 of the 79 trials of a search of MOBSTER, and all but one of its
+full trainings; of 2,048 networks a search of 1,443 trials tried 59. Where no two curves are equal nothing changes.
 
 Where a ladder is given one by one its last step may be short, 27 → 52. Dropping two thirds of the trials there would save
 little; ⌊n · r_(K−1)/r_K⌋ go on instead.

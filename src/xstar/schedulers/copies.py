@@ -7,8 +7,9 @@ equal up to a budget r and both went on, their next ``AHEAD`` reports have shown
 
     a_r   how often they were equal again          s_r   how often they parted
 
-Equal trials at a rung count as copies once a_r ≥ ``SURE`` · s_r + ``LEAST`` at some budget r up to there, for those that are equal
-for longer are all the more likely to stay so. A curve that has never moved since its first report, at chance, is nobody's copy.
+Equal trials at a rung count as copies once a_r ≥ ``SURE`` · s_r + ``LEAST`` at some budget r up to there, for those that are
+equal for longer are all the more likely to stay so. A curve that has never moved since its first report, at chance, is nobody's
+copy.
 
 The curves are a tree in which a report is a step and equal trials are at the same node. A report costs one look-up, and at a
 rung O(log n); nothing is gone through again.
@@ -28,7 +29,7 @@ from xstar.trial import State, Trial, Verdict
 SURE = 9
 """Nine times in ten. Of losses with many digits next to none are equal by chance, of coarse ones two or three in ten again."""
 LEAST = AHEAD = 3
-"""One pair of trials will do, if it was equal three times more; by chance even coarse losses are that in one case of a hundred."""
+"""One pair of trials will do, if it was equal three times more: of coarse losses, in one case of a hundred by chance."""
 
 
 class Curve:
