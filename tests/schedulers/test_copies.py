@@ -16,10 +16,9 @@ import xstar as xs
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.journal import History
-from xstar.schedulers import ASHA, SCHEDULERS, StoppingASHA
-from xstar.schedulers.asha import Asynchronous
+from xstar.schedulers import ASHA, SCHEDULERS
 from xstar.schedulers.copies import AHEAD, LEAST, SURE, Copies
-from xstar.trial import New, Promote, State, Trial, Verdict
+from xstar.trial import New, Promote, State, Trial
 
 SPACE = xs.Space(x=xs.Float(0, 1))
 EPOCHS = 9
@@ -97,28 +96,6 @@ def plain_next(scheduler: ASHA, history: History) -> New | Promote:
     return New(scheduler.rungs[bracket], bracket)
 
 
-def plain_verdict(scheduler: StoppingASHA, history: History, trial: Trial, budget: int, loss: float) -> Verdict:
-    if not scheduler.at_rung(trial, budget):
-        return Verdict.CONTINUE
-    groups = classes(history, budget, trial.bracket)
-    count = 1 + sum(map(len, groups.values()))
-    if count < scheduler.eta:
-        return Verdict.CONTINUE
-    losses: Any = (*curve(history, trial, budget), (budget, loss))
-    if not told(history, budget):
-        groups = {t.number: [t] for group in groups.values() for t in group}
-    alike = groups.get(losses, []) if may_repeat(losses) else []
-    beyond = {n for n, at, _ in history.observed if at > budget}
-    if alike and (
-        alike[0].state is not State.STOPPED or beyond & {t.number for t in alike} or alike[0].budget > budget
-    ):
-        return Verdict.STOP
-    mine = at_rung(history, alike[0], budget) if alike else (loss, trial.number)
-    ranked = sorted({mine, *(at_rung(history, group[0], budget) for group in groups.values())})
-    kept = scheduler.kept(count, scheduler.rungs.index(budget), trial.bracket)
-    return Verdict.CONTINUE if mine in ranked[:kept] else Verdict.STOP
-
-
 # ---------------------------------------------------------------- compared
 
 tables = st.lists(
@@ -147,31 +124,10 @@ def test_promotion_is_the_plain_rule(table: list[list[float]], rules: dict[str, 
         running = [each for each in running if each.state is State.RUNNING]
 
 
-@settings(max_examples=60)
-@given(tables, schedulers, st.randoms(use_true_random=False))
-def test_stopping_is_the_plain_rule(table: list[list[float]], rules: dict[str, Any], draw: Any) -> None:
-    scheduler = StoppingASHA(EPOCHS, **rules)
-    study = xs.Study(SPACE, scheduler=scheduler, method="random", seed=1)
-    running: list[Trial] = []
-    rows: dict[int, list[float]] = {}
-    for _ in range(120):
-        if len(running) < 3:
-            trial = study.ask()
-            assert trial is not None
-            running.append(trial)
-            rows[trial.number] = draw.choice(table)
-        trial = draw.choice(running)
-        loss, budget = rows[trial.number][trial.budget], trial.budget + 1
-        expected = plain_verdict(scheduler, study.history, trial, budget, loss)
-        verdict = study.report(trial, loss)
-        assert verdict is expected or budget == EPOCHS
-        running = [each for each in running if each.state is State.RUNNING]
-
-
 # ---------------------------------------------------------------- what it is for
 
 
-def searched(scheduler: Asynchronous, table: list[list[float]], asked: int) -> xs.Study:
+def searched(scheduler: ASHA, table: list[list[float]], asked: int) -> xs.Study:
     """A study in which trial n has row n of the table, modulo its length."""
     study = xs.Study(SPACE, scheduler=scheduler, method="random", seed=1)
     for _ in range(asked):
@@ -194,9 +150,8 @@ CROWD = [falling(0.5, 0.6)] * 8 + [falling(0.4, 0.7), falling(0.3, 0.8), falling
 """Most trials are copies of one that is the best at first."""
 
 
-@pytest.mark.parametrize("kind", [ASHA, StoppingASHA])
-def test_copies_leave_the_places_of_a_rung_to_others(kind: Any) -> None:
-    distinct, each = (searched(kind(EPOCHS, min_budget=1, repeats=rule), CROWD, 60) for rule in ("distinct", "each"))
+def test_copies_leave_the_places_of_a_rung_to_others() -> None:
+    distinct, each = (searched(ASHA(EPOCHS, min_budget=1, repeats=rule), CROWD, 60) for rule in ("distinct", "each"))
     assert set(full(distinct)) == {row[-1] for row in CROWD}
     assert set(full(each)) == {CROWD[0][-1]}
     assert full(distinct).count(CROWD[0][-1]) <= 2  # the second had to be seen
@@ -209,10 +164,9 @@ def test_copies_alone_are_trained_to_the_end_once() -> None:
     assert 1 <= len(full(study)) <= 2
 
 
-@pytest.mark.parametrize("kind", [ASHA, StoppingASHA])
 @pytest.mark.parametrize("values", [10, 30, 100])
 @pytest.mark.parametrize("seed", range(4))
-def test_coarse_losses_make_no_copies(kind: Any, values: int, seed: int) -> None:
+def test_coarse_losses_make_no_copies(values: int, seed: int) -> None:
     """Errors on a small validation set: many are equal by chance, and no decision changes."""
     draw = np.random.default_rng([values, seed])
     ends, rates = draw.uniform(0.05, 0.6, 150), draw.uniform(0.3, 1.5, 150)
@@ -220,13 +174,12 @@ def test_coarse_losses_make_no_copies(kind: Any, values: int, seed: int) -> None
     table = (draw.binomial(values, np.clip(means, 0, 1)) / values).tolist()
     for lowest in (1, 3):
         distinct, each = (
-            searched(kind(EPOCHS, min_budget=lowest, repeats=rule), table, 150) for rule in ("distinct", "each")
+            searched(ASHA(EPOCHS, min_budget=lowest, repeats=rule), table, 150) for rule in ("distinct", "each")
         )
         assert len({trial.known_loss for trial in distinct.history.trials}) < len(distinct.history.trials) / 2
         assert [trial.budget for trial in distinct.history.trials] == [trial.budget for trial in each.history.trials]
 
 
-@pytest.mark.parametrize("kind", [ASHA, StoppingASHA])
 @pytest.mark.parametrize(
     "table",
     [
@@ -235,8 +188,8 @@ def test_coarse_losses_make_no_copies(kind: Any, values: int, seed: int) -> None
         pytest.param([falling(0.1 + 0.01 * n, 1.0 - 0.003 * n) for n in range(80)], id="all different"),
     ],
 )
-def test_without_copies_nothing_changes(kind: Any, table: list[list[float]]) -> None:
-    distinct, each = (searched(kind(EPOCHS, min_budget=1, repeats=rule), table, 60) for rule in ("distinct", "each"))
+def test_without_copies_nothing_changes(table: list[list[float]]) -> None:
+    distinct, each = (searched(ASHA(EPOCHS, min_budget=1, repeats=rule), table, 60) for rule in ("distinct", "each"))
     assert [trial.budget for trial in distinct.history.trials] == [trial.budget for trial in each.history.trials]
 
 
@@ -258,12 +211,10 @@ def test_what_is_told_does_not_depend_on_when_one_looks() -> None:
         (ASHA(9, repeats="once"), "once"),
         (ASHA(9, repeats="each"), "each"),
         (ASHA(9), "distinct"),
-        (StoppingASHA(9, repeats="each"), "each"),
-        (StoppingASHA(9), "distinct"),
     ],
     ids=repr,
 )
-def test_a_stored_study_keeps_its_rule(tmp_path: Path, stored: Asynchronous, kept: str) -> None:
+def test_a_stored_study_keeps_its_rule(tmp_path: Path, stored: ASHA, kept: str) -> None:
     with xs.Study(SPACE, name="s", storage=tmp_path / "s.db", scheduler=stored, method="random"):
         pass
     with xs.Study(name="s", storage=tmp_path / "s.db") as study:
@@ -273,29 +224,25 @@ def test_a_stored_study_keeps_its_rule(tmp_path: Path, stored: Asynchronous, kep
 
 @pytest.mark.parametrize(
     ("stored", "missing"),
-    [(ASHA(9, repeats="once"), ()), (ASHA(9), ("repeats",)), (StoppingASHA(9), ("repeats",))],
+    [(ASHA(9, repeats="once"), ()), (ASHA(9), ("repeats",))],
     ids=repr,
 )
-def test_asking_for_the_method_of_today_is_not_asking_for_another(
-    stored: Asynchronous, missing: tuple[str, ...]
-) -> None:
+def test_asking_for_the_method_of_today_is_not_asking_for_another(stored: ASHA, missing: tuple[str, ...]) -> None:
     data = {name: value for name, value in SCHEDULERS.dump(stored).items() if name not in missing}
     first, *others = (SCHEDULERS.load(each) for each in SCHEDULERS.read(data))
     assert first == replace(stored, repeats="each" if missing else "once")
     assert replace(stored, repeats="distinct") in others
 
 
-@pytest.mark.parametrize("kind", [ASHA, StoppingASHA])
-def test_a_ladder_of_an_earlier_release_is_read_with_its_rule(kind: Any) -> None:
-    data = SCHEDULERS.dump(kind(52, min_budget=1, ladder="bottom", last_rung="ratio"))
+def test_a_ladder_of_an_earlier_release_is_read_with_its_rule() -> None:
+    data = SCHEDULERS.dump(ASHA(52, min_budget=1, ladder="bottom", last_rung="ratio"))
     for name in ("ladder", "repeats"):
         del data[name]
     first, *_, today = (SCHEDULERS.load(each) for each in SCHEDULERS.read(data))
-    assert first == kind(52, min_budget=1, ladder="bottom", last_rung="ratio", repeats="each")
-    assert today == kind(52)
+    assert first == ASHA(52, min_budget=1, ladder="bottom", last_rung="ratio", repeats="each")
+    assert today == ASHA(52)
 
 
 def test_an_unknown_rule_is_refused() -> None:
-    for make in (lambda: ASHA(9, repeats="twice"), lambda: StoppingASHA(9, repeats="once")):
-        with pytest.raises(InvalidArgument, match="repeats"):
-            make()
+    with pytest.raises(InvalidArgument, match="repeats"):
+        ASHA(9, repeats="twice")
