@@ -80,6 +80,8 @@ def at_rung(history: History, trial: Trial, budget: int) -> tuple[float, int]:
 
 
 def plain_next(scheduler: ASHA, history: History) -> New | Promote:
+    aims = {trial.target for trial in history.trials if trial.state is State.RUNNING}
+    soon = EPOCHS not in aims and not any(trial.state is State.COMPLETE for trial in history.trials)
     for place in reversed(range(len(scheduler.rungs) - 1)):
         budget = scheduler.rungs[place]
         for bracket in range(min(len(scheduler.sizes), place + 1)):
@@ -88,7 +90,7 @@ def plain_next(scheduler: ASHA, history: History) -> New | Promote:
                 groups = {t.number: [t] for group in groups.values() for t in group}
             ranked = sorted(groups.values(), key=lambda group: at_rung(history, group[0], budget))
             records = sum(map(len, ranked))
-            for group in ranked[: scheduler.kept(records, place, bracket)]:
+            for group in ranked[: max(scheduler.kept(records, place, bracket), soon and place > bracket)]:
                 first, known = group[0], {n for n, at, _ in history.observed if at > budget}
                 if first.state is State.PAUSED and first.budget == budget and not known & {t.number for t in group}:
                     return Promote(first.number, scheduler.rungs[place + 1])
@@ -101,7 +103,7 @@ def plain_next(scheduler: ASHA, history: History) -> New | Promote:
 tables = st.lists(
     st.lists(st.sampled_from([0.1, 0.2, 0.3, 0.4]), min_size=EPOCHS, max_size=EPOCHS), min_size=1, max_size=6
 )
-schedulers = st.sampled_from([{"min_budget": 1}, {"min_budget": 3}, {"min_budget": 1, "brackets": None}])
+schedulers = st.sampled_from([{"min_budget": 3}, {"levels": (1, 2, 4, 9)}, {"min_budget": 1, "brackets": None}])
 
 
 @settings(max_examples=60)

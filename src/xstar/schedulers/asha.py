@@ -15,7 +15,8 @@ from the top, so that its short step, if there is one, is the lowest (``ladder.p
 trial of the last rung but one always goes on, however few there are: ⌊n/η⌋ would wait for three there, hence for 27 trials
 at the bottom of four rungs, and a short search would end with nothing trained to the end. On the 20 development tasks of
 ``benchmarks/budgets.py`` (ten seeds, four workers, four trainings each) 7 of 200 searches of ASHA had no complete trial by
-half of the time; with the rules of the paper, 47.
+half of the time; with the rules of the paper, 47. Some trials take several times as long as others, though, so by promotion
+the first goes up at once: as long as no trial is complete or on its way there, the best of every rung above the lowest goes on.
 
 A fourth is for promotion and about copies, trials with the very curve of another (``copies.py`` says when they count as such):
 of n records, the best ⌊n/η⌋ *curves* go on, each once. So copies take neither full trainings nor the places of others, and
@@ -43,10 +44,10 @@ from xstar.schedulers.base import SCHEDULERS
 from xstar.schedulers.copies import Copies
 from xstar.schedulers.ladder import OnLadder, geometric_rungs, rungs_from_top
 from xstar.schedulers.repetition import Repetition
-from xstar.trial import New, Promote, Report, Trial, Verdict
+from xstar.trial import New, Promote, Report, State, Trial, Verdict
 
 LADDERS = ("top", "bottom")
-LAST_RUNGS = ("best", "ratio", "eta")
+LAST_RUNGS = ("soon", "best", "ratio", "eta")
 REPEATS = ("distinct", "once", "each")
 
 
@@ -62,8 +63,11 @@ class Asynchronous(OnLadder):
     """Where ``min_budget`` and ``eta`` are counted from: r_max/η, r_max/η², … down to r_min, or r_min·η, r_min·η², … up."""
 
     def __post_init__(self) -> None:
-        check_names(self, {"last_rung": LAST_RUNGS, "ladder": LADDERS})
+        check_names(self, {"last_rung": self._last_rungs(), "ladder": LADDERS})
         super().__post_init__()
+
+    def _last_rungs(self) -> tuple[str, ...]:
+        return LAST_RUNGS[1:]
 
     def _geometric(self, lowest: int) -> tuple[int, ...]:
         build = rungs_from_top if self.ladder == "top" else geometric_rungs
@@ -75,7 +79,7 @@ class Asynchronous(OnLadder):
         if place == len(self.rungs) - 2 and self.last_rung != "eta":
             kept = max(kept, count * self.rungs[place] // self.rungs[place + 1])
             # Where a bracket begins nothing has been compared yet, and the first trial is not the best of any.
-            if self.last_rung == "best" and place > bracket:
+            if self.last_rung in ("soon", "best") and place > bracket:
                 kept = max(kept, min(count, 1))
         return kept
 
@@ -95,6 +99,15 @@ def _of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _promoting_of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Before ``soon`` there was ``best``."""
+    readings = _about_copies(data)
+    return [
+        *readings,
+        *({**reading, "last_rung": "soon"} for reading in readings if reading.get("last_rung") == "best"),
+    ]
+
+
+def _about_copies(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Before there was a choice, each of several equal trials went on, then one of them."""
     if "repeats" in data:
         readings = _of_earlier_releases(data)
@@ -110,6 +123,9 @@ def _promoting_of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str,
 class ASHA(Asynchronous):
     """The promotion variant: pause at every rung, promote the best of each."""
 
+    last_rung: str = "soon"
+    """As above, or ``soon``: as ``best``; and while no trial has the full budget or is on its way there, the best of every rung
+    above the one where it began goes on."""
     repeats: str = "distinct"
     """Of trials that are copies of each other, ``distinct``: one goes on, and together they take one place; ``each``: each goes
     on that is among the best. ``once``, the rule in between: one with equal losses goes on, and each takes a place."""
@@ -118,7 +134,11 @@ class ASHA(Asynchronous):
         check_names(self, {"repeats": REPEATS})
         super().__post_init__()
 
+    def _last_rungs(self) -> tuple[str, ...]:
+        return LAST_RUNGS
+
     def next(self, history: History) -> New | Promote:
+        soon = self.last_rung == "soon" and not self._one_is_near(history)
         copies = history.memo.fold(Copies, history) if self.repeats == "distinct" else None
         once = self.repeats == "once" and history.memo.fold(Repetition, history).seen
         # From the top rung down: what is nearest to a result goes first.
@@ -127,6 +147,8 @@ class ASHA(Asynchronous):
             for bracket in range(min(len(self.sizes), place + 1)):
                 rung = history.rung(budget, bracket)
                 places = self.kept(len(rung.records), place, bracket)
+                if soon and place > bracket:
+                    places = max(places, min(len(rung.records), 1))
                 if not places:
                     continue
                 if copies is not None and copies.told_at(budget):
@@ -137,6 +159,11 @@ class ASHA(Asynchronous):
                     return Promote(number, self.rungs[place + 1])
         bracket = self.bracket_of(history.seed, len(history.trials))
         return New(self.rungs[bracket], bracket)
+
+    def _one_is_near(self, history: History) -> bool:
+        """Whether a trial is complete, or will be with its present run."""
+        live = (*history.running.values(), *history.waiting.values())
+        return history.count(State.COMPLETE) > 0 or any(trial.target == self.max_budget for trial in live)
 
     def judge(self, history: History, report: Report) -> Verdict:
         trial = history.trials[report.trial]
@@ -186,7 +213,7 @@ class StoppingASHA(Asynchronous):
         return ()  # nothing ever pauses
 
 
-TODAY = {name: getattr(ASHA, name) for name in ("min_budget", "last_rung", "ladder")}
+TODAY = {name: getattr(StoppingASHA, name) for name in ("min_budget", "last_rung", "ladder")}
 
 SCHEDULERS.register("asha", ASHA, readings=_promoting_of_earlier_releases)
 SCHEDULERS.register("asha-stop", StoppingASHA, readings=_of_earlier_releases)
