@@ -8,9 +8,10 @@
 *MLPs.* ``workloads/mlp_training.py`` says how they are trained; the paper took 20,000 iterations on all rows and networks of up
 to 1,024 units a layer. The objective is the lowest of the validation errors taken along the training, the test error is that of
 the same moment. A seed stands for a split, for initial weights and for the search: all methods of one seed see the same
-function. The network a method ends with is trained ``FINAL`` times more from other weights; the median of these test errors is
-reported, since a deep network may learn from some weights and not from others. The training was chosen on seeds 0 and 1 of
-naval, so figures to be quoted begin at seed 3. Needs torch.
+function. ``nasbot-otmann`` has the paper's kernel alone, ``nasbot-described`` the term over descriptive features alone, and
+``nasbot`` both. The network a method ends with is trained ``FINAL`` times more from other weights; the median of these test
+errors is reported, since a deep network may learn from some weights and not from others. The training was chosen on seeds 0 and
+1 of naval, so figures to be quoted begin at seed 3. Needs torch.
 
 *Cells.* All 15,625 cells of NAS-Bench-201 with their validation errors on CIFAR-10 after 200 epochs, the mean of two or three
 runs. How many evaluations does it take until one of the six cells is evaluated whose test accuracy is that of ``TARGETS`` or
@@ -39,6 +40,7 @@ from benchmarks.workloads.architecture_search import (
     FINAL,
     NETWORKS,
     TARGETS,
+    TERMS,
     VARIANTS,
     run_cells,
     run_mlp,
@@ -46,7 +48,7 @@ from benchmarks.workloads.architecture_search import (
 from benchmarks.workloads.mlp_training import FILES, TRAINING
 from xstar.problems import data
 
-EVERY = (*NETWORKS, *EDGES)
+EVERY = (*NETWORKS, *TERMS, *EDGES)
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -74,7 +76,7 @@ def mlp_tasks(options: Namespace) -> list[Task]:
     names = chosen_from(options.problems, FILES, "--problems")
     for name in names:
         data.path(FILES[name])  # refuses where it is not here
-    return tasks(options, names, NETWORKS, **TRAINING)
+    return tasks(options, names, (*NETWORKS, *TERMS), **TRAINING)
 
 
 def mlp_report(results: Results, options: Namespace) -> Iterator[str]:
@@ -100,7 +102,7 @@ def mlp_report(results: Results, options: Namespace) -> Iterator[str]:
 
 
 def cell_tasks(options: Namespace) -> list[Task]:
-    return tasks(options, at_hand([CELLS]), EVERY, target=TARGETS[CELLS])
+    return tasks(options, at_hand([CELLS]), (*NETWORKS, *EDGES), target=TARGETS[CELLS])
 
 
 def carry_tasks(options: Namespace) -> list[Task]:

@@ -47,6 +47,8 @@ VARIANTS: dict[str, Searcher] = {
 """NASBOT with and without each of its parts; hyperparameters at their MAP, matrices with jitter, p = p̄ = 1 and five exact
 distances of a candidate unless named."""
 EXACT = "all distances exact"
+TERMS = {"nasbot-otmann": VARIANTS["OTMANN alone"], "nasbot-described": VARIANTS["describing term alone"]}
+"""NASBOT with one of its terms, as methods of the MLPs."""
 
 
 def milliseconds(decided: list[float]) -> float:
@@ -56,7 +58,8 @@ def milliseconds(decided: list[float]) -> float:
 
 def run_mlp(task: Task, options: Namespace) -> Found:
     space = xs.Space(net=domain(task.problem, task.seed))
-    study = xs.Study(space, metric="mse", method=task.method, seed=task.seed)
+    how: dict[str, Any] = {"searcher": TERMS[task.method]} if task.method in TERMS else {"method": task.method}
+    study = xs.Study(space, metric="mse", seed=task.seed, **how)
     losses, trained, decided = [], [], []
     for _ in range(task["evaluations"]):
         begun = time.process_time()

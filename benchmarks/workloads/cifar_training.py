@@ -155,13 +155,15 @@ def error(module: Any, rows: slice, device: str) -> float:
 
     images, classes = images_on(device)
     module.eval()
-    wrong = 0
+    wrong = torch.zeros((), dtype=torch.int64, device=device)
     with torch.no_grad(), torch.autocast(device.partition(":")[0], torch.bfloat16):
-        for few, right in zip(images[rows].split(2000), classes[rows].split(2000), strict=True):
+        # In batches of the training, for whose size the algorithms of the convolutions have been chosen.
+        size = SCHEDULE["batch"]
+        for few, right in zip(images[rows].split(size), classes[rows].split(size), strict=True):
             out = module(few)
             good = out.isfinite().all(dim=1) & (out.argmax(dim=1) == right)
-            wrong += len(few) - int(good.sum())
-    return wrong / len(classes[rows])
+            wrong = wrong + len(few) - good.sum()
+    return int(wrong) / len(classes[rows])
 
 
 def objective(trial: Any, device: str, epochs: int, tune: bool = False) -> dict[str, float]:
