@@ -150,7 +150,7 @@ class _Terms:
         return self._one_by_one(A, keep=fitted and size <= MOST_KEPT)
 
     def _at_once(self, A: Array) -> Covariance:
-        left = A[:, self.order].T
+        left = self._right if A is self.B else A[:, self.order].T
         rho, E, other = np.empty((3, len(left), len(A), len(self.B)))
         np.subtract((left * self.inverse[:, None])[:, :, None], self._right_in_units, out=rho)
         np.abs(rho, out=rho)
@@ -193,14 +193,14 @@ class _Terms:
             return rho, E
 
         def to_theta(W: Array) -> Array:
-            made = np.empty(2 * count)
+            made, (WE, power) = np.empty(2 * count), np.empty((2, *shape))
             for g in range(count):
                 rho, E = known(g)
-                WE = W * E
+                np.multiply(W, E, out=WE)
                 # dk/dlog ℓ = E ρ²(1 + ρ)/3, dk/dlog s² = E (1 + ρ + ρ²/3)
-                one, two = np.vdot(WE, rho), rho * rho
-                square = np.vdot(WE, two)
-                made[g] = (square + np.vdot(WE, two * rho)) / 3.0
+                one, square = np.vdot(WE, rho), np.vdot(WE, np.multiply(rho, rho, out=power))
+                power *= rho
+                made[g] = (square + np.vdot(WE, power)) / 3.0
                 made[count + g] = WE.sum() + one + square / 3.0
             return made
 
