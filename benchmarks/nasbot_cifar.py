@@ -60,6 +60,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--epochs", type=int, default=80, help="of a winner")
     parser.add_argument("--shifts", choices=("each", "alike"), default="each", help="of a winner's images in a batch")
     parser.add_argument("--studies", type=Path, default=FOLDER / "nasbot_cifar", help="where the studies are kept")
+    parser.add_argument("--tune", action="store_true", help="let cuDNN time its algorithms before each training")
     parser.add_argument("--device", default="cuda")
 
 
@@ -80,7 +81,7 @@ def search(task: Task, options: Namespace) -> Found:
     if task.method == "nasbot-otmann":
         how = {"searcher": NASBOT(describe=False)}
     done, best = kept_search.search(
-        partial(cifar.objective, device=options.device, epochs=task["epochs"]),
+        partial(cifar.objective, device=options.device, epochs=task["epochs"], tune=options.tune),
         xs.Space(net=cifar.domain()),
         options.studies / f"{task.method}-{task.seed}.jsonl",
         options.until,
@@ -163,7 +164,8 @@ def train_winner(task: Task, options: Namespace) -> Found:
         module = plain(task.method)
     else:
         module = nets.Graph.from_json(picked(options)[task.method, task.seed]).to_torch(inputs=(3, 32, 32), outputs=10)
-    found = cifar.train(module, task["epochs"], 1000 + task.seed, options.device, each_image=options.shifts == "each")
+    apart, seed = options.shifts == "each", 1000 + task.seed
+    found = cifar.train(module, task["epochs"], seed, options.device, each_image=apart, tune=options.tune)
     return {name: significant(value) for name, value in found.items()}
 
 

@@ -40,7 +40,7 @@ from xstar import problems
 from xstar.problems import Problem
 from xstar.searchers import GP, Searcher
 from xstar.searchers.auto import Auto
-from xstar.searchers.gp.settings import BEFORE, BEFORE_EXHAUSTION, BEFORE_STEPS, BEFORE_UNEXPLAINED
+from xstar.searchers.gp.settings import BEFORE, BEFORE_EXHAUSTION, BEFORE_NOISY, BEFORE_STEPS, BEFORE_UNEXPLAINED
 from xstar.space import Config, Space
 
 
@@ -119,6 +119,7 @@ CHANGED: dict[str, dict[str, Any]] = {
     "not-straightened": {"straighten": False},
     "lean": {"effort": "lean"},
     "plain": {"explore_every": 0},
+    "unexplained": dict(BEFORE_NOISY),
     "explore4": dict(BEFORE_UNEXPLAINED),
     "explore8": {"explore_every": 8, **BEFORE_UNEXPLAINED},
 }

@@ -7,9 +7,7 @@ import shutil
 from pathlib import Path
 
 from benchmarks.papers import drawings, findings, page
-from benchmarks.papers.sources import ASSETS
-
-DOCS = Path(__file__).parents[2] / "docs"
+from benchmarks.papers.sources import ASSETS, DOCS
 
 
 def main() -> None:
@@ -20,14 +18,14 @@ def main() -> None:
     if not parser.parse_args().write:
         print(page.text(), findings.text(), sep="\n", end="")
         return
-    (DOCS / "results.md").write_text(page.text(), encoding="utf-8")
-    (DOCS / "findings.md").write_text(findings.text(), encoding="utf-8")
     folder = DOCS / ASSETS
     folder.mkdir(parents=True, exist_ok=True)
     for picture in {name for paper in page.PAPERS for name in paper.shown()}:
         shutil.copyfile(picture, folder / Path(picture).name)
     for name, svg in drawings.all_of_them().items():
         (folder / name).write_text(svg, encoding="utf-8")
+    (DOCS / "results.md").write_text(page.text(), encoding="utf-8")
+    (DOCS / "findings.md").write_text(findings.text(), encoding="utf-8")
 
 
 if __name__ == "__main__":

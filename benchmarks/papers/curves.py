@@ -13,7 +13,9 @@ from benchmarks.cotrain import counted
 from benchmarks.harness.records import best_after
 from benchmarks.harness.simulated import regret_curve
 from benchmarks.mobster import FIGURE3, FIGURE5
-from benchmarks.papers import dngo, igo, mobster, nasbot
+from benchmarks.papers import dngo, findings_cifar, igo
+from benchmarks.papers import mobster_records as mobster
+from benchmarks.papers import nasbot_records as nasbot
 from benchmarks.papers.sources import OnRecord
 from xstar.plots.svg import Series, line_chart
 
@@ -39,6 +41,8 @@ def all_of_them() -> dict[str, Callable[[], str]]:
         made[igo.FIGURE2] = layers
     if nasbot.ABLATION is nasbot.PARTS:
         made |= {name: partial(ablated, *panel) for name, panel in nasbot.PANELS.items()}
+    if findings_cifar.seeds():
+        made[findings_cifar.COSTS] = by_cost
     if dngo.SEARCH.found:
         made[dngo.FIGURE4] = tuned
     return made
@@ -102,6 +106,24 @@ def tuned() -> str:
         subtitle=f"{epochs} epochs a network, {counted(seeds)}",
         x_label="networks trained",
         log_y=True,
+    )
+
+
+def by_cost() -> str:
+    """The lowest validation error on CIFAR-10 over the multiplications of all networks so far; the mean over seeds."""
+    series, seeds = [], findings_cifar.seeds()
+    for method in findings_cifar.METHODS:
+        searches = [findings_cifar.spent(method, seed) for seed in seeds]
+        first, last = max(points[0][0] for points in searches), min(points[-1][0] for points in searches)
+        costs = np.geomspace(max(first, 0.5), last, POINTS).tolist()
+        means = [statistics.mean(findings_cifar.lowest_within(points, cost) for points in searches) for cost in costs]
+        series.append(Series(method, costs, means, steps=True))
+    return line_chart(
+        series,
+        title="CIFAR-10: validation error of the best network so far",
+        subtitle=f"mean of {counted(len(seeds))}; each line ends where its cheapest search does",
+        x_label="10⁹ multiplications of all networks so far, for one image",
+        log_x=True,
     )
 
 

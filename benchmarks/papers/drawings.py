@@ -15,9 +15,10 @@ from benchmarks.cotrain import counted
 from benchmarks.harness.records import FOLDER, best_after
 from benchmarks.multifidelity import METHODS as SCHEDULES
 from benchmarks.nasbot_uci import PAPER as UCI_PAPER
-from benchmarks.papers import curves, findings, nasbot
+from benchmarks.papers import curves, findings_dngo, findings_igo, findings_mobster, findings_nasbot
+from benchmarks.papers import nasbot_records as nasbot
 from benchmarks.papers.igo import longest
-from benchmarks.papers.mobster import SCHEDULERS
+from benchmarks.papers.mobster_records import SCHEDULERS
 from benchmarks.papers.sources import cell
 from benchmarks.workloads import cifar_training
 from benchmarks.workloads.nasbot_models import SCALES
@@ -44,13 +45,14 @@ def all_of_them() -> dict[str, str]:
             nasbot.FIGURE4: partial(network_map, trained),
             nasbot.FIGURE6: partial(distance_against_value, trained),
         }
-    made |= dict(
-        zip(
-            findings.SIGNS,
-            (spectra, coverage, ranks, units, arrivals, *(partial(lowest_so_far, name) for name in UCI)),
-            strict=True,
-        )
-    )
+    made |= {
+        findings_nasbot.EIGENVALUES: spectra,
+        findings_nasbot.ARRIVALS: arrivals,
+        findings_mobster.RANKS: ranks,
+        findings_dngo.COVERAGE: coverage,
+        findings_igo.UNITS: units,
+    }
+    made |= {name: partial(lowest_so_far, problem) for problem, name in findings_nasbot.LOWEST.items()}
     return {name: draw() for name, draw in (made | curves.all_of_them()).items()}
 
 
@@ -94,8 +96,8 @@ def trained_networks() -> History:
 def spectra() -> str:
     series = []
     for power in (1.0, 2.0):
-        for domain in findings.SPECTRA.results.problems:
-            found = [record.found["lowest"][f"{power:g}"] for record in findings.SPECTRA.results.of(domain)]
+        for domain in findings_nasbot.SPECTRA.results.problems:
+            found = [record.found["lowest"][f"{power:g}"] for record in findings_nasbot.SPECTRA.results.of(domain)]
             means = [statistics.mean(column) for column in zip(*found, strict=True)]
             series.append(Series(f"{domain}, p̄ = {power:g}", SCALES, means))
     return line_chart(
@@ -108,12 +110,12 @@ def spectra() -> str:
 
 
 def coverage() -> str:
-    sizes = findings.sizes("hartmann6")
+    sizes = findings_dngo.sizes("hartmann6")
 
     def over(model: str) -> Sequence[float]:
-        return [findings.covered("hartmann6", n, model) for n in sizes]
+        return [findings_dngo.covered("hartmann6", n, model) for n in sizes]
 
-    series = [Series(name, sizes, over(model)) for model, name in findings.MODELS.items()]
+    series = [Series(name, sizes, over(model)) for model, name in findings_dngo.MODELS.items()]
     return line_chart(
         series,
         title="How often 95 % intervals hold the truth",
@@ -128,7 +130,8 @@ def coverage() -> str:
 def ranks() -> str:
     shares = [0.125, 0.25, 0.5, 1.0]
     series = [
-        Series(method, shares, [cell(SCHEDULERS, method, name) for name in findings.SHARES]) for method in SCHEDULES
+        Series(method, shares, [cell(SCHEDULERS, method, name) for name in findings_mobster.SHARES])
+        for method in SCHEDULES
     ]
     return line_chart(
         series,
@@ -151,10 +154,11 @@ def units() -> str:
 
 
 def arrivals() -> str:
-    most = findings.CARRIES.found[0].task["evaluations"]
+    most = nasbot.CARRIES.found[0].task["evaluations"]
     counts = list(range(most + 1))
     series = [
-        Series(name, counts, findings.arrived(method, most), steps=True) for method, name in findings.CURVES.items()
+        Series(name, counts, findings_nasbot.arrived(method, most), steps=True)
+        for method, name in findings_nasbot.CURVES.items()
     ]
     return line_chart(
         series,
@@ -171,7 +175,7 @@ UCI = {"naval": "Naval propulsion", "protein": "Protein structure"}
 def lowest_so_far(problem: str) -> str:
     series = [
         Series(method, list(range(1, len(errors) + 1)), list(accumulate(errors, min)), steps=True)
-        for method, errors in findings.trained_errors(problem).items()
+        for method, errors in findings_nasbot.trained_errors(problem).items()
     ]
     return line_chart(
         series,

@@ -21,6 +21,7 @@ PICTURE = re.compile(r"\]\(([\w-]+\.svg)\)")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 ASSETS = "assets/results"
 """Pictures of benchmarks/results/, copied to the documentation."""
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def every(task: Task) -> bool:
@@ -203,6 +204,12 @@ def lowered(lines: Iterable[str]) -> list[str]:
         text = f"**{line.lstrip('# ')}**" if line.startswith("#") else line
         made.append(PICTURE.sub(rf"]({ASSETS}/\1)", text))
     return made
+
+
+def drawn(name: str) -> str:
+    """A picture of the documentation, as it was last drawn."""
+    file = DOCS / ASSETS / name
+    return file.read_text(encoding="utf-8") if file.exists() else ""
 
 
 def pictures(lines: Sequence[str]) -> list[Path]:

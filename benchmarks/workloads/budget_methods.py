@@ -54,6 +54,7 @@ ABLATION = {
     "mobster:ladder=bottom": mobster(
         "one epoch, ladder from the bottom: 1, 3, 9, 27, 52", rule_min_budget=1, rule_ladder="bottom"
     ),
+    "mobster:last_rung=best": mobster("of the last rung but one alone the best goes on in any case", rule_last_rung="best"),
     "mobster:last_rung=ratio": mobster("r/r_max of the last rung but one go on", rule_last_rung="ratio"),
     "mobster:matern": mobster("surrogate: Matérn, r not warped", surrogate="matern"),
     "mobster:decay": mobster("surrogate: decay, δ learned", surrogate="decay"),
@@ -86,6 +87,7 @@ METHODS = {
     **DNGOS,
     SYNE_TUNE: BudgetMethod("MOBSTER of Syne Tune 0.14.2, its defaults"),
     AT_ONCE: BudgetMethod("500 configurations at random, trained at once"),
+    "mobster:repeats=once": mobster("one of equal trials goes on, each takes a place", rule_repeats="once"),
     "mobster:repeats=each": mobster("each of equal trials goes on", rule_repeats="each"),
     **ABLATION,
 }

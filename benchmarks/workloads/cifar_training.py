@@ -82,13 +82,19 @@ def images_on(device: str) -> tuple[Any, Any]:
 
 
 def train(
-    module: Any, epochs: int, seed: int, device: str, train_rows: int = TRAIN, each_image: bool = False
+    module: Any,
+    epochs: int,
+    seed: int,
+    device: str,
+    train_rows: int = TRAIN,
+    each_image: bool = False,
+    tune: bool = False,
 ) -> dict[str, float]:
     """Train a module; its validation error, test error and what it took. ``each_image`` shifts each image by itself."""
     import torch
-    from torch.nn import functional
 
     from benchmarks.workloads.aligned_channels import align
+    from benchmarks.workloads.cifar_steps import Steps, one_cycle
     from xstar.nets.torch import Network
 
     begun = time.perf_counter()
@@ -97,26 +103,14 @@ def train(
     weights = sum(each.numel() for each in module.parameters())
     if isinstance(module, Network):
         module = align(module)  # from here on it has weights that are 0 and stay 0
-    module = module.to(device, memory_format=torch.channels_last)
-    optimizer = torch.optim.SGD(
-        module.parameters(), SCHEDULE["rate"], momentum=0.9, nesterov=True, weight_decay=SCHEDULE["decay"]
-    )
-    steps = epochs * (train_rows // SCHEDULE["batch"])
-    cycle = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, SCHEDULE["rate"], total_steps=steps, pct_start=SCHEDULE["warmup"], cycle_momentum=False
-    )
-    module.train()
+    module = module.to(device, memory_format=torch.channels_last).train()
+    batch, many = SCHEDULE["batch"], train_rows // SCHEDULE["batch"]
+    rates = one_cycle(epochs * many, SCHEDULE["rate"], SCHEDULE["warmup"])
+    steps = Steps(module, batch, rates, SCHEDULE["decay"], device, tune)
     for _ in range(epochs):
         order = torch.randperm(train_rows, generator=chance, device=device)
-        for rows in order.split(SCHEDULE["batch"])[: train_rows // SCHEDULE["batch"]]:
-            with torch.autocast(device.partition(":")[0], torch.bfloat16):
-                out = module(varied(images[rows], chance, each_image))
-            loss = functional.cross_entropy(out.float(), classes[rows])
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(module.parameters(), 5.0)
-            optimizer.step()
-            cycle.step()
+        for rows in order.split(batch)[:many]:
+            steps.take(varied(images[rows], chance, each_image), classes[rows])
     errors = error(module, slice(TRAIN, TRAIN + VALID), device), error(module, slice(TRAIN + VALID, None), device)
     return {"error": errors[0], "test": errors[1], "weights": weights, "trained": time.perf_counter() - begun}
 
@@ -170,11 +164,14 @@ def error(module: Any, rows: slice, device: str) -> float:
     return wrong / len(classes[rows])
 
 
-def objective(trial: Any, device: str, epochs: int) -> dict[str, float]:
+def objective(trial: Any, device: str, epochs: int, tune: bool = False) -> dict[str, float]:
     """What a search minimises: the validation error of one training."""
     import torch
 
     torch.set_num_threads(1)
     torch.manual_seed(trial.number)
     with device_errors():
-        return train(trial["net"].to_torch(), epochs, trial.number, device)
+        found = train(trial["net"].to_torch(), epochs, trial.number, device, tune=tune)
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()  # a graph has memory of its own, which others on the GPU need
+    return found

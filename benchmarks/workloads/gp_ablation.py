@@ -21,6 +21,7 @@ CHANGES = {
     "xstar-gp": "",
     "xstar-gp-explore4": 'every fourth suggestion explores (`explore_when="always"`)',
     "xstar-gp-explore8": 'every eighth explores (`explore_every=8`, `explore_when="always"`)',
+    "xstar-gp-unexplained": 'exploring after failures, too (`explore_when="unexplained"`)',
     "xstar-gp-plain": "no exploring (`explore_every=0`)",
     "xstar-gp-spread": 'Sobol points after the middle (`design="sobol"`)',
     "xstar-gp-sobol": "not the middle first (`middle=False`)",
@@ -42,7 +43,7 @@ CHANGES = {
 }
 """What each method changes. ``then``: beside the defaults of before ``explore_when="unexplained"``."""
 THEN = "xstar-gp-always-repeats"
-WHERE_TRIALS_FAIL = ("xstar-gp-always-probable", "xstar-gp-always-bold")
+WHERE_TRIALS_FAIL = ("xstar-gp-unexplained", "xstar-gp-always-probable", "xstar-gp-always-bold")
 COUNTS = (25, 50, 100)
 MOST_PARAMETERS = 20
 LARGE = 0.01

@@ -85,6 +85,13 @@ def reported(file: Path) -> list[dict[str, float]]:
     return [event["metrics"] for event in events if "metrics" in event]
 
 
+def trained(file: Path) -> list[tuple[dict[str, Any], dict[str, float]]]:
+    """The configurations of a study's trials that reported, and what they reported."""
+    events = [json.loads(line)["event"] for line in file.read_text(encoding="utf-8").splitlines()]
+    configs = {event["trial"]: event["config"] for event in events if "config" in event}
+    return [(configs[event["trial"]], event["metrics"]) for event in events if "metrics" in event]
+
+
 def under_way(folder: Path, ended: set[str], metric: str) -> list[tuple[str, str, str, str]]:
     """Of studies that were not brought to their end: name, evaluations, the best, and its test error."""
     found = []

@@ -89,6 +89,23 @@ def test_the_climb_goes_beyond_the_candidates() -> None:
     assert_allclose(rows[0], hill.top, atol=1e-3)
 
 
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_climb_asks_for_no_point_twice(apart: bool) -> None:
+    """Where the last step ended, the value is known."""
+    cube, asked = CUBES["floats"], []
+    hill = Hill(np.linspace(0.2, 0.8, 6), np.linspace(1.0, 30.0, 6))
+
+    def noted(rows: Array) -> tuple[Array, Array]:
+        asked.append(rows.tobytes())
+        return hill.with_gradient(rows)
+
+    begin = random_rows(cube, 4, 1)
+    rows, values = climb(cube, noted, begin, hill.score(begin), apart=apart)
+    assert len(asked) == len(set(asked)) > 3
+    assert_array_equal(values, hill.score(rows))
+    assert (values > hill.score(begin)).all()
+
+
 def test_a_climb_that_ends_lower_than_it_began_is_undone() -> None:
     """The top lies between two integers, and beyond it the ground falls steeply: the integer next to it is worse."""
     cube = Cube(xs.Space(n=xs.Int(0, 19)))

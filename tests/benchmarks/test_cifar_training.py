@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from torch.nn import functional  # noqa: E402
 
 from benchmarks.workloads import cifar_training as cifar  # noqa: E402
+from benchmarks.workloads.cifar_steps import Steps, one_cycle  # noqa: E402
 
 
 def steps(image: Any, moved: Any) -> set[tuple[int, int]]:
@@ -49,3 +50,50 @@ def test_half_of_the_images_are_mirrored(each_image: bool) -> None:
     mirrored = (out[:, 0, 16, 12] > out[:, 0, 16, 20]).float().mean()
     assert out.shape == images.shape
     assert 0.4 < mirrored < 0.6
+
+
+def test_rates_are_those_of_one_cycle() -> None:
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], 0.05)
+    cycle = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.05, total_steps=156, pct_start=0.25, cycle_momentum=False)
+    expected = []
+    for _ in range(156):
+        expected.append(optimizer.param_groups[0]["lr"])
+        optimizer.step()
+        cycle.step()
+    assert one_cycle(156, 0.05, 0.25) == pytest.approx(expected)
+
+
+def test_a_step_is_that_of_sgd() -> None:
+    def network() -> Any:
+        torch.manual_seed(0)
+        layers = [torch.nn.Conv2d(3, 8, 3), torch.nn.BatchNorm2d(8), torch.nn.ReLU(), torch.nn.Conv2d(8, 10, 30)]
+        torch.nn.init.constant_(layers[1].weight, 8.0)  # large enough for gradients that are clipped
+        return torch.nn.Sequential(*layers, torch.nn.Flatten()).to(memory_format=torch.channels_last).train()
+
+    images, classes = batch(), torch.arange(64) % 10
+    rates = [0.05, 0.02, 0.01]
+    ours, plain = network(), network()
+    steps = Steps(ours, 64, rates, 5e-4, "cpu", tune=False)
+    optimizer = torch.optim.SGD(plain.parameters(), momentum=0.9, nesterov=True, weight_decay=5e-4)
+    for rate in rates:
+        steps.take(images, classes)
+        with torch.autocast("cpu", torch.bfloat16):
+            out = plain(images)
+        optimizer.zero_grad()
+        functional.cross_entropy(out.float(), classes).backward()
+        assert torch.nn.utils.clip_grad_norm_(plain.parameters(), 5.0) > 5.0
+        optimizer.param_groups[0]["lr"] = rate
+        optimizer.step()
+    for one, other in zip(ours.state_dict().values(), plain.state_dict().values(), strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_what_was_tried_before_the_training_leaves_no_trace() -> None:
+    module = torch.nn.Sequential(torch.nn.Conv2d(3, 10, 32), torch.nn.BatchNorm2d(10), torch.nn.Flatten()).train()
+    before = {name: each.clone() for name, each in module.state_dict().items()}
+    steps = Steps(module, 64, [0.05], 5e-4, "cpu", tune=False)
+    steps.take(batch(), torch.zeros(64, dtype=torch.int64))
+    assert any(not torch.equal(each, before[name]) for name, each in module.state_dict().items())
+    steps.restore()
+    assert all(torch.equal(each, before[name]) for name, each in module.state_dict().items())
+    assert not any(each.any() for each in steps.speed)

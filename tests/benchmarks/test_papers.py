@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,11 +12,18 @@ import pytest
 
 from benchmarks.harness import records, report
 from benchmarks.harness.records import Record, Store, Task
-from benchmarks.papers import curves, drawings, findings, nasbot, page
-from benchmarks.papers.entry import BETTER, EQUAL, WORSE, Entry, claim, compare
+from benchmarks.papers import curves, drawings, findings, findings_nasbot, nasbot_records, page
+from benchmarks.papers.entry import BETTER, EQUAL, WORSE, Entry, Paper, claim, compare
 from benchmarks.papers.sources import Begun, Earlier, OnRecord, cell, first_table, named, newest, tables
 
 DOCS = Path(__file__).parents[2] / "docs"
+PRINTED = {
+    "NASBOT and OTMANN": (6, 21),
+    "DNGO": (7, 5),
+    "MOBSTER": (4, 10),
+    "Parameterless IGO": (0, 4),
+}
+"""How many tables and figures each paper has."""
 MADE = {"commit": "abc1234", "machine": "2 cores", "versions": {"xstar": "0.1"}}
 
 
@@ -40,10 +48,51 @@ def test_every_picture_of_the_page_is_there_and_is_drawn_or_copied() -> None:
 
 
 def test_pictures_of_the_findings_are_those_of_the_records() -> None:
-    drawn = {findings.SIGNS[0]: drawings.spectra, nasbot.FIGURE2: drawings.figure2, **curves.all_of_them()}
+    drawn = {
+        findings_nasbot.EIGENVALUES: drawings.spectra,
+        nasbot_records.FIGURE2: drawings.figure2,
+        **curves.all_of_them(),
+    }
     assert len(drawn) > 6
     for name, draw in drawn.items():
         assert (DOCS / "assets" / "results" / name).read_text(encoding="utf-8") == draw()
+
+
+def numbered(what: str, kind: str) -> set[int]:
+    """The tables or figures that a heading names: "Figures 1, 2 and 8 to 10: …; Tables 1 to 4: …"."""
+    found: set[int] = set()
+    for listed in re.findall(rf"{kind}s? ((?:\d+(?:, | and | to )?)+)", what):
+        for part in re.split(", | and ", listed.strip(", ")):
+            first, _, last = part.partition(" to ")
+            found |= set(range(int(first), int(last or first) + 1))
+    return found
+
+
+def test_numbers_of_tables_and_figures_are_read() -> None:
+    what = "Table 2, Figures 3 and 5 to 7, Tables 9, 11: 2,500 trials of Table 12"
+    assert numbered(what, "Table") == {2, 9, 11, 12}
+    assert numbered(what, "Figure") == {3, 5, 6, 7}
+
+
+@pytest.mark.parametrize("paper", page.PAPERS, ids=lambda paper: paper.name)
+def test_every_table_and_figure_of_a_paper_is_on_the_page(paper: Paper) -> None:
+    for kind, count in zip(("Table", "Figure"), PRINTED[paper.name], strict=True):
+        named = set.union(*(numbered(entry.what, kind) for entry in paper.entries))
+        assert named == set(range(1, count + 1))
+
+
+@pytest.mark.parametrize("entry", [entry for paper in page.PAPERS for entry in paper.entries], ids=lambda one: one.what)
+def test_what_was_run_has_conditions_seeds_commit_machine_and_command(entry: Entry) -> None:
+    assert entry.shows
+    assert entry.differs
+    if entry.state in ("not run", "a definition"):
+        assert entry.missing or not entry.sources
+        return
+    assert entry.compared() or entry.pictures or any(source.lines() for source in entry.here)
+    for source in entry.here:
+        assert source.command.startswith("python -m benchmarks.")
+        if isinstance(source, OnRecord):
+            assert re.search(r"seeds? \d.* Runs of commit \w{7}.*cores .*Python", source.about())
 
 
 def test_lower_is_better_and_a_percent_is_nothing() -> None:

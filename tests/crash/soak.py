@@ -37,7 +37,7 @@ PER_ROUND = {"random": 24, "asha": 24, "mobster": 10}
 def soak(kills: int, seed: int, folder: Path, end: float) -> dict[str, Tally]:
     """What was done and found, by storage and method, when ``kills`` have hit work or the time has come."""
     dice, tallies = random.Random(seed), dict[str, Tally]()
-    server = Server(folder / "pg")
+    server = Server()
     try:
         for number in itertools.count():
             method = METHODS[number % 3]

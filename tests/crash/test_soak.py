@@ -19,8 +19,8 @@ pytestmark = [
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    made = Server(tmp_path / "pg")
+def server() -> Iterator[Server]:
+    made = Server()
     yield made
     made.close()
 

@@ -48,6 +48,15 @@ def processes_of(folder: Path, program: str) -> list[int]:
     return found
 
 
+def _processes_to_kill(folder: Path, program: str, seconds: float = 300.0) -> list[int]:
+    """At least one: just after a node died there may be none for a while."""
+    until = time.monotonic() + seconds
+    while not (found := processes_of(folder, program)):
+        assert time.monotonic() < until, f"no process of {program} in {seconds:g} s"
+        time.sleep(0.05)
+    return found
+
+
 @pytest.mark.parametrize("method", list(TRIALS))
 def test_nothing_is_lost_whatever_dies(tmp_path: Path, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "runs").mkdir()
@@ -85,7 +94,7 @@ def test_nothing_is_lost_whatever_dies(tmp_path: Path, method: str, monkeypatch:
                     add_node(cluster, each)
                 else:
                     program = "start_worker.py" if victim == "worker" else "ray::Relay"
-                    _kill(dice.choice(processes_of(tmp_path, program)))
+                    _kill(dice.choice(_processes_to_kill(tmp_path, program)))
             driver.wait(3000)
             assert driver.returncode == 0, errors.read_text()[-3000:]
         finally:

@@ -10,7 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 from tests.models.differences import slopes
-from xstar.models.kernels import SHAPES, Columns, Kernel, Linear, Product, Stationary, Sum, Warped
+from xstar.models.additive import Additive
+from xstar.models.kernels import SHAPES, Columns, Kernel, Linear, Product, Stationary, Sum, Warped, beside
 
 Array = NDArray[np.float64]
 
@@ -29,6 +30,8 @@ KERNELS: dict[str, Kernel] = {
     "warped": Warped(MATERN, (0, 3), ("one", "three")),
     "warped linear": Warped(Linear(), (2,), ("two",)),
     "warped twice": Warped(Warped(RBF, (0, 3), ("one", "three")), (3,), ("again",)),
+    "one each": Stationary("matern52", (0, 1, 2, 3), tuple("abcd")),
+    "with own terms": Sum((MATERN, Additive((2, 0, 3, 1), tuple("abcd")))),
     "nested": Sum((Product((MATERN, Columns(Linear(), (0, 2)))), Warped(RBF, (1,), ("two",)))),
 }
 EVERY = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
@@ -110,6 +113,19 @@ def test_alone_it_is_the_covariance_with_itself(kernel: Kernel) -> None:
     assert np.linalg.eigvalsh(K).min() > -1e-10
 
 
+@EVERY
+def test_beside_inputs_that_stay_it_is_the_same_to_the_last_bit(kernel: Kernel) -> None:
+    theta, A, B, rng = parts(kernel)
+    prepared = beside(kernel, theta, B)
+    for rows in (A, A[:1], rng.random((40, 4)), A):  # what one call leaves behind must not change the next
+        made, expected = prepared(rows), kernel.at(theta, rows, B)
+        W = rng.standard_normal(expected.K.shape)
+        assert_array_equal(made.K, expected.K)
+        assert_array_equal(made.to_theta(W), expected.to_theta(W))
+        assert_array_equal(made.to_left(W), expected.to_left(W))
+        assert_array_equal(made.to_left(W), expected.to_left(W))  # asked for once more
+
+
 # ---------------------------------------------------------------- gradients
 
 
@@ -155,7 +171,10 @@ def test_gradient_of_the_variance(kernel: Kernel) -> None:
     theta, A, _, rng = parts(kernel)
     w = rng.standard_normal(6)
     expected = slopes(lambda X: float(w @ kernel.variance(theta, X).values), A)
-    assert_allclose(kernel.variance(theta, A).to_left(w), expected, rtol=1e-6, atol=1e-8)
+    found = kernel.variance(theta, A)
+    assert_allclose(found.to_left(w), expected, rtol=1e-6, atol=1e-8)
+    if found.constant:
+        assert_array_equal(found.to_left(w), 0.0)
 
 
 # ---------------------------------------------------------------- particular cases

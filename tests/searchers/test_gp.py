@@ -24,7 +24,15 @@ from xstar.models.kernels import SHAPES as KNOWN_SHAPES
 from xstar.models.surrogate import Inputs, over_budgets
 from xstar.searchers import GP, SEARCHERS, Auto
 from xstar.searchers.gp.fit import GPLearner
-from xstar.searchers.gp.settings import ACQUISITIONS, BEFORE_UNEXPLAINED, PENDING, REFITS, SHAPES, SURROGATES
+from xstar.searchers.gp.settings import (
+    ACQUISITIONS,
+    BEFORE_NOISY,
+    BEFORE_UNEXPLAINED,
+    PENDING,
+    REFITS,
+    SHAPES,
+    SURROGATES,
+)
 from xstar.searchers.model_based import decision
 from xstar.searchers.model_based.decision import NAMES
 from xstar.searchers.model_based.observations import Observations
@@ -146,12 +154,14 @@ def test_beside_options_suggestions_explore_as_they_did() -> None:
     assert found[0] == found[1]
 
 
-def test_suggestions_explore_once_a_trial_has_failed() -> None:
-    study = xs.Study(SQUARE, searcher=GP(explore_every=1), seed=1)
+@pytest.mark.parametrize(("when", "explores"), [("noisy", False), ("unexplained", True)])
+def test_suggestions_explore_once_a_trial_has_failed_only_if_asked_to(when: str, explores: bool) -> None:
+    study = xs.Study(SQUARE, searcher=GP(explore_every=1, explore_when=when), seed=1)
     run(study, 8)
     assert ", exploring" not in ask(study).origin
     study.fail(ask(study), "the node went away")
-    assert ", exploring" in ask(study).origin
+    assert (", exploring" in ask(study).origin) is explores
+    assert audit(study).findings == []
 
 
 def test_a_study_from_before_explores_as_it_did() -> None:
@@ -163,6 +173,28 @@ def test_a_study_from_before_explores_as_it_did() -> None:
     assert SEARCHERS.dump(Auto()) in SEARCHERS.read(earlier)
     first, later = (xs.Study(SQUARE, searcher=each, seed=4) for each in (Auto(defaults=4), GP(**BEFORE_UNEXPLAINED)))
     assert [trial.config for trial in run(first, 14)] == [trial.config for trial in run(later, 14)]
+
+
+def failing_left(config: dict[str, Any]) -> float:
+    if config["x"] < 0.4:
+        raise ArithmeticError("diverged")
+    return bowl(config)
+
+
+@pytest.mark.parametrize(("method", "before"), [("gp", GP(**BEFORE_NOISY)), ("auto", Auto(defaults=6))])
+def test_a_study_that_explored_after_failures_goes_on_to(method: str, before: GP | Auto, tmp_path: Path) -> None:
+    """Whoever asks for the method of today gets the rule that the study was begun with, and an audit finds the same."""
+    place = str(tmp_path / "studies.db")
+    with xs.Study(SQUARE, searcher=before, seed=4, name="kept", storage=place) as study:
+        found = [trial.config for trial in run(study, 14, failing_left)]
+    with xs.Study(SQUARE, method=method, seed=4, name="kept", storage=place) as study:
+        found += [trial.config for trial in run(study, 6, failing_left)]
+    whole, today = xs.Study(SQUARE, searcher=before, seed=4), xs.Study(SQUARE, method=method, seed=4)
+    assert found == [trial.config for trial in run(whole, 20, failing_left)]
+    assert found != [trial.config for trial in run(today, 20, failing_left)]
+    with xs.Study.open("kept", place) as study:
+        assert study.searcher == before
+        assert audit(study).findings == []
 
 
 def test_things_that_run_are_avoided() -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import xstar as xs
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
+from xstar.models import gp
+from xstar.models.surrogate import Inputs, Plain, at_full_budget, with_own_terms
 from xstar.searchers import GP, Auto
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.gp.structure import FEWEST, Structure
+from xstar.searchers.gp.structure import FEWEST, MARGIN, Data, Structure, evidence
 from xstar.space import Config
 
 SPACE = xs.Space({f"x{place}": xs.Float(0, 1) for place in range(4)})
@@ -46,6 +50,38 @@ def test_a_sum_over_parameters_is_found_and_modelled_as_one() -> None:
     assert own_terms(study) is True
     assert own_terms(searched(FEWEST - 1, GP())) is None
     assert own_terms(searched(20, GP(structure="product"))) is None
+
+
+@pytest.mark.parametrize("is_sum", [True, False])
+def test_the_search_for_the_evidence_ends_once_it_is_enough(is_sum: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which structure is chosen is what it is if the search goes on to its end."""
+    rng = np.random.default_rng(2)
+    X = rng.random((40, 4))
+    y = np.sin(9.0 * X).sum(axis=1) if is_sum else np.sin(3.0 * X.sum(axis=1))
+    data, history = Data(X, y, np.ones(40)), searched(2, GP()).history
+    inputs = Inputs((0, 1, 2, 3), tuple("abcd"), (0, 1, 2, 3))
+    plain = at_full_budget(inputs)
+    assert isinstance(plain, Plain)
+    rich = with_own_terms(plain, inputs)
+    likelihoods: list[int] = []
+    whole = gp.negative_log_posterior
+
+    def counted(*given: Any) -> tuple[float, Any]:
+        likelihoods[-1] += 1
+        return whole(*given)
+
+    monkeypatch.setattr(gp, "negative_log_posterior", counted)
+    likelihoods.append(0)
+    needed = evidence(history, plain, 40, data, GP()) + MARGIN
+    found = []
+    for least in (np.inf, needed):
+        likelihoods.append(0)
+        found.append(evidence(history, rich, 40, data, GP(), least))
+    assert [each > needed for each in found] == [is_sum, is_sum]
+    if is_sum:
+        assert likelihoods[2] < likelihoods[1]
+    else:
+        assert likelihoods[2] == likelihoods[1]
 
 
 def test_suggestions_do_not_depend_on_what_is_cached() -> None:

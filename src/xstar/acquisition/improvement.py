@@ -80,7 +80,7 @@ def log_expected_improvement(mean: Array, variance: Array, incumbent: Array) -> 
         slope = _log_h_slope(u, logs)
         if share is not None:
             slope *= share
-        d_std = (1.0 - (slope * u).sum(axis=1)) / std
+        d_std = (1.0 - np.add.reduce(slope * u, 1)) / std
         return -slope / std[:, None], d_std * 0.5 / std
 
     return value, slopes

@@ -131,21 +131,25 @@ def climb(
         return value, (gradient * active)[:, columns]
 
     start = rows[:, columns]
-    found = ascend(at, start, ROUNDS, CLOSE)[0] if apart else _together(at, start)
+    found, heights = ascend(at, start, ROUNDS, CLOSE) if apart else _together(at, start)
     moved = rows.copy()
     moved[:, columns] = found
-    moved = cube.snap(moved)
-    reached = with_gradient(moved)[0]
+    snapped = cube.snap(moved)
+    reached = heights if np.array_equal(snapped, moved) else with_gradient(snapped)[0]
+    moved = snapped
     better = reached > values
     return np.where(better[:, None], moved, rows), np.where(better, reached, values)
 
 
-def _together(at: ScoreWithGradient, start: Array) -> Array:
-    """Maximise the sum of the values at all points by L-BFGS."""
+def _together(at: ScoreWithGradient, start: Array) -> tuple[Array, Array]:
+    """Maximise the sum of the values at all points by L-BFGS; return the points, and the values there."""
     shape = start.shape
+    latest = start, np.empty(0)
 
     def negative(flat: Array) -> tuple[float, Array]:
+        nonlocal latest
         value, gradient = at(flat.reshape(shape))
+        latest = flat, value
         return -float(value.sum()), -gradient.reshape(-1)
 
     flat, _ = descend(
@@ -156,7 +160,8 @@ def _together(at: ScoreWithGradient, start: Array) -> Array:
         STEPS,
         TOLERANCE,
     )
-    return flat.reshape(shape)
+    found = flat.reshape(shape)
+    return found, latest[1] if np.array_equal(flat, latest[0]) else at(found)[0]
 
 
 def local_search(cube: Cube, score: Score, rows: Array, values: Array, rng: np.random.Generator) -> tuple[Array, Array]:

@@ -20,8 +20,9 @@ acquisition function and its gradient take half of the time.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -49,40 +50,103 @@ class Additive:
         lengths = (f"own length of {label}" for label in self.labels)
         return (*lengths, *(f"own scale of {label}" for label in self.labels))
 
-    @property
+    @cached_property
     def _columns(self) -> list[list[int]]:
         return [[c for c, group in enumerate(self.groups) if group == g] for g in range(len(self.labels))]
 
+    @cached_property
+    def _order(self) -> list[int] | None:
+        """The column of each parameter, where each has one."""
+        return [own[0] for own in self._columns] if all(len(own) == 1 for own in self._columns) else None
+
     def at(self, theta: Array, A: Array, B: Array | None = None) -> Covariance:
+        return _Terms(self._columns, self._order, *self._units(theta), A if B is None else B).at(A, fitted=B is None)
+
+    def beside(self, theta: Array, B: Array) -> Callable[[Array], Covariance]:
+        return partial(_Terms(self._columns, self._order, *self._units(theta), B).at, fitted=False)
+
+    def _units(self, theta: Array) -> tuple[Array, Array]:
+        """Return √5/ℓ and s² of each parameter."""
         count = len(self.labels)
-        inverse, scale = ROOT5 * np.exp(-theta[:count]), np.exp(theta[count:])
-        other = A if B is None else B
-        columns, shape = self._columns, (len(A), len(other))
-        size = count * len(A) * len(other)
+        return ROOT5 * np.exp(-theta[:count]), np.exp(theta[count:])
+
+    def variance(self, theta: Array, A: Array) -> Variance:
+        total = float(np.exp(theta[len(self.labels) :]).sum())
+        return Variance(np.full(len(A), total), partial(no_gradient, A), constant=True)
+
+
+@dataclass(frozen=True)
+class _Terms:
+    """The terms of all parameters, between some inputs and ``B``."""
+
+    columns: list[list[int]]
+    order: list[int] | None
+    inverse: Array
+    scale: Array
+    B: Array
+
+    @cached_property
+    def _factors(self) -> list[float]:
+        """dk/da = -E (1 + ρ)/3 · 5/ℓ² · (a - b): finite where a = b."""
+        return [-(each**2) / 3.0 for each in self.inverse]
+
+    @cached_property
+    def _right(self) -> Array:
+        """``B`` in the order of parameters, transposed."""
+        return self.B[:, self.order].T
+
+    @cached_property
+    def _right_in_units(self) -> Array:
+        return (self._right * self.inverse[:, None])[:, None, :]
+
+    def at(self, A: Array, *, fitted: bool) -> Covariance:
+        """Return the covariance of ``A`` and ``B``; ``fitted``: ``A`` is ``B``, and its derivative will be asked for."""
+        count = len(self.columns)
+        size = count * len(A) * len(self.B)
         # Not of a single pair of points: numpy would add its terms in another order.
-        at_once = count < size <= AT_ONCE and all(len(own) == 1 for own in columns)
+        if self.order is not None and count < size <= AT_ONCE:
+            return self._at_once(A)
         # The matrix of a fit is always differentiated; that of candidates hardly ever, so that its terms share their memory.
-        keep = at_once or (B is None and size <= MOST_KEPT)
+        return self._one_by_one(A, keep=fitted and size <= MOST_KEPT)
+
+    def _at_once(self, A: Array) -> Covariance:
+        left = A[:, self.order].T
+        rho, E, other = np.empty((3, len(left), len(A), len(self.B)))
+        np.subtract((left * self.inverse[:, None])[:, :, None], self._right_in_units, out=rho)
+        np.abs(rho, out=rho)
+        np.negative(rho, out=E)
+        np.exp(E, out=E)
+        E *= self.scale[:, None, None]
+        K: Array = np.add.reduce(_values(rho, E, other), 0)
+
+        def to_left(W: Array) -> Array:
+            every = np.multiply(W, E, out=other)
+            every *= 1.0 + rho
+            every *= np.array(self._factors)[:, None, None]
+            made = np.zeros_like(A)
+            made[:, self.order] = (
+                left * np.add.reduce(every, 2) - np.matmul(every, self._right[:, :, None])[:, :, 0]
+            ).T
+            return made
+
+        return Covariance(K, lambda W: _all_slopes(W, rho, E), to_left)
+
+    def _one_by_one(self, A: Array, *, keep: bool) -> Covariance:
+        count, columns, shape = len(self.columns), self.columns, (len(A), len(self.B))
         kept = np.empty((2, count if keep else 1, *shape))
 
         def term(g: int, place: int) -> tuple[Array, Array]:
             """Return ρ and E of a parameter, computed in ``kept[place]``."""
             rho, E = kept[:, place]
-            _distances(A[:, columns[g]], other[:, columns[g]], float(inverse[g]), rho)
+            _distances(A[:, columns[g]], self.B[:, columns[g]], float(self.inverse[g]), rho)
             np.negative(rho, out=E)
             np.exp(E, out=E)
-            E *= scale[g]
+            E *= self.scale[g]
             return rho, E
 
-        if at_once:
-            order = [own[0] for own in columns]
-            rhos, Es = kept[0], kept[1]
-            _all_terms(A[:, order].T, other[:, order].T, inverse[:, None], scale[:, None, None], rhos, Es)
-            K: Array = _values(rhos, Es, np.empty_like(rhos)).sum(axis=0)
-        else:
-            K, term_values = np.zeros(shape), np.empty(shape)
-            for g in range(count):
-                K += _values(*term(g, g if keep else 0), term_values)
+        K, term_values = np.zeros(shape), np.empty(shape)
+        for g in range(count):
+            K += _values(*term(g, g if keep else 0), term_values)
 
         def known(g: int) -> tuple[Array, Array]:
             rho, E = kept[:, g] if keep else term(g, 0)
@@ -90,8 +154,6 @@ class Additive:
 
         def to_theta(W: Array) -> Array:
             made = np.empty(2 * count)
-            if at_once:
-                return _all_slopes(W, kept[0], kept[1], made)
             for g in range(count):
                 rho, E = known(g)
                 WE = W * E
@@ -104,25 +166,13 @@ class Additive:
 
         def to_left(W: Array) -> Array:
             made = np.zeros_like(A)
-            # dk/da = -E (1 + ρ)/3 · 5/ℓ² · (a - b): finite where a = b
-            factors = [-(each**2) / 3.0 for each in inverse]
-            if at_once:
-                every = W * kept[1] * (1.0 + kept[0]) * np.array(factors)[:, None, None]
-                order = [own[0] for own in columns]
-                left, right = A[:, order].T, other[:, order].T
-                made[:, order] = (left * every.sum(axis=2) - np.matmul(every, right[:, :, None])[:, :, 0]).T
-                return made
             for g, own in enumerate(columns):
                 rho, E = known(g)
-                G = W * E * (1.0 + rho) * factors[g]
-                made[:, own] = A[:, own] * G.sum(axis=1)[:, None] - G @ other[:, own]
+                G = W * E * (1.0 + rho) * self._factors[g]
+                made[:, own] = A[:, own] * G.sum(axis=1)[:, None] - G @ self.B[:, own]
             return made
 
         return Covariance(K, to_theta, to_left)
-
-    def variance(self, theta: Array, A: Array) -> Variance:
-        total = float(np.exp(theta[len(self.labels) :]).sum())
-        return Variance(np.full(len(A), total), partial(no_gradient, A))
 
 
 def _distances(a: Array, b: Array, inverse: float, out: Array) -> None:
@@ -135,15 +185,6 @@ def _distances(a: Array, b: Array, inverse: float, out: Array) -> None:
         np.multiply(np.sqrt(np.maximum(S, 0.0)), inverse, out=out)
 
 
-def _all_terms(a: Array, b: Array, inverse: Array, scale: Array, rho: Array, E: Array) -> None:
-    """Compute ρ and E of all parameters, of one column each: ``a`` (count, m) and ``b`` (count, n)."""
-    np.subtract((a * inverse)[:, :, None], (b * inverse)[:, None, :], out=rho)
-    np.abs(rho, out=rho)
-    np.negative(rho, out=E)
-    np.exp(E, out=E)
-    E *= scale
-
-
 def _values(rho: Array, E: Array, out: Array) -> Array:
     """Return E (1 + ρ + ρ²/3)."""
     np.multiply(rho, 1.0 / 3.0, out=out)
@@ -154,9 +195,10 @@ def _values(rho: Array, E: Array, out: Array) -> Array:
     return out
 
 
-def _all_slopes(W: Array, rho: Array, E: Array, out: Array) -> Array:
-    """Compute what ``to_theta`` returns of all parameters at once: their inner products with W E."""
+def _all_slopes(W: Array, rho: Array, E: Array) -> Array:
+    """Return what ``to_theta`` returns of all parameters at once: their inner products with W E."""
     count = len(rho)
+    out = np.empty(2 * count)
     WE, two = W * E, rho * rho
     flat = WE.reshape(count, 1, -1)
 

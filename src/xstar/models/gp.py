@@ -19,7 +19,7 @@ LAPACK is called directly, without the checks of ``scipy.linalg``, on column-maj
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -29,11 +29,11 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dtrsm
 from scipy.linalg.lapack import dpotrf, dpotri
 
-from xstar.models.kernels import Array
+from xstar.models.kernels import Array, Covariance
 from xstar.models.lbfgs import descend
 from xstar.models.prediction import Prediction, normal_draws
 from xstar.models.slice_sampling import slice_sample
-from xstar.models.surrogate import Prior, Surrogate
+from xstar.models.surrogate import Plain, Prior, Surrogate
 
 JITTER = 1e-9
 """Jitter of the diagonal, relative to its mean: ten times the rounding error of a matrix of a few hundred rows."""
@@ -98,7 +98,7 @@ def negative_log_posterior(
         return UNUSABLE, np.zeros_like(theta)
     p = forward(L, y - mean.values)
     alpha = backward(L, p)
-    value = 0.5 * float(p @ p) + float(np.log(np.diagonal(L)).sum())
+    value = 0.5 * float(p @ p) + float(np.add.reduce(np.log(L.diagonal())))
     # dvalue/dK = (K⁻¹ - ααᵀ)/2. LAPACK computes only the lower triangle of K⁻¹. For the derivative of a symmetric
     # matrix, twice the lower triangle with the diagonal counted once is equivalent.
     inverse, _ = dpotri(L, lower=1, overwrite_c=1)
@@ -107,7 +107,7 @@ def negative_log_posterior(
     half = np.einsum("ii->i", W)  # a view
     half *= 0.5
     gradient = covariance.to_theta(W) - mean.to_theta(alpha)
-    gradient[-1] += noise * float(half.sum())
+    gradient[-1] += noise * float(np.add.reduce(half))
     log_prior, slope = _log_prior(prior or _as_arrays(surrogate.priors), theta)
     return value - log_prior, gradient - slope
 
@@ -139,7 +139,7 @@ def _noisy_factor(K: Array, noise: float) -> Array | None:
     """Return the lower factor of K + σ²I (upper triangle not cleared), or None if there is none. ``K`` is restored."""
     diagonal = np.einsum("ii->i", K)
     kept = diagonal.copy()
-    base = JITTER * (float(kept.sum()) / len(kept))
+    base = JITTER * (float(np.add.reduce(kept)) / len(kept))
     for multiple in LADDER:
         diagonal[:] = kept + (noise + base * multiple)
         L, failed = dpotrf(K.T, lower=1, clean=0)
@@ -190,8 +190,18 @@ BURN_IN, THIN = 10, 2
 """Sweeps before the first draw of the hyperparameters and between draws. Few suffice: the chain starts at the mode."""
 
 
-def fit(surrogate: Surrogate, X: Array, y: Array, rng: np.random.Generator, starts: int = 1) -> Array:
-    """Return the MAP estimate of ``theta``, by L-BFGS from the centre of the priors and the best random draws."""
+def fit(
+    surrogate: Surrogate,
+    X: Array,
+    y: Array,
+    rng: np.random.Generator,
+    starts: int = 1,
+    enough: float = np.inf,
+) -> Array:
+    """Return the MAP estimate of ``theta``, by L-BFGS from the centre of the priors and the best random draws.
+
+    ``enough``: a log posterior (``log_posterior``) at which the search ends, wherever it has come.
+    """
     priors = surrogate.priors
     prior = _as_arrays(priors)
     centre, spread = prior.centre, prior.spread
@@ -207,7 +217,7 @@ def fit(surrogate: Surrogate, X: Array, y: Array, rng: np.random.Generator, star
     if starts > 1:
         drawn = np.clip(rng.standard_normal((4 * (starts - 1), len(centre))), low, high)
         begin += sorted(drawn, key=lambda z: objective(z)[0])[: starts - 1]
-    found = [descend(objective, z, low, high, STEPS, TOLERANCE) for z in begin]
+    found = [descend(objective, z, low, high, STEPS, TOLERANCE, -enough) for z in begin]
     best = centre + spread * min(found, key=lambda pair: pair[1])[0]
     # At a bound, rounding may overshoot, and outside the bounds the posterior is 0.
     made: Array = np.clip(best, [prior.low for prior in priors], [prior.high for prior in priors])
@@ -265,6 +275,13 @@ class Posterior:
         """L⁻ᵀ P; the mean at ``A`` is m + k(A, X) @ weights."""
         return backward(self.L, self.P)
 
+    @cached_property
+    def _beside(self) -> Callable[[Array], Covariance]:
+        """Maps inputs to their covariance with the observations."""
+        if isinstance(self.surrogate, Plain):
+            return self.surrogate.beside(self.theta, self.X)
+        return lambda A: self.surrogate.covariance(self.theta, A, self.X)
+
     def extended(self, X: Array, y: Array, draws: Array | None = None) -> Posterior:
         """Return the posterior with more rows: the first have the targets ``y``, the others are pending.
 
@@ -303,13 +320,13 @@ class Posterior:
 
     def means(self, A: Array) -> Array:
         """Return the posterior means without variances: (N, M)."""
-        k = self.surrogate.covariance(self.theta, A, self.X).K
+        k = self._beside(A).K
         made: Array = self.surrogate.mean(self.theta, A).values[:, None] + k @ self.weights
         return made
 
     def predict(self, A: Array) -> Prediction:
         """Return means and variances at ``A``."""
-        covariance = self.surrogate.covariance(self.theta, A, self.X)
+        covariance = self._beside(A)
         own = self.surrogate.variance(self.theta, A)
         mean = self.surrogate.mean(self.theta, A).values[:, None] + covariance.K @ self.weights
         V = forward(self.L, covariance.K.T)
@@ -317,7 +334,8 @@ class Posterior:
 
         def to_left(d_mean: Array, d_variance: Array) -> Array:
             W = d_mean @ self.weights.T - 2.0 * d_variance[:, None] * backward(self.L, V).T
-            return covariance.to_left(W) + own.to_left(d_variance)
+            made = covariance.to_left(W)
+            return made if own.constant else made + own.to_left(d_variance)
 
         return Prediction(mean, variance, to_left)
 

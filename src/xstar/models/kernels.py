@@ -24,8 +24,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import NamedTuple, Protocol
+from functools import cached_property, partial, reduce
+from itertools import pairwise
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,8 @@ class Variance(NamedTuple):
     values: Array
     to_left: Callable[[Array], Array]
     """The derivative with respect to ``values`` → the derivative with respect to ``A``."""
+    constant: bool = False
+    """The same everywhere: its derivative is 0."""
 
 
 class Kernel(Protocol):
@@ -65,6 +68,19 @@ class Kernel(Protocol):
         """Return the diagonal of ``at(theta, A).K``."""
 
 
+@runtime_checkable
+class Prepared(Protocol):
+    """A covariance function that computes what depends on ``theta`` and ``B`` alone only once: a model predicts many times."""
+
+    def beside(self, theta: Array, B: Array) -> Callable[[Array], Covariance]:
+        """Return what maps ``A`` to ``at(theta, A, B)``, to the same bits."""
+
+
+def beside(kernel: Kernel, theta: Array, B: Array) -> Callable[[Array], Covariance]:
+    """Return what maps ``A`` to ``kernel.at(theta, A, B)``."""
+    return kernel.beside(theta, B) if isinstance(kernel, Prepared) else lambda A: kernel.at(theta, A, B)
+
+
 def no_gradient(A: Array, given: Array) -> Array:
     """Return the zero gradient: a ``to_left`` for values that do not depend on the inputs."""
     return np.zeros_like(A)
@@ -75,14 +91,16 @@ def no_gradient(A: Array, given: Array) -> Array:
 
 def _matern52(S: Array, scale: float) -> tuple[Array, Callable[[], Array]]:
     """Compute k = s²(1 + ρ + ρ²/3) exp(-ρ) with ρ = √(5S), and dk/dS = -5/6 s² (1 + ρ) exp(-ρ), finite at S = 0."""
-    rho = np.sqrt(5.0 * S)
-    E = np.exp(-rho)
+    rho = 5.0 * S
+    np.sqrt(rho, out=rho)
+    E = np.negative(rho)
+    np.exp(E, out=E)
     E *= scale
     rho += 1.0
-    K = S * (5.0 / 3.0)
-    K += rho
-    K *= E
-    return K, lambda: rho * (E * (-5.0 / 6.0))
+    S *= 5.0 / 3.0
+    S += rho
+    S *= E
+    return S, lambda: rho * (E * (-5.0 / 6.0))
 
 
 def _rbf(S: Array, scale: float) -> tuple[Array, Callable[[], Array]]:
@@ -93,8 +111,8 @@ def _rbf(S: Array, scale: float) -> tuple[Array, Callable[[], Array]]:
 
 
 SHAPES = {"matern52": _matern52, "rbf": _rbf}
-"""Functions of S and s² that return the kernel and, lazily, its slope: half of all covariances are never
-differentiated."""
+"""Functions of S, whose memory they may use, and s² that return the kernel and, lazily, its slope: half of all covariances
+are never differentiated."""
 
 
 @dataclass(frozen=True)
@@ -119,39 +137,67 @@ class Stationary:
     def _groups(self) -> NDArray[np.intp]:
         return np.asarray(self.groups, dtype=np.intp)
 
+    @cached_property
+    def _one_each(self) -> bool:
+        """Whether each column has a length scale of its own, in their order."""
+        return self.groups == tuple(range(len(self.labels)))
+
     def at(self, theta: Array, A: Array, B: Array | None = None) -> Covariance:
-        groups = self._groups
-        inverse = np.exp(-theta[:-1])[groups]
+        if B is not None:
+            return self.beside(theta, B)(A)
+        inverse, scale = self._units(theta)
         a = A * inverse
-        b = a if B is None else B * inverse
-        aa = np.einsum("ij,ij->i", a, a)
-        bb = aa if B is None else np.einsum("ij,ij->i", b, b)
+        return self._between(inverse, scale, a, a, np.einsum("ij,ij->i", a, a))
+
+    def beside(self, theta: Array, B: Array) -> Callable[[Array], Covariance]:
+        inverse, scale = self._units(theta)
+        b = B * inverse
+        bb = np.einsum("ij,ij->i", b, b)
+        return lambda A: self._between(inverse, scale, A * inverse, b, bb)
+
+    def _units(self, theta: Array) -> tuple[Array, float]:
+        """Return 1/ℓ of each column, and s²."""
+        inverse = np.exp(-theta[:-1])
+        return inverse if self._one_each else inverse[self._groups], float(np.exp(theta[-1]))
+
+    def _between(self, inverse: Array, scale: float, a: Array, b: Array, bb: Array) -> Covariance:
+        """Return the covariance of inputs that are divided by the length scales; ``bb``: the squares of ``b``, summed."""
+        same = a is b
         S = a @ b.T
         S *= -2.0
-        S += aa[:, None]
+        S += (bb if same else np.einsum("ij,ij->i", a, a))[:, None]
         S += bb
         np.maximum(S, 0.0, out=S)
-        if B is None:
-            S.flat[:: len(A) + 1] = 0.0
-        K, slope = SHAPES[self.shape](S, float(np.exp(theta[-1])))
+        if same:
+            S.flat[:: len(a) + 1] = 0.0
+        K, slope = SHAPES[self.shape](S, scale)
 
         def to_theta(W: Array) -> Array:
-            G = W * slope()
-            per_column = G.sum(axis=1) @ (a * a) + G.sum(axis=0) @ (b * b) - 2.0 * np.einsum("ij,ij->j", a, G @ b)
+            G = slope()
+            G *= W
+            squares = a * a
+            per_column = np.add.reduce(G, 1) @ squares + np.add.reduce(G, 0) @ (squares if same else b * b)
+            per_column -= 2.0 * np.einsum("ij,ij->j", a, G @ b)
+            per_column *= -2.0
             made = np.empty(len(self.labels) + 1)
-            made[:-1] = np.bincount(groups, weights=-2.0 * per_column, minlength=len(self.labels))
+            if not self._one_each:
+                per_column = np.bincount(self._groups, weights=per_column, minlength=len(self.labels))
+            made[:-1] = per_column
             made[-1] = np.vdot(W, K)
             return made
 
         def to_left(W: Array) -> Array:
-            G = W * slope()
-            given: Array = 2.0 * inverse * (a * G.sum(axis=1)[:, None] - G @ b)
+            G = slope()
+            G *= W
+            given: Array = 2.0 * inverse * (a * np.add.reduce(G, 1)[:, None] - G @ b)
             return given
 
         return Covariance(K, to_theta, to_left)
 
     def variance(self, theta: Array, A: Array) -> Variance:
-        return Variance(np.full(len(A), np.exp(theta[-1])), partial(no_gradient, A))
+        values = np.empty(len(A))
+        values.fill(np.exp(theta[-1]))
+        return Variance(values, partial(no_gradient, A), constant=True)
 
 
 # ---------------------------------------------------------------- linear
@@ -193,29 +239,38 @@ class _Several:
     def names(self) -> tuple[str, ...]:
         return tuple(name for part in self.parts for name in part.names)
 
+    @cached_property
+    def _places(self) -> list[slice]:
+        ends = np.cumsum([0, *(len(part.names) for part in self.parts)]).tolist()
+        return [slice(begin, end) for begin, end in pairwise(ends)]
+
+    def _split(self, theta: Array) -> list[tuple[Kernel, Array]]:
+        """Return each kernel, and what of ``theta`` belongs to it."""
+        return [(part, theta[own]) for part, own in zip(self.parts, self._places, strict=True)]
+
 
 class Sum(_Several):
     """k₁ + k₂ + …"""
 
     def at(self, theta: Array, A: Array, B: Array | None = None) -> Covariance:
-        made = [part.at(own, A, B) for part, own in _split(self.parts, theta)]
-        return Covariance(
-            sum((each.K for each in made), np.zeros(())),
-            lambda W: np.concatenate([each.to_theta(W) for each in made]),
-            lambda W: sum((each.to_left(W) for each in made), np.zeros(())),
-        )
+        return _added([part.at(own, A, B) for part, own in self._split(theta)])
+
+    def beside(self, theta: Array, B: Array) -> Callable[[Array], Covariance]:
+        parts = [beside(part, own, B) for part, own in self._split(theta)]
+        return lambda A: _added([part(A) for part in parts])
 
     def variance(self, theta: Array, A: Array) -> Variance:
-        made = [part.variance(own, A) for part, own in _split(self.parts, theta)]
-        values = sum((each.values for each in made), np.zeros(()))
-        return Variance(values, lambda w: sum((each.to_left(w) for each in made), np.zeros(())))
+        made = [part.variance(own, A) for part, own in self._split(theta)]
+        values = reduce(np.add, [each.values for each in made])
+        constant = all(each.constant for each in made)
+        return Variance(values, lambda w: reduce(np.add, [each.to_left(w) for each in made]), constant)
 
 
 class Product(_Several):
     """k₁ · k₂ · …"""
 
     def at(self, theta: Array, A: Array, B: Array | None = None) -> Covariance:
-        made = [part.at(own, A, B) for part, own in _split(self.parts, theta)]
+        made = [part.at(own, A, B) for part, own in self._split(theta)]
         K, others = _product([each.K for each in made])
         return Covariance(
             K,
@@ -224,7 +279,7 @@ class Product(_Several):
         )
 
     def variance(self, theta: Array, A: Array) -> Variance:
-        made = [part.variance(own, A) for part, own in _split(self.parts, theta)]
+        made = [part.variance(own, A) for part, own in self._split(theta)]
         values, others = _product([each.values for each in made])
         return Variance(
             values,
@@ -347,9 +402,13 @@ class _Warp:
         return -self.tail * np.log(self.rest)
 
 
-def _split(parts: Sequence[Kernel], theta: Array) -> list[tuple[Kernel, Array]]:
-    ends = np.cumsum([len(part.names) for part in parts])
-    return list(zip(parts, np.split(theta, ends[:-1]), strict=True))
+def _added(made: Sequence[Covariance]) -> Covariance:
+    """Return the sum of covariances whose hyperparameters follow each other."""
+    return Covariance(
+        reduce(np.add, [each.K for each in made]),
+        lambda W: np.concatenate([each.to_theta(W) for each in made]),
+        lambda W: reduce(np.add, [each.to_left(W) for each in made]),
+    )
 
 
 def _product(factors: Sequence[Array]) -> tuple[Array, list[Array]]:

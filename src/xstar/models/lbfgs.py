@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import scipy
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 
 from xstar.models.kernels import Array
 
@@ -34,19 +34,36 @@ STEPPED, EVALUATE, STOP, ENOUGH_STEPS = 1, 3, 5, 504
 
 
 def descend(
-    function: Function, start: Array, low: Array, high: Array, steps: int, tolerance: float
+    function: Function,
+    start: Array,
+    low: Array,
+    high: Array,
+    steps: int,
+    tolerance: float,
+    enough: float = -np.inf,
 ) -> tuple[Array, float]:
     """Find a local minimum of a function that returns its value and gradient; return the point and its value.
 
-    The search ends after ``steps`` iterations, or when the relative improvement is less than ``tolerance``. Bounds are finite.
+    The search ends after ``steps`` iterations, when the relative improvement is less than ``tolerance``, or after a step to a
+    value of at most ``enough``. Bounds are finite.
     """
     search = _directly if _is_known() else _through_scipy
-    return search(function, start, low, high, steps, tolerance)
+    return search(function, start, low, high, steps, tolerance, enough)
 
 
 def _through_scipy(
-    function: Function, start: Array, low: Array, high: Array, steps: int, tolerance: float
+    function: Function,
+    start: Array,
+    low: Array,
+    high: Array,
+    steps: int,
+    tolerance: float,
+    enough: float = -np.inf,
 ) -> tuple[Array, float]:
+    def after_step(intermediate_result: OptimizeResult) -> None:  # SciPy passes the result to an argument of this name
+        if intermediate_result.fun <= enough:
+            raise StopIteration
+
     found = minimize(
         function,
         start,
@@ -54,12 +71,19 @@ def _through_scipy(
         method="L-BFGS-B",
         bounds=np.column_stack([low, high]),  # type: ignore[call-overload]  # arrays are accepted, too
         options={"maxiter": steps, "ftol": tolerance},
+        callback=after_step if enough > -np.inf else None,
     )
     return np.asarray(found.x, dtype=np.float64), float(found.fun)
 
 
 def _directly(
-    function: Function, start: Array, low: Array, high: Array, steps: int, tolerance: float
+    function: Function,
+    start: Array,
+    low: Array,
+    high: Array,
+    steps: int,
+    tolerance: float,
+    enough: float = -np.inf,
 ) -> tuple[Array, float]:
     """The loop of ``minimize``, without what is around it."""
     step = _routine()
@@ -79,7 +103,7 @@ def _directly(
             g = np.array(slope, dtype=np.float64)
         elif task[0] == STEPPED:
             taken += 1
-            if taken >= steps:
+            if taken >= steps or f <= enough:
                 task[:] = STOP, ENOUGH_STEPS
         else:
             return x, float(f)
@@ -104,10 +128,10 @@ def _is_known() -> bool:
         return float((bent**2).sum() + 0.1 * ((x - 1.0) ** 2).sum()), slope
 
     start, low, high = np.array([-0.9, 0.4, 1.3, -2.0]), np.full(4, -1.5), np.array([2.0, 0.7, 2.0, 2.0])
-    for steps, tolerance in ((3, 1e-9), (50, 1e-9), (50, 1e-2)):
-        expected = _through_scipy(valley, start, low, high, steps, tolerance)
+    for steps, tolerance, enough in ((3, 1e-9, -np.inf), (50, 1e-9, -np.inf), (50, 1e-2, -np.inf), (50, 1e-9, 1.0)):
+        expected = _through_scipy(valley, start, low, high, steps, tolerance, enough)
         try:
-            found = _directly(valley, start, low, high, steps, tolerance)
+            found = _directly(valley, start, low, high, steps, tolerance, enough)
         except Exception:  # whatever another version raises: it is not the routine that is known here
             return False
         if not np.array_equal(found[0], expected[0]) or found[1] != expected[1]:

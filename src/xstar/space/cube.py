@@ -75,6 +75,10 @@ class Cube:
         sizes = [given.size for given, _ in self._wide if isinstance(given.size, int)]
         self.largest = max(sizes, default=1)
         """The number of values of the finite parameter that has most."""
+        self._group_of = np.array(groups, dtype=np.intp)
+        self._first = np.unique(self._group_of, return_index=True)[1]
+        """The first column of each parameter."""
+        self._numbers_alone = len(groups) == len(labels) and bool(self.numeric.all())
         self.pure = not self.conditional and all(given.size == math.inf for given, _ in self._wide)
         """Every point is canonical."""
 
@@ -105,12 +109,13 @@ class Cube:
         Numbers move by ``steps`` (n, width); the others are drawn anew from ``uniforms`` (n, 2, width), whose first half says
         which parameters change.
         """
-        groups = np.asarray(self.groups)
-        dice = uniforms[:, 0, :][:, np.unique(groups, return_index=True)[1]]  # one per parameter
+        dice = uniforms[:, 0, :] if self._numbers_alone else uniforms[:, 0, self._first]  # one per parameter
         changes = dice < np.maximum(share, dice.min(axis=1, keepdims=True) + 1e-12)
+        if self._numbers_alone:
+            return self.snap(np.where(changes, _reflect(rows + steps), rows))
         moved = np.where(self.numeric, rows + steps, uniforms[:, 1, :])
         moved = np.where(self.numeric, _reflect(moved), moved)
-        return self.snap(np.where(changes[:, groups], moved, rows))
+        return self.snap(np.where(changes[:, self._group_of], moved, rows))
 
     def neighbours(self, row: Rows, rng: np.random.Generator) -> Rows:
         """Canonical rows that differ from ``row`` in one discrete parameter (and in what that switches on or off)."""

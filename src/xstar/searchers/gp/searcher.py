@@ -57,7 +57,7 @@ class GP(GPSettings):
     lengths: str = "shared"
     middle: bool = True
     design: str = "steps"
-    explore_when: str = "unexplained"
+    explore_when: str = "noisy"
     cautious: bool = True
     safe: float = SAFE
     exhausted: float = EXHAUSTED

@@ -15,7 +15,7 @@ SHAPES = ("matern52", "rbf")
 DESIGNS = ("sobol", "steps")
 LENGTHS = ("independent", "shared")
 STRUCTURES = ("product", "additive", "evidence")
-EXPLORE_WHEN = ("always", "unexplained")
+EXPLORE_WHEN = ("always", "unexplained", "noisy")
 EFFORTS = ("thorough", "lean")
 PENDING = ("fantasies", "hallucination", "ignored")
 ACQUISITIONS = ("ei", "ucb", "thompson")
@@ -77,8 +77,9 @@ class GPSettings:
     """At full budget, one suggestion in this many aims for an improvement by one standard deviation of the losses
     instead of any improvement; 0: none."""
     explore_when: str = "always"
-    """Whether that is so ``always``, or only while much is ``unexplained``: while the standard deviation of the noise, as
-    learned, is above ``fit.UNEXPLAINED``, or once a trial has failed. Beside choices, switches and bits it is always so."""
+    """Whether that is so ``always``, or only while losses are ``noisy``: while the standard deviation of the noise, as learned,
+    is above ``fit.UNEXPLAINED``; ``unexplained``: then, and once a trial has failed. Beside choices, switches and bits it is
+    always so."""
     cautious: bool = False
     """Suggest what would probably fail only where all that was compared would. On four problems of
     ``benchmarks/generality.py`` with a region that fails, 25 searches of 100 trials, 17.3 trials failed instead of 21.0; the
@@ -183,6 +184,8 @@ BEFORE_STEPS: Mapping[str, Any] = {"design": "sobol", "lengths": "independent", 
 feasible was not safe enough."""
 BEFORE_UNEXPLAINED: Mapping[str, Any] = {"explore_when": "always"}
 """What ``GP`` did before the history said when to explore."""
+BEFORE_NOISY: Mapping[str, Any] = {"explore_when": "unexplained"}
+"""What ``GP`` did while it explored after failures, too."""
 BEFORE: Mapping[str, Any] = {
     "structure": "product",
     "middle": False,
@@ -194,7 +197,11 @@ BEFORE: Mapping[str, Any] = {
 
 
 def gp_of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """As above; a study from before the settings ``BEFORE`` keeps these, though today's are asked for."""
+    """As above; a study from before the settings ``BEFORE`` keeps these, and one that explores after failures goes on to do so,
+    though today's are asked for."""
     missing = {name: value for name, value in BEFORE.items() if name not in data}
     made = of_earlier_releases(data)
-    return [{**each, **missing} for each in made] + ([*made] if missing else [])
+    found = [{**each, **missing} for each in made] + ([*made] if missing else [])
+    if BEFORE_NOISY.items() <= data.items():
+        found += [{**each, "explore_when": "noisy"} for each in found]
+    return found

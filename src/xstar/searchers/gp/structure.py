@@ -40,6 +40,8 @@ MARGIN = 3.0
 """How much higher the logarithm of the posterior has to be with the own terms: the prior is 20 to 1 for the product. With a
 margin of 0, two noisy functions took noise for structure: the loss after 100 trials was 3.3 instead of 1.1, and 12.9 instead of
 3.2 (one seed)."""
+ROUNDING = 1e-6
+"""By how much it has to be above what is needed, so that it still is after rounding."""
 MOST_PARAMETERS = 20
 """With 20 to 50 parameters the evidence never favoured the terms within 100 trials, and fitting them takes long."""
 
@@ -85,8 +87,8 @@ def structured(
         both, y = (compared, with_own_terms(compared, inputs)), data.y[:last]
 
         def compare() -> Array:
-            one, two = (evidence(history, each, last, data, settings) for each in both)
-            return np.array([two > one + MARGIN], dtype=np.float64)
+            needed = evidence(history, both[0], last, data, settings) + MARGIN
+            return np.array([evidence(history, both[1], last, data, settings, needed) > needed], dtype=np.float64)
 
         made_from = (settings, last, both[1].names, both[1].priors, data.X[:last], y)
         own_terms = shelved(history, "gp structure", made_from, compare)
@@ -94,8 +96,12 @@ def structured(
     return rich if kept.own_terms else plain
 
 
-def evidence(history: History, surrogate: Plain, last: int, data: Data, settings: GPSettings) -> float:
+def evidence(
+    history: History, surrogate: Plain, last: int, data: Data, settings: GPSettings, needed: float = np.inf
+) -> float:
     """Return the highest log posterior of the hyperparameters given the first ``last`` observations.
+
+    Where it is above ``needed``, that is all there is to know, and the search for it ends: its steps lead upwards only.
 
     Every prior is a standard normal distribution in its own units, so that their normalisation cancels between surrogates
     up to the width of the posterior (Laplace), which is left out.
@@ -104,4 +110,5 @@ def evidence(history: History, surrogate: Plain, last: int, data: Data, settings
     places = choose(data.spread(X) if last > MOST else X, y, data.budget[:last], MOST)
     inputs, outputs = X[places], Targets.of(y[places], straighten=settings.straighten)(y[places])
     rng = Streams(history.seed).generator(last, "gp structure")
-    return log_posterior(surrogate, fit(surrogate, inputs, outputs, rng), inputs, outputs)
+    found = fit(surrogate, inputs, outputs, rng, enough=needed + ROUNDING)
+    return log_posterior(surrogate, found, inputs, outputs)

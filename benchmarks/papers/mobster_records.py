@@ -1,0 +1,72 @@
+"""Where MOBSTER's figures come from: the runs on record, or tables made before records were kept."""
+
+from __future__ import annotations
+
+from benchmarks.harness.problems import NB201
+from benchmarks.harness.records import Task
+from benchmarks.mobster import VARIANTS
+from benchmarks.papers.sources import Earlier, OnRecord, Source
+
+MLP = "electricity"
+PLAIN = {f"{family}{variant}" for family in ("asha", "mobster") for variant in VARIANTS.values()}
+LONGER = 24
+"""Trainings per worker of the searches that last longer."""
+COMMAND = "python -m benchmarks.mobster --part"
+
+
+def either(new: OnRecord, old: Earlier) -> Source:
+    """The records, or until there are some what was made before they were kept."""
+    return new if new.found else old
+
+
+def cells(task: Task) -> bool:
+    return task.problem in NB201
+
+
+def others(task: Task) -> bool:
+    return task.problem not in (MLP, *NB201)
+
+
+def mlp(task: Task) -> bool:
+    return task.problem == MLP and task["trainings"] < LONGER
+
+
+def longer(task: Task) -> bool:
+    return task.problem == MLP and task["trainings"] == LONGER
+
+
+COUNTS = (2, 4, 8, 16)
+
+
+def shares_of(count: int) -> OnRecord:
+    """The runs with so many workers; MOBSTER's own and ASHA's also serve the comparison of surrogates."""
+    given = (f"--workers {count}", "--seeds 3" if count != 4 else "--seeds 5")
+    return OnRecord("mobster", "time", given, lambda task: task["workers"] == count and task.method in PLAIN)
+
+
+SHARES = {count: shares_of(count) for count in COUNTS}
+SHARE = SHARES[4]
+SHARE_BEFORE = Earlier("mobster.md", "Share of ASHA's time until", f"{COMMAND} time --write")
+BY_KERNEL = OnRecord("mobster", "kernels", of=lambda task: task["workers"] == 4)
+KERNEL_SEEDS = len({record.task.seed for record in BY_KERNEL.results.of(method="mobster:matern")})
+# MOBSTER itself and ASHA are on record by the part ``time``: it is the others that make a comparison of kernels.
+SURROGATES: Source = (
+    BY_KERNEL
+    if BY_KERNEL.results.of(method="mobster:matern")
+    else Earlier("mobster.md", "Surrogates, four workers", f"{COMMAND} kernels --write")
+)
+LARGE = either(
+    OnRecord("mobster", "large", ("--seeds 1",), lambda task: task["workers"] == 64),
+    Earlier("mobster.md", "Many trials, 64 workers", f"{COMMAND} large --write"),
+)
+BASELINES, BASELINES_MLP = OnRecord("mobster", "figure5", of=others), OnRecord("mobster", "figure5-mlp", of=mlp)
+HALVING, HALVING_MLP = OnRecord("mobster", "figure3", of=others), OnRecord("mobster", "figure3-mlp", of=mlp)
+BASELINES_LONGER = OnRecord("mobster", "figure5-mlp", (f"--trainings {LONGER} --seeds 5",), longer)
+BASELINES_CELLS = OnRecord("mobster", "figure5", (f"--problems {','.join(NB201)} --seeds 20",), cells)
+HALVING_CELLS = OnRecord("mobster", "figure3", ("--problems nb201-cifar10 --seeds 20",), cells)
+SCHEDULERS = OnRecord("multifidelity", "schedulers", of=lambda task: task.method != "signs")
+SIGNS = OnRecord("multifidelity", "signs", of=lambda task: task.method == "signs")
+FIGURE3_MLP, FIGURE3_CELLS, FIGURE5_MLP, FIGURE5_CELLS = (
+    f"mobster-figure{number}-{where}.svg" for number in (3, 5) for where in ("mlp", "cells")
+)
+MEAN, RANK = "geometric mean", "mean rank of the final regret"

@@ -1,0 +1,72 @@
+"""Where NASBOT's tables and figures come from: the runs on record, or tables made before records were kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from benchmarks.nasbot import ABLATION as ABLATED
+from benchmarks.nasbot import MAIN
+from benchmarks.papers.sources import Earlier, OnRecord, newest
+from benchmarks.workloads.architecture_search import VARIANTS
+
+SEARCH = OnRecord("nasbot_cifar", "search", ("--processes 4",), lambda task: task.problem == "cifar10")
+WINNERS = OnRecord("nasbot_cifar", "winners", (), lambda task: task.get("epochs") == 80)
+WINNERS_40 = OnRecord("nasbot_cifar", "winners", ("--epochs 40 --shifts alike",), lambda task: task.get("epochs") == 40)
+NETWORKS = replace(SEARCH, told=False)
+"""The same runs, where only their pictures are wanted."""
+UCI = OnRecord("nasbot_uci", "search", ("--processes 4",))
+NAVAL = Earlier("nasbot-real.md", "naval", "python -m benchmarks.nasbot_real --part mlp --first 3 --write")
+PROTEIN = Earlier("nasbot-real.md", "protein", NAVAL.command)
+CELLS = newest(
+    OnRecord("nasbot_real", "cells", (), lambda task: task.get("evaluations") == 500),
+    Earlier("nasbot-real.md", "NAS-Bench-201", "python -m benchmarks.nasbot_real --part cells --write"),
+)
+CARRIES = OnRecord(
+    "nasbot_real",
+    "carries",
+    ("--seeds 10",),
+    lambda task: task.method in (*VARIANTS, "evolution") and task.get("evaluations") == 150,
+)
+SEARCHED = OnRecord(
+    "nasbot",
+    "search",
+    ("--seeds 3 --workers 1",),
+    lambda task: task.method in MAIN and (task.get("evaluations"), task.get("workers")) == (100, 1),
+)
+PARTS = OnRecord(
+    "nasbot",
+    "ablation",
+    (),
+    lambda task: task.method in ABLATED and (task.get("evaluations"), task.get("workers")) == (100, 1),
+)
+TIME = OnRecord("nasbot", "time", (), lambda task: "repeats" in dict(task.settings))
+FUNCTIONS = newest(
+    SEARCHED, Earlier("nasbot.md", "Best value after 100", "python -m benchmarks.nasbot --part search --write")
+)
+# ``nasbot`` itself is on record by the search: it is the others that make an ablation.
+ABLATION = (
+    PARTS
+    if PARTS.results.of(method="paper's kernel")
+    else Earlier("nasbot.md", "Ablations: best value", "python -m benchmarks.nasbot --part ablation --write")
+)
+KERNELS = OnRecord("nasbot", "kernels", (), lambda task: "seen" in dict(task.settings))
+NAMES = {"nasbot": "NASBOT", "evolution": "EA", "nasbot-random": "RAND", "treebo": "TreeBO"}
+SECONDS = {"nasbot": 46.13, "nasbot-random": 26.43, "evolution": 0.19, "treebo": 7.83}
+"""For the next architecture, on average (the paper's section 5)."""
+FIGURE2, FIGURE4, FIGURE6 = (f"nasbot-figure{number}.svg" for number in (2, 4, 6))
+PANELS = {
+    "nasbot-figure7a.svg": ("distances", ("paper's kernel", "only d", "only d̄", "only described", "nasbot")),
+    "nasbot-figure7b.svg": ("modifiers", ("modifiers of units", "modifiers of structure", "nasbot")),
+    "nasbot-figure7c.svg": (
+        "the power p̄",
+        ("paper's kernel", "paper's kernel, p̄ = 2", "paper's kernel, p̄ = 2, projected"),
+    ),
+}
+"""The parts of Figure 7 → what is compared, and the methods."""
+FOUND = {
+    "nasbot": "nasbot-figure8.svg",
+    "evolution": "nasbot-figure9.svg",
+    "nasbot-random": "nasbot-figure10.svg",
+    "treebo": "nasbot-figure11.svg",
+}
+"""Method → the picture of the best network that it found."""

@@ -1,0 +1,94 @@
+"""The steps of a training on CIFAR-10, with all that changes from step to step in tensors: on a GPU a step is a CUDA graph.
+
+Launched one by one, the kernels of a step (300 to 600) take 7 ms of a core, however small the network; a graph is one launch.
+The host then waits for the GPU asleep, every ``EVERY`` steps.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch.nn import functional
+
+from benchmarks.workloads.device import Pace, captured
+
+MOMENTUM, CLIP, EVERY = 0.9, 5.0, 20
+
+
+def one_cycle(steps: int, highest: float, warmup: float) -> list[float]:
+    """The rate of each step, as ``torch.optim.lr_scheduler.OneCycleLR`` has it: two halves of a cosine."""
+    first, last = highest / 25.0, highest / 25.0 / 1e4
+    rise, end = warmup * steps - 1.0, steps - 1.0
+
+    def between(start: float, stop: float, share: float) -> float:
+        return stop + (start - stop) / 2.0 * (1.0 + math.cos(math.pi * share))
+
+    return [
+        between(first, highest, at / rise) if at <= rise else between(highest, last, (at - rise) / (end - rise))
+        for at in range(steps)
+    ]
+
+
+class Steps:
+    """SGD with Nesterov's momentum, weight decay and clipped gradients, for batches of one size.
+
+    ``tune`` lets cuDNN time several algorithms for each convolution, in the steps before the graph is captured.
+    """
+
+    def __init__(self, module: Any, batch: int, rates: list[float], decay: float, device: str, tune: bool) -> None:
+        self.module, self.decay, self.kind = module, decay, device.partition(":")[0]
+        self.rates = torch.tensor(rates, device=device)
+        self.rate = torch.zeros((), device=device)
+        empty = torch.zeros(batch, 3, 32, 32, dtype=torch.bfloat16, device=device)
+        self.images = empty.contiguous(memory_format=torch.channels_last)
+        self.classes = torch.zeros(batch, dtype=torch.int64, device=device)
+        self.params = list(module.parameters())
+        self.speed = [torch.zeros_like(param) for param in self.params]
+        self.before = [(each, each.detach().clone()) for each in (*self.params, *module.buffers())]
+        self.done, self.pace = 0, Pace(device)
+        with torch.backends.cudnn.flags(enabled=True, benchmark=tune):
+            self.advance = captured(self.one, self.one, self.restore) if self.kind == "cuda" else self.one
+
+    def take(self, images: Any, classes: Any) -> None:
+        """The next step, with this batch."""
+        self.images.copy_(images)
+        self.classes.copy_(classes)
+        self.rate.copy_(self.rates[self.done])
+        self.advance()
+        self.done += 1
+        if self.done % EVERY == 0:
+            self.pace.keep()
+
+    def one(self) -> None:
+        with torch.autocast(self.kind, torch.bfloat16, cache_enabled=False):
+            out = self.module(self.images)
+        loss = functional.cross_entropy(out.float(), self.classes)
+        gradients = torch.autograd.grad(loss, self.params)
+        norm = torch.nn.utils.get_total_norm(gradients)
+        alike = [  # one kernel for all of them takes weights and gradients that lie alike in memory
+            each if each.stride() == param.stride() else torch.empty_like(param).copy_(each)
+            for param, each in zip(self.params, gradients, strict=True)
+        ]
+        torch._foreach_mul_(alike, torch.clamp(CLIP / (norm + 1e-6), max=1.0))
+        torch._fused_sgd_(
+            [param.detach() for param in self.params],
+            alike,
+            self.speed,
+            weight_decay=self.decay,
+            momentum=MOMENTUM,
+            lr=self.rate,
+            dampening=0.0,
+            nesterov=True,
+            maximize=False,
+            is_first_step=False,
+        )
+
+    def restore(self) -> None:
+        """Weights, momentum and the statistics of batch normalisation as in the beginning."""
+        with torch.no_grad():
+            for each, was in self.before:
+                each.copy_(was)
+        for speed in self.speed:
+            speed.zero_()
