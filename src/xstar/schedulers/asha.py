@@ -35,8 +35,9 @@ References: Li et al. (2020), A system for massively parallel hyperparameter tun
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -161,8 +162,15 @@ class ASHA(Asynchronous):
 
     def _one_is_near(self, history: History) -> bool:
         """Whether a trial is complete, or will be with its present run."""
-        live = (*history.running.values(), *history.waiting.values())
-        return history.count(State.COMPLETE) > 0 or any(trial.target == self.max_budget for trial in live)
+        if history.count(State.COMPLETE):
+            return True
+        live = itertools.chain(history.running.values(), history.waiting.values())
+        return any(trial.target == self.max_budget for trial in live)
+
+    def distinct(self, history: History, budget: int, bracket: int) -> Sequence[tuple[float, int]] | None:
+        """The records of a rung by curves, if there are copies: (loss, the first trial with it), the best first."""
+        copies = history.memo.fold(Copies, history) if self.repeats == "distinct" else None
+        return copies.rung(budget, bracket).ranked if copies is not None and copies.told_at(budget) else None
 
     def judge(self, history: History, report: Report) -> Verdict:
         trial = history.trials[report.trial]
