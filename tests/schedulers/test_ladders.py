@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.schedulers import ASHA, SCHEDULERS, Hyperband, StoppingASHA
 from xstar.schedulers.ladder import geometric_rungs, rungs_from_top
+from xstar.searchers import GP
+from xstar.study.naming import method_of
 from xstar.testing.schedulers import simulated
 from xstar.trial import State, Trial
 
@@ -109,7 +112,7 @@ def test_a_search_has_a_complete_trial_after_fewer_trials() -> None:
 
 def test_while_none_is_complete_the_best_goes_up_at_once() -> None:
     """Two workers: the best of three is promoted to the end, one at a time, and then ⌊n/η⌋ decides again."""
-    study = xs.Study(xs.Space(x=xs.Float(0, 1)), scheduler=ASHA(27), method="random", seed=1)
+    study = xs.Study(xs.Space(x=xs.Float(0, 1)), scheduler=ASHA(27, last_rung="soon"), method="random", seed=1)
     losses = iter((0.5, 0.3, 0.4, 0.2, 0.1))
 
     def trained(trial: Trial | None, loss: float) -> int:
@@ -193,7 +196,18 @@ def test_a_study_with_the_rule_before_soon_keeps_it() -> None:
     stored = SCHEDULERS.dump(ASHA(52, last_rung="best"))
     first, *others = (SCHEDULERS.load(each) for each in SCHEDULERS.read(stored))
     assert first == ASHA(52, last_rung="best")
-    assert ASHA(52) in others
+    assert ASHA(52, last_rung="soon") in others
+
+
+def test_mobster_has_it_and_is_found_in_studies_that_have_not() -> None:
+    space = xs.Space(x=xs.Float(0, 1))
+    for method in ("mobster", "mobster-hyperband"):
+        scheduler = xs.Study(space, method=method, max_budget=52).scheduler
+        assert isinstance(scheduler, ASHA)
+        before = replace(scheduler, last_rung="best")
+        assert scheduler.last_rung == "soon"
+        assert SCHEDULERS.dump(scheduler) in SCHEDULERS.read(SCHEDULERS.dump(before))
+        assert method_of(xs.Study(space, searcher=GP(), scheduler=before).history.created) == method
 
 
 def test_what_was_chosen_then_is_not_what_is_usual_now() -> None:
