@@ -78,6 +78,12 @@ def test_what_is_kept_of_growing_inputs_is_what_would_be_computed() -> None:
         assert_array_equal(made.to_left(W), expected.to_left(W))
         assert_array_equal(made.to_theta(W), expected.to_theta(W))
     assert kept == Additive(kept.groups, labels)
+    several = Additive(
+        (0, 0, 1, 2, 3), tuple("abcd")
+    )  # inner products: how they are rounded depends on how many there are
+    several.beside(theta[:8], X)(X)
+    assert several._latest._kept is None
+    assert kept._latest._kept is not None
 
 
 def test_a_sum_of_ripples_is_told_from_a_function_of_all() -> None:

@@ -70,7 +70,7 @@ class Additive:
         terms = _Terms(self._columns, self._order, *self._units(theta), B)
 
         def at(A: Array) -> Covariance:
-            if len(A) == len(B) >= FEWEST_KEPT and np.array_equal(A, B):
+            if self._order is not None and len(A) == len(B) >= FEWEST_KEPT and np.array_equal(A, B):
                 made = partial(terms.at, A, fitted=False)
                 K = self._latest.grown(theta, B, lambda begin: terms.at(A[begin:], fitted=False).K)
                 return Covariance(K, lambda W: made().to_theta(W), lambda W: made().to_left(W))
@@ -89,8 +89,8 @@ class Additive:
 
 
 class _Latest:
-    """The latest covariance of inputs with themselves. Each entry depends on its two inputs alone, so that of more inputs has
-    the same bits where it is kept as where it is computed again."""
+    """The latest covariance of inputs with themselves. Where each parameter has one column, no entry depends on the others, so
+    that of more inputs has the same bits whether it is kept or computed again; inner products of several columns may not."""
 
     def __init__(self) -> None:
         self._kept: tuple[Array, Array, Array] | None = None  # theta, X, K: replaced together, threads may share them
