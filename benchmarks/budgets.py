@@ -164,7 +164,7 @@ FEW_TRIALS = {**DEFAULTS, "methods": f"random,asha,mobster,{','.join(DNGOS)}", "
 MANY_TRIALS = {**DEFAULTS, "methods": "random,asha,mobster,asha:searcher=DNGO()", "workers": "32", "seeds": 3}
 EQUAL = {
     **DEFAULTS,
-    "methods": "random,asha,mobster,mobster:repeats=each",
+    "methods": "random,asha,mobster,mobster:repeats=once,mobster:repeats=each",
     "problems": ",".join(("klein-cnn", *NB201)),
 }
 PAUSED = {

@@ -39,7 +39,10 @@ def mobster(
     what: str, unfinished: int | None = None, stop: bool = False, exploring: bool = False, **changed: Any
 ) -> BudgetMethod:
     """MOBSTER with other settings of its GP, or of its scheduler (their names begin with ``rule_``)."""
-    rules = tuple((name.removeprefix("rule_"), value) for name, value in changed.items() if name.startswith("rule_"))
+    usual = {} if stop else {"rule_last_rung": "soon"}
+    rules = tuple(
+        (name.removeprefix("rule_"), value) for name, value in {**usual, **changed}.items() if name[:5] == "rule_"
+    )
     model = {name: value for name, value in changed.items() if not name.startswith("rule_")}
     return BudgetMethod(what, "", GP(**model), StoppingASHA if stop else ASHA, rules, unfinished, exploring)
 
@@ -53,6 +56,9 @@ ABLATION = {
     "mobster:min_budget=1": mobster("lowest rung: one epoch: 1, 2, 6, 17, 52", rule_min_budget=1),
     "mobster:ladder=bottom": mobster(
         "one epoch, ladder from the bottom: 1, 3, 9, 27, 52", rule_min_budget=1, rule_ladder="bottom"
+    ),
+    "mobster:last_rung=best": mobster(
+        "of the last rung but one alone the best goes on in any case", rule_last_rung="best"
     ),
     "mobster:last_rung=ratio": mobster("r/r_max of the last rung but one go on", rule_last_rung="ratio"),
     "mobster:matern": mobster("surrogate: Matérn, r not warped", surrogate="matern"),
@@ -86,6 +92,7 @@ METHODS = {
     **DNGOS,
     SYNE_TUNE: BudgetMethod("MOBSTER of Syne Tune 0.14.2, its defaults"),
     AT_ONCE: BudgetMethod("500 configurations at random, trained at once"),
+    "mobster:repeats=once": mobster("one of equal trials goes on, each takes a place", rule_repeats="once"),
     "mobster:repeats=each": mobster("each of equal trials goes on", rule_repeats="each"),
     **ABLATION,
 }

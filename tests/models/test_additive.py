@@ -52,6 +52,34 @@ def test_terms_computed_at_once_are_the_same_to_the_last_bit(monkeypatch: pytest
         assert_array_equal(at_once, in_turn)
 
 
+def test_what_is_kept_of_growing_inputs_is_what_would_be_computed() -> None:
+    """To the last bit; also where others had been there, or other hyperparameters."""
+    rng = np.random.default_rng(3)
+    labels = tuple("abcde")
+    kept = Additive((2, 0, 1, 4, 3), labels)
+    X, other = rng.random((2, 70, 5))
+    theta, later = rng.standard_normal((2, 10))
+    fewest = module.FEWEST_KEPT
+    for inputs, own in [
+        (X[:fewest], theta),
+        (X[: fewest + 1], theta),
+        (X[: fewest + 9], theta),
+        (X[: fewest + 9], theta),
+        (X[: fewest + 10], later),
+        (other, later),
+        (X[: fewest + 3], later),
+        (X, later),
+        (X[:9], later),
+    ]:
+        made, expected = (each.beside(own, inputs)(inputs.copy()) for each in (kept, Additive(kept.groups, labels)))
+        W = rng.standard_normal(expected.K.shape)
+        assert_array_equal(made.K, expected.K)
+        assert_array_equal(made.K, expected.K.T)
+        assert_array_equal(made.to_left(W), expected.to_left(W))
+        assert_array_equal(made.to_theta(W), expected.to_theta(W))
+    assert kept == Additive(kept.groups, labels)
+
+
 def test_a_sum_of_ripples_is_told_from_a_function_of_all() -> None:
     rng = np.random.default_rng(1)
     X, A = rng.random((60, 4)), rng.random((200, 4))

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from xstar.models.standardise import POWERS, Targets, _all_powers, yeo_johnson
+from xstar.models.standardise import POWERS, Targets, _all_powers, _quantile, yeo_johnson
 
 
 @pytest.mark.parametrize("power", [-2.0, -0.5, 0.0, 1e-13, 0.3, 1.0, 1.7, 2.0])
@@ -102,3 +102,12 @@ def test_losses_without_a_spread_between_the_quartiles() -> None:
     t = Targets.of(y, straighten=True)(y)
     assert t[-1] > t[0]
     assert np.isfinite(t).all()
+
+
+@pytest.mark.parametrize("q", [0.25, 0.5, 0.75])
+def test_quantiles_are_numpys_to_the_last_bit(q: float) -> None:
+    rng = np.random.default_rng(0)
+    for n in (*range(1, 40), 200):
+        for y in (rng.standard_normal(n) ** 5, np.round(rng.standard_normal(n), 1), 1e300 * rng.uniform(-1.0, 1.0, n)):
+            expected = np.median(y) if q == 0.5 else np.quantile(y, q)
+            assert _quantile(np.sort(y).tolist(), q) == expected

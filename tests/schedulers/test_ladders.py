@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,10 @@ from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.schedulers import ASHA, SCHEDULERS, Hyperband, StoppingASHA
 from xstar.schedulers.ladder import geometric_rungs, rungs_from_top
+from xstar.searchers import GP
+from xstar.study.naming import method_of
 from xstar.testing.schedulers import simulated
-from xstar.trial import State
+from xstar.trial import State, Trial
 
 Class = type[ASHA | StoppingASHA]
 
@@ -102,7 +106,42 @@ def test_a_search_has_a_complete_trial_after_fewer_trials() -> None:
         assert trial.ended_at is not None
         return sum(each.asked_at < trial.ended_at for each in history.trials)
 
-    assert first_complete(ASHA(27)) <= 15 < first_complete(ASHA(27, last_rung="ratio"))
+    soon, best, ratio = (first_complete(ASHA(27, last_rung=rule)) for rule in ("soon", "best", "ratio"))
+    assert soon == 3 < best <= 15 < ratio
+
+
+def test_while_none_is_complete_the_best_goes_up_at_once() -> None:
+    """Two workers: the best of three is promoted to the end, one at a time, and then ⌊n/η⌋ decides again."""
+    study = xs.Study(xs.Space(x=xs.Float(0, 1)), scheduler=ASHA(27, last_rung="soon"), method="random", seed=1)
+    losses = iter((0.5, 0.3, 0.4, 0.2, 0.1))
+
+    def trained(trial: Trial | None, loss: float) -> int:
+        assert trial is not None
+        assert trial.target is not None
+        study.report(trial, loss, budget=trial.target)
+        return trial.budget
+
+    for loss in itertools.islice(losses, 3):
+        assert trained(study.ask(), loss) == 1
+    assert [trained(study.ask(), 0.3) for _ in range(2)] == [3, 9]
+    first = study.ask()
+    assert first is not None
+    assert (first.number, first.target) == (1, 27)
+    assert trained(study.ask(), next(losses)) == 1
+    assert trained(study.ask(), 0.2) == 3  # the fourth is the best of four at the lowest rung
+    second = study.ask()  # one is on its way: at the second rung two are too few
+    assert second is not None
+    assert (second.number, second.target) == (4, 1)
+    study.fail(first, "out of memory")
+    third = study.ask()  # none is, again
+    assert third is not None
+    assert (third.number, third.target) == (3, 9)
+
+
+def test_by_stopping_there_is_nothing_to_hurry() -> None:
+    assert StoppingASHA(27).last_rung == "best"
+    with pytest.raises(InvalidArgument, match="last_rung"):
+        StoppingASHA(27, last_rung="soon")
 
 
 def test_more_trials_are_completed_where_the_last_step_is_short() -> None:
@@ -151,6 +190,24 @@ def test_a_study_of_an_earlier_release_keeps_its_rules(
                     study.report(trial, trial.number % 7 + 1.0 / (trial.budget + 1))
             assert audit(study).findings == []
             assert {t.budget for t in study.history.trials} <= {1, 3, 9, 27, 52}
+
+
+def test_a_study_with_the_rule_before_soon_keeps_it() -> None:
+    stored = SCHEDULERS.dump(ASHA(52, last_rung="best"))
+    first, *others = (SCHEDULERS.load(each) for each in SCHEDULERS.read(stored))
+    assert first == ASHA(52, last_rung="best")
+    assert ASHA(52, last_rung="soon") in others
+
+
+def test_mobster_has_it_and_is_found_in_studies_that_have_not() -> None:
+    space = xs.Space(x=xs.Float(0, 1))
+    for method in ("mobster", "mobster-hyperband"):
+        scheduler = xs.Study(space, method=method, max_budget=52).scheduler
+        assert isinstance(scheduler, ASHA)
+        before = replace(scheduler, last_rung="best")
+        assert scheduler.last_rung == "soon"
+        assert SCHEDULERS.dump(scheduler) in SCHEDULERS.read(SCHEDULERS.dump(before))
+        assert method_of(xs.Study(space, searcher=GP(), scheduler=before).history.created) == method
 
 
 def test_what_was_chosen_then_is_not_what_is_usual_now() -> None:

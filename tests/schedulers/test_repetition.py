@@ -1,4 +1,4 @@
-"""Trials that repeat another: when they count as such, and that one of them goes on."""
+"""The rule ``repeats="once"``, which stored studies have: when trials repeat another, and that one of them goes on."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 import xstar as xs
-from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
-from xstar.schedulers import ASHA, SCHEDULERS
+from xstar.schedulers import ASHA
 from xstar.schedulers.repetition import Repetition
 from xstar.trial import State, Trial
 
@@ -94,17 +93,3 @@ def test_a_study_of_an_earlier_release_lets_each_go_on(tmp_path: Path) -> None:
     for call in ({}, {"scheduler": ASHA(9)}, {"scheduler": ASHA(9, repeats="each")}):
         with xs.Study(name="s", storage=place, **call) as study:  # type: ignore[arg-type]
             assert study.scheduler == ASHA(9, repeats="each")
-
-
-def test_ladders_of_earlier_releases_are_read_with_it() -> None:
-    stored = SCHEDULERS.dump(ASHA(52, min_budget=1, ladder="bottom", last_rung="ratio"))
-    for name in ("ladder", "repeats"):
-        del stored[name]
-    first, *_, today = (SCHEDULERS.load(each) for each in SCHEDULERS.read(stored))
-    assert first == ASHA(52, min_budget=1, ladder="bottom", last_rung="ratio", repeats="each")
-    assert today == ASHA(52)
-
-
-def test_an_unknown_rule_is_refused() -> None:
-    with pytest.raises(InvalidArgument, match="repeats"):
-        ASHA(9, repeats="twice")

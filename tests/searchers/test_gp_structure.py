@@ -11,10 +11,10 @@ import xstar as xs
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.models import gp
-from xstar.models.surrogate import Inputs, Plain, at_full_budget, with_own_terms
+from xstar.models.surrogate import Inputs, at_full_budget, with_own_terms
 from xstar.searchers import GP, Auto
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.gp.structure import FEWEST, MARGIN, Data, Structure, evidence
+from xstar.searchers.gp.structure import FEWEST, MARGIN, Data, Structure, evidence, observed
 from xstar.space import Config
 
 SPACE = xs.Space({f"x{place}": xs.Float(0, 1) for place in range(4)})
@@ -58,10 +58,9 @@ def test_the_search_for_the_evidence_ends_once_it_is_enough(is_sum: bool, monkey
     rng = np.random.default_rng(2)
     X = rng.random((40, 4))
     y = np.sin(9.0 * X).sum(axis=1) if is_sum else np.sin(3.0 * X.sum(axis=1))
-    data, history = Data(X, y, np.ones(40)), searched(2, GP()).history
+    X, t = observed(Data(X, y, np.ones(40)), 40, GP())
     inputs = Inputs((0, 1, 2, 3), tuple("abcd"), (0, 1, 2, 3))
     plain = at_full_budget(inputs)
-    assert isinstance(plain, Plain)
     rich = with_own_terms(plain, inputs)
     likelihoods: list[int] = []
     whole = gp.negative_log_posterior
@@ -72,11 +71,11 @@ def test_the_search_for_the_evidence_ends_once_it_is_enough(is_sum: bool, monkey
 
     monkeypatch.setattr(gp, "negative_log_posterior", counted)
     likelihoods.append(0)
-    needed = evidence(history, plain, 40, data, GP()) + MARGIN
+    needed = evidence(plain, X, t, rng) + MARGIN
     found = []
     for least in (np.inf, needed):
         likelihoods.append(0)
-        found.append(evidence(history, rich, 40, data, GP(), least))
+        found.append(evidence(rich, X, t, rng, least))
     assert [each > needed for each in found] == [is_sum, is_sum]
     if is_sum:
         assert likelihoods[2] < likelihoods[1]

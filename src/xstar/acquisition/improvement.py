@@ -39,9 +39,9 @@ ROOT_HALF_PI = float(np.sqrt(np.pi / 2.0))
 
 def log_h(u: Array) -> Array:
     """Return log(φ(u) + u Φ(u)) for any u."""
-    near = u > -1.0
-    if near.all():  # as at most of the points that climb
+    if u.size and u.min() > -1.0:  # as at most of the points that climb
         return _near(u)
+    near = u > -1.0
     made, deep = np.empty_like(u), u <= -1e5
     made[near] = _near(u[near])
     if deep.any():
@@ -92,8 +92,8 @@ def _log_h_slope(u: Array, logs: Array) -> Array:
     Far below 0, where that difference loses its digits (all of them at u = -1e8), the derivative is -u: the next term, -2/u, is
     below rounding.
     """
-    deep = u <= -1e5
-    if not deep.any():
+    if not u.size or u.min() > -1e5:
         made: Array = np.exp(log_ndtr(u) - logs)
         return made
+    deep = u <= -1e5
     return np.where(deep, -u, np.exp(np.where(deep, 0.0, log_ndtr(u) - logs)))

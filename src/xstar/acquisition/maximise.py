@@ -150,7 +150,7 @@ def _together(at: ScoreWithGradient, start: Array) -> tuple[Array, Array]:
         nonlocal latest
         value, gradient = at(flat.reshape(shape))
         latest = flat, value
-        return -float(value.sum()), -gradient.reshape(-1)
+        return -float(np.add.reduce(value)), -gradient.reshape(-1)
 
     flat, _ = descend(
         negative,

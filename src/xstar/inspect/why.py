@@ -24,7 +24,7 @@ from xstar.models.standardise import Targets
 from xstar.plots.figure import plain
 from xstar.plots.network_data import graph_of
 from xstar.schedulers import Hyperband, Scheduler
-from xstar.schedulers.asha import Asynchronous
+from xstar.schedulers.asha import ASHA, Asynchronous
 from xstar.searchers.model_based.decision import NAMES, Witness
 from xstar.study.policy import Policy
 from xstar.study.settings import Settings
@@ -271,16 +271,22 @@ def _loss(targets: Targets, target: float) -> float:
 def _standing(history: History, trial: Trial, loss: float, budget: int, scheduler: Scheduler) -> str:
     """The place of a loss among the records of a rung."""
     records = history.rung(budget, trial.bracket).records
-    others = [record for record in records if record[1] != trial.number]
-    rank, count = bisect_left(others, (loss, trial.number)) + 1, len(others) + 1
-    text = f"its {history.created.metric} of {number(history.sign * loss, 5)} was number {rank} of {count} at epoch {budget}"
-    return text + _quota(scheduler, count, budget)
+    curves = scheduler.distinct(history, budget, trial.bracket) if isinstance(scheduler, ASHA) else None
+    others = [record for record in (records if curves is None else curves) if record[1] != trial.number]
+    rank, among = bisect_left(others, (loss, trial.number)) + 1, len(others) + 1
+    what, value = "" if curves is None else " different curves", number(history.sign * loss, 5)
+    text = f"its {history.created.metric} of {value} was number {rank} of {among}{what} at epoch {budget}"
+    return text + _quota(scheduler, len(records) + ((loss, trial.number) not in records), budget)
 
 
 def _quota(scheduler: Scheduler, count: int, budget: int) -> str:
     """How many of a rung's records go on, in words; nothing for schedulers that we do not know."""
     if isinstance(scheduler, Asynchronous) and budget in scheduler.rungs[:-1]:
-        return f", where the best {scheduler.kept(count, scheduler.rungs.index(budget))} of them go on"
+        place = scheduler.rungs.index(budget)
+        kept = scheduler.kept(count, place)
+        if not kept and place and scheduler.last_rung == "soon":
+            return ", where the best goes on as long as no trial is complete"
+        return f", where the best {kept} of them go on"
     if isinstance(scheduler, Hyperband):
         return f", where one in {scheduler.eta} goes on once the rung is full"
     return ""

@@ -15,13 +15,14 @@ symbol     meaning                                                              
 ``Sum`` of ``Columns`` of ``Stationary`` is the same (a test compares them). One term after the other is added in place, in
 memory that is allocated once: fresh memory for every term took four times as long at n = 200. Small matrices, such as those of
 the few points that climb, are computed all at once, to the same bits: with 6 points, 200 observations and 20 parameters the
-acquisition function and its gradient take half of the time.
+acquisition function and its gradient take half of the time. The covariance of the observations with themselves is kept: the
+next suggestion needs it with a row and a column more, which takes a twelfth of its time less.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 import numpy as np
@@ -32,6 +33,8 @@ ROOT5 = float(np.sqrt(5.0))
 MOST_KEPT = 2_000_000
 """Entries of all terms that are kept for the gradient of a fit: 32 MB. Beyond, they are computed again."""
 
+FEWEST_KEPT = 50
+"""Inputs from which on their covariance with themselves is kept for the next suggestion."""
 AT_ONCE = 50_000
 """Entries of all terms up to which they are computed at once: they stay in the cache."""
 
@@ -44,6 +47,7 @@ class Additive:
     """The parameter of each column."""
     labels: tuple[str, ...]
     """A name for each parameter."""
+    _latest: _Latest = field(default_factory=lambda: _Latest(), init=False, repr=False, compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -63,7 +67,16 @@ class Additive:
         return _Terms(self._columns, self._order, *self._units(theta), A if B is None else B).at(A, fitted=B is None)
 
     def beside(self, theta: Array, B: Array) -> Callable[[Array], Covariance]:
-        return partial(_Terms(self._columns, self._order, *self._units(theta), B).at, fitted=False)
+        terms = _Terms(self._columns, self._order, *self._units(theta), B)
+
+        def at(A: Array) -> Covariance:
+            if len(A) == len(B) >= FEWEST_KEPT and np.array_equal(A, B):
+                made = partial(terms.at, A, fitted=False)
+                K = self._latest.grown(theta, B, lambda begin: terms.at(A[begin:], fitted=False).K)
+                return Covariance(K, lambda W: made().to_theta(W), lambda W: made().to_left(W))
+            return terms.at(A, fitted=False)
+
+        return at
 
     def _units(self, theta: Array) -> tuple[Array, Array]:
         """Return √5/ℓ and s² of each parameter."""
@@ -73,6 +86,33 @@ class Additive:
     def variance(self, theta: Array, A: Array) -> Variance:
         total = float(np.exp(theta[len(self.labels) :]).sum())
         return Variance(np.full(len(A), total), partial(no_gradient, A), constant=True)
+
+
+class _Latest:
+    """The latest covariance of inputs with themselves. Each entry depends on its two inputs alone, so that of more inputs has
+    the same bits where it is kept as where it is computed again."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[Array, Array, Array] | None = None  # theta, X, K: replaced together, threads may share them
+
+    def grown(self, theta: Array, X: Array, rows: Callable[[int], Array]) -> Array:
+        """Return the covariance of ``X`` with itself; ``rows(begin)``: that of all from ``begin`` on with ``X``."""
+        kept = self._kept
+        begin = 0
+        if kept is not None and len(kept[1]) <= len(X) and np.array_equal(kept[0], theta):
+            begin = len(kept[1]) if np.array_equal(kept[1], X[: len(kept[1])]) else 0
+        if kept is None or not begin:
+            K = rows(0)
+        elif begin == len(X):
+            K = kept[2]
+        else:
+            K, new = np.empty((len(X), len(X))), rows(begin)
+            K[:begin, :begin] = kept[2]
+            K[begin:] = new
+            K[:begin, begin:] = new[:, :begin].T
+        K.flags.writeable = False
+        self._kept = theta.copy(), X.copy(), K
+        return K
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ number of cores, so an audit on another machine can reproduce it bit for bit.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -14,13 +15,21 @@ from threadpoolctl import ThreadpoolController
 
 
 @lru_cache(maxsize=1)
-def _controller() -> ThreadpoolController:
+def _libraries() -> list[Any]:
+    """Return a ``LibController`` of each BLAS."""
     import scipy.linalg.lapack  # noqa: F401  SciPy has its own BLAS; only loaded libraries are found
 
-    return ThreadpoolController()
+    return [each for each in ThreadpoolController().lib_controllers if each.user_api == "blas"]
 
 
-def single_threaded() -> AbstractContextManager[Any]:
-    """Return a context manager in which BLAS uses one thread."""
-    made: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
-    return made
+@contextmanager
+def single_threaded() -> Iterator[None]:
+    """Let BLAS use one thread. ``ThreadpoolController.limit`` does the same, and takes 70 µs of each decision."""
+    several = [(each, count) for each in _libraries() if (count := each.get_num_threads()) != 1]
+    for each, _ in several:
+        each.set_num_threads(1)
+    try:
+        yield
+    finally:
+        for each, count in several:
+            each.set_num_threads(count)

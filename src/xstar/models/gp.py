@@ -104,10 +104,8 @@ def negative_log_posterior(
     inverse, _ = dpotri(L, lower=1, overwrite_c=1)
     W = inverse - alpha[:, None] * alpha
     W *= _lower(len(W))
-    half = np.einsum("ii->i", W)  # a view
-    half *= 0.5
     gradient = covariance.to_theta(W) - mean.to_theta(alpha)
-    gradient[-1] += noise * float(np.add.reduce(half))
+    gradient[-1] += noise * float(np.add.reduce(W.diagonal()))
     log_prior, slope = _log_prior(prior or _as_arrays(surrogate.priors), theta)
     return value - log_prior, gradient - slope
 
@@ -125,8 +123,9 @@ def log_posterior(surrogate: Surrogate, theta: Array, X: Array, y: Array) -> flo
 
 @lru_cache(maxsize=8)
 def _lower(n: int) -> Array:
-    """Return a lower triangle of ones: to multiply by it takes a quarter of the time of ``np.tril`` where n is small."""
+    """Return a lower triangle of ones, with ½ on the diagonal; where n is small, ``np.tril`` takes four times as long."""
     made: Array = np.tri(n)
+    made.flat[:: n + 1] = 0.5
     made.flags.writeable = False
     return made
 
@@ -154,7 +153,7 @@ class _PriorArrays(NamedTuple):
 
     centre: Array
     spread: Array
-    shared: tuple[tuple[NDArray[np.bool_], float], ...]
+    shared: tuple[tuple[NDArray[np.bool_] | slice, float], ...]
     """For each prior with a deviation in common: which hyperparameters have it, and g²/(s² + kg²).
 
     (s²I + g²11ᵀ)⁻¹ = (I - 11ᵀ g²/(s² + kg²))/s², with s the own and g the shared deviation of k hyperparameters.
@@ -165,9 +164,16 @@ def _as_arrays(priors: Sequence[Prior]) -> _PriorArrays:
     shared = []
     for prior in {prior for prior in priors if prior.shared}:
         own = np.array([each == prior for each in priors])
-        shared.append((own, prior.shared**2 / (prior.spread**2 + own.sum() * prior.shared**2)))
+        shared.append((_as_slice(own), prior.shared**2 / (prior.spread**2 + own.sum() * prior.shared**2)))
     centre, spread = np.array([prior.centre for prior in priors]), np.array([prior.spread for prior in priors])
     return _PriorArrays(centre, spread, tuple(shared))
+
+
+def _as_slice(own: NDArray[np.bool_]) -> NDArray[np.bool_] | slice:
+    """Return places that follow each other as a slice, which takes less time."""
+    places = np.flatnonzero(own).tolist()
+    begin, end = places[0], places[-1] + 1
+    return slice(begin, end) if end - begin == len(places) else own
 
 
 def _log_prior(prior: _PriorArrays, theta: Array) -> tuple[float, Array]:
@@ -175,7 +181,7 @@ def _log_prior(prior: _PriorArrays, theta: Array) -> tuple[float, Array]:
     z = (theta - prior.centre) / prior.spread
     weighed = z.copy()
     for own, weight in prior.shared:
-        weighed[own] -= weight * z[own].sum()
+        weighed[own] -= weight * np.add.reduce(z[own])
     return -0.5 * float(z @ weighed), -weighed / prior.spread
 
 
@@ -276,6 +282,14 @@ class Posterior:
         return backward(self.L, self.P)
 
     @cached_property
+    def _everywhere(self) -> tuple[float, float] | None:
+        """The mean and the variance of the prior, where they are the same everywhere."""
+        if isinstance(self.surrogate, Plain) and len(self.X):
+            variance = self.surrogate.variance(self.theta, self.X[:1])
+            return (float(self.theta[0]), float(variance.values[0])) if variance.constant else None
+        return None
+
+    @cached_property
     def _beside(self) -> Callable[[Array], Covariance]:
         """Maps inputs to their covariance with the observations."""
         if isinstance(self.surrogate, Plain):
@@ -326,16 +340,22 @@ class Posterior:
 
     def predict(self, A: Array) -> Prediction:
         """Return means and variances at ``A``."""
-        covariance = self._beside(A)
-        own = self.surrogate.variance(self.theta, A)
-        mean = self.surrogate.mean(self.theta, A).values[:, None] + covariance.K @ self.weights
+        covariance, everywhere = self._beside(A), self._everywhere
         V = forward(self.L, covariance.K.T)
-        variance = np.maximum(own.values - np.einsum("ij,ij->j", V, V), LEAST_VARIANCE)
+        mean, explained = covariance.K @ self.weights, np.einsum("ij,ij->j", V, V)
+        if everywhere is None:
+            own = self.surrogate.variance(self.theta, A)
+            mean += self.surrogate.mean(self.theta, A).values[:, None]
+            variance = own.values - explained
+        else:
+            mean += everywhere[0]
+            variance = everywhere[1] - explained
+        np.maximum(variance, LEAST_VARIANCE, out=variance)
 
         def to_left(d_mean: Array, d_variance: Array) -> Array:
             W = d_mean @ self.weights.T - 2.0 * d_variance[:, None] * backward(self.L, V).T
             made = covariance.to_left(W)
-            return made if own.constant else made + own.to_left(d_variance)
+            return made if everywhere is not None else made + own.to_left(d_variance)
 
         return Prediction(mean, variance, to_left)
 

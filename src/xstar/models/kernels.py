@@ -147,25 +147,37 @@ class Stationary:
             return self.beside(theta, B)(A)
         inverse, scale = self._units(theta)
         a = A * inverse
-        return self._between(inverse, scale, a, a, np.einsum("ij,ij->i", a, a))
+        aa, inner = np.einsum("ij,ij->i", a, a), a @ a.T
+        inner *= -2.0
+        return self._with_gradients(2.0 * inverse, scale, a, a, inner, aa, aa)
 
     def beside(self, theta: Array, B: Array) -> Callable[[Array], Covariance]:
         inverse, scale = self._units(theta)
         b = B * inverse
         bb = np.einsum("ij,ij->i", b, b)
-        return lambda A: self._between(inverse, scale, A * inverse, b, bb)
+        # Twice is exact: -2 a·b and a·(-2b) are the same bits.
+        twice, minus_two_b = 2.0 * inverse, (-2.0 * b).T
+
+        def between(A: Array) -> Covariance:
+            a = A * inverse
+            return self._with_gradients(twice, scale, a, b, a @ minus_two_b, np.einsum("ij,ij->i", a, a), bb)
+
+        return between
 
     def _units(self, theta: Array) -> tuple[Array, float]:
         """Return 1/ℓ of each column, and s²."""
         inverse = np.exp(-theta[:-1])
         return inverse if self._one_each else inverse[self._groups], float(np.exp(theta[-1]))
 
-    def _between(self, inverse: Array, scale: float, a: Array, b: Array, bb: Array) -> Covariance:
-        """Return the covariance of inputs that are divided by the length scales; ``bb``: the squares of ``b``, summed."""
+    def _with_gradients(
+        self, twice: Array, scale: float, a: Array, b: Array, S: Array, aa: Array, bb: Array
+    ) -> Covariance:
+        """Return the covariance of inputs that are divided by the length scales.
+
+        ``twice``: 2/ℓ of each column; ``S``: -2 a·b, whose memory is used; ``aa``, ``bb``: their squares, summed.
+        """
         same = a is b
-        S = a @ b.T
-        S *= -2.0
-        S += (bb if same else np.einsum("ij,ij->i", a, a))[:, None]
+        S += aa[:, None]
         S += bb
         np.maximum(S, 0.0, out=S)
         if same:
@@ -189,7 +201,7 @@ class Stationary:
         def to_left(W: Array) -> Array:
             G = slope()
             G *= W
-            given: Array = 2.0 * inverse * (a * np.add.reduce(G, 1)[:, None] - G @ b)
+            given: Array = twice * (a * np.add.reduce(G, 1)[:, None] - G @ b)
             return given
 
         return Covariance(K, to_theta, to_left)
@@ -309,99 +321,6 @@ class Columns:
         return Variance(made.values, lambda w: _spread(made.to_left(w), places, A))
 
 
-@dataclass(frozen=True)
-class Warped:
-    """A kernel of warped inputs: some columns pass through the Kumaraswamy distribution function 1 - (1 - xᵃ)ᵇ.
-
-    With learned a and b, a function that changes fast near one end of a range and slowly near the other becomes
-    stationary (Snoek et al. 2014, Input Warping for Bayesian Optimization of Non-Stationary Functions; they use the
-    beta distribution function, but this one has a closed form). ``theta``: log a of each column, log b of each column,
-    then the kernel's hyperparameters.
-    """
-
-    kernel: Kernel
-    columns: tuple[int, ...]
-    labels: tuple[str, ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        shapes = [f"warp {letter} of {label}" for letter in "ab" for label in self.labels]
-        return (*shapes, *self.kernel.names)
-
-    def at(self, theta: Array, A: Array, B: Array | None = None) -> Covariance:
-        k, places = len(self.columns), list(self.columns)
-        a, b = np.exp(theta[:k]), np.exp(theta[k : 2 * k])
-        left = _Warp(A[:, places], a, b)
-        A_warped = _replaced(A, places, left.values)
-        right = left if B is None else _Warp(B[:, places], a, b)
-        B_warped = None if B is None else _replaced(B, places, right.values)
-        made = self.kernel.at(theta[2 * k :], A_warped, B_warped)
-
-        def to_theta(W: Array) -> Array:
-            if B_warped is None:
-                sides = [(made.to_left(W + W.T), left)]  # each input appears on both sides
-            else:
-                turned = self.kernel.at(theta[2 * k :], B_warped, A_warped)
-                sides = [(made.to_left(W), left), (turned.to_left(W.T), right)]
-            to_a = sum(((given[:, places] * side.da).sum(axis=0) * a for given, side in sides), np.zeros(k))
-            to_b = sum(((given[:, places] * side.db).sum(axis=0) * b for given, side in sides), np.zeros(k))
-            return np.concatenate([to_a, to_b, made.to_theta(W)])
-
-        def to_left(W: Array) -> Array:
-            given = made.to_left(W)
-            given[:, places] *= left.dx
-            return given
-
-        return Covariance(made.K, to_theta, to_left)
-
-    def variance(self, theta: Array, A: Array) -> Variance:
-        k, places = len(self.columns), list(self.columns)
-        left = _Warp(A[:, places], np.exp(theta[:k]), np.exp(theta[k : 2 * k]))
-        made = self.kernel.variance(theta[2 * k :], _replaced(A, places, left.values))
-
-        def to_left(w: Array) -> Array:
-            given = made.to_left(w)
-            given[:, places] *= left.dx
-            return given
-
-        return Variance(made.values, to_left)
-
-
-EDGE = 1e-9
-"""Inputs are clipped to this distance from 0 and 1 before warping: the slope there is infinite if a or b is below 1."""
-
-
-class _Warp:
-    """Warped inputs with lazily computed slopes: acquisition functions never differentiate by the observations."""
-
-    def __init__(self, X: Array, a: Array, b: Array) -> None:
-        self.a, self.b = a, b
-        self.x = np.minimum(np.maximum(X, EDGE), 1.0 - EDGE)
-        self.power = self.x**a
-        self.rest = 1.0 - self.power
-        self.tail = self.rest**b
-        self.values: Array = 1.0 - self.tail
-
-    @cached_property
-    def _to_power(self) -> Array:
-        """The derivative of the value with respect to xᵃ."""
-        made: Array = self.b * self.rest ** (self.b - 1.0)
-        return made
-
-    @cached_property
-    def dx(self) -> Array:
-        made: Array = self._to_power * self.a * self.x ** (self.a - 1.0)
-        return made
-
-    @cached_property
-    def da(self) -> Array:
-        return self._to_power * self.power * np.log(self.x)
-
-    @cached_property
-    def db(self) -> Array:
-        return -self.tail * np.log(self.rest)
-
-
 def _added(made: Sequence[Covariance]) -> Covariance:
     """Return the sum of covariances whose hyperparameters follow each other."""
     return Covariance(
@@ -421,12 +340,6 @@ def _product(factors: Sequence[Array]) -> tuple[Array, list[Array]]:
                 rest = rest * factor
         others.append(rest)
     return factors[0] * others[0], others
-
-
-def _replaced(X: Array, places: list[int], columns: Array) -> Array:
-    made = X.copy()
-    made[:, places] = columns
-    return made
 
 
 def _spread(given: Array, places: list[int], A: Array) -> Array:

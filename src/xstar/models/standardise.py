@@ -62,14 +62,24 @@ def _in_units(y: Array, centre: float, unit: float) -> Array:
 
 
 def _centre_and_unit(y: Array) -> tuple[float, float]:
-    centre = float(np.median(y))
-    with np.errstate(over="ignore", invalid="ignore"):
-        lower, upper = np.quantile(y, [0.25, 0.75])
-        units = (float(upper - lower) / 1.35, float(y.max() - y.min()))  # 1.35: that of a standard normal
+    in_order = np.sort(y).tolist()
+    centre = _quantile(in_order, 0.5)
+    spread = _quantile(in_order, 0.75) - _quantile(in_order, 0.25)
+    units = (spread / 1.35, in_order[-1] - in_order[0])  # 1.35: that of a standard normal
     for unit in units:
         if np.isfinite(unit) and unit > 1e-12 * abs(centre):
             return centre, unit
     return centre, abs(centre) or 1.0
+
+
+def _quantile(in_order: list[float], q: float) -> float:
+    """Return what ``np.quantile`` and ``np.median`` return, to the same bits, of finite numbers in order. They take 40 µs."""
+    place = (len(in_order) - 1) * q
+    below = int(place)
+    a, b, share = in_order[below], in_order[min(below + 1, len(in_order) - 1)], place - below
+    if q == 0.5:
+        return (a + b) / 2.0 if share else a
+    return b - (b - a) * (1.0 - share) if share >= 0.5 else a + (b - a) * share
 
 
 def yeo_johnson(z: Array, power: float) -> Array:

@@ -23,7 +23,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from xstar.models.additive import Additive
-from xstar.models.kernels import Array, Columns, Covariance, Kernel, Product, Stationary, Sum, Variance, Warped, beside
+from xstar.models.kernels import Array, Columns, Covariance, Kernel, Product, Stationary, Sum, Variance, beside
+from xstar.models.warped import Warped
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ class Plain:
     def mean(self, theta: Array, X: Array) -> Mean:
         def to_theta(w: Array) -> Array:
             made = np.zeros(len(theta))
-            made[0] = w.sum()
+            made[0] = np.add.reduce(w)
             return made
 
         values = np.empty(len(X))
@@ -355,7 +356,7 @@ def at_full_budget(
     warp: bool = False,
     least_noise: float | None = None,
     length: Prior = LENGTH,
-) -> Surrogate:
+) -> Plain:
     """Return a surrogate of f(x).
 
     ``least_noise`` is the lower bound of σ², if it is not that of ``NOISE``; ``length`` the prior of length scales of numbers.

@@ -7,8 +7,9 @@ equal up to a budget r and both went on, their next ``AHEAD`` reports have shown
 
     a_r   how often they were equal again          s_r   how often they parted
 
-Equal trials at a rung count as copies once a_r ≥ ``SURE`` · s_r + ``LEAST`` at some budget r up to there, for those that are equal
-for longer are all the more likely to stay so. A curve that has never moved since its first report, at chance, is nobody's copy.
+Equal trials at a rung count as copies once a_r ≥ ``SURE`` · s_r + ``LEAST`` at some budget r up to there, for those that are
+equal for longer are all the more likely to stay so. A curve that has never moved since its first report, at chance, is nobody's
+copy.
 
 The curves are a tree in which a report is a step and equal trials are at the same node. A report costs one look-up, and at a
 rung O(log n); nothing is gone through again.
@@ -18,17 +19,17 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from sortedcontainers import SortedList
 
 from xstar.journal import History
-from xstar.trial import State, Trial, Verdict
+from xstar.trial import Trial
 
 SURE = 9
 """Nine times in ten. Of losses with many digits next to none are equal by chance, of coarse ones two or three in ten again."""
 LEAST = AHEAD = 3
-"""One pair of trials will do, if it was equal three times more; by chance even coarse losses are that in one case of a hundred."""
+"""One pair of trials will do, if it was equal three times more: of coarse losses, in one case of a hundred by chance."""
 
 
 class Curve:
@@ -45,7 +46,7 @@ class Curve:
         """The trial that was here first."""
         self.short = before is None
         """Whether it is one report."""
-        self.moved = before is not None and (before.moved or loss != before.loss)
+        self.moved: bool = before is not None and (before.moved or loss != before.loss)
         """Whether its losses differ."""
         self.continued = False
         """Whether a trial is known to have gone on from here: it has reached another rung, or has ended."""
@@ -138,32 +139,6 @@ class Copies:
         curve = self._at[trial.number]
         return curve.may_repeat and curve.continued
 
-    def verdict(self, history: History, budget: int, mine: tuple[float, int], places: int) -> Verdict:
-        """Whether a trial that now reports at a rung goes on: it is among the first ``places`` curves, and none like it did."""
-        trial, ranked = history.trials[mine[1]], self.rung(budget, history.trials[mine[1]].bracket).ranked
-        curve = self._reached(trial, (*self._unread(history, trial), (budget, mine[0])))
-        if curve is not None and curve.may_repeat:
-            first = history.trials[curve.first]
-            if curve.continued or first.budget > budget or first.state is not State.STOPPED:
-                return Verdict.STOP  # what it would be is known, or will be
-            mine = (mine[0], curve.first)  # stopped among fewer records, of which it was not one of the best
-        return Verdict.CONTINUE if places > len(ranked) or mine <= ranked[places - 1] else Verdict.STOP
-
-    def _reached(self, trial: Trial, reports: Iterable[tuple[int, float]]) -> Curve | None:
-        """The curve of a trial after further reports, if another was there."""
-        curve = self._at.get(trial.number)
-        for report in reports:
-            curve = self._tree.get((_key(curve, trial), *report))
-            if curve is None:
-                return None
-        return curve
-
-    def _unread(self, history: History, trial: Trial) -> list[tuple[int, float]]:
-        """The reports of a trial since it was last followed."""
-        curve = self._at.get(trial.number)
-        known = curve.budget if curve is not None else 0
-        return [(r.budget, history.loss_of(r.metrics)) for r in trial.reports if r.budget > known]
-
     def catch_up(self, history: History) -> None:
         observed = history.observed
         for place in range(self._taken, len(observed)):
@@ -175,9 +150,10 @@ class Copies:
 
     def _follow(self, history: History, trial: Trial, budget: int) -> None:
         curve = self._at.get(trial.number)
-        for at, loss in self._unread(history, trial):
-            if at <= budget:
-                curve = self._step(curve, trial, at, loss)
+        known = curve.budget if curve is not None else 0
+        for report in trial.reports:
+            if known < report.budget <= budget:
+                curve = self._step(curve, trial, report.budget, history.loss_of(report.metrics))
         if curve is None:
             return
         self._at[trial.number] = curve

@@ -4,6 +4,8 @@ That is so where a parameter has no effect (a momentum that the chosen optimiser
 is deterministic, or where curves come from a table. A model then suggests a good curve again and again, and its copies fill
 the top of every rung. One equal loss proves nothing: many networks err alike after their first epoch. So trials count as
 repeating each other once two of them have reported the same losses up to a rung, at least two of which differ.
+
+This is the rule of ``ASHA(repeats="once")``, which studies keep that were begun with it; ``copies.py`` has the one of today.
 """
 
 from __future__ import annotations

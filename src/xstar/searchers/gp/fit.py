@@ -32,9 +32,9 @@ from xstar.models.kernels import Array
 from xstar.models.prediction import Prediction, normal_draws
 from xstar.models.standardise import Targets
 from xstar.models.subset import choose
-from xstar.models.surrogate import EXACT, LENGTH, SHARED_LENGTH, Plain, Prior, Surrogate, at_full_budget, over_budgets
+from xstar.models.surrogate import EXACT, LENGTH, SHARED_LENGTH, Prior, Surrogate, at_full_budget, over_budgets
 from xstar.searchers.gp.settings import GPSettings
-from xstar.searchers.gp.structure import Data, structured
+from xstar.searchers.gp.structure import Data, Pair, pair_of, structured
 from xstar.searchers.model_based.beliefs import COMPARED, believed, trusted
 from xstar.searchers.model_based.columns import of_cube, of_positions
 from xstar.searchers.model_based.exhaustion import RESOLUTION, confirmed_noise
@@ -260,10 +260,12 @@ class GPLearner(Learner):
             last = last_full_refit(data.count, data.budget == history.levels[-1])
         sources = SourceMeans.of(history, data)
         given = Data(self.inputs(data.X, data.budget).copy(), data.loss, data.budget, self._spread, sources)
-        surrogate, compared = self._surrogate(self._length), self._surrogate(LENGTH)
-        if isinstance(surrogate, Plain) and isinstance(compared, Plain) and self._own_terms_are_possible:
-            key = self._key("structure")
-            surrogate = structured(history, key, surrogate, compared, of_cube(data), given, self.settings)
+        if self._own_terms_are_possible:
+            own, compared = self._with_and_without_terms(self._length), self._with_and_without_terms(LENGTH)
+            key, count = self._key("structure"), len(data.cube.labels)
+            surrogate: Surrogate = structured(history, key, own, compared, count, given, self.settings)
+        else:
+            surrogate = self._surrogate()
         return fitted(history, self._key("loss"), "loss", surrogate, last, given, self.settings)
 
     def follow(self) -> None:
@@ -287,14 +289,18 @@ class GPLearner(Learner):
         few_numbers = bool(cube.numeric.all()) and not self.data.networks and len(cube.labels) <= MOST_SHARING
         return SHARED_LENGTH if self.settings.lengths == "shared" and few_numbers else LENGTH
 
-    def _surrogate(self, length: Prior) -> Surrogate:
+    def _surrogate(self) -> Surrogate:
+        """Return the surrogate over budgets, or over architectures."""
         settings = self.settings
         networks = network_kernels(self.data, self.architectures, settings.shape)
         inputs = replace(of_cube(self.data), networks=networks)
         if self.over_budgets:
             return over_budgets(inputs, settings.surrogate, shape=settings.shape, warp=settings.warp)
-        least = EXACT if settings.exact and not self.data.networks else None
-        return at_full_budget(inputs, shape=settings.shape, warp=settings.warp, least_noise=least, length=length)
+        return at_full_budget(inputs, shape=settings.shape, warp=settings.warp, length=self._length)
+
+    def _with_and_without_terms(self, length: Prior) -> Pair:
+        settings = self.settings
+        return pair_of(of_cube(self.data), settings.shape, settings.warp, EXACT if settings.exact else None, length)
 
     @cached_property
     def _seen(self) -> NDArray[np.intp]:

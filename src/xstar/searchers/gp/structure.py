@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from xstar.models.gp import fit, log_posterior
 from xstar.models.kernels import Array
 from xstar.models.standardise import Targets
 from xstar.models.subset import choose
-from xstar.models.surrogate import Inputs, Plain, with_own_terms
+from xstar.models.surrogate import Inputs, Plain, Prior, at_full_budget, with_own_terms
 from xstar.searchers.gp.settings import GPSettings
 from xstar.searchers.model_based.schedule import last_refit
 from xstar.searchers.model_based.shelved import shelved
@@ -40,10 +41,19 @@ MARGIN = 3.0
 """How much higher the logarithm of the posterior has to be with the own terms: the prior is 20 to 1 for the product. With a
 margin of 0, two noisy functions took noise for structure: the loss after 100 trials was 3.3 instead of 1.1, and 12.9 instead of
 3.2 (one seed)."""
+Pair = tuple[Plain, Plain]
+"""The product alone, and with own terms."""
 ROUNDING = 1e-6
 """By how much it has to be above what is needed, so that it still is after rounding."""
 MOST_PARAMETERS = 20
 """With 20 to 50 parameters the evidence never favoured the terms within 100 trials, and fitting them takes long."""
+
+
+@lru_cache(maxsize=16)
+def pair_of(inputs: Inputs, shape: str, warp: bool, least_noise: float | None, length: Prior) -> Pair:
+    """Return the surrogates at full budget; the same ones for all suggestions, so that they prepare once what they need."""
+    plain = at_full_budget(inputs, shape=shape, warp=warp, least_noise=least_noise, length=length)
+    return plain, with_own_terms(plain, inputs)
 
 
 @dataclass(frozen=True)
@@ -67,16 +77,16 @@ class Structure:
 
 
 def structured(
-    history: History, key: Hashable, plain: Plain, compared: Plain, inputs: Inputs, data: Data, settings: GPSettings
+    history: History, key: Hashable, own: Pair, compared: Pair, parameters: int, data: Data, settings: GPSettings
 ) -> Plain:
-    """Return ``plain``, or the surrogate with own terms where the settings or the evidence say so.
+    """Return the first of ``own``, or the surrogate with own terms where the settings or the evidence say so.
 
-    ``compared`` is the surrogate whose evidence is compared with and without the terms. Its length scales are independent:
-    with a factor in common the product explains sums for longer, and a Michalewicz function was no longer taken for one.
+    ``compared`` are the surrogates whose evidence is compared. Their length scales are independent: with a factor in common
+    the product explains sums for longer, and a Michalewicz function was no longer taken for one.
     """
-    if settings.structure == "product" or not 2 <= len(inputs.labels) <= MOST_PARAMETERS:
+    plain, rich = own
+    if settings.structure == "product" or not 2 <= parameters <= MOST_PARAMETERS:
         return plain
-    rich = with_own_terms(plain, inputs)
     if settings.structure == "additive":
         return rich
     last = last_refit(len(data.y), GROWTH[settings.effort], MOST)
@@ -84,31 +94,33 @@ def structured(
         return plain
     kept = history.memo.get(Structure, key)
     if kept is None or kept.last != last:
-        both, y = (compared, with_own_terms(compared, inputs)), data.y[:last]
 
         def compare() -> Array:
-            needed = evidence(history, both[0], last, data, settings) + MARGIN
-            return np.array([evidence(history, both[1], last, data, settings, needed) > needed], dtype=np.float64)
+            X, t = observed(data, last, settings)
+            rng = partial(Streams(history.seed).generator, last, "gp structure")
+            needed = evidence(compared[0], X, t, rng()) + MARGIN
+            return np.array([evidence(compared[1], X, t, rng(), needed) > needed], dtype=np.float64)
 
-        made_from = (settings, last, both[1].names, both[1].priors, data.X[:last], y)
+        made_from = (settings, last, compared[1].names, compared[1].priors, data.X[:last], data.y[:last])
         own_terms = shelved(history, "gp structure", made_from, compare)
         kept = history.memo.put(Structure(last, bool(own_terms.any())), key)
     return rich if kept.own_terms else plain
 
 
-def evidence(
-    history: History, surrogate: Plain, last: int, data: Data, settings: GPSettings, needed: float = np.inf
-) -> float:
-    """Return the highest log posterior of the hyperparameters given the first ``last`` observations.
+def observed(data: Data, last: int, settings: GPSettings) -> tuple[Array, Array]:
+    """Return those of the first ``last`` observations that structures are compared on: inputs and targets."""
+    X, y = data.X[:last], data.y[:last]
+    places = choose(data.spread(X) if last > MOST else X, y, data.budget[:last], MOST)
+    return X[places], Targets.of(y[places], straighten=settings.straighten)(y[places])
+
+
+def evidence(surrogate: Plain, X: Array, t: Array, rng: np.random.Generator, needed: float = np.inf) -> float:
+    """Return the highest log posterior of the hyperparameters given targets ``t`` at ``X``.
 
     Where it is above ``needed``, that is all there is to know, and the search for it ends: its steps lead upwards only.
 
     Every prior is a standard normal distribution in its own units, so that their normalisation cancels between surrogates
     up to the width of the posterior (Laplace), which is left out.
     """
-    X, y = data.X[:last], data.y[:last]
-    places = choose(data.spread(X) if last > MOST else X, y, data.budget[:last], MOST)
-    inputs, outputs = X[places], Targets.of(y[places], straighten=settings.straighten)(y[places])
-    rng = Streams(history.seed).generator(last, "gp structure")
-    found = fit(surrogate, inputs, outputs, rng, enough=needed + ROUNDING)
-    return log_posterior(surrogate, found, inputs, outputs)
+    found = fit(surrogate, X, t, rng, enough=needed + ROUNDING)
+    return log_posterior(surrogate, found, X, t)
