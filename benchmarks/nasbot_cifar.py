@@ -1,6 +1,7 @@
 """NASBOT's Table 3 and Figure 2 on CIFAR-10, with networks that are trained for real on one GPU.
 
     python -m benchmarks.nasbot_cifar --part search [--methods …] [--seeds 3] [--evaluations 60] [--workers 4] [--minutes 9]
+                                      [--launch tuned]
     python -m benchmarks.nasbot_cifar --part winners [--epochs 80] [--shifts each]
                                       [--processes 4] [--studies DIR] [--records DIR] [--write]
 
@@ -60,7 +61,9 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--epochs", type=int, default=80, help="of a winner")
     parser.add_argument("--shifts", choices=("each", "alike"), default="each", help="of a winner's images in a batch")
     parser.add_argument("--studies", type=Path, default=FOLDER / "nasbot_cifar", help="where the studies are kept")
-    parser.add_argument("--tune", action="store_true", help="let cuDNN time its algorithms before each training")
+    parser.add_argument(
+        "--launch", choices=cifar.LAUNCHES, default="tuned", help="how steps reach a GPU: cifar_steps.py"
+    )
     parser.add_argument("--device", default="cuda")
 
 
@@ -81,7 +84,7 @@ def search(task: Task, options: Namespace) -> Found:
     if task.method == "nasbot-otmann":
         how = {"searcher": NASBOT(describe=False)}
     done, best = kept_search.search(
-        partial(cifar.objective, device=options.device, epochs=task["epochs"], tune=options.tune),
+        partial(cifar.objective, device=options.device, epochs=task["epochs"], launch=options.launch),
         xs.Space(net=cifar.domain()),
         options.studies / f"{task.method}-{task.seed}.jsonl",
         options.until,
@@ -165,7 +168,7 @@ def train_winner(task: Task, options: Namespace) -> Found:
     else:
         module = nets.Graph.from_json(picked(options)[task.method, task.seed]).to_torch(inputs=(3, 32, 32), outputs=10)
     apart, seed = options.shifts == "each", 1000 + task.seed
-    found = cifar.train(module, task["epochs"], seed, options.device, each_image=apart, tune=options.tune)
+    found = cifar.train(module, task["epochs"], seed, options.device, each_image=apart, launch=options.launch)
     return {name: significant(value) for name, value in found.items()}
 
 

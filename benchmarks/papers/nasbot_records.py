@@ -15,12 +15,9 @@ WINNERS_40 = OnRecord("nasbot_cifar", "winners", ("--epochs 40 --shifts alike",)
 NETWORKS = replace(SEARCH, told=False)
 """The same runs, where only their pictures are wanted."""
 UCI = OnRecord("nasbot_uci", "search", ("--processes 4",))
-NAVAL = Earlier("nasbot-real.md", "naval", "python -m benchmarks.nasbot_real --part mlp --first 3 --write")
-PROTEIN = Earlier("nasbot-real.md", "protein", NAVAL.command)
-CELLS = newest(
-    OnRecord("nasbot_real", "cells", (), lambda task: task.get("evaluations") == 500),
-    Earlier("nasbot-real.md", "NAS-Bench-201", "python -m benchmarks.nasbot_real --part cells --write"),
-)
+MLPS = OnRecord("nasbot_real", "mlp", ("--first 3",), lambda task: task.get("rows") is not None)
+"""Of at most 64 units a layer."""
+CELLS = OnRecord("nasbot_real", "cells", (), lambda task: task.get("evaluations") == 500)
 CARRIES = OnRecord(
     "nasbot_real",
     "carries",

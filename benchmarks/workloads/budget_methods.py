@@ -39,10 +39,7 @@ def mobster(
     what: str, unfinished: int | None = None, stop: bool = False, exploring: bool = False, **changed: Any
 ) -> BudgetMethod:
     """MOBSTER with other settings of its GP, or of its scheduler (their names begin with ``rule_``)."""
-    usual = {} if stop else {"rule_last_rung": "soon"}
-    rules = tuple(
-        (name.removeprefix("rule_"), value) for name, value in {**usual, **changed}.items() if name[:5] == "rule_"
-    )
+    rules = tuple((name.removeprefix("rule_"), value) for name, value in changed.items() if name.startswith("rule_"))
     model = {name: value for name, value in changed.items() if not name.startswith("rule_")}
     return BudgetMethod(what, "", GP(**model), StoppingASHA if stop else ASHA, rules, unfinished, exploring)
 
@@ -57,8 +54,8 @@ ABLATION = {
     "mobster:ladder=bottom": mobster(
         "one epoch, ladder from the bottom: 1, 3, 9, 27, 52", rule_min_budget=1, rule_ladder="bottom"
     ),
-    "mobster:last_rung=best": mobster(
-        "of the last rung but one alone the best goes on in any case", rule_last_rung="best"
+    "mobster:last_rung=soon": mobster(
+        "while none is complete, the best of each upper rung goes on", rule_last_rung="soon"
     ),
     "mobster:last_rung=ratio": mobster("r/r_max of the last rung but one go on", rule_last_rung="ratio"),
     "mobster:matern": mobster("surrogate: Matérn, r not warped", surrogate="matern"),

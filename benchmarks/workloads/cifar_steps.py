@@ -1,7 +1,14 @@
-"""The steps of a training on CIFAR-10, with all that changes from step to step in tensors: on a GPU a step is a CUDA graph.
+"""The steps of a training on CIFAR-10, with all that changes from step to step in tensors: on a GPU a step can be a CUDA graph.
 
-Launched one by one, the kernels of a step (300 to 600) take 7 ms of a core, however small the network; a graph is one launch.
-The host then waits for the GPU asleep, every ``EVERY`` steps.
+``cifar_training.LAUNCHES`` are ways to the same weights, but for rounding. Measured on an H200:
+
+* Launched one by one (``eager``), the kernels of a step (200 to 600) take 4 to 7 ms of a core, however small the network.
+* As a ``graph`` they are one launch, and the host waits for the GPU asleep, every ``EVERY`` steps: 1.2 instead of 4.5 ms for
+  a small network. But graphs of several processes that share the GPU take turns: twelve small networks at once took 20 s each,
+  as if one after the other, where eight took 9 s each with kernels that were launched one by one.
+* ``tuned``: cuDNN chooses algorithms for convolutions of 5 × 5 and 7 × 7 by rules that do not suit them. Told to time ten for
+  each, which takes 7 to 23 s before the first step, it finds some that take 19 instead of 50 ms for a step of a large network
+  (NASBOT's, 10⁹ multiplications for an image), 6.6 instead of 11.6 for another. Small ones gain nothing.
 """
 
 from __future__ import annotations
@@ -32,12 +39,11 @@ def one_cycle(steps: int, highest: float, warmup: float) -> list[float]:
 
 
 class Steps:
-    """SGD with Nesterov's momentum, weight decay and clipped gradients, for batches of one size.
+    """SGD with Nesterov's momentum, weight decay and clipped gradients, for batches of one size."""
 
-    ``tune`` lets cuDNN time several algorithms for each convolution, in the steps before the graph is captured.
-    """
-
-    def __init__(self, module: Any, batch: int, rates: list[float], decay: float, device: str, tune: bool) -> None:
+    def __init__(
+        self, module: Any, batch: int, rates: list[float], decay: float, device: str, launch: str = "graph"
+    ) -> None:
         self.module, self.decay, self.kind = module, decay, device.partition(":")[0]
         self.rates = torch.tensor(rates, device=device)
         self.rate = torch.zeros((), device=device)
@@ -48,8 +54,10 @@ class Steps:
         self.speed = [torch.zeros_like(param) for param in self.params]
         self.before = [(each, each.detach().clone()) for each in (*self.params, *module.buffers())]
         self.done, self.pace = 0, Pace(device)
-        with torch.backends.cudnn.flags(enabled=True, benchmark=tune):
-            self.advance = captured(self.one, self.one, self.restore) if self.kind == "cuda" else self.one
+        self.advance = self.one
+        if self.kind == "cuda" and launch != "eager":
+            with torch.backends.cudnn.flags(enabled=True, benchmark=launch == "tuned"):
+                self.advance = captured(self.one, self.one, self.restore)
 
     def take(self, images: Any, classes: Any) -> None:
         """The next step, with this batch."""

@@ -35,6 +35,8 @@ SCHEDULE: dict[str, Any] = {
     "most_units": 256,
 }
 """All of it is part of what a record is known by. Nesterov's momentum 0.9, shifts by up to 4 pixels and flips, bf16."""
+LAUNCHES = ("graph", "tuned", "eager")
+"""How the steps of a training reach a GPU: ``cifar_steps.py`` says what each is good for."""
 MEANS, SPREADS = (0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616)
 
 
@@ -88,9 +90,12 @@ def train(
     device: str,
     train_rows: int = TRAIN,
     each_image: bool = False,
-    tune: bool = False,
+    launch: str = "graph",
 ) -> dict[str, float]:
-    """Train a module; its validation error, test error and what it took. ``each_image`` shifts each image by itself."""
+    """Train a module; its validation error, test error and what it took.
+
+    ``each_image`` shifts each image by itself; ``launch`` is one of ``LAUNCHES``.
+    """
     import torch
 
     from benchmarks.workloads.aligned_channels import align
@@ -106,7 +111,7 @@ def train(
     module = module.to(device, memory_format=torch.channels_last).train()
     batch, many = SCHEDULE["batch"], train_rows // SCHEDULE["batch"]
     rates = one_cycle(epochs * many, SCHEDULE["rate"], SCHEDULE["warmup"])
-    steps = Steps(module, batch, rates, SCHEDULE["decay"], device, tune)
+    steps = Steps(module, batch, rates, SCHEDULE["decay"], device, launch)
     for _ in range(epochs):
         order = torch.randperm(train_rows, generator=chance, device=device)
         for rows in order.split(batch)[:many]:
@@ -166,14 +171,14 @@ def error(module: Any, rows: slice, device: str) -> float:
     return int(wrong) / len(classes[rows])
 
 
-def objective(trial: Any, device: str, epochs: int, tune: bool = False) -> dict[str, float]:
+def objective(trial: Any, device: str, epochs: int, launch: str = "graph") -> dict[str, float]:
     """What a search minimises: the validation error of one training."""
     import torch
 
     torch.set_num_threads(1)
     torch.manual_seed(trial.number)
     with device_errors():
-        found = train(trial["net"].to_torch(), epochs, trial.number, device, tune=tune)
+        found = train(trial["net"].to_torch(), epochs, trial.number, device, launch=launch)
         if torch.cuda.is_available():
             torch.cuda.empty_cache()  # a graph has memory of its own, which others on the GPU need
     return found

@@ -73,7 +73,7 @@ def test_a_step_is_that_of_sgd() -> None:
     images, classes = batch(), torch.arange(64) % 10
     rates = [0.05, 0.02, 0.01]
     ours, plain = network(), network()
-    steps = Steps(ours, 64, rates, 5e-4, "cpu", tune=False)
+    steps = Steps(ours, 64, rates, 5e-4, "cpu")
     optimizer = torch.optim.SGD(plain.parameters(), momentum=0.9, nesterov=True, weight_decay=5e-4)
     for rate in rates:
         steps.take(images, classes)
@@ -91,7 +91,7 @@ def test_a_step_is_that_of_sgd() -> None:
 def test_what_was_tried_before_the_training_leaves_no_trace() -> None:
     module = torch.nn.Sequential(torch.nn.Conv2d(3, 10, 32), torch.nn.BatchNorm2d(10), torch.nn.Flatten()).train()
     before = {name: each.clone() for name, each in module.state_dict().items()}
-    steps = Steps(module, 64, [0.05], 5e-4, "cpu", tune=False)
+    steps = Steps(module, 64, [0.05], 5e-4, "cpu")
     steps.take(batch(), torch.zeros(64, dtype=torch.int64))
     assert any(not torch.equal(each, before[name]) for name, each in module.state_dict().items())
     steps.restore()

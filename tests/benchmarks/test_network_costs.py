@@ -12,7 +12,7 @@ from benchmarks.workloads.network_costs import multiplications
 
 
 def test_a_network_by_hand() -> None:
-    net = {
+    net: dict[str, Any] = {
         "layers": [["ip"], ["conv3", 16], ["max-pool"], ["res5", 16], ["res3", 32, 2], ["fc", 64], ["softmax"], ["op"]],
         "edges": [[0, 1], [1, 2], [2, 3], [2, 4], [3, 4], [4, 5], [5, 6], [6, 7]],
     }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import sqlite3
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,6 @@ from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.schedulers import ASHA, SCHEDULERS, Hyperband, StoppingASHA
 from xstar.schedulers.ladder import geometric_rungs, rungs_from_top
-from xstar.searchers import GP
-from xstar.study.naming import method_of
 from xstar.testing.schedulers import simulated
 from xstar.trial import State, Trial
 
@@ -190,24 +187,6 @@ def test_a_study_of_an_earlier_release_keeps_its_rules(
                     study.report(trial, trial.number % 7 + 1.0 / (trial.budget + 1))
             assert audit(study).findings == []
             assert {t.budget for t in study.history.trials} <= {1, 3, 9, 27, 52}
-
-
-def test_a_study_with_the_rule_before_soon_keeps_it() -> None:
-    stored = SCHEDULERS.dump(ASHA(52, last_rung="best"))
-    first, *others = (SCHEDULERS.load(each) for each in SCHEDULERS.read(stored))
-    assert first == ASHA(52, last_rung="best")
-    assert ASHA(52, last_rung="soon") in others
-
-
-def test_mobster_has_it_and_is_found_in_studies_that_have_not() -> None:
-    space = xs.Space(x=xs.Float(0, 1))
-    for method in ("mobster", "mobster-hyperband"):
-        scheduler = xs.Study(space, method=method, max_budget=52).scheduler
-        assert isinstance(scheduler, ASHA)
-        before = replace(scheduler, last_rung="best")
-        assert scheduler.last_rung == "soon"
-        assert SCHEDULERS.dump(scheduler) in SCHEDULERS.read(SCHEDULERS.dump(before))
-        assert method_of(xs.Study(space, searcher=GP(), scheduler=before).history.created) == method
 
 
 def test_what_was_chosen_then_is_not_what_is_usual_now() -> None:

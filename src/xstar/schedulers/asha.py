@@ -15,10 +15,9 @@ from the top, so that its short step, if there is one, is the lowest (``ladder.p
 trial of the last rung but one always goes on, however few there are: ⌊n/η⌋ would wait for three there, hence for 27 trials
 at the bottom of four rungs, and a short search would end with nothing trained to the end. On the 20 development tasks of
 ``benchmarks/budgets.py`` (ten seeds, four workers, four trainings each) 7 of 200 searches of ASHA had no complete trial by
-half of the time; with the rules of the paper, 47. Some trials take several times as long as others, though. With
-``last_rung="soon"`` the first goes up at once, the best of three after the lowest rung. MOBSTER has this rule: a model makes up
-for the choice, while random configurations end a little higher (lower 5 times, higher 28 times, in 200 searches with eight
-workers).
+half of the time; with the rules of the paper, 47. Where the good trials are slow ones, only a first one that goes up at once
+is complete by then: the best of three after the lowest rung, with ``last_rung="soon"``. But it takes one of few workers for a
+whole training while there is most to find out, and searches are later for it; so it is an option, for those who need a model.
 
 A fourth is for promotion and about copies, trials with the very curve of another (``copies.py`` says when they count as such):
 of n records, the best ⌊n/η⌋ *curves* go on, each once. So copies take neither full trainings nor the places of others, and
@@ -104,13 +103,6 @@ def _of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _promoting_of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """MOBSTER's ASHA was ``best`` before it was ``soon``; and asking for one without a word is not asking for the other."""
-    readings, other = _about_copies(data), {"best": "soon", "soon": "best"}
-    known = [each for each in readings if each.get("last_rung") in other]
-    return [*readings, *({**each, "last_rung": other[each["last_rung"]]} for each in known)]
-
-
-def _about_copies(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Before there was a choice, each of several equal trials went on, then one of them."""
     if "repeats" in data:
         readings = _of_earlier_releases(data)

@@ -99,9 +99,9 @@ METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Schedule
     "evolution": (Evolution, FIFO),
     "regularised-evolution": (RegularisedEvolution, FIFO),
     "bohb": (_bohb, lambda budget: ASHA(_needed(budget), brackets=None)),
-    "mobster": (GP, lambda budget: ASHA(_needed(budget), last_rung="soon")),
+    "mobster": (GP, lambda budget: ASHA(_needed(budget))),
     "mobster-stop": (GP, lambda budget: StoppingASHA(_needed(budget))),
-    "mobster-hyperband": (GP, lambda budget: ASHA(_needed(budget), brackets=None, last_rung="soon")),
+    "mobster-hyperband": (GP, lambda budget: ASHA(_needed(budget), brackets=None)),
     "boca": (BOCA, lambda budget: Chosen(_needed(budget))),
     # The names of MOBSTER's tables: A- asynchronous, S- synchronous; RS random search, BO Bayesian optimisation, HB Hyperband.
     "a-rs": (Random, FIFO),

@@ -63,19 +63,16 @@ def differences(here: Method, created: Created, roles: Sequence[str]) -> list[st
         ours, stored = registry.dump(getattr(here, role)), registry.read(getattr(created, role))
         if role not in roles or ours in stored:
             continue
-        theirs = min(stored, key=lambda reading: len(_unlike(ours, reading)))  # what else differs has been asked for
+        theirs = stored[0]
         if ours["name"] != theirs["name"]:
             lines.append(f"{role}: {ours['name']} here, {theirs['name']} in the stored study")
             continue
-        for key in _unlike(ours, theirs):
-            what = key if key == "max_budget" else f"{key} of {ours['name']}"
-            lines.append(f"{what}: {ours.get(key)!r} here, {theirs.get(key)!r} in the stored study")
+        for key in dict.fromkeys((*ours, *theirs)):
+            if ours.get(key) != theirs.get(key):
+                what = key if key == "max_budget" else f"{key} of {ours['name']}"
+                lines.append(f"{what}: {ours.get(key)!r} here, {theirs.get(key)!r} in the stored study")
     there = method_of(created)
     if lines and here.name and here.name != there:  # the names say it all, but for the budget
         budgets = [line for line in lines if line.startswith("max_budget: ")]
         return [f"method: {here.name} here, {there} in the stored study", *budgets]
     return lines
-
-
-def _unlike(ours: Data, theirs: Data) -> list[str]:
-    return [key for key in dict.fromkeys((*ours, *theirs)) if ours.get(key) != theirs.get(key)]
