@@ -41,7 +41,7 @@ def all_of_them() -> dict[str, Callable[[], str]]:
         made[igo.FIGURE2] = layers
     if nasbot.ABLATION is nasbot.PARTS:
         made |= {name: partial(ablated, *panel) for name, panel in nasbot.PANELS.items()}
-    if findings_cifar.seeds():
+    if all(findings_cifar.seeds(method) for method in findings_cifar.METHODS):
         made[findings_cifar.COSTS] = by_cost
     if dngo.SEARCH.found:
         made[dngo.FIGURE4] = tuned
@@ -111,17 +111,18 @@ def tuned() -> str:
 
 def by_cost() -> str:
     """The lowest validation error on CIFAR-10 over the multiplications of all networks so far; the mean over seeds."""
-    series, seeds = [], findings_cifar.seeds()
+    series = []
     for method in findings_cifar.METHODS:
+        seeds = findings_cifar.seeds(method)
         searches = [findings_cifar.spent(method, seed) for seed in seeds]
         first, last = max(points[0][0] for points in searches), min(points[-1][0] for points in searches)
         costs = np.geomspace(max(first, 0.5), last, POINTS).tolist()
         means = [statistics.mean(findings_cifar.lowest_within(points, cost) for points in searches) for cost in costs]
-        series.append(Series(method, costs, means, steps=True))
+        series.append(Series(f"{method} ({len(seeds)})", costs, means, steps=True))
     return line_chart(
         series,
         title="CIFAR-10: validation error of the best network so far",
-        subtitle=f"mean of {counted(len(seeds))}; each line ends where its cheapest search does",
+        subtitle="mean over seeds (their number in brackets); each line ends where its cheapest search does",
         x_label="10⁹ multiplications of all networks so far, for one image",
         log_x=True,
     )
