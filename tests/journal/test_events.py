@@ -61,6 +61,7 @@ def test_defaults_take_no_room() -> None:
         ("completed", '{"trial": 1, "at": 2, "colour": 3}', "unknown fields ['colour']"),
         ("completed", '{"trial": "one", "at": 2}', "trial is 'one'"),
         ("completed", '{"trial": true, "at": 2}', "trial is True"),
+        ("completed", '{"trial": 1, "at": 1' + "0" * 400 + "}", "too large"),
         ("reported", '{"trial": 1, "budget": 1, "metrics": {"a": "x"}, "at": 1}', "could not convert"),
         ("reported", '{"trial": 1, "budget": 1, "metrics": {"a": 1}, "at": 1, "verdict": "maybe"}', "maybe"),
         ("vanished", "{}", "unknown kind"),

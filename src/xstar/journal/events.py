@@ -267,6 +267,8 @@ def load(kind: str, body: str, schema: int = SCHEMA, where: str = "an event") ->
         if type(value) not in types.get(name, ()):
             raise _fault(cls, kind, data, where)
     try:
+        if type(data.get("at")) is int:
+            float(data["at"])  # an integer of hundreds of digits is no time
         if "metrics" in data:
             data["metrics"] = {key: float(number) for key, number in data["metrics"].items()}
         if "verdict" in data:
