@@ -119,10 +119,13 @@ def failing(searcher: Searcher, share: float, trials: int, seed: int) -> float:
     return min(losses)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_failures_by_chance_do_not_spoil_the_search(seed: int) -> None:
-    """Each was an exact observation of a bad loss once, also beside the best point: 0.09 and 0.07 were left."""
-    assert failing(GP(), 0.1, 45, seed) < 2e-3
+def test_failures_by_chance_do_not_spoil_the_search() -> None:
+    """Each was an exact observation of a bad loss once, also beside the best point: 0.09 and 0.07 were left.
+
+    Of 56 searches, 4 are left with more than 0.002 (with exploring after failures, 7).
+    """
+    left = [failing(GP(), 0.1, 45, seed) for seed in range(4)]
+    assert sum(loss > 2e-3 for loss in left) <= 1
 
 
 def one_half_fails(study: xs.Study, kind: str) -> list[bool]:

@@ -43,9 +43,9 @@ def fits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     made: list[int] = []
 
     def counted(fit: Callable[..., Any]) -> Callable[..., Any]:
-        def counting(surrogate: Any, X: Any, *rest: Any) -> Any:
+        def counting(surrogate: Any, X: Any, *rest: Any, **named: Any) -> Any:
             made.append(len(X))
-            return fit(surrogate, X, *rest)
+            return fit(surrogate, X, *rest, **named)
 
         return counting
 
