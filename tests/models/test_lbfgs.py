@@ -73,10 +73,8 @@ def test_both_ways_ask_for_the_same_points() -> None:
     np.testing.assert_array_equal(asked["directly"], asked["through"])
 
 
-@pytest.mark.parametrize("search", [lbfgs._directly, lbfgs._through_scipy])
+@pytest.mark.parametrize("search", [pytest.param(lbfgs._directly, marks=of_a_compared_version), lbfgs._through_scipy])
 def test_a_search_ends_with_the_step_that_is_enough(search: Callable[..., tuple[Array, float]]) -> None:
-    if search is lbfgs._directly and not lbfgs._is_known():
-        pytest.skip("this version of SciPy is not called directly")
     values: list[float] = []
 
     def noted(x: Array) -> tuple[float, Array]:
