@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xstar as xs
+from tests.schedulers.curves import EPOCHS, SPACE, falling, trained
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.journal import History
@@ -20,8 +21,6 @@ from xstar.schedulers import ASHA, SCHEDULERS
 from xstar.schedulers.copies import AHEAD, LEAST, SURE, Copies
 from xstar.trial import New, Promote, State, Trial
 
-SPACE = xs.Space(x=xs.Float(0, 1))
-EPOCHS = 9
 Curve = tuple[tuple[int, float], ...]
 
 
@@ -129,21 +128,6 @@ def test_promotion_is_the_plain_rule(table: list[list[float]], rules: dict[str, 
 # ---------------------------------------------------------------- what it is for
 
 
-def searched(scheduler: ASHA, table: list[list[float]], asked: int) -> xs.Study:
-    """A study in which trial n has row n of the table, modulo its length."""
-    study = xs.Study(SPACE, scheduler=scheduler, method="random", seed=1)
-    for _ in range(asked):
-        trial = study.ask()
-        assert trial is not None
-        while trial.state is State.RUNNING:
-            study.report(trial, table[trial.number % len(table)][trial.budget])
-    return study
-
-
-def falling(end: float, start: float = 1.0) -> list[float]:
-    return [end + (start - end) / (epoch + 1) for epoch in range(EPOCHS)]
-
-
 def full(study: xs.Study) -> list[float]:
     return sorted(trial.known_loss for trial in study.history.trials if trial.budget == EPOCHS)
 
@@ -153,7 +137,7 @@ CROWD = [falling(0.5, 0.6)] * 8 + [falling(0.4, 0.7), falling(0.3, 0.8), falling
 
 
 def test_copies_leave_the_places_of_a_rung_to_others() -> None:
-    distinct, each = (searched(ASHA(EPOCHS, min_budget=1, repeats=rule), CROWD, 60) for rule in ("distinct", "each"))
+    distinct, each = (trained(ASHA(EPOCHS, min_budget=1, repeats=rule), CROWD, 60) for rule in ("distinct", "each"))
     assert set(full(distinct)) == {row[-1] for row in CROWD}
     assert set(full(each)) == {CROWD[0][-1]}
     assert full(distinct).count(CROWD[0][-1]) <= 2  # the second had to be seen
@@ -162,7 +146,7 @@ def test_copies_leave_the_places_of_a_rung_to_others() -> None:
 
 def test_copies_alone_are_trained_to_the_end_once() -> None:
     """Of one curve there are never three; ⌊n/η⌋ counts trials, so it goes on all the same."""
-    study = searched(ASHA(EPOCHS, min_budget=1), [falling(0.1)], 40)
+    study = trained(ASHA(EPOCHS, min_budget=1), [falling(0.1)], 40)
     assert 1 <= len(full(study)) <= 2
 
 
@@ -176,7 +160,7 @@ def test_coarse_losses_make_no_copies(values: int, seed: int) -> None:
     table = (draw.binomial(values, np.clip(means, 0, 1)) / values).tolist()
     for lowest in (1, 3):
         distinct, each = (
-            searched(ASHA(EPOCHS, min_budget=lowest, repeats=rule), table, 150) for rule in ("distinct", "each")
+            trained(ASHA(EPOCHS, min_budget=lowest, repeats=rule), table, 150) for rule in ("distinct", "each")
         )
         assert len({trial.known_loss for trial in distinct.history.trials}) < len(distinct.history.trials) / 2
         assert [trial.budget for trial in distinct.history.trials] == [trial.budget for trial in each.history.trials]
@@ -191,13 +175,13 @@ def test_coarse_losses_make_no_copies(values: int, seed: int) -> None:
     ],
 )
 def test_without_copies_nothing_changes(table: list[list[float]]) -> None:
-    distinct, each = (searched(ASHA(EPOCHS, min_budget=1, repeats=rule), table, 60) for rule in ("distinct", "each"))
+    distinct, each = (trained(ASHA(EPOCHS, min_budget=1, repeats=rule), table, 60) for rule in ("distinct", "each"))
     assert [trial.budget for trial in distinct.history.trials] == [trial.budget for trial in each.history.trials]
 
 
 def test_what_is_told_does_not_depend_on_when_one_looks() -> None:
     """The fold in one go, and after every event of an audit: the promotions are the same."""
-    study = searched(ASHA(EPOCHS, min_budget=1, brackets=None), CROWD, 80)
+    study = trained(ASHA(EPOCHS, min_budget=1, brackets=None), CROWD, 80)
     expected = study.scheduler.next(study.history)
     study.history.memo.clear()
     assert study.scheduler.next(study.history) == expected

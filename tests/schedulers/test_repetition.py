@@ -9,27 +9,11 @@ from pathlib import Path
 import pytest
 
 import xstar as xs
+from tests.schedulers.curves import SPACE, falling, trained
 from xstar.inspect.audit import audit
 from xstar.schedulers import ASHA
 from xstar.schedulers.repetition import Repetition
-from xstar.trial import State, Trial
-
-SPACE = xs.Space(x=xs.Float(0, 1))
-
-
-def trained(scheduler: ASHA, curves: list[list[float]], asked: int) -> xs.Study:
-    """A study in which trial n reports the losses of ``curves[n % len(curves)]``, one per epoch."""
-    study = xs.Study(SPACE, scheduler=scheduler, method="random", seed=1)
-    for _ in range(asked):
-        trial = study.ask()
-        assert trial is not None
-        while trial.state is State.RUNNING:
-            study.report(trial, curves[trial.number % len(curves)][trial.budget])
-    return study
-
-
-def falling(end: float, start: float = 1.0) -> list[float]:
-    return [end + (start - end) / (epoch + 1) for epoch in range(9)]
+from xstar.trial import Trial
 
 
 def seen(study: xs.Study) -> bool:
