@@ -19,9 +19,9 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from benchmarks.workloads.device import Pace, captured
+from benchmarks.workloads.device import Pace, captured, descend
 
-MOMENTUM, CLIP, EVERY = 0.9, 5.0, 20
+CLIP, EVERY = 5.0, 20
 
 
 def one_cycle(steps: int, highest: float, warmup: float) -> list[float]:
@@ -80,18 +80,7 @@ class Steps:
             for param, each in zip(self.params, gradients, strict=True)
         ]
         torch._foreach_mul_(alike, torch.clamp(CLIP / (norm + 1e-6), max=1.0))
-        torch._fused_sgd_(
-            [param.detach() for param in self.params],
-            alike,
-            self.speed,
-            weight_decay=self.decay,
-            momentum=MOMENTUM,
-            lr=self.rate,
-            dampening=0.0,
-            nesterov=True,
-            maximize=False,
-            is_first_step=False,
-        )
+        descend(self.params, alike, self.speed, self.rate, self.decay)
 
     def restore(self) -> None:
         """Weights, momentum and the statistics of batch normalisation as in the beginning."""

@@ -1,4 +1,4 @@
-"""What processes on a shared GPU need: to run a trial again that the GPU broke, to wait without a core, to launch many kernels.
+"""What processes on a shared GPU need: to run a trial again that the GPU broke, to wait without a core, to launch few kernels.
 
 Errors of the GPU itself are nobody's result: the trial is run again, in a new process.
 
@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,6 +22,7 @@ MACHINE = re.compile(
 """What such errors say. A network that needs too much memory says otherwise, and is a failure of its own."""
 PAUSE = 5.0
 """Seconds before the process ends, so that a device that is not ready is not asked all the time."""
+MOMENTUM = 0.9
 RETRIES = 20
 """How often a search shall run a trial again whose process ended: `retries` of `xs.minimize`."""
 
@@ -85,3 +86,25 @@ def captured(one: Callable[[], None], several: Callable[[], None], restore: Call
     restore()
     replay: Callable[[], None] = graph.replay
     return replay
+
+
+def descend(params: Sequence[Any], gradients: Sequence[Any], speed: Sequence[Any], rate: Any, decay: float) -> None:
+    """Nesterov's momentum, in place: v ← μ v + g, W ← W − r (g + μ v); ``decay`` W is added to g before.
+
+    One kernel that reads three arrays and writes two. As six operations of ``_foreach_`` it moved 17, most of a step of small
+    networks. It takes gradients that lie in memory like their weights; ``rate`` is a tensor, which a CUDA graph can keep.
+    """
+    import torch
+
+    torch._fused_sgd_(
+        [param.detach() for param in params],
+        list(gradients),
+        list(speed),
+        weight_decay=decay,
+        momentum=MOMENTUM,
+        lr=rate,
+        dampening=0.0,
+        nesterov=True,
+        maximize=False,
+        is_first_step=False,
+    )
