@@ -30,7 +30,15 @@ TIME = newest(
     Earlier("dngo.md", "Figure 1: processor time", "python -m benchmarks.dngo --part figure1 --write"),
 )
 LINEAR = OnRecord("dngo", "head", (), lambda task: task.get("part") == "head" and task.get("device") == "cpu")
-HEAD = Earlier("dngo.md", "The linear part, and training on a GPU", "python -m benchmarks.dngo --part head --write")
+HEAD = newest(
+    OnRecord(
+        "dngo",
+        "head",
+        ("--device cuda",),
+        lambda task: task.get("part") == "head" and task.get("device") == "cuda",
+    ),
+    Earlier("dngo.md", "The linear part, and training on a GPU", "python -m benchmarks.dngo --part head --write"),
+)
 CALIBRATION = OnRecord("dngo", "calibration", (), lambda task: task.get("part") == "calibration")
 CROWD = newest(
     OnRecord("dngo", "workers", ("--seeds 3",), lambda task: task.problem == "captions" and task.get("workers") == 800),
