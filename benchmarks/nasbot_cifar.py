@@ -1,7 +1,7 @@
 """NASBOT's Table 3 and Figure 2 on CIFAR-10, with networks that are trained for real on one GPU.
 
-    python -m benchmarks.nasbot_cifar --part search [--methods …] [--seeds 3] [--evaluations 60] [--workers 4] [--minutes 9]
-                                      [--launch tuned]
+    python -m benchmarks.nasbot_cifar --part search [--methods …] [--seeds 3] [--first 0] [--evaluations 60] [--workers 4]
+                                      [--minutes 9] [--launch tuned]
     python -m benchmarks.nasbot_cifar --part winners [--epochs 80] [--shifts each]
                                       [--processes 4] [--studies DIR] [--records DIR] [--write]
 
@@ -53,6 +53,7 @@ PAPER = {
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--evaluations", type=int, default=60)
     parser.add_argument("--workers", type=int, default=4, help="of each search")
     parser.add_argument(
@@ -67,13 +68,17 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--device", default="cuda")
 
 
+def seeds(options: Namespace) -> range:
+    return range(options.first, options.first + options.seeds)
+
+
 def search_tasks(options: Namespace) -> list[Task]:
     data.path(cifar.FILE)  # refuses where it is not here
     options.until = time.time() + 60 * options.minutes
     methods = chosen_from(options.methods, METHODS, "--methods")
     return [
         Task.of(seed, "cifar10", method, evaluations=options.evaluations, workers=options.workers, **cifar.SCHEDULE)
-        for seed in range(options.seeds)
+        for seed in seeds(options)
         for method in methods
     ]
 
@@ -139,7 +144,7 @@ def winner_tasks(options: Namespace) -> list[Task]:
         settings["shifts"] = "each image"
     found = [
         Task.of(seed, "winner", method, evaluations=options.evaluations, **settings)
-        for seed in range(options.seeds)
+        for seed in seeds(options)
         for method in methods
     ]
     picks = picked(options)
