@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.workloads.device import device_errors
+from benchmarks.workloads.device import PATIENCE, device_errors
 from benchmarks.workloads.network_costs import multiplications
 from xstar import nets
 from xstar.problems import data
@@ -187,7 +187,7 @@ def objective(trial: Any, device: str, epochs: int, launch: str = "graph") -> di
 
     torch.set_num_threads(1)
     torch.manual_seed(trial.number)
-    with device_errors():
+    with device_errors(PATIENCE):
         found = train(trial["net"].to_torch(), epochs, trial.number, device, launch=suited(trial["net"], launch))
         if torch.cuda.is_available():
             torch.cuda.empty_cache()  # a graph has memory of its own, which others on the GPU need
