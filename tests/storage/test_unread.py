@@ -12,6 +12,7 @@ import pytest
 import xstar as xs
 from xstar.errors import UnknownStudy
 from xstar.inspect.audit import audit
+from xstar.journal import event_json
 from xstar.journal import events as ev
 from xstar.schedulers import FIFO
 from xstar.searchers import Random, Searcher, Sobol
@@ -25,13 +26,13 @@ FINITE = xs.Space(n=xs.Int(1, 30))
 def decoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The kinds of the events that were read from a database since the list was cleared."""
     kinds: list[str] = []
-    load = ev.load
+    load = event_json.load
 
     def counting(kind: str, *rest: Any) -> ev.Event:
         kinds.append(kind)
         return load(kind, *rest)
 
-    monkeypatch.setattr(ev, "load", counting)
+    monkeypatch.setattr(event_json, "load", counting)
     return kinds
 
 
