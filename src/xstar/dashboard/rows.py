@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from xstar.core.reasons import last_line
 from xstar.core.words import short
 from xstar.files import Folders
 from xstar.journal import History
@@ -12,7 +13,7 @@ from xstar.plots import network_data
 from xstar.plots.figure import plain
 from xstar.plots.source import thinned
 from xstar.study.naming import described
-from xstar.trial import State, Trial, last_line
+from xstar.trial import State, Trial
 
 LONGEST = 120
 """Characters of a value in a table: an architecture written out would hide all else."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from xstar.core.randomness import Streams
+from xstar.core.reasons import last_line
 from xstar.core.words import plural
 from xstar.errors import UnknownTrial, XstarError
 from xstar.inspect.explanation import Turn
@@ -22,7 +23,7 @@ from xstar.journal import events as ev
 from xstar.searchers.model_based.decision import NAMES, Witness
 from xstar.study.policy import Policy
 from xstar.study.settings import Settings
-from xstar.trial import Origin, last_line
+from xstar.trial import Origin
 
 
 def why(journal: Readable, trial: int) -> Why:

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from xstar.core.reasons import last_line
 from xstar.plots.figure import STATE_COLOURS, Figure, Trace, axis, empty, figure, numbered, text
 from xstar.plots.slices import across
 from xstar.plots.source import Array, Dimension, Source, dimensions, joined
-from xstar.trial import State, last_line
+from xstar.trial import State
 
 MOST_REASONS = 8
 MOST_PANELS = 3

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from xstar.core.checks import check_attrs
 from xstar.core.metrics import parse_metrics
 from xstar.core.randomness import Streams
+from xstar.core.reasons import shortened
 from xstar.core.version import VERSION
 from xstar.errors import InvalidArgument, InvalidReport, StudyExists
 from xstar.executors.clock import stopwatch, wall_clock
@@ -35,7 +36,7 @@ from xstar.study.runs import Runs
 from xstar.study.settings import Constraints, Settings, check_name
 from xstar.study.shown import Shown
 from xstar.study.widening import widened
-from xstar.trial import Done, Job, State, Trial, Verdict, shortened
+from xstar.trial import Done, Job, State, Trial, Verdict
 
 if TYPE_CHECKING:
     from xstar.storage import SqlStorage

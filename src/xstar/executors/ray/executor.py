@@ -17,6 +17,7 @@ from typing import Any
 
 import cloudpickle
 
+from xstar.core.reasons import last_line
 from xstar.core.words import plural
 from xstar.errors import ObjectiveError
 from xstar.executors.carrying import CHECKPOINT, MessageCarrier, UrlCarrier, packed, unpack
@@ -30,7 +31,7 @@ from xstar.executors.ray.cluster import Node, Token, check_clock, check_room, co
 from xstar.executors.ray.nodes import LOOK_SECONDS, Nodes, spread
 from xstar.executors.ray.settings import OBJECTS, SHARED, Ray
 from xstar.executors.ray.slot import Slot, Stage
-from xstar.trial import Job, Outcome, last_line
+from xstar.trial import Job, Outcome
 
 log = logging.getLogger("xstar")
 
