@@ -43,7 +43,7 @@ def summary(name: str, history: History, total: int | None = None) -> dict[str, 
         "rungs": list(history.levels),
         "constraints": [str(bound) for bound in history.bounds],
         "parameters": {key: short_repr(given) for key, given in history.space.parameters.items()},
-        "best": None if best is None else row(history, best),
+        "best": None if best is None else row(best),
         "seen": history.seen,
         "total": max(history.seen, total or 0),
     }
@@ -84,7 +84,7 @@ def short_repr(given: object) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def row(history: History, trial: Trial) -> dict[str, Any]:
+def row(trial: Trial) -> dict[str, Any]:
     """A trial as a row of the table."""
     made = {
         "number": trial.number,
@@ -121,7 +121,7 @@ def whole(history: History, trial: Trial, folders: Folders) -> dict[str, Any]:
     """All there is to know about one trial."""
     reports = [trial.reports[place] for place in thinned(len(trial.reports), MOST_REPORTS)]
     made = {
-        **row(history, trial),
+        **row(trial),
         "config": history.space.dump(trial.config),
         "origin": str(trial.origin),
         "seen": trial.seen,
