@@ -173,8 +173,8 @@ def error(module: Any, rows: slice, device: str) -> float:
 
 
 SMALL = 4e7
-"""Multiplications for an image below which ``tuned`` is ``graph``: without timing, 10⁹ of them cost 60 s of a training instead of
-12, with it the GPU is busy for a few seconds before the first step."""
+"""Multiplications for an image below which ``tuned`` is ``graph``: untimed, 10⁹ of them cost 60 s of a training instead of
+12; timed, the GPU is busy for a few seconds before the first step."""
 
 
 def suited(net: nets.Graph, launch: str) -> str:
