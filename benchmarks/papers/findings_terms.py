@@ -90,18 +90,18 @@ def terms() -> Iterator[str]:
     rows = [(where, *("{}–{}".format(*pairs(of, *pair)) for pair in PAIRS)) for where, of in WHERE.items()]
     rows.append(("all", *("{}–{}".format(*together(*pair)) for pair in PAIRS)))
     shown = {pair: "{} to {}".format(*together(*pair)) for pair in PAIRS}
-    yield "The paper's kernel has distances by optimal transport and nothing else; ours adds a term over descriptive features of"
-    yield "a network (its layers, units, edges, hops, mass and the shares of its layer types). Searches of the same problem and"
-    yield "seed that end lower – higher with the one than with the other:"
+    yield "The paper's kernel has distances by optimal transport and nothing else; ours adds a term over descriptive features"
+    yield "of a network (its layers, units, edges, hops, mass and the shares of its layer types). Searches of the same problem"
+    yield "and seed that end lower – higher with the one than with the other:"
     heads = ["", *(f"{named(one)} – {named(other)}" for one, other in PAIRS)]
     yield from ("", *table(heads, rows), "")
     chance = by_chance(*together(BOTH, FEATURES))
-    yield "*What the distances give.* A model that needs no idea of what matters in a network: with them alone, NASBOT is ahead"
-    yield f"of evolution, {shown[DISTANCES, EVOLUTION]}, as in the paper, and of CNNs that were trained on CIFAR-10 on every seed."
-    yield f"*What they do not.* Features alone are ahead of distances alone, {shown[FEATURES, DISTANCES]}, and where the features"
-    yield f"are in the kernel the distances add nothing that these searches show: {shown[BOTH, FEATURES]}. Counts as far apart"
-    yield f"have a probability of {chance:.2g} where neither is better, so both stay the default."
-    yield '`NASBOT(distances="none")` has the features alone, and takes a fifth of the time of a decision.'
+    yield "*What the distances give.* A model that needs no idea of what matters in a network: with them alone, NASBOT is"
+    yield f"ahead of evolution, {shown[DISTANCES, EVOLUTION]}, as in the paper; on CIFAR-10 on every seed. *What they do not.*"
+    yield f"Features alone are ahead of distances alone, {shown[FEATURES, DISTANCES]}, and where the features are in the kernel"
+    yield f"the distances add nothing that these searches show: {shown[BOTH, FEATURES]}. Counts as far apart have a probability"
+    yield f'of {chance:.2g} where neither is better, so both stay the default. `NASBOT(distances="none")` has the features'
+    yield "alone, and takes a fifth of the time of a decision."
     for source in (PARTS, MLPS, CARRIES, SEARCH):
         yield from ("", f"`{source.command}`: {source.about()}")
 
