@@ -217,8 +217,6 @@ PROGRAM = """
 import hydra, os, signal
 from pathlib import Path
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs, tests among them, ignore it
-
 @hydra.main(version_base="1.3", config_path=None)
 def main(cfg):
     count = len(list(Path(".").glob("begun-*")))
