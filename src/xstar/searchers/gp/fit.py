@@ -161,6 +161,8 @@ class GPLearner(Learner):
 
     settings: GPSettings
     architectures: Architectures = field(default_factory=Architectures)
+    begun: int = 0
+    """The first trial of the observations, where they are those of a restart."""
 
     name: ClassVar[str] = "gp"
 
@@ -181,7 +183,7 @@ class GPLearner(Learner):
         return self.architectures.modifiers
 
     def _key(self, purpose: str) -> Hashable:
-        return (self.settings, self.architectures, purpose)
+        return (self.settings, self.architectures, purpose, self.begun)
 
     @property
     def has_gradients(self) -> bool:

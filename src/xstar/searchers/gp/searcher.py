@@ -32,6 +32,7 @@ from xstar.journal import History
 from xstar.searchers.gp.settings import GPSettings
 from xstar.searchers.model_based import initial
 from xstar.searchers.model_based.observations import Observations
+from xstar.searchers.model_based.restarts import restart
 from xstar.space.cube import cube_of
 from xstar.trial import Done, New, Suggestion
 
@@ -45,7 +46,8 @@ of them leave. Measurements are in ``model_based/exhaustion.py``."""
 SAFE = 0.8
 """Chosen on the four problems of ``benchmarks/harness/development.py`` with a region that fails (``GPSettings.safe``)."""
 
-MakeLearner = Callable[[History, Observations], "GPLearner"]
+MakeLearner = Callable[..., "GPLearner"]
+"""Makes a learner of a history, observations, and the first trial of these if they are those of a restart."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +71,10 @@ class GP(GPSettings):
     def follow(self, history: History) -> None:
         follow(history, self._learner)
 
-    def _learner(self, history: History, data: Observations) -> GPLearner:
+    def _learner(self, history: History, data: Observations, begun: int = 0) -> GPLearner:
         from xstar.searchers.gp.fit import GPLearner  # imported at use: see ``model_based/decision.py``
 
-        return GPLearner(history, data, self)
+        return GPLearner(history, data, self, begun=begun)
 
 
 def follow(history: History, learner: MakeLearner) -> None:
@@ -92,4 +94,6 @@ def suggest(
     name, doubts = "nasbot" if networks else "gp", settings.learns_trust
     steps = settings.design == "steps"
     design = initial.Design(name, settings.initial, settings.middle, steps, in_numbers=True, doubts=doubts)
+    if (anew := restart(history, Observations.of(history, in_numbers=True), settings.patience)) is not None:
+        return initial.suggest_anew(history, task, rng, design, learner, anew)
     return initial.suggest(history, task, rng, design, learner)

@@ -91,6 +91,9 @@ class GPSettings:
     exhausted: float = 0.0
     """At full budget, a place is exhausted if the expected improvement there is below this share of the standard deviation of
     the noise; then the suggestion is another place. 0: never."""
+    patience: int = 0
+    """At full budget and without architectures, the trials without improvement after which every second suggestion is that of a
+    search that begins anew (``model_based/restarts.py``); 0: never."""
     effort: str = "thorough"
     """What a suggestion may cost, at full budget and without architectures. ``lean``: the best candidates climb to maxima of
     the acquisition function each by itself instead of together (``acquisition/ascent.py``), a quarter fewer of them are scored
@@ -139,7 +142,15 @@ class GPSettings:
                 "trust_at": TRUST_AT,
             },
         )
-        least = {"initial": 1, "samples": 0, "starts": 1, "explore_every": 0, "fantasies": 1, "limit": 10}
+        least = {
+            "initial": 1,
+            "samples": 0,
+            "starts": 1,
+            "explore_every": 0,
+            "fantasies": 1,
+            "limit": 10,
+            "patience": 0,
+        }
         least |= {"most_pending": 1}
         check_counts(self, least, optional=("initial", "most_pending"))
         check_switches(self, "middle", "warp", "straighten", "cautious", "exact")

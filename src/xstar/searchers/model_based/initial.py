@@ -15,6 +15,7 @@ from xstar.nets.catalogue import is_of_networks
 from xstar.searchers.base import at_random, exhausted
 from xstar.searchers.model_based.observations import Observations
 from xstar.searchers.model_based.prior_design import has_priors, next_trial, trials_of_design
+from xstar.searchers.model_based.restarts import Restart
 from xstar.searchers.model_based.steps import MOST_PARAMETERS, next_step, trials_of_steps
 from xstar.searchers.mutation import first_design, initial_trial
 from xstar.space import Constant, Float, Int, Ordinal, Space
@@ -63,6 +64,29 @@ def suggest(
 
     made = decide(learner(history, data), rng)
     return made if isinstance(made, Suggestion) else at_random(history, rng, made)
+
+
+def suggest_anew(
+    history: History,
+    task: New,
+    rng: np.random.Generator,
+    design: Design,
+    learner: Callable[..., Learner],
+    restart: Restart,
+) -> Suggestion | Done:
+    """Suggest a trial of a restart: a Sobol point, or the choice of ``learner(history, data, begun)`` from its own trials."""
+    if (done := exhausted(history)) is not None:
+        return done
+    data = Observations.of(history, design.in_numbers)
+    own, started = data.among(restart.owns), restart.started(history)
+    if started < (design.initial or _initial(history, data)) or own.count < 2:
+        drawn = initial_trial(design.method, first_design(history, task, rng), started)
+        return drawn if isinstance(drawn, Done) else restart.named(drawn)
+    from xstar.searchers.model_based.decision import decide  # imported at use: see that module
+
+    made = decide(learner(history, own, restart.begun), rng)
+    found = made if isinstance(made, Suggestion) else at_random(history, rng, made)
+    return found if isinstance(found, Done) else restart.named(found)
 
 
 def before_models(

@@ -1,0 +1,78 @@
+"""Restarts: a search that has not improved for long begins anew, beside itself.
+
+A surrogate that has seen a hundred trials around one optimum is sure that there is no better one far away, and mostly right;
+where it is not, expected improvement stays where it is. A search that begins with other trials often ends at another optimum.
+So after ``patience`` trials without improvement every second suggestion is made as if the search had just begun: an initial
+design, then a model of its own trials alone. Once one of either is better than all before, the model of all trials takes over.
+
+Notation: b the number of the best trial; p the patience. Trials from b + 1 + p on are stretches of 2p, each a restart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xstar.journal import History
+from xstar.searchers.model_based.observations import Observations, feasible_places
+from xstar.trial import Origin, Suggestion
+
+EVERY = 2
+"""One suggestion in so many is the restart's; the others go on as before."""
+STRETCH = 2.0
+"""How long a restart lasts, in multiples of the patience."""
+GROWTH = 0.0
+"""Patience is at least this multiple of the best trial's number."""
+LEAST = 0.0
+"""What counts as an improvement, in multiples of the difference between the median loss and the lowest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """A search within a search."""
+
+    begun: int
+    """The number of its first trial."""
+
+    def owns(self, number: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which trials are its own."""
+        made: NDArray[np.bool_] = (number >= self.begun) & ((number - self.begun) % EVERY == 0)
+        return made
+
+    def started(self, history: History) -> int:
+        """Return how many trials of its own were started."""
+        return int(self.owns(np.arange(self.begun, len(history.trials))).sum())
+
+    def named(self, made: Suggestion) -> Suggestion:
+        """Return its suggestion, with an origin that says whose it is."""
+        origin = Origin.of(made.origin)
+        detail = origin.detail if origin.numbers else origin.detail.replace("{", "{{").replace("}", "}}")
+        numbers = {**origin.numbers, "restart": self.begun}
+        return Suggestion(
+            made.config, Origin(origin.method, detail + ", a search anew from trial {restart} on", **numbers)
+        )
+
+
+def restart(history: History, data: Observations, patience: int) -> Restart | None:
+    """Return the restart that the next trial belongs to, if it belongs to one: at full budget, of numbers and options."""
+    if not patience or len(history.levels) > 1 or history.brought or data.networks:
+        return None
+    known = feasible_places(history, data, np.arange(data.count))
+    if not len(known):
+        return None
+    number, best = len(history.trials), _best_trial(data, known)
+    patience = max(patience, int(GROWTH * best))
+    first, stretch = best + 1 + patience, round(STRETCH * patience)
+    if number < first:
+        return None
+    made = Restart(first + (number - first) // stretch * stretch)
+    return made if made.owns(np.array([number]))[0] else None
+
+
+def _best_trial(data: Observations, known: NDArray[np.intp]) -> int:
+    """Return the number of the first trial that is as good as any."""
+    loss = data.loss[known]
+    enough = loss.min() + LEAST * (np.median(loss) - loss.min())
+    return int(data.trial[known][np.argmax(loss <= enough)])
