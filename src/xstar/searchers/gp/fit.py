@@ -183,7 +183,8 @@ class GPLearner(Learner):
         return self.architectures.modifiers
 
     def _key(self, purpose: str) -> Hashable:
-        return (self.settings, self.architectures, purpose, self.begun)
+        key = (self.settings, self.architectures, purpose)
+        return (*key, self.begun) if self.begun else key
 
     @property
     def has_gradients(self) -> bool:

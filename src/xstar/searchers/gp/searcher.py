@@ -32,7 +32,6 @@ from xstar.journal import History
 from xstar.searchers.gp.settings import GPSettings
 from xstar.searchers.model_based import initial
 from xstar.searchers.model_based.observations import Observations
-from xstar.searchers.model_based.restarts import restart
 from xstar.space.cube import cube_of
 from xstar.trial import Done, New, Suggestion
 
@@ -93,7 +92,7 @@ def suggest(
         raise InvalidArgument("acquisition", rule, settings.acquisition, "leave it out")
     name, doubts = "nasbot" if networks else "gp", settings.learns_trust
     steps = settings.design == "steps"
-    design = initial.Design(name, settings.initial, settings.middle, steps, in_numbers=True, doubts=doubts)
-    if (anew := restart(history, Observations.of(history, in_numbers=True), settings.patience)) is not None:
-        return initial.suggest_anew(history, task, rng, design, learner, anew)
+    design = initial.Design(
+        name, settings.initial, settings.middle, steps, in_numbers=True, doubts=doubts, patience=settings.patience
+    )
     return initial.suggest(history, task, rng, design, learner)

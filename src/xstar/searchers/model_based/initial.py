@@ -15,7 +15,7 @@ from xstar.nets.catalogue import is_of_networks
 from xstar.searchers.base import at_random, exhausted
 from xstar.searchers.model_based.observations import Observations
 from xstar.searchers.model_based.prior_design import has_priors, next_trial, trials_of_design
-from xstar.searchers.model_based.restarts import Restart
+from xstar.searchers.model_based.restarts import Restart, restart
 from xstar.searchers.model_based.steps import MOST_PARAMETERS, next_step, trials_of_steps
 from xstar.searchers.mutation import first_design, initial_trial
 from xstar.space import Constant, Float, Int, Ordinal, Space
@@ -31,6 +31,10 @@ networks."""
 
 LEAST_WITH_SOURCES = 3
 """Minimum number of initial trials where other studies brought something along; otherwise it is half of what it would be."""
+
+
+MakeLearner = Callable[..., "Learner"]
+"""Makes a learner of a history and observations, and of the number of their first trial where they are those of a restart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,42 +55,40 @@ class Design:
     """Whether the surrogate represents networks by their index, or by their descriptive features."""
     doubts: bool = False
     """Whether priors place only some of the trials (``prior_design.py``)."""
+    patience: int = 0
+    """Trials without improvement after which the search begins anew beside itself (``restarts.py``); 0: never."""
 
 
 def suggest(
-    history: History, task: New, rng: np.random.Generator, design: Design, learner: Callable[..., Learner]
+    history: History, task: New, rng: np.random.Generator, design: Design, learner: MakeLearner
 ) -> Suggestion | Done:
-    """Suggest a trial of the initial design, the choice of ``learner(history, data)``, or a random one."""
+    """Suggest a trial of the initial design, the choice of the learner, one of a restart, or a random one."""
     data = before_models(history, task, rng, design)
     if not isinstance(data, Observations):
         return data
-    from xstar.searchers.model_based.decision import decide  # imported at use: see that module
+    if (anew := restart(history, data, design.patience)) is not None:
+        return _anew(anew, history, task, rng, design, learner)
+    return _decided(learner(history, data), history, rng)
 
-    made = decide(learner(history, data), rng)
-    return made if isinstance(made, Suggestion) else at_random(history, rng, made)
 
-
-def suggest_anew(
-    history: History,
-    task: New,
-    rng: np.random.Generator,
-    design: Design,
-    learner: Callable[..., Learner],
-    restart: Restart,
+def _anew(
+    restart: Restart, history: History, task: New, rng: np.random.Generator, design: Design, learner: MakeLearner
 ) -> Suggestion | Done:
-    """Suggest a trial of a restart: a Sobol point, or the choice of ``learner(history, data, begun)`` from its own trials."""
-    if (done := exhausted(history)) is not None:
-        return done
+    """Suggest a trial of a restart: a Sobol point, or the choice of a learner that knows its own trials alone."""
     data = Observations.of(history, design.in_numbers)
     own, started = data.among(restart.owns), restart.started(history)
     if started < (design.initial or _initial(history, data)) or own.count < 2:
-        drawn = initial_trial(design.method, first_design(history, task, rng), started)
-        return drawn if isinstance(drawn, Done) else restart.named(drawn)
+        made = initial_trial(design.method, first_design(history, task, rng), started)
+    else:
+        made = _decided(learner(history, own, restart.begun), history, rng)
+    return made if isinstance(made, Done) else restart.named(made)
+
+
+def _decided(learner: Learner, history: History, rng: np.random.Generator) -> Suggestion | Done:
     from xstar.searchers.model_based.decision import decide  # imported at use: see that module
 
-    made = decide(learner(history, own, restart.begun), rng)
-    found = made if isinstance(made, Suggestion) else at_random(history, rng, made)
-    return found if isinstance(found, Done) else restart.named(found)
+    made = decide(learner, rng)
+    return made if isinstance(made, Suggestion) else at_random(history, rng, made)
 
 
 def before_models(
