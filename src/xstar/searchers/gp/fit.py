@@ -218,6 +218,10 @@ class GPLearner(Learner):
     def safe(self) -> float:
         return self.settings.safe if self.settings.cautious else 0.0
 
+    @property
+    def repeats(self) -> int:
+        return self.settings.repeats
+
     def log_exhausted(self, known: Known, value: float) -> float:
         share, data = self.settings.exhausted, self.data
         if not share:

@@ -91,8 +91,14 @@ def suggest(
         rule = "must be ei or ucb where a parameter is an architecture"
         raise InvalidArgument("acquisition", rule, settings.acquisition, "leave it out")
     name, doubts = "nasbot" if networks else "gp", settings.learns_trust
-    steps = settings.design == "steps"
     design = initial.Design(
-        name, settings.initial, settings.middle, steps, in_numbers=True, doubts=doubts, patience=settings.patience
+        name,
+        settings.initial,
+        settings.middle,
+        steps=settings.design in ("steps", "moves"),
+        lengthened=settings.design == "moves",
+        in_numbers=True,
+        doubts=doubts,
+        patience=settings.patience,
     )
     return initial.suggest(history, task, rng, design, learner)

@@ -12,7 +12,7 @@ from xstar.errors import InvalidArgument
 
 SURROGATES = ("matern-warped", "matern", "decay", "decay-0", "decay-1")
 SHAPES = ("matern52", "rbf")
-DESIGNS = ("sobol", "steps")
+DESIGNS = ("sobol", "steps", "moves")
 LENGTHS = ("independent", "shared")
 STRUCTURES = ("product", "additive", "evidence")
 EXPLORE_WHEN = ("always", "unexplained", "noisy")
@@ -50,7 +50,7 @@ class GPSettings:
     two)."""
     design: str = "sobol"
     """The trials of the initial design after the middle: Sobol points, or ``steps`` from the best trial so far, each of one
-    parameter (``model_based/steps.py``)."""
+    parameter (``model_based/steps.py``); ``moves`` are steps that change a parameter of few values, too."""
     surrogate: str = "matern-warped"
     """Surrogate of f(x, r) under a scheduler with rungs: ``matern-warped``, ``matern``, ``decay`` (δ is learned),
     ``decay-0`` or ``decay-1`` (δ is 0 or 1)."""
@@ -91,6 +91,8 @@ class GPSettings:
     exhausted: float = 0.0
     """At full budget, a place is exhausted if the expected improvement there is below this share of the standard deviation of
     the noise; then the suggestion is another place. 0: never."""
+    repeats: int = 0
+    """A place is exhausted, too, after so many trials there of which none improved on those before; 0: after any number."""
     patience: int = 0
     """At full budget and without architectures, the trials without improvement after which every second suggestion is that of a
     search that begins anew (``model_based/restarts.py``); 0: never."""

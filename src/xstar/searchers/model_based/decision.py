@@ -28,7 +28,7 @@ from xstar.journal import History
 from xstar.models.blas import single_threaded
 from xstar.models.gp import NotPositiveDefinite
 from xstar.models.kernels import Array
-from xstar.searchers.model_based.exhaustion import REPEATED
+from xstar.searchers.model_based.exhaustion import REPEATED, worn_out
 from xstar.searchers.model_based.learner import Known, Learner
 from xstar.searchers.model_based.networks import NetworkEvolution, with_networks
 from xstar.trial import Config, Origin, Suggestion
@@ -170,11 +170,14 @@ class Decision:
         """Whether the noise hides what there is to gain at the best place: another observation would tell nothing."""
         if isinstance(found, str):
             return False
-        value = found[1]
+        learner, value = self.learner, found[1]
+        if plain.constraints or learner.repeats:
+            row = learner.data.encoded([found[0]])
         if plain.constraints:
-            row = self.learner.data.encoded([found[0]])
             value = float(replace(plain, constraints=()).score(row)[0])
-        return value < self.learner.log_exhausted(known, value)
+        if value < learner.log_exhausted(known, value):
+            return True
+        return bool(learner.repeats) and worn_out(learner.data.X, learner.data.loss, row[0], learner.repeats)
 
     # ------------------------------------------------------------ maximisation of the acquisition function
 

@@ -138,6 +138,11 @@ class Learner(ABC):
         return -np.inf
 
     @property
+    def repeats(self) -> int:
+        """The trials at one place without improvement after which it is exhausted, too; 0: never."""
+        return 0
+
+    @property
     def limit(self) -> int:
         """Maximum number of trials for the feasibility classifier, and for evolution if no loss is known."""
         return 500
