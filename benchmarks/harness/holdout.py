@@ -34,8 +34,6 @@ FUNCTIONS |= {"f18-d3": (18, 3), "f13-d2": (13, 2), "f22-d10": (22, 10), "f24-d3
 PSEUDO_BOOLEAN = {7: "OneMaxEpistasis", 22: "MIS", 24: "ConcatenatedTrap"}
 BITS = 20
 MIXED = {"f7-d5": (7, 5), "f17-d10": (17, 10), "f24-d5": (24, 5)}
-SPOILT = 0.1
-"""The share of losses that are a million."""
 
 Vector = NDArray[np.float64]
 Numbers = Callable[[Vector], float]
@@ -96,8 +94,7 @@ def heteroscedastic(seed: int) -> Case:
 
 def spoilt(seed: int) -> Case:
     """One loss in ten is a million, wherever it is."""
-    case, rng = of_vector("noisy", bbob(6, 3, seed), -5.0, 5.0, 3), np.random.default_rng([seed, 6])
-    return Case("noisy", case.space, case.true, observed=lambda c: 1e6 if rng.random() < SPOILT else case.true(c))
+    return of_vector("noisy", bbob(6, 3, seed), -5.0, 5.0, 3, spoilt=(0.1, 1e6))
 
 
 def _lowest(problem: Any, d: int) -> float:

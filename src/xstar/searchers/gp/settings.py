@@ -101,6 +101,9 @@ class GPSettings:
     the acquisition function each by itself instead of together (``acquisition/ascent.py``), a quarter fewer of them are scored
     where all parameters are numbers, hyperparameters are fitted when the observations have grown by a fifth instead of a tenth,
     and structures are compared when they have grown by a half instead of a quarter."""
+    robust: bool = False
+    """At full budget and without architectures, leave out losses that lie far above what all others predict, where losses are
+    noisy (``models/outliers.py``)."""
     exact: bool = False
     """Losses may be exact: at full budget the variance of the noise has the lower bound ``surrogate.EXACT``."""
     pending: str = "fantasies"
@@ -155,7 +158,7 @@ class GPSettings:
         }
         least |= {"most_pending": 1}
         check_counts(self, least, optional=("initial", "most_pending"))
-        check_switches(self, "middle", "warp", "straighten", "cautious", "exact")
+        check_switches(self, "middle", "warp", "straighten", "cautious", "robust", "exact")
         check_shares(self, "exhausted", "safe")
         object.__setattr__(self, "prior_weight", checked_weight(self.prior_weight))
 
