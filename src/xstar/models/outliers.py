@@ -14,8 +14,10 @@ symbol     meaning                                                              
 Without observation i the prediction at its place has the mean yᵢ - αᵢ/dᵢ and the variance 1/dᵢ (Rasmussen and Williams 2006,
 eq. 5.12), so that zᵢ = αᵢ/√dᵢ.
 
-A training run that diverged by chance gives such a value next to good ones, and a GP can only take all of it for noise: it
-then no longer tells good losses apart.
+A training run that diverged by chance gives such a value next to good ones. A GP can only explain it by noise, or by a function
+that changes within the distance of the two, and in either case no longer tells good losses apart. Where a function does change
+that much, as beyond a rate from which on training diverges, the next observation there is as high, and none of the two is an
+outlier: it is one only if the observation most correlated with it is not.
 """
 
 from __future__ import annotations
@@ -28,10 +30,9 @@ from xstar.models.gp import Posterior
 from xstar.models.kernels import Array
 
 FAR = 3.0
-"""The z from which on an observation is an outlier."""
-NOISY = 0.1
-"""The standard deviation of the noise, in that of the losses, from which on there may be any: a model that explains all of the
-losses explains the far ones, too."""
+"""The z from which on an observation may be an outlier."""
+SURE = 8.0
+"""How far it is above the prediction of a model that was fitted without it, in standard deviations."""
 FEWEST = 12
 """Observations from which outliers are told."""
 MOST = 0.25
@@ -45,10 +46,22 @@ def surprises(posterior: Posterior) -> Array:
     return made
 
 
-def outliers(posterior: Posterior, y: Array) -> NDArray[np.bool_]:
-    """Return which of the targets ``y`` are outliers: far above their prediction, and above the median."""
+def suspects(posterior: Posterior, y: Array) -> NDArray[np.bool_]:
+    """Return which of the targets ``y`` may be outliers: above the median, far above their prediction, and alone in that."""
     none = np.zeros(len(y), dtype=bool)
-    if len(y) < FEWEST or posterior.noise < NOISY**2:
+    if len(y) < FEWEST:
         return none
-    found: NDArray[np.bool_] = (surprises(posterior) > FAR) & (y > np.median(y))
-    return found if found.mean() <= MOST else none
+    far: NDArray[np.bool_] = (surprises(posterior) > FAR) & (y > np.median(y))
+    if not far.any() or far.mean() > MOST:
+        return none
+    K = posterior.surrogate.covariance(posterior.theta, posterior.X).K
+    np.einsum("ii->i", K)[:] = -np.inf
+    beside = K.argmax(axis=1)
+    return far & (y[beside] < np.median(y))
+
+
+def confirmed(posterior: Posterior, X: Array, y: Array) -> NDArray[np.bool_]:
+    """Return which of the suspects ``y`` at ``X`` lie far above the predictions of a model without them."""
+    at = posterior.predict(X)
+    made: NDArray[np.bool_] = y - at.mean[:, 0] > SURE * np.sqrt(at.variance + posterior.noise)
+    return made

@@ -17,7 +17,7 @@ from xstar.core.randomness import Streams
 from xstar.journal import History
 from xstar.models.gp import Posterior, fit, sample_fits
 from xstar.models.kernels import Array
-from xstar.models.outliers import outliers
+from xstar.models.outliers import confirmed, suspects
 from xstar.models.prediction import Prediction, normal_draws
 from xstar.models.standardise import Targets
 from xstar.models.subset import choose
@@ -26,6 +26,9 @@ from xstar.searchers.gp.settings import GPSettings
 from xstar.searchers.gp.structure import Data
 from xstar.searchers.model_based.shelved import thetas
 from xstar.searchers.model_based.sources import Shift, shifted
+
+ROUNDS = 2
+"""How often outliers are looked for: the largest hide others."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +67,30 @@ def fitted(
     places = choose(data.spread(X) if last > settings.limit else X, y, data.budget[:last], settings.limit)
     made = _fitted_to(history, purpose, surrogate, last, places, data, settings)
     if robust:
-        given = made.targets(y[places])
-        far = np.any([outliers(posterior, given) for posterior in made.posteriors], axis=0)
-        if far.any():
-            made = _fitted_to(history, f"{purpose} but outliers", surrogate, last, places[~far], data, settings)
+        made = _without_outliers(made, history, purpose, surrogate, data, settings)
     return history.memo.put(made, key)
+
+
+def _without_outliers(
+    made: Fitted, history: History, purpose: str, surrogate: Surrogate, data: Data, settings: GPSettings
+) -> Fitted:
+    """Return the model fitted again without the outliers of the first, if there are any."""
+    for turn in range(ROUNDS):
+        y = made.targets(data.y[made.places])
+        doubted = np.any([suspects(posterior, y) for posterior in made.posteriors], axis=0)
+        if not doubted.any():
+            break
+        doubtful, name = made.places[doubted], f"{purpose} but outliers {turn}"
+        again = _fitted_to(history, name, surrogate, made.last, made.places[~doubted], data, settings)
+        y = again.targets(data.y[doubtful])
+        sure = np.all([confirmed(posterior, data.X[doubtful], y) for posterior in again.posteriors], axis=0)
+        if not sure.any():
+            break
+        if not sure.all():
+            usual = made.places[~np.isin(made.places, doubtful[sure])]
+            again = _fitted_to(history, f"{name}, sure", surrogate, made.last, usual, data, settings)
+        made = again
+    return made
 
 
 def _fitted_to(
