@@ -34,12 +34,12 @@ def numbers_of(study: xs.Study) -> list[int]:
 
 def test_every_second_trial_after_the_patience_begins_anew() -> None:
     study = xs.Study(OPTIONS, searcher=STUCK, seed=2)
-    trials = run(study, 70, deceiving)
+    trials = run(study, 110, deceiving)
     losses = [deceiving(trial.config) for trial in trials]
     best = int(np.argmin(losses))
     first, stretch = best + 1 + PATIENCE, round(STRETCH * PATIENCE)
     assert losses[best] == 0.0
-    assert [number for number in numbers_of(study) if number >= first] == list(range(first, 70, EVERY))
+    assert [number for number in numbers_of(study) if number >= first] == list(range(first, 110, EVERY))
     own = [str(trials[number].origin) for number in range(first, first + 2 * stretch, EVERY)]
     for place, origin in enumerate(own):
         begun = first + place * EVERY // stretch * stretch

@@ -42,6 +42,9 @@ EXHAUSTED = 0.125
 """Among n observations of noise σ around the incumbent the expected improvement is about 0.4 σ/√n: an eighth of σ is what ten
 of them leave. Measurements are in ``model_based/exhaustion.py``."""
 
+PATIENCE = 50
+"""Measurements are in ``model_based/restarts.py``."""
+
 SAFE = 0.8
 """Chosen on the four problems of ``benchmarks/harness/development.py`` with a region that fails (``GPSettings.safe``)."""
 
@@ -57,11 +60,12 @@ class GP(GPSettings):
     structure: str = "evidence"
     lengths: str = "shared"
     middle: bool = True
-    design: str = "steps"
+    design: str = "moves"
     explore_when: str = "noisy"
     cautious: bool = True
     safe: float = SAFE
     exhausted: float = EXHAUSTED
+    patience: int = PATIENCE
     exact: bool = True
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:

@@ -202,7 +202,10 @@ BEFORE_UNEXPLAINED: Mapping[str, Any] = {"explore_when": "always"}
 """What ``GP`` did before the history said when to explore."""
 BEFORE_NOISY: Mapping[str, Any] = {"explore_when": "unexplained"}
 """What ``GP`` did while it explored after failures, too."""
+BEFORE_RESTARTS: Mapping[str, Any] = {"design": "steps", "patience": 0}
+"""What ``GP`` did before it began anew, and a first step changed each parameter."""
 BEFORE: Mapping[str, Any] = {
+    **BEFORE_RESTARTS,
     "structure": "product",
     "middle": False,
     **BEFORE_EXHAUSTION,
@@ -214,10 +217,12 @@ BEFORE: Mapping[str, Any] = {
 
 def gp_of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """As above; a study from before the settings ``BEFORE`` keeps these, and one that explores after failures goes on to do so,
-    though today's are asked for."""
+    as one goes on whose steps left parameters of few values as they were, though today's are asked for."""
     missing = {name: value for name, value in BEFORE.items() if name not in data}
     made = of_earlier_releases(data)
     found = [{**each, **missing} for each in made] + ([*made] if missing else [])
     if BEFORE_NOISY.items() <= data.items():
         found += [{**each, "explore_when": "noisy"} for each in found]
+    if "patience" not in data and data.get("design") == BEFORE_RESTARTS["design"]:
+        found += [{**each, "design": "moves"} for each in found]
     return found
