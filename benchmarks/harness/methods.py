@@ -40,15 +40,9 @@ from xstar import problems
 from xstar.problems import Problem
 from xstar.searchers import GP, Searcher
 from xstar.searchers.auto import Auto
-from xstar.searchers.gp.settings import (
-    BEFORE,
-    BEFORE_EXHAUSTION,
-    BEFORE_NOISY,
-    BEFORE_RESTARTS,
-    BEFORE_STEPS,
-    BEFORE_UNEXPLAINED,
-)
+from xstar.searchers.gp.settings import BEFORE, BEFORE_EXHAUSTION, BEFORE_NOISY, BEFORE_STEPS, BEFORE_UNEXPLAINED
 from xstar.space import Config, Space
+from xstar.trial import Origin
 
 
 class Optimiser(Protocol):
@@ -94,6 +88,10 @@ class Xstar:
     def know(self, config: Config, loss: float) -> None:
         self._study.add(config, loss)
 
+    def count(self, condition: Callable[[Origin], bool]) -> int:
+        """How many trials have an origin of a kind."""
+        return sum(condition(Origin.of(trial.origin)) for trial in self._study.history.trials)
+
 
 @dataclass(frozen=True)
 class Method:
@@ -129,19 +127,12 @@ CHANGED: dict[str, dict[str, Any]] = {
     "unexplained": dict(BEFORE_NOISY),
     "explore4": dict(BEFORE_UNEXPLAINED),
     "explore8": {"explore_every": 8, **BEFORE_UNEXPLAINED},
-    "steps": {"design": "steps"},
-    "no-restarts": {"patience": 0},
-    "robust": {"robust": True},
 }
 """Changes of defaults of the GP."""
 ABLATIONS = {f"xstar-gp-{name}": change for name, change in CHANGED.items()}
-ABLATIONS |= {"xstar-gp-steady": dict(BEFORE_RESTARTS)}
-ABLATIONS |= {f"xstar-gp-steady-{name}": {**BEFORE_RESTARTS, **change} for name, change in CHANGED.items()}
-ABLATIONS |= {
-    f"xstar-gp-always-{name}": {**BEFORE_RESTARTS, **change, **BEFORE_UNEXPLAINED} for name, change in CHANGED.items()
-}
-"""The GP with one default changed, by name, or with several that came together. ``steady``: beside the defaults of before it
-began anew; ``always``: beside those of before the history said when to explore."""
+ABLATIONS |= {f"xstar-gp-always-{name}": {**change, **BEFORE_UNEXPLAINED} for name, change in CHANGED.items()}
+"""The GP with one default changed, by name, or with several that came together. ``always``: beside the defaults of before the
+history said when to explore."""
 
 
 def _gp_with(**settings: Any) -> Method:

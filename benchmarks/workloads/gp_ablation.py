@@ -1,7 +1,7 @@
 """One default of the GP changed at a time: on which problems that is run, and what is told of it.
 
-What was changed beside the defaults of before the GP began anew (``steady``), or of before the history said when to explore
-(``always``), is compared with these; all else with today's.
+What was changed beside the defaults of before the history said when to explore (``always``) is compared with these; all else
+with today's.
 """
 
 from __future__ import annotations
@@ -16,24 +16,19 @@ from benchmarks.harness.records import Found, Record
 from benchmarks.harness.report import Results, mean_and_error, table
 
 OURS = "xstar-gp"
-STEADY = "xstar-gp-steady"
-ALWAYS = "xstar-gp-steady-explore4"
+ALWAYS = "xstar-gp-explore4"
 CHANGES = {
     "xstar-gp": "",
-    "xstar-gp-no-restarts": "it never begins anew (`patience=0`)",
-    "xstar-gp-steps": 'first steps leave parameters of few values as they are (`design="steps"`)',
-    "xstar-gp-robust": "losses that are exceptions are left out (`robust=True`)",
-    "xstar-gp-steady": 'both before: `patience=0`, `design="steps"`',
-    "xstar-gp-steady-explore4": 'before: every fourth suggestion explores (`explore_when="always"`)',
-    "xstar-gp-steady-explore8": 'before: every eighth explores (`explore_every=8`, `explore_when="always"`)',
-    "xstar-gp-steady-unexplained": 'before: exploring after failures, too (`explore_when="unexplained"`)',
-    "xstar-gp-steady-plain": "before: no exploring (`explore_every=0`)",
-    "xstar-gp-steady-spread": 'before: Sobol points after the middle (`design="sobol"`)',
-    "xstar-gp-steady-sobol": "before: not the middle first (`middle=False`)",
-    "xstar-gp-steady-independent": 'before: length scales without a factor in common (`lengths="independent"`)',
-    "xstar-gp-steady-product": 'before: the product kernel alone (`structure="product"`)',
-    "xstar-gp-steady-additive": 'before: always terms of single parameters (`structure="additive"`)',
-    "xstar-gp-steady-lean": 'before: lean suggestions (`effort="lean"`)',
+    "xstar-gp-explore4": 'every fourth suggestion explores (`explore_when="always"`)',
+    "xstar-gp-explore8": 'every eighth explores (`explore_every=8`, `explore_when="always"`)',
+    "xstar-gp-unexplained": 'exploring after failures, too (`explore_when="unexplained"`)',
+    "xstar-gp-plain": "no exploring (`explore_every=0`)",
+    "xstar-gp-spread": 'Sobol points after the middle (`design="sobol"`)',
+    "xstar-gp-sobol": "not the middle first (`middle=False`)",
+    "xstar-gp-independent": 'length scales without a factor in common (`lengths="independent"`)',
+    "xstar-gp-product": 'the product kernel alone (`structure="product"`)',
+    "xstar-gp-additive": 'always terms of single parameters (`structure="additive"`)',
+    "xstar-gp-lean": 'lean suggestions (`effort="lean"`)',
     "xstar-gp-always-before-steps": 'then: `design="sobol"`, `lengths="independent"`, `safe=0.5`',
     "xstar-gp-always-spread": 'then: Sobol points after the middle (`design="sobol"`)',
     "xstar-gp-always-sobol": "then: not the middle first (`middle=False`)",
@@ -46,14 +41,9 @@ CHANGES = {
     "xstar-gp-always-inexact": "then: noise of at least 10⁻⁶ (`exact=False`)",
     "xstar-gp-always-not-straightened": "then: losses are not transformed (`straighten=False`)",
 }
-"""What each method changes. ``before``: beside the defaults of before the GP began anew; ``then``: beside those of before
-``explore_when="unexplained"``."""
+"""What each method changes. ``then``: beside the defaults of before ``explore_when="unexplained"``."""
 THEN = "xstar-gp-always-repeats"
-ONLY_WHERE = {
-    "xstar-gp-steps": ("counts", "mixint"),
-    **dict.fromkeys(("xstar-gp-steady-unexplained", "xstar-gp-always-probable", "xstar-gp-always-bold"), ("failing",)),
-}
-"""The classes of problems on which some changes can make a difference."""
+WHERE_TRIALS_FAIL = ("xstar-gp-unexplained", "xstar-gp-always-probable", "xstar-gp-always-bold")
 COUNTS = (25, 50, 100)
 MOST_PARAMETERS = 20
 LARGE = 0.01
@@ -78,7 +68,7 @@ def sampled(kinds: Mapping[str, str], parameters: Callable[[str], int]) -> dict[
 
 def matters(method: str, kind: str) -> bool:
     """Whether a method may differ from ours on problems of a class."""
-    return kind in ONLY_WHERE.get(method, (kind,))
+    return kind == "failing" or method not in WHERE_TRIALS_FAIL
 
 
 Ranked = Callable[[Mapping[str, Found], Sequence[str], int], list[float]]
@@ -86,9 +76,7 @@ Ranked = Callable[[Mapping[str, Found], Sequence[str], int], list[float]]
 
 def baseline(method: str) -> str:
     """The method that one with a change is compared with."""
-    if method.startswith(f"{OURS}-always-"):
-        return ALWAYS
-    return STEADY if method.startswith(f"{STEADY}-") else OURS
+    return ALWAYS if method.startswith(f"{OURS}-always-") else OURS
 
 
 def report(results: Results, kinds: Mapping[str, Mapping[str, str]], ranked: Ranked) -> Iterator[str]:
@@ -97,8 +85,7 @@ def report(results: Results, kinds: Mapping[str, Mapping[str, str]], ranked: Ran
     yield f"Every other problem of each class with at most {MOST_PARAMETERS}"
     yield "parameters, all where trials fail, no tables. Cells: searches in which the defaults ended lower–higher than with"
     yield "the change; in brackets the difference as a share of the searches, averaged over problems, ± its standard error. A"
-    yield 'default has support where it is above 0. "Before": beside the defaults of before the GP began anew,'
-    yield f'{_seeds(results, kinds, STEADY)}; "then": of before `explore_when="unexplained"`,'
+    yield 'default has support where it is above 0. "Then": beside the defaults of before `explore_when="unexplained"`,'
     yield f"{_seeds(results, kinds, THEN)}."
     heads = [f"{which} {count}" for which in kinds for count in COUNTS]
     rows = []

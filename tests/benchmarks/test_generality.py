@@ -119,15 +119,13 @@ def test_an_ablation_is_of_methods_that_there_are_and_of_problems_of_both_sets(m
         known = generality.kinds(which)
         own = {task.problem for task in tasks if task["set"] == which}
         assert {known[name] for name in own} == set(known.values()) - {"tables"}
-        for method, classes in gp_ablation.ONLY_WHERE.items():
-            some = {known[task.problem] for task in tasks if task["set"] == which and task.method == method}
-            assert some == set(classes) & set(known.values())
+        for method in gp_ablation.WHERE_TRIALS_FAIL:
             failing = {task.problem for task in tasks if task["set"] == which and task.method == method}
-            assert classes != ("failing",) or failing == {name for name, kind in known.items() if kind == "failing"}
+            assert failing == {name for name, kind in known.items() if kind == "failing"}
 
 
 def test_an_ablation_counts_where_todays_defaults_are_lower() -> None:
-    methods = (gp_ablation.STEADY, "xstar-gp-steady-plain")
+    methods = (gp_ablation.OURS, "xstar-gp-plain")
     losses = {("levy6", 0): (1.0, 2.0), ("levy6", 1): (1.0, 1.0), ("branin", 0): (3.0, 2.0)}
     records = {}
     for (problem, seed), pair in losses.items():
@@ -135,28 +133,26 @@ def test_an_ablation_counts_where_todays_defaults_are_lower() -> None:
             task = Task.of(seed, problem, method, evaluations=100, set="development")
             records[task] = Record(task, {"incumbents": [(1, loss)], "processor": 2.0 * loss}, {})
     text = "\n".join(generality.ablation_report(Results(list(records), records), ablation_options()))
-    assert (
-        "| before: no exploring (`explore_every=0`) | 1–1 (-0.25 ± 0.75) |" in text
-    )  # ½ on one problem, -1 on the other
+    assert "| no exploring (`explore_every=0`) | 1–1 (-0.25 ± 0.75) |" in text  # ½ on one problem, -1 on the other
     assert "1.00×" in text
-    assert "| before: no exploring (`explore_every=0`) | 1–1 |" in text.split("### Each class of the development")[1]
+    assert "| no exploring (`explore_every=0`) | 1–1 |" in text.split("### Each class of the development")[1]
 
 
 def test_large_differences_are_counted_apart() -> None:
     ends = {("levy6", 0): (1.0, 1.001), ("levy6", 1): (1.0, 2.0), ("branin", 0): (3.0, 2.0), ("branin", 1): (1.0, 5.0)}
     records = {}
     for (problem, seed), pair in ends.items():
-        for method, loss in zip((gp_ablation.STEADY, "xstar-gp-steady-product"), pair, strict=True):
+        for method, loss in zip((gp_ablation.OURS, "xstar-gp-product"), pair, strict=True):
             task = Task.of(seed, problem, method, evaluations=100, set="development")
             records[task] = Record(task, {"incumbents": [(1, 5.0), (20, loss)], "processor": 1.0}, {})
     text = "\n".join(generality.ablation_report(Results(list(records), records), ablation_options()))
     large = text.split("### Large differences")[1].split("###")[0]
-    assert f"| {gp_ablation.CHANGES['xstar-gp-steady-product']} | 2–1 | 2–1 | 2–1 | – |" in large
+    assert f"| {gp_ablation.CHANGES['xstar-gp-product']} | 2–1 | 2–1 | 2–1 | – |" in large
 
 
 def test_changes_of_before_are_compared_with_the_defaults_of_before() -> None:
     records = {}
-    for method, loss in ((gp_ablation.STEADY, 1.0), (gp_ablation.ALWAYS, 3.0), ("xstar-gp-always-repeats", 2.0)):
+    for method, loss in (("xstar-gp", 1.0), (gp_ablation.ALWAYS, 3.0), ("xstar-gp-always-repeats", 2.0)):
         task = Task.of(0, "levy6", method, evaluations=100, set="development")
         records[task] = Record(task, {"incumbents": [(1, loss)], "processor": 1.0}, {})
     text = "\n".join(generality.ablation_report(Results(list(records), records), ablation_options()))

@@ -108,6 +108,10 @@ class GPLearner(Learner):
             return True
         if when == "unexplained" and self.data.failed:
             return True
+        return self.noisy
+
+    @property
+    def noisy(self) -> bool:
         return bool(np.mean([np.sqrt(posterior.noise) for posterior in self.fitted.posteriors]) > UNEXPLAINED)
 
     @property
@@ -121,10 +125,6 @@ class GPLearner(Learner):
     @property
     def safe(self) -> float:
         return self.settings.safe if self.settings.cautious else 0.0
-
-    @property
-    def repeats(self) -> int:
-        return self.settings.repeats
 
     def log_exhausted(self, known: Known, value: float) -> float:
         share, data = self.settings.exhausted, self.data

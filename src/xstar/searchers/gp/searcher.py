@@ -42,7 +42,7 @@ EXHAUSTED = 0.125
 """Among n observations of noise σ around the incumbent the expected improvement is about 0.4 σ/√n: an eighth of σ is what ten
 of them leave. Measurements are in ``model_based/exhaustion.py``."""
 
-PATIENCE = 50
+PATIENCE = 100
 """Measurements are in ``model_based/restarts.py``."""
 
 SAFE = 0.8
@@ -60,7 +60,7 @@ class GP(GPSettings):
     structure: str = "evidence"
     lengths: str = "shared"
     middle: bool = True
-    design: str = "moves"
+    design: str = "steps"
     explore_when: str = "noisy"
     cautious: bool = True
     safe: float = SAFE

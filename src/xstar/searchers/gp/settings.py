@@ -91,11 +91,9 @@ class GPSettings:
     exhausted: float = 0.0
     """At full budget, a place is exhausted if the expected improvement there is below this share of the standard deviation of
     the noise; then the suggestion is another place. 0: never."""
-    repeats: int = 0
-    """A place is exhausted, too, after so many trials there of which none improved on those before; 0: after any number."""
     patience: int = 0
     """At full budget and without architectures, the trials without improvement after which every second suggestion is that of a
-    search that begins anew (``model_based/restarts.py``); 0: never."""
+    search that begins anew, unless losses are noisy (``model_based/restarts.py``); 0: never."""
     effort: str = "thorough"
     """What a suggestion may cost, at full budget and without architectures. ``lean``: the best candidates climb to maxima of
     the acquisition function each by itself instead of together (``acquisition/ascent.py``), a quarter fewer of them are scored
@@ -202,8 +200,8 @@ BEFORE_UNEXPLAINED: Mapping[str, Any] = {"explore_when": "always"}
 """What ``GP`` did before the history said when to explore."""
 BEFORE_NOISY: Mapping[str, Any] = {"explore_when": "unexplained"}
 """What ``GP`` did while it explored after failures, too."""
-BEFORE_RESTARTS: Mapping[str, Any] = {"design": "steps", "patience": 0}
-"""What ``GP`` did before it began anew, and a first step changed each parameter."""
+BEFORE_RESTARTS: Mapping[str, Any] = {"patience": 0}
+"""What ``GP`` did before it began anew."""
 BEFORE: Mapping[str, Any] = {
     **BEFORE_RESTARTS,
     "structure": "product",
@@ -217,12 +215,10 @@ BEFORE: Mapping[str, Any] = {
 
 def gp_of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """As above; a study from before the settings ``BEFORE`` keeps these, and one that explores after failures goes on to do so,
-    as one goes on whose steps left parameters of few values as they were, though today's are asked for."""
+    though today's are asked for."""
     missing = {name: value for name, value in BEFORE.items() if name not in data}
     made = of_earlier_releases(data)
     found = [{**each, **missing} for each in made] + ([*made] if missing else [])
     if BEFORE_NOISY.items() <= data.items():
         found += [{**each, "explore_when": "noisy"} for each in found]
-    if "patience" not in data and data.get("design") == BEFORE_RESTARTS["design"]:
-        found += [{**each, "design": "moves"} for each in found]
     return found

@@ -28,7 +28,7 @@ from xstar.journal import History
 from xstar.models.blas import single_threaded
 from xstar.models.gp import NotPositiveDefinite
 from xstar.models.kernels import Array
-from xstar.searchers.model_based.exhaustion import REPEATED, worn_out
+from xstar.searchers.model_based.exhaustion import REPEATED
 from xstar.searchers.model_based.learner import Known, Learner
 from xstar.searchers.model_based.networks import NetworkEvolution, with_networks
 from xstar.trial import Config, Origin, Suggestion
@@ -86,6 +86,15 @@ def decide(learner: Learner, rng: np.random.Generator) -> Suggestion | str:
             return Decision(learner, rng).suggestion()
     except NotPositiveDefinite as error:
         return f"{learner.name} failed at n={learner.data.count}, {error}"
+
+
+def is_noisy(learner: Learner) -> bool:
+    """Return whether much of the losses is unexplained, or no model is to be had."""
+    try:
+        with single_threaded():
+            return learner.noisy
+    except NotPositiveDefinite:
+        return True
 
 
 @dataclass(frozen=True)
@@ -170,14 +179,11 @@ class Decision:
         """Whether the noise hides what there is to gain at the best place: another observation would tell nothing."""
         if isinstance(found, str):
             return False
-        learner, value = self.learner, found[1]
-        if plain.constraints or learner.repeats:
-            row = learner.data.encoded([found[0]])
+        value = found[1]
         if plain.constraints:
+            row = self.learner.data.encoded([found[0]])
             value = float(replace(plain, constraints=()).score(row)[0])
-        if value < learner.log_exhausted(known, value):
-            return True
-        return bool(learner.repeats) and worn_out(learner.data.X, learner.data.loss, row[0], learner.repeats)
+        return value < self.learner.log_exhausted(known, value)
 
     # ------------------------------------------------------------ maximisation of the acquisition function
 

@@ -47,14 +47,3 @@ def confirmed_noise(learned: float, X: Array, t: Array) -> float:
     one, other = same_place(X)
     pure_error = np.sqrt(0.5 * np.mean((t[one] - t[other]) ** 2)) if len(one) >= ENOUGH_PAIRS else 0.0
     return max(min(learned, float(pure_error)), RESOLUTION)
-
-
-def worn_out(X: Array, loss: Array, row: Array, repeats: int) -> bool:
-    """Return whether of the observations at the place of ``row`` the last ``repeats`` did not improve on those before.
-
-    >>> X = np.array([[0.5], [0.9], [0.5001], [0.5002]])
-    >>> worn_out(X, np.array([1.0, 0.0, 1.0, 2.0]), np.array([0.5]), 2), worn_out(X, np.array([1.0, 0.0, 1.0, 0.9]), X[0], 2)
-    (True, False)
-    """
-    there = loss[(np.abs(X - row) < REPEATED).all(axis=1)]
-    return len(there) > repeats and float(there[:-repeats].min()) <= float(there[-repeats:].min())

@@ -68,9 +68,13 @@ def suggest(
     data = before_models(history, task, rng, design)
     if not isinstance(data, Observations):
         return data
-    if (anew := restart(history, data, design.patience)) is not None:
-        return _anew(anew, history, task, rng, design, learner)
-    return _decided(learner(history, data), history, rng)
+    from xstar.searchers.model_based.decision import is_noisy  # imported at use: see that module
+
+    whole = learner(history, data)
+    anew = restart(history, data, design.patience)
+    if anew is None or is_noisy(whole):
+        return _decided(whole, history, rng)
+    return _anew(anew, history, task, rng, design, learner)
 
 
 def _anew(

@@ -138,9 +138,9 @@ class Learner(ABC):
         return -np.inf
 
     @property
-    def repeats(self) -> int:
-        """The trials at one place without improvement after which it is exhausted, too; 0: never."""
-        return 0
+    def noisy(self) -> bool:
+        """Whether much of the losses is unexplained: then a lowest one that stays the lowest may be luck."""
+        return False
 
     @property
     def limit(self) -> int:

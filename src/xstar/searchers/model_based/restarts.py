@@ -21,12 +21,8 @@ from xstar.trial import Origin, Suggestion
 
 EVERY = 2
 """One suggestion in so many is the restart's; the others go on as before."""
-STRETCH = 2.0
+STRETCH = 2
 """How long a restart lasts, in multiples of the patience."""
-GROWTH = 0.0
-"""Patience is at least this multiple of the best trial's number."""
-LEAST = 0.0
-"""What counts as an improvement, in multiples of the difference between the median loss and the lowest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +58,9 @@ def restart(history: History, data: Observations, patience: int) -> Restart | No
     known = feasible_places(history, data, np.arange(data.count))
     if not len(known):
         return None
-    number, best = len(history.trials), _best_trial(data, known)
-    patience = max(patience, int(GROWTH * best))
-    first, stretch = best + 1 + patience, round(STRETCH * patience)
+    number, best = len(history.trials), int(data.trial[known[np.argmin(data.loss[known])]])
+    first, stretch = best + 1 + patience, STRETCH * patience
     if number < first:
         return None
     made = Restart(first + (number - first) // stretch * stretch)
     return made if made.owns(np.array([number]))[0] else None
-
-
-def _best_trial(data: Observations, known: NDArray[np.intp]) -> int:
-    """Return the number of the first trial that is as good as any."""
-    loss = data.loss[known]
-    enough = loss.min() + LEAST * (np.median(loss) - loss.min())
-    return int(data.trial[known][np.argmax(loss <= enough)])
