@@ -39,15 +39,15 @@ def run(case: Case, seed: int, evaluations: int) -> Found:
 
 
 def report(results: Results, kinds: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
-    yield "Searches of `xstar-gp` that began anew (`patience=100`), and the same without (`patience=0`): lower–higher, in brackets"
-    yield f"those that differ by more than {LARGE:.0%} of what the better one gained. All others are the same."
+    yield "Searches of `xstar-gp` that began anew (`patience=100`), and the same without (`patience=0`): lower–higher, in"
+    yield f"brackets those that differ by more than {LARGE:.0%} of what the better one gained. All others are the same."
     rows = []
     for which, known in kinds.items():
         records = [record for record in results.of() if record.task["set"] == which]
         for kind in dict.fromkeys(known[record.task.problem] for record in records):
-            rows.append(_row(f"{which}: {kind}", [record for record in records if known[record.task.problem] == kind]))
-        if records:
-            rows.append(_row(f"**{which}**", records))
+            own = [record for record in records if known[record.task.problem] == kind]
+            rows += [_row(f"{which}: {kind}", own)]
+        rows += [_row(f"**{which}**", records)] if records else []
     heads = ["problems", "searches", "began anew", *(f"after {count}" for count in COUNTS)]
     yield from ("", *table(["class", *heads], rows))
 
