@@ -127,6 +127,8 @@ CHANGED: dict[str, dict[str, Any]] = {
     "unexplained": dict(BEFORE_NOISY),
     "explore4": dict(BEFORE_UNEXPLAINED),
     "explore8": {"explore_every": 8, **BEFORE_UNEXPLAINED},
+    "moves": {"design": "moves"},
+    "robust": {"robust": True},
 }
 """Changes of defaults of the GP."""
 ABLATIONS = {f"xstar-gp-{name}": change for name, change in CHANGED.items()}

@@ -119,9 +119,10 @@ def test_an_ablation_is_of_methods_that_there_are_and_of_problems_of_both_sets(m
         known = generality.kinds(which)
         own = {task.problem for task in tasks if task["set"] == which}
         assert {known[name] for name in own} == set(known.values()) - {"tables"}
-        for method in gp_ablation.WHERE_TRIALS_FAIL:
-            failing = {task.problem for task in tasks if task["set"] == which and task.method == method}
-            assert failing == {name for name, kind in known.items() if kind == "failing"}
+        for method, classes in gp_ablation.ONLY_WHERE.items():
+            some = {task.problem for task in tasks if task["set"] == which and task.method == method}
+            assert {known[name] for name in some} == set(classes) & set(known.values())
+            assert classes != ("failing",) or some == {name for name, kind in known.items() if kind == "failing"}
 
 
 def test_an_ablation_counts_where_todays_defaults_are_lower() -> None:
