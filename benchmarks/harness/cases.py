@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,7 +112,3 @@ def true_after(trajectory: Trajectory, end: float) -> float:
     2.5
     """
     return next((loss for at, loss in reversed(trajectory) if at <= end), float("inf"))
-
-
-def kinds_of(cases: Iterable[Case]) -> list[str]:
-    return list(dict.fromkeys(case.kind for case in cases))
