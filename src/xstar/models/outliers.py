@@ -57,7 +57,8 @@ def suspects(posterior: Posterior, y: Array) -> NDArray[np.bool_]:
     K = posterior.surrogate.covariance(posterior.theta, posterior.X).K
     np.einsum("ii->i", K)[:] = -np.inf
     beside = K.argmax(axis=1)
-    return far & (y[beside] < np.median(y))
+    alone: NDArray[np.bool_] = far & (y[beside] < np.median(y))
+    return alone
 
 
 def confirmed(posterior: Posterior, X: Array, y: Array) -> NDArray[np.bool_]:

@@ -25,9 +25,10 @@ from xstar.acquisition.improvement import log_expected_improvement
 from xstar.acquisition.maximise import CANDIDATES, FEWER_CANDIDATES, LARGE_MODEL
 from xstar.acquisition.pending import with_pending
 from xstar.models.blas import single_threaded
-from xstar.models.gp import NotPositiveDefinite
+from xstar.models.cholesky import NotPositiveDefinite
 from xstar.models.kernels import Array
-from xstar.models.surrogate import EXACT, LENGTH, SHARED_LENGTH, Prior, Surrogate, at_full_budget, over_budgets
+from xstar.models.priors import EXACT, LENGTH, SHARED_LENGTH, Prior
+from xstar.models.surrogate import Surrogate, at_full_budget, over_budgets
 from xstar.searchers.gp.fitted import Extended, Fitted, fitted
 from xstar.searchers.gp.settings import GPSettings
 from xstar.searchers.gp.structure import Data, Pair, pair_of, structured

@@ -60,8 +60,8 @@ class GPSettings:
     """Kernel at the full budget: the ``product`` over all parameters; ``additive``, with a term for each parameter alone
     added to it; or whichever the ``evidence`` favours."""
     lengths: str = "independent"
-    """The prior of the length scales of numbers at the full budget: ``independent`` (``surrogate.LENGTH``), or with a factor
-    that all of them have in common, ``shared`` (``surrogate.SHARED_LENGTH``), where all parameters are numbers, and at most 20.
+    """The prior of the length scales of numbers at the full budget: ``independent`` (``priors.LENGTH``), or with a factor
+    that all of them have in common, ``shared`` (``priors.SHARED_LENGTH``), where all parameters are numbers, and at most 20.
     Beside options it was no better (16 problems with options or tables, 4 seeds: lower in 10 searches, higher in 16 after 50
     trials)."""
     warp: bool = False
@@ -103,7 +103,7 @@ class GPSettings:
     """At full budget and without architectures, leave out losses that lie far above what all others predict, where losses are
     noisy (``models/outliers.py``)."""
     exact: bool = False
-    """Losses may be exact: at full budget the variance of the noise has the lower bound ``surrogate.EXACT``."""
+    """Losses may be exact: at full budget the variance of the noise has the lower bound ``priors.EXACT``."""
     pending: str = "fantasies"
     fantasies: int = 20
     most_pending: int | None = MOST_PENDING

@@ -26,7 +26,7 @@ from xstar.acquisition.model import JointModel
 from xstar.acquisition.thompson import JOINT_CANDIDATES, thompson_scores
 from xstar.journal import History
 from xstar.models.blas import single_threaded
-from xstar.models.gp import NotPositiveDefinite
+from xstar.models.cholesky import NotPositiveDefinite
 from xstar.models.kernels import Array
 from xstar.searchers.model_based.exhaustion import REPEATED
 from xstar.searchers.model_based.learner import Known, Learner
