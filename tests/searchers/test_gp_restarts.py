@@ -12,7 +12,9 @@ import xstar as xs
 from tests.searchers.cases import SQUARE, ask, bowl, run
 from xstar.inspect.audit import audit
 from xstar.schedulers import ASHA
-from xstar.searchers import GP, NASBOT
+from xstar.searchers import GP, NASBOT, Auto
+from xstar.searchers.base import SEARCHERS
+from xstar.searchers.gp.settings import BEFORE_RESTARTS
 from xstar.searchers.model_based.observations import Observations
 from xstar.searchers.model_based.restarts import EVERY, STRETCH, Restart, restart
 
@@ -114,6 +116,36 @@ def test_a_stored_restart_goes_on_alike(tmp_path: Path) -> None:
     with xs.Study.open("kept", place) as study:
         found += [trial.config for trial in run(study, 10, deceiving)]
     assert found == [trial.config for trial in run(xs.Study(OPTIONS, searcher=STUCK, seed=2), 50, deceiving)]
+
+
+@pytest.mark.parametrize(("method", "before"), [("gp", GP(**BEFORE_RESTARTS)), ("auto", Auto(defaults=7))])
+def test_a_study_of_before_goes_on_without(method: str, before: GP | Auto) -> None:
+    """As it was stored then: without the setting. Whoever asks for the method of today gets no restart."""
+    stored = {name: value for name, value in SEARCHERS.dump(before).items() if name not in ("patience", "robust")}
+    assert SEARCHERS.load(stored) == before
+    assert SEARCHERS.dump(GP() if method == "gp" else Auto()) in SEARCHERS.read(stored)
+    study, today = (xs.Study(OPTIONS, seed=2, searcher=before), xs.Study(OPTIONS, seed=2, method=method))
+    for each in (study, today):
+        run(each, 135, deceiving)
+    assert not numbers_of(study)
+    assert numbers_of(today)
+
+
+def test_a_stored_study_of_auto_goes_on_without(tmp_path: Path) -> None:
+    place, before = str(tmp_path / "studies.db"), Auto(defaults=7)
+    with xs.Study(OPTIONS, searcher=before, seed=2, name="kept", storage=place) as study:
+        run(study, 115, deceiving)
+    with xs.Study(OPTIONS, method="auto", seed=2, name="kept", storage=place) as study:
+        run(study, 20, deceiving)
+        assert study.searcher == before
+        assert not numbers_of(study)
+
+
+def test_noisy_losses_are_no_reason_to_begin_anew() -> None:
+    noise = np.random.default_rng(3)
+    study = xs.Study(SQUARE, searcher=GP(patience=15), seed=1)
+    run(study, 60, lambda config: bowl(config) + float(noise.standard_normal()))
+    assert not numbers_of(study)
 
 
 # ---------------------------------------------------------------- steps of counts, and exceptions

@@ -14,10 +14,12 @@ symbol     meaning                                                              
 Without observation i the prediction at its place has the mean yᵢ - αᵢ/dᵢ and the variance 1/dᵢ (Rasmussen and Williams 2006,
 eq. 5.12), so that zᵢ = αᵢ/√dᵢ.
 
-A training run that diverged by chance gives such a value next to good ones. A GP can only explain it by noise, or by a function
-that changes within the distance of the two, and in either case no longer tells good losses apart. Where a function does change
-that much, as beyond a rate from which on training diverges, the next observation there is as high, and none of the two is an
-outlier: it is one only if the observation most correlated with it is not.
+A training run that diverged by chance gives such a value next to good ones. A GP can only explain it by noise, or by a
+function that changes within the distance of the two, and in either case no longer tells good losses apart. Where a function
+does change that much, as beyond a rate from which on training diverges, the next observation there is as high, and none of the
+two is an outlier: it is one only if the observation most correlated with it is good. That does not tell all cliffs: a search
+that has come to the edge of one has good observations all along it. On six functions whose optimum is there, searches of 80
+trials crossed it 82 times instead of 63; a classifier of high losses in the place of the neighbour made no difference.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ from xstar.models.kernels import Array
 FAR = 3.0
 """The z from which on an observation may be an outlier."""
 SURE = 8.0
-"""How far it is above the prediction of a model that was fitted without it, in standard deviations."""
+"""How far it is above the prediction of a model that was fitted without it, in standard deviations. On four functions with
+spoilt losses (``harness/development.py``) nearly all suspects are above it, on fourteen others without such losses few."""
 FEWEST = 12
 """Observations from which outliers are told."""
 MOST = 0.25

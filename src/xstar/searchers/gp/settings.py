@@ -100,8 +100,8 @@ class GPSettings:
     where all parameters are numbers, hyperparameters are fitted when the observations have grown by a fifth instead of a tenth,
     and structures are compared when they have grown by a half instead of a quarter."""
     robust: bool = False
-    """At full budget and without architectures, leave out losses that lie far above what all others predict, where losses are
-    noisy (``models/outliers.py``)."""
+    """At full budget and without architectures, leave out losses that lie far above what all others predict
+    (``models/outliers.py``)."""
     exact: bool = False
     """Losses may be exact: at full budget the variance of the noise has the lower bound ``priors.EXACT``."""
     pending: str = "fantasies"
