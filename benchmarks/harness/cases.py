@@ -37,11 +37,15 @@ class Case:
     """What is observed, where it is not the true loss and normal noise."""
     fails: Callable[[Mapping[str, Any]], bool] | None = None
     """Where a trial raises."""
+    spoilt: tuple[float, float] | None = None
+    """The share of evaluations that are spoilt by chance, and what is then observed."""
 
     def observe(self, config: Mapping[str, Any], seed: int, number: int) -> float | None:
         """The loss of an evaluation; ``None`` if it fails."""
         if self.fails is not None and self.fails(config):
             return None
+        if self.spoilt is not None and np.random.default_rng([seed, number, 1]).random() < self.spoilt[0]:
+            return self.spoilt[1]
         loss = (self.observed or self.true)(config)
         if not self.noise:
             return loss
