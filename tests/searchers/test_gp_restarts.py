@@ -1,4 +1,4 @@
-"""A GP that no longer improves begins anew; steps that change every parameter; losses that are exceptions."""
+"""A GP that no longer improves begins anew; losses that are exceptions are left out."""
 
 from __future__ import annotations
 
@@ -148,15 +148,7 @@ def test_noisy_losses_are_no_reason_to_begin_anew() -> None:
     assert not numbers_of(study)
 
 
-# ---------------------------------------------------------------- steps of counts, and exceptions
-
-
-@pytest.mark.parametrize(("design", "values"), [("steps", {2}), ("moves", {1, 2})])
-def test_a_parameter_of_two_values_takes_part_in_the_moves(design: str, values: set[int]) -> None:
-    space = xs.Space(n=xs.Int(1, 2), x=xs.Float(0.0, 1.0), y=xs.Float(0.0, 1.0))
-    study = xs.Study(space, searcher=GP(design=design), seed=1)
-    trials = run(study, 4, lambda config: (config["x"] - 0.3) ** 2 + config["n"])
-    assert {trial["n"] for trial in trials} == values
+# ---------------------------------------------------------------- exceptions
 
 
 def test_losses_that_are_exceptions_are_left_out_of_the_model() -> None:

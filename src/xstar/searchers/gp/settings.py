@@ -12,7 +12,7 @@ from xstar.errors import InvalidArgument
 
 SURROGATES = ("matern-warped", "matern", "decay", "decay-0", "decay-1")
 SHAPES = ("matern52", "rbf")
-DESIGNS = ("sobol", "steps", "moves")
+DESIGNS = ("sobol", "steps")
 LENGTHS = ("independent", "shared")
 STRUCTURES = ("product", "additive", "evidence")
 EXPLORE_WHEN = ("always", "unexplained", "noisy")
@@ -50,7 +50,7 @@ class GPSettings:
     two)."""
     design: str = "sobol"
     """The trials of the initial design after the middle: Sobol points, or ``steps`` from the best trial so far, each of one
-    parameter (``model_based/steps.py``); ``moves`` are steps that change a parameter of few values, too."""
+    parameter (``model_based/steps.py``)."""
     surrogate: str = "matern-warped"
     """Surrogate of f(x, r) under a scheduler with rungs: ``matern-warped``, ``matern``, ``decay`` (δ is learned),
     ``decay-0`` or ``decay-1`` (δ is 0 or 1)."""
