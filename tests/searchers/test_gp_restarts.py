@@ -51,19 +51,26 @@ def test_every_second_trial_after_the_patience_begins_anew() -> None:
     assert audit(study).findings == []
 
 
-def test_a_restart_knows_its_own_trials_alone_and_ends_after_a_stretch() -> None:
+def test_a_restart_knows_its_own_trials_alone() -> None:
     study = xs.Study(SQUARE, searcher=GP(patience=20), seed=1)
-    run(study, 30, lambda config: 1.0)
+    run(study, 31, lambda config: 1.0)
     data = Observations.of(study.history)
     made = restart(study.history, data, 20)
-    assert made is None  # it is the turn of the search as a whole
-    ask(study)
-    run(study, 0)
-    made = restart(study.history, data, 20)
-    assert made is None or made == Restart(21)
-    numbers = data.among(Restart(21).owns).trial.tolist()
-    assert numbers == [21, 23, 25, 27, 29]
-    assert data.count == 30, "all observations are still there"
+    assert made == Restart(21, frozenset((21, 23, 25, 27, 29)))
+    assert data.among(made.owns).trial.tolist() == [21, 23, 25, 27, 29]
+    assert data.count == 31, "all observations are still there"
+    run(study, 1, lambda config: 1.0)
+    assert restart(study.history, data, 20) is None, "it is the turn of the search as a whole"
+
+
+def test_what_was_added_by_hand_is_no_sign_of_a_search_that_is_stuck() -> None:
+    study = xs.Study(SQUARE, searcher=GP(patience=6), seed=1)
+    study.add({"x": 0.3, "y": 0.8}, 0.0)
+    for place in np.linspace(0, 1, 30):
+        study.add({"x": float(place), "y": 0.1}, 1.0)
+    run(study, 12, lambda config: 1.0)
+    assert numbers_of(study) == [37, 39, 41]
+    assert audit(study).findings == []
 
 
 def test_once_it_improves_the_model_of_all_trials_goes_on() -> None:

@@ -80,7 +80,7 @@ def _anew(
 ) -> Suggestion | Done:
     """Suggest a trial of a restart: a Sobol point, or the choice of a learner that knows its own trials alone."""
     data = Observations.of(history, design.in_numbers)
-    own, started = data.among(restart.owns), restart.started(history)
+    own, started = data.among(restart.owns), len(restart.own)
     if started < (design.initial or _initial(history, data)) or own.count < 2:
         made = initial_trial(design.method, first_design(history, task, rng), started)
     else:
