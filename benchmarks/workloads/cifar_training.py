@@ -172,9 +172,9 @@ def error(module: Any, rows: slice, device: str) -> float:
     return int(wrong) / len(classes[rows])
 
 
-SMALL = 1e8
-"""Multiplications for an image below which ``tuned`` is ``graph``: timing algorithms takes 4 to 15 s, as long as such
-a network is trained."""
+SMALL = 4e7
+"""Multiplications for an image below which ``tuned`` is ``graph``: untimed, 10⁹ of them cost 60 s of a training instead of
+12; timed, the GPU is busy for a few seconds before the first step."""
 
 
 def suited(net: nets.Graph, launch: str) -> str:

@@ -30,7 +30,7 @@ from xstar.study.elsewhere import STOPPED, added, enqueued, held
 from xstar.study.ledger import Ledger
 from xstar.study.limits import NO_LIMITS, Limits
 from xstar.study.missing import no_value, number_of, unknown_trial
-from xstar.study.opening import open_storage
+from xstar.study.opening import check_there, open_storage
 from xstar.study.policy import STARTS, Policy, Start, is_late
 from xstar.study.runs import Runs
 from xstar.study.settings import Constraints, Settings, check_name
@@ -103,6 +103,7 @@ class Study(Shown):
     @classmethod
     def open(cls, name: str, storage: str | os.PathLike[str] | None = None, **options: Any) -> Study:
         """An existing study, as it is stored. Raises :class:`~xstar.errors.UnknownStudy` if there is none."""
+        check_there(name, storage)
         place = open_storage(storage)
         place.open(name)
         place.close()
