@@ -16,9 +16,10 @@ y★ is the lowest loss that any method reported in any run on the problem. Of e
 The part ``ablation`` changes one default of MOBSTER at a time, on four tasks of each set. ``syne-tune-mobster`` runs Syne
 Tune's MOBSTER on the validation tasks (``workloads/syne_tune_mobster.py`` says what it needs),
 ``syne-tune-mobster-development`` on the others. ``dngo`` is DNGO under ASHA on the development tasks, with several numbers of
-fantasies, and exploring. ``many`` and ``many-validation`` are its default with 32 workers, which make hundreds of trials, and
+fantasies. ``many`` and ``many-validation`` are its default with 32 workers, which make hundreds of trials, and
 ``many-paused`` the same with fantasies of twelve paused trials, on ten of the tasks. ``repeats`` is MOBSTER with and without
-the rule for equal trials, on the tables in which configurations train exactly alike. ``bound`` has what hundreds of random
+the rules for equal trials, on the tables in which configurations train exactly alike; ``copies`` and ``copies-validation`` are
+other such tables, on which no rule was chosen but in the first of the two. ``bound`` has what hundreds of random
 configurations reach that are all trained at once (``workloads/at_once.py``).
 """
 
@@ -42,7 +43,6 @@ from benchmarks.workloads.budget_methods import ABLATION, DNGOS, METHODS, SYNE_T
 from benchmarks.workloads.syne_tune_mobster import run_syne_tune
 from xstar import problems
 from xstar.searchers.gp import fit
-from xstar.searchers.model_based import decision
 
 DEVELOPMENT = (
     *LCBENCH,
@@ -93,7 +93,7 @@ def run(task: Task, options: Namespace) -> Found:
         return OTHERS[task.method](task)
     method = METHODS[task.method]
     scheduler = method.made(problems.get(task.problem))
-    with changed(fit, "UNFINISHED", method.unfinished), changed(decision, "EXPLORES_OVER_BUDGETS", method.exploring):
+    with changed(fit, "UNFINISHED", method.unfinished):
         return run_simulated(task, method.name or None, method.searcher, scheduler)
 
 

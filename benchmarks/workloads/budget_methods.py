@@ -25,8 +25,6 @@ class BudgetMethod:
     """Of the scheduler."""
     unfinished: int | None = None
     """How many of the paused trials are fantasised at the full budget; None: as many as usual."""
-    exploring: bool = False
-    """Whether suggestions explore over budgets, as they do at full budget."""
 
     def made(self, problem: Problem) -> Scheduler | None:
         """The scheduler, with rungs at budgets that the problem has."""
@@ -35,15 +33,14 @@ class BudgetMethod:
         return fitted(self.scheduler(problem.budgets[-1], **dict(self.settings)), problem.budgets)
 
 
-def mobster(
-    what: str, unfinished: int | None = None, stop: bool = False, exploring: bool = False, **changed: Any
-) -> BudgetMethod:
+def mobster(what: str, unfinished: int | None = None, stop: bool = False, **changed: Any) -> BudgetMethod:
     """MOBSTER with other settings of its GP, or of its scheduler (their names begin with ``rule_``)."""
     rules = tuple((name.removeprefix("rule_"), value) for name, value in changed.items() if name.startswith("rule_"))
     model = {name: value for name, value in changed.items() if not name.startswith("rule_")}
-    return BudgetMethod(what, "", GP(**model), StoppingASHA if stop else ASHA, rules, unfinished, exploring)
+    return BudgetMethod(what, "", GP(**model), StoppingASHA if stop else ASHA, rules, unfinished)
 
 
+MANY = 1_000_000
 SYNE_TUNE = "syne-tune-mobster"
 # As they were before: ladders from the bottom, which is one epoch, r/r_max of the last rung but one, and all of equal trials.
 BEFORE = {"min_budget": 1, "ladder": "bottom", "last_rung": "ratio", "repeats": "each"}
@@ -54,6 +51,7 @@ ABLATION = {
     "mobster:ladder=bottom": mobster(
         "one epoch, ladder from the bottom: 1, 3, 9, 27, 52", rule_min_budget=1, rule_ladder="bottom"
     ),
+    "mobster:last_rung=best": mobster("no quick trial goes up first", rule_last_rung="best"),
     "mobster:last_rung=soon": mobster(
         "while none is complete, the best of each upper rung goes on", rule_last_rung="soon"
     ),
@@ -62,8 +60,8 @@ ABLATION = {
     "mobster:decay": mobster("surrogate: decay, δ learned", surrogate="decay"),
     "mobster:reached": mobster("r_acq: the highest rung reached often", acquire_at="reached"),
     "mobster:no-paused": mobster("paused trials are not fantasised", unfinished=0),
-    "mobster:explore": mobster("suggestions explore as at full budget", exploring=True),
-    "mobster:explore=always": mobster("every fourth suggestion explores", exploring=True, explore_when="always"),
+    "mobster:explore=never": mobster("no suggestion explores", explore_running=0),
+    "mobster:explore=always": mobster("every fourth suggestion explores, however many run", explore_running=MANY),
     "mobster-hyperband": BudgetMethod("all brackets", "mobster-hyperband"),
     "mobster-stop": BudgetMethod("stopping", "mobster-stop"),
     "mobster-stop:matern": mobster("stopping; surrogate: Matérn, r not warped", stop=True, surrogate="matern"),
@@ -78,10 +76,6 @@ DNGOS = {
         )
         for count in (12, 24, 64)
     },
-    "asha:searcher=DNGO():explore": BudgetMethod("DNGO under ASHA, exploring", "", DNGO(), exploring=True),
-    "asha:searcher=DNGO(explore_every=2):explore": BudgetMethod(
-        "DNGO under ASHA, every second exploring", "", DNGO(explore_every=2), exploring=True
-    ),
 }
 METHODS = {
     "random": BudgetMethod("random search at the full budget", "random"),
@@ -89,6 +83,7 @@ METHODS = {
     **DNGOS,
     SYNE_TUNE: BudgetMethod("MOBSTER of Syne Tune 0.14.2, its defaults"),
     AT_ONCE: BudgetMethod("500 configurations at random, trained at once"),
+    "mobster:copies=ignore": mobster("copies are suggested as anything", copies="ignore"),
     "mobster:repeats=once": mobster("one of equal trials goes on, each takes a place", rule_repeats="once"),
     "mobster:repeats=each": mobster("each of equal trials goes on", rule_repeats="each"),
     **ABLATION,

@@ -1,0 +1,45 @@
+"""Away from copies: where suggestions have proved to repeat a trial, the next one goes elsewhere.
+
+Where a parameter has no effect, or counts in steps only, or where curves come from a table, many configurations train exactly
+alike (``journal/copies.py`` says when trials count as copies). To a surrogate each is an observation of its own. It sees that
+they are good, cannot see that all around is the same thing, and keeps suggesting its neighbourhood: of 1,062 trials of one
+search of MOBSTER on the table of ``problems/electricity.py``, 551 had one curve.
+
+A suggestion is expected to be a copy if the trial nearest to it (in the encoded space) has a curve that others have, too. Then
+the acquisition function is lower by ``PENALTY``, so that it is suggested only if all that was compared is expected to be one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xstar.acquisition.criterion import LogProbability, ToRows
+from xstar.journal import History
+from xstar.journal.copies import Copies
+from xstar.models.kernels import Array
+from xstar.searchers.model_based.observations import Observations
+
+SHARED = 2
+"""Trials with one curve from which on their surroundings are left."""
+PENALTY = 50.0
+"""Of the logarithm of expected improvement; more than what suggestions of a search differ by."""
+
+
+def away_from_copies(history: History, data: Observations) -> list[LogProbability]:
+    """Return a term that keeps suggestions away from copies; nothing, while there are none."""
+    alike = history.memo.fold(Copies, history).alike()
+    shared = np.array([count >= SHARED for count in alike.values()], dtype=bool)
+    if not shared.any():
+        return []
+    return [away(data.rows(history.trials[number] for number in alike), np.where(shared, -PENALTY, 0.0))]
+
+
+def away(X: Array, values: Array) -> LogProbability:
+    """Return the value of the nearest of ``X``; it is constant around each of them, so its gradient is zero."""
+    halves = 0.5 * np.einsum("ij,ij->i", X, X)
+
+    def log_probability(rows: Array) -> tuple[Array, ToRows | None]:
+        nearest = np.argmin(halves - rows @ X.T, axis=1)
+        return values[nearest], lambda w: np.zeros_like(rows)
+
+    return log_probability
