@@ -19,8 +19,9 @@ Tune's MOBSTER on the validation tasks (``workloads/syne_tune_mobster.py`` says 
 fantasies. ``many`` and ``many-validation`` are its default with 32 workers, which make hundreds of trials, and
 ``many-paused`` the same with fantasies of twelve paused trials, on ten of the tasks. ``repeats`` is MOBSTER with and without
 the rules for equal trials, on the tables in which configurations train exactly alike; ``copies`` and ``copies-validation`` are
-other such tables, on which no rule was chosen but in the first of the two. ``bound`` has what hundreds of random
-configurations reach that are all trained at once (``workloads/at_once.py``).
+MOBSTER with and without suggestions that keep away from copies, on the tables that this was chosen on and on others.
+``exploring`` and ``exploring-validation`` compare searches that explore with others as both were when that was decided.
+``bound`` has what hundreds of random configurations reach that are all trained at once (``workloads/at_once.py``).
 """
 
 from __future__ import annotations
@@ -39,9 +40,10 @@ from benchmarks.harness.run import Libraries
 from benchmarks.harness.simulated import run_simulated
 from benchmarks.workloads.at_once import AT_ONCE, run_at_once
 from benchmarks.workloads.budget_comparison import Comparison, by_task, mean_ranks, shares_by_task
-from benchmarks.workloads.budget_methods import ABLATION, DNGOS, METHODS, SYNE_TUNE
+from benchmarks.workloads.budget_methods import ABLATION, DNGOS, IGNORING, METHODS, SYNE_TUNE, THEN
 from benchmarks.workloads.syne_tune_mobster import run_syne_tune
 from xstar import problems
+from xstar.problems.lcbench import TABLED
 from xstar.searchers.gp import fit
 
 DEVELOPMENT = (
@@ -64,8 +66,16 @@ FEW = {
 """The tasks of the ablation."""
 OTHERS = {SYNE_TUNE: run_syne_tune, AT_ONCE: run_at_once}
 """What is no study of ours."""
-SETS = {"development": DEVELOPMENT, "validation": VALIDATION}
-USUAL = ("random", "asha-before", "asha", "mobster-before", "mobster-hyperband", "mobster:explore=always", "mobster")
+CHOSEN_ON = ("126025", "167200", "168330")
+"""The tables of LCBench on which it was chosen how suggestions keep away from copies, beside two others."""
+SETS = {
+    "development": DEVELOPMENT,
+    "validation": VALIDATION,
+    "copies": ("klein-cnn", "electricity", *(f"lcbench-table-{task}" for task in CHOSEN_ON)),
+    "copies-validation": tuple(f"lcbench-table-{task}" for task in TABLED if task not in CHOSEN_ON),
+}
+USUAL = ("random", "asha-before", "asha", "mobster-before", "mobster-hyperband")
+USUAL += ("mobster:explore=never", "mobster:last_rung=best", "mobster:last_rung=soon", "mobster")
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -172,6 +182,8 @@ PAUSED = {
     "methods": "random,asha,asha:searcher=DNGO(),asha:searcher=DNGO(unfinished=12)",
     "problems": ",".join((*LCBENCH[:4], "lcbench-168330", "lcbench-189865", *NB201, "curves-late")),
 }
+COPIED = {**DEFAULTS, "methods": f"random,asha,{IGNORING},mobster"}
+EXPLORING = {**DEFAULTS, "methods": f"random,asha,{THEN},{THEN}:explore", "workers": "4,8"}
 BOUND = {**DEFAULTS, "methods": f"asha,mobster,{AT_ONCE}", "workers": "4,8"}
 EIGHT = {**DEFAULTS, "methods": "random,asha,mobster", "workers": "8"}
 SURROGATE = Libraries({SYNE_TUNE: "syne-tune"}, also=("onnxruntime",))
@@ -201,6 +213,10 @@ EXPERIMENT = Experiment(
         "many-validation": part_of("validation", "Many trials: 32 workers, validation tasks", MANY_TRIALS, shared=True),
         "many-paused": part_of("development", "Many trials: DNGO with fantasies of paused ones", PAUSED, shared=True),
         "repeats": part_of("development", "Trials that repeat each other", EQUAL),
+        "copies": part_of("copies", "Away from copies: tables it was chosen on", COPIED),
+        "copies-validation": part_of("copies-validation", "Away from copies: other tables", COPIED),
+        "exploring": part_of("development", "Exploring over budgets, development tasks", EXPLORING),
+        "exploring-validation": part_of("validation", "Exploring over budgets, validation tasks", EXPLORING),
         "bound": part_of("development", "Hundreds of configurations at once, development tasks", BOUND),
         "ablation": Part(
             "Ablations",

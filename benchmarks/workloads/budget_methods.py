@@ -42,6 +42,10 @@ def mobster(what: str, unfinished: int | None = None, stop: bool = False, **chan
 
 MANY = 1_000_000
 SYNE_TUNE = "syne-tune-mobster"
+IGNORING = "mobster:copies=ignore"
+THEN = "mobster-then"
+# As it was when exploring over budgets was decided on.
+OF_THEN: dict[str, Any] = {"copies": "ignore", "rule_last_rung": "best"}
 # As they were before: ladders from the bottom, which is one epoch, r/r_max of the last rung but one, and all of equal trials.
 BEFORE = {"min_budget": 1, "ladder": "bottom", "last_rung": "ratio", "repeats": "each"}
 ABLATION = {
@@ -83,7 +87,9 @@ METHODS = {
     **DNGOS,
     SYNE_TUNE: BudgetMethod("MOBSTER of Syne Tune 0.14.2, its defaults"),
     AT_ONCE: BudgetMethod("500 configurations at random, trained at once"),
-    "mobster:copies=ignore": mobster("copies are suggested as anything", copies="ignore"),
+    THEN: mobster("no suggestion explores; other rules as they were then", explore_running=0, **OF_THEN),
+    f"{THEN}:explore": mobster("every fourth suggestion explores, as then", explore_running=MANY, **OF_THEN),
+    IGNORING: mobster("copies are suggested as anything", copies="ignore"),
     "mobster:repeats=once": mobster("one of equal trials goes on, each takes a place", rule_repeats="once"),
     "mobster:repeats=each": mobster("each of equal trials goes on", rule_repeats="each"),
     **ABLATION,
