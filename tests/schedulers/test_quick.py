@@ -85,13 +85,10 @@ def test_alone_time_decides_nothing() -> None:
 
 
 def pace(history: History, trial: Trial) -> float | None:
-    budget = next((budget for number, budget, _ in history.observed if number == trial.number), None)
-    if budget is None:
-        return None
-    reports = [report for report in trial.reports if report.budget <= budget]
-    before = reports[-2] if len(reports) > 1 else None
-    begun_at, done = (before.at, before.budget) if before else (trial.asked_at, 0)
-    return (reports[-1].at - begun_at) / (reports[-1].budget - done)
+    at = {0: trial.asked_at, **{report.budget: report.at for report in trial.reports}}
+    reached = [budget for number, budget, _ in history.observed if number == trial.number]
+    told = [budget for budget in reached if budget - 1 not in history.levels]
+    return at[told[-1]] - at[told[-1] - 1] if told else None
 
 
 def plain_first(scheduler: ASHA, history: History) -> Trial | None:

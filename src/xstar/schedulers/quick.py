@@ -5,14 +5,15 @@ for several of them. So while none is complete or on its way there, one trial go
 that has one, of those whose epochs take no longer than the median. A quick trial occupies its worker for less than the usual
 time of a training, while another might hold it for several.
 
-    pace   seconds of an epoch, between the last two reports up to a trial's first rung; if there is one report, since its start
+    pace   seconds of an epoch: between a trial's report at a rung and the one before, if it did not pause there; until then, up
+           to its first report
 
 Times decide only while other trials run. With a single worker, whose order of trials does not depend on them, nothing does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from sortedcontainers import SortedList
 
@@ -33,10 +34,18 @@ class Paces:
         for place in range(self._taken, len(observed)):
             number, budget, _ = observed[place]
             trial = history.trials[number]
-            if number not in self._of and trial.bracket >= 0 and trial.reports:
-                self._of[number] = pace = _pace(trial, budget)
-                self._sorted.add(pace)
+            if trial.bracket >= 0 and trial.reports:
+                self._know(number, _pace(trial, budget, history.levels))
         self._taken = len(observed)
+
+    def _know(self, number: int, pace: float | None) -> None:
+        before = self._of.get(number)
+        if pace is None:
+            return
+        if before is not None:
+            self._sorted.remove(before)
+        self._of[number] = pace
+        self._sorted.add(pace)
 
     def __len__(self) -> int:
         return len(self._of)
@@ -47,12 +56,16 @@ class Paces:
         return pace is not None and pace <= self._sorted[(len(self._sorted) - 1) // 2]
 
 
-def _pace(trial: Trial, budget: int) -> float:
+def _pace(trial: Trial, budget: int, levels: Sequence[int]) -> float | None:
+    """As the report at ``budget`` tells; None: nothing new."""
     reports = [each for each in trial.reports if each.budget <= budget]
     last = reports[-1]
     if len(reports) == 1:
         return (last.at - trial.asked_at) / last.budget
-    return (last.at - reports[-2].at) / (last.budget - reports[-2].budget)
+    before = reports[-2]
+    if before.budget in levels:  # it may have paused in between
+        return None
+    return (last.at - before.at) / (last.budget - before.budget)
 
 
 def first_up(history: History, rungs: Iterable[tuple[int, int]], least: int) -> Trial | None:
