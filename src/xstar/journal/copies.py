@@ -109,7 +109,7 @@ class Copies:
         self._at: dict[int, Curve] = {}
         """Where each trial is."""
         self._begun: dict[int, Curve] = {}
-        """Where each was at the lowest rung of its bracket."""
+        """Where each was at its first rung."""
         self._equal: Counter[int] = Counter()
         self._parted: Counter[int] = Counter()
         self._told: SortedList[int] = SortedList()
@@ -121,7 +121,7 @@ class Copies:
         return bool(self._told) and self._told[0] <= budget
 
     def alike(self) -> dict[int, int]:
-        """How many trials had the curve of each up to the lowest rung, itself included; of what counts as no copy, 1."""
+        """How many trials had the curve of each up to its first rung, itself included; of what counts as no copy, 1."""
         return {
             number: curve.trials if curve.may_repeat and self.told_at(curve.budget) else 1
             for number, curve in self._begun.items()
@@ -168,8 +168,7 @@ class Copies:
         if curve is None:
             return
         self._at[trial.number] = curve
-        if budget == history.levels[trial.bracket]:
-            self._begun[trial.number] = curve
+        self._begun.setdefault(trial.number, curve)
         if budget in history.levels and (curve.first == trial.number or not curve.may_repeat):
             self.rung(budget, trial.bracket).add(curve.loss, trial.number)
 
