@@ -75,7 +75,7 @@ SETS = {
     "copies-validation": tuple(f"lcbench-table-{task}" for task in TABLED if task not in CHOSEN_ON),
 }
 USUAL = ("random", "asha-before", "asha", "mobster-before", "mobster-hyperband")
-USUAL += ("mobster:explore=never", "mobster:last_rung=best", "mobster:last_rung=soon", "mobster")
+USUAL += ("mobster-then", "mobster:last_rung=quick", "mobster")
 
 
 def arguments(parser: ArgumentParser) -> None:

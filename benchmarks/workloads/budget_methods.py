@@ -45,7 +45,7 @@ SYNE_TUNE = "syne-tune-mobster"
 IGNORING = "mobster:copies=ignore"
 THEN = "mobster-then"
 # As it was when exploring over budgets was decided on.
-OF_THEN: dict[str, Any] = {"copies": "ignore", "rule_last_rung": "best"}
+OF_THEN: dict[str, Any] = {"copies": "ignore"}
 # As they were before: ladders from the bottom, which is one epoch, r/r_max of the last rung but one, and all of equal trials.
 BEFORE = {"min_budget": 1, "ladder": "bottom", "last_rung": "ratio", "repeats": "each"}
 ABLATION = {
@@ -55,7 +55,9 @@ ABLATION = {
     "mobster:ladder=bottom": mobster(
         "one epoch, ladder from the bottom: 1, 3, 9, 27, 52", rule_min_budget=1, rule_ladder="bottom"
     ),
-    "mobster:last_rung=best": mobster("no quick trial goes up first", rule_last_rung="best"),
+    "mobster:last_rung=quick": mobster(
+        "while none is complete, the best of the quick trials goes up", rule_last_rung="quick"
+    ),
     "mobster:last_rung=soon": mobster(
         "while none is complete, the best of each upper rung goes on", rule_last_rung="soon"
     ),
@@ -88,6 +90,9 @@ METHODS = {
     SYNE_TUNE: BudgetMethod("MOBSTER of Syne Tune 0.14.2, its defaults"),
     AT_ONCE: BudgetMethod("500 configurations at random, trained at once"),
     THEN: mobster("no suggestion explores; other rules as they were then", explore_running=0, **OF_THEN),
+    f"{THEN}:soon": mobster(
+        "the same, and the first goes up at once", explore_running=0, rule_last_rung="soon", **OF_THEN
+    ),
     f"{THEN}:explore": mobster("every fourth suggestion explores, as then", explore_running=MANY, **OF_THEN),
     IGNORING: mobster("copies are suggested as anything", copies="ignore"),
     "mobster:repeats=once": mobster("one of equal trials goes on, each takes a place", rule_repeats="once"),

@@ -16,8 +16,9 @@ trial of the last rung but one always goes on, however few there are: ⌊n/η⌋
 at the bottom of four rungs, and a short search would end with nothing trained to the end. On the 20 development tasks of
 ``benchmarks/budgets.py`` (ten seeds, four workers, four trainings each) 7 of 200 searches of ASHA had no complete trial by
 half of the time; with the rules of the paper, 47. Where the good trials are slow ones, only a first one that goes up at once
-is complete by then. The best of all (``last_rung="soon"``) may take one of few workers for several trainings while there is
-most to find out, and searches are later for it. The best of the quick ones does not (``quick.py``).
+is complete by then: the best of those that train quickly (``last_rung="quick"``, ``quick.py``), or the best of all
+(``"soon"``). But it takes one of few workers for a training while there is most to find out, and searches are later for it, by
+less with a quick one; so these are options, for those who need a model.
 
 A fourth is for promotion and about copies, trials with the very curve of another (``copies.py`` says when they count as such):
 of n records, the best ⌊n/η⌋ *curves* go on, each once. So copies take neither full trainings nor the places of others, and
@@ -105,12 +106,7 @@ def _of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _promoting_of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Before there was a choice, each of several equal trials went on, then one of them; and no quick one went up first."""
-    readings = _with_rules_for_equal_trials(data)
-    return [*readings, *({**each, "last_rung": "quick"} for each in readings if each.get("last_rung") == "best")]
-
-
-def _with_rules_for_equal_trials(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Before there was a choice, each of several equal trials went on, then one of them."""
     if "repeats" in data:
         readings = _of_earlier_releases(data)
         later = ("distinct",) if data["repeats"] == "once" else ()
@@ -125,7 +121,6 @@ def _with_rules_for_equal_trials(data: Mapping[str, Any]) -> list[Mapping[str, A
 class ASHA(Asynchronous):
     """The promotion variant: pause at every rung, promote the best of each."""
 
-    last_rung: str = "quick"
     repeats: str = "distinct"
     """Of trials that are copies of each other, ``distinct``: one goes on, and together they take one place; ``each``: each goes
     on that is among the best. ``once``, the rule in between: one with equal losses goes on, and each takes a place."""

@@ -5,8 +5,9 @@ alike (``journal/copies.py`` says when trials count as copies). To a surrogate e
 they are good, cannot see that all around is the same thing, and keeps suggesting its neighbourhood: of 1,062 trials of one
 search of MOBSTER on the table of ``problems/electricity.py``, 551 had one curve.
 
-A suggestion is expected to be a copy if the trial nearest to it (in the encoded space) has a curve that others have, too. Then
-the acquisition function is lower by ``PENALTY``, so that it is suggested only if all that was compared is expected to be one.
+What the next suggestion near a trial would be, those so far tell. Of m trials with one curve, m − 1 were copies, so the next is
+none with probability 1/(m + 1), by the rule of succession, if the trial that is nearest to it (in the encoded space) is one of
+these. The acquisition function is multiplied by that, relative to 1/2 around a trial whose curve no other has.
 """
 
 from __future__ import annotations
@@ -19,19 +20,14 @@ from xstar.journal.copies import Copies
 from xstar.models.kernels import Array
 from xstar.searchers.model_based.observations import Observations
 
-SHARED = 2
-"""Trials with one curve from which on their surroundings are left."""
-PENALTY = 50.0
-"""Of the logarithm of expected improvement; more than what suggestions of a search differ by."""
-
 
 def away_from_copies(history: History, data: Observations) -> list[LogProbability]:
     """Return a term that keeps suggestions away from copies; nothing, while there are none."""
     alike = history.memo.fold(Copies, history).alike()
-    shared = np.array([count >= SHARED for count in alike.values()], dtype=bool)
-    if not shared.any():
+    counts = np.array(list(alike.values()), dtype=np.float64)
+    if not (counts > 1.0).any():
         return []
-    return [away(data.rows(history.trials[number] for number in alike), np.where(shared, -PENALTY, 0.0))]
+    return [away(data.rows(history.trials[number] for number in alike), -np.log((counts + 1.0) / 2.0))]
 
 
 def away(X: Array, values: Array) -> LogProbability:
