@@ -8,8 +8,8 @@ search of MOBSTER on the table of ``problems/electricity.py``, 551 had one curve
 What the next suggestion near a trial would be, those so far tell. Of m trials with one curve, m − 1 were copies, so the next is
 none with probability 1/(m + 1), by the rule of succession, if the trial that is nearest to it (in the encoded space) is one of
 these. The acquisition function is multiplied by that, relative to 1/2 around a trial whose curve no other has. But the model
-stays too hopeful there, as it does not know that the loss is flat: by this factor alone one curve was still suggested 661 times.
-So from ``LEFT`` trials on, such a place is suggested only if all that was compared is.
+stays too hopeful there, as it does not know that the loss is flat: by this factor alone one curve was suggested 661 times. So
+from ``LEFT`` trials on, such a place is suggested only if all that was compared is one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from xstar.journal import History
 from xstar.journal.copies import Copies
 from xstar.models.kernels import Array
 from xstar.searchers.model_based.observations import Observations
-
 
 LEFT = 10
 """Trials with one curve from which on their surroundings are left. Two were too few: on nine tables on which it was not chosen,
