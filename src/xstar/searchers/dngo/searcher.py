@@ -39,7 +39,7 @@ DEVICES = ("cpu", "cuda")
 UNFINISHED = 0
 """Nothing speaks for fantasies of paused trials here: with 12, 24 and 64 of them, searches with four workers end lower than
 without in 28, 26 and 27 of 60 and higher in 29, 31 and 30 (``benchmarks/budgets.py --part dngo``); with 32 workers and 12 of
-them lower in 16 of 32 and higher in 12 (``--part many``, ``many-validation``), and they take time."""
+them lower in 16 of 31 and higher in 11 (``--part many``, ``many-validation``), and they take time."""
 UNFINISHED_BEFORE = (64, 12)
 """What ``DNGO`` did before this was a setting of it, and its first default."""
 
