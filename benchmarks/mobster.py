@@ -115,7 +115,8 @@ def run(task: Task, options: Namespace) -> Found:
 
 def report(results: Results, options: Namespace) -> Iterator[str]:
     columns = [(variant, count) for variant in variants(options) for count in numbers(options.workers)]
-    yield f"Share of ASHA's time until its final regret; {options.seeds} seeds (fewer where brackets say so),"
+    seeds = "one seed" if options.seeds == 1 else f"{options.seeds} seeds (fewer where brackets say so)"
+    yield f"Share of ASHA's time until its final regret; {seeds},"
     yield from (f"{options.trainings:g} trainings per worker.", "", *shares(results, columns, options))
 
 

@@ -99,7 +99,8 @@ PAPER = Paper(
             "Figure 4, bottom; Figure 10: against ASHA, with more and more workers",
             "MOBSTER reaches ASHA's accuracy sooner, with 2 to 16 workers.",
             "Simulated time on the MLP, LCBench surrogates, Klein's CNN curves and NAS-Bench-201; six trainings per worker. "
-            f"{told_before()}{TWO_RUNGS}",
+            "With 16 workers there is one seed, at later commits than with 2 to 8, where trials that copy each other share a "
+            f"place at a rung. {told_before()}{TWO_RUNGS}",
             (*(source for source in SHARES.values() if source.found), *before(), LARGE),
             share_rows,
         ),

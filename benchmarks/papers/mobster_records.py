@@ -35,12 +35,13 @@ def longer(task: Task) -> bool:
     return task.problem == MLP and task["trainings"] == LONGER
 
 
-COUNTS = (2, 4, 8, 16)
+COUNTS = {2: 3, 4: 5, 8: 3, 16: 1}
+"""Workers → seeds."""
 
 
 def shares_of(count: int) -> OnRecord:
     """The runs with so many workers; MOBSTER's own and ASHA's also serve the comparison of surrogates."""
-    given = (f"--workers {count}", "--seeds 3" if count != 4 else "--seeds 5")
+    given = (f"--workers {count}", f"--seeds {COUNTS[count]}")
     return OnRecord("mobster", "time", given, lambda task: task["workers"] == count and task.method in PLAIN)
 
 
