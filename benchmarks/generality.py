@@ -2,10 +2,13 @@
 
     python -m benchmarks.generality --part development|validation [--methods xstar-gp,…] [--seeds 3] [--write]
     python -m benchmarks.generality --part ablation [--seeds 10] [--processes 16] [--write]
+    python -m benchmarks.generality --part restarts [--seeds 10] [--processes 16] [--write]
+    python -m benchmarks.generality --part holdout [--methods …] [--seeds 3] [--write]
 
 Constants are chosen on the development set (``harness/development.py``) and on no other. The validation set
 (``harness/validation.py``: COCO's bbob, bbob-noisy and bbob-mixint, IOHprofiler's PBO, tables kept aside) is for one run per
-claimed improvement. The ablation changes one default of the GP at a time, on problems of both.
+claimed improvement. The ablation changes one default of the GP at a time, on problems of both; ``restarts`` are searches long
+enough to stagnate. The holdout set (``harness/holdout.py``) was made after all constants had been chosen.
 """
 
 from __future__ import annotations
@@ -16,22 +19,27 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from benchmarks.harness import development, validation
+from benchmarks.harness import development, holdout, validation
 from benchmarks.harness.cases import Case, search, true_after
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
 from benchmarks.harness.methods import LIBRARIES, METHODS
 from benchmarks.harness.records import Found, Task
 from benchmarks.harness.report import Results, mean_and_error, ranks, ratio, table
-from benchmarks.workloads import gp_ablation
+from benchmarks.workloads import gp_ablation, long_searches
 from xstar.space import Space
 
 OURS = "xstar-gp"
 USUAL = ("xstar-gp", "xstar-gp-before", "optuna-tpe", "nevergrad", "hyperopt", "cmaes", "xstar-random")
+HELD_OUT = ("xstar-gp", "optuna-gp", "optuna-tpe", "nevergrad", "xstar-random")
 COUNTS = (25, 50, 100, 200)
 WIDELY = 0.8
 """The share of the problems that a method has to be run on to be ranked; the others are compared in pairs."""
 DIGITS = 6
 """Losses that differ by less than 10⁻⁶ of the difference between the best and the worst of all methods share a rank."""
+
+
+APART = {"validation": validation, "holdout": holdout}
+"""The sets on which nothing is chosen, whose problems depend on the seed."""
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -43,14 +51,14 @@ def arguments(parser: ArgumentParser) -> None:
 
 def kinds(which: str) -> Mapping[str, str]:
     """The class of each problem of a set."""
-    if which == "validation":
-        return validation.names()
+    if which in APART:
+        return APART[which].names()
     return {name: case.kind for name, case in development.development().items()}
 
 
 def case_of(task: Task) -> Case:
-    if task["set"] == "validation":
-        return validation.case_of(task.problem, task.seed)
+    if task["set"] in APART:
+        return APART[task["set"]].case_of(task.problem, task.seed)
     return development.development()[task.problem]
 
 
@@ -241,6 +249,19 @@ def ablation_report(results: Results, options: Namespace) -> Iterator[str]:
     return gp_ablation.report(results, {which: kinds(which) for which in ("development", "validation")}, ranked)
 
 
+def restart_tasks(options: Namespace) -> list[Task]:
+    chosen = Namespace(**{**vars(options), "methods": OURS})
+    return ablation_tasks(chosen)
+
+
+def run_long(task: Task, options: Namespace) -> Found:
+    return long_searches.run(case_of(task), task.seed, task["evaluations"])
+
+
+def restart_report(results: Results, options: Namespace) -> Iterator[str]:
+    return long_searches.report(results, {which: kinds(which) for which in ("development", "validation")})
+
+
 USUALLY = {"methods": ",".join(USUAL), "seeds": 3, "evaluations": max(COUNTS)}
 EXPERIMENT = Experiment(
     name="generality",
@@ -252,6 +273,24 @@ EXPERIMENT = Experiment(
             which: Part(f"The {which} set", partial(tasks, which), run, partial(report, which), LIBRARIES, USUALLY)
             for which in ("development", "validation")
         },
+        "holdout": Part(
+            "The holdout set",
+            partial(tasks, "holdout"),
+            run,
+            partial(report, "holdout"),
+            LIBRARIES,
+            {**USUALLY, "methods": ",".join(HELD_OUT), "evaluations": 100},
+            records="generality-holdout",
+        ),
+        "restarts": Part(
+            "Searches that began anew",
+            restart_tasks,
+            run_long,
+            restart_report,
+            LIBRARIES,
+            {"methods": OURS, "seeds": 10, "evaluations": max(long_searches.COUNTS)},
+            records="generality-restarts",
+        ),
         "ablation": Part(
             "The defaults of the GP, one at a time",
             ablation_tasks,

@@ -1,17 +1,17 @@
 """NASBOT's Table 3 and Figure 2 on CIFAR-10, with networks that are trained for real on one GPU.
 
-    python -m benchmarks.nasbot_cifar --part search [--methods …] [--seeds 3] [--evaluations 60] [--workers 4] [--minutes 9]
-                                      [--launch tuned]
+    python -m benchmarks.nasbot_cifar --part search [--methods …] [--seeds 3] [--first 0] [--evaluations 60] [--workers 4]
+                                      [--minutes 9] [--launch tuned]
     python -m benchmarks.nasbot_cifar --part winners [--epochs 80] [--shifts each]
                                       [--processes 4] [--studies DIR] [--records DIR] [--write]
 
 *Search.* The study of each search is kept in the folder ``--studies``, as ``xstar export`` writes it; one that is not done
 after ``--minutes`` goes on with the next call, and is put on record when it has its evaluations. ``nasbot`` is ours as it is,
-``nasbot-otmann`` has the paper's kernel alone (no term over descriptive features), ``evolution`` and ``nasbot-random`` are the
-paper's EA and RAND, ``treebo`` its TreeBO: networks without branches. ``workloads/cifar_training.py`` says how a network is
-trained. *Winners.* The network each search ended with, trained for longer, with each image shifted by itself (``--shifts
-alike``: as in the search); beside it ResNet-18 and VGG-19 (with batch normalisation) of torchvision, made for images of 32
-pixels, by the same training. The paper's 150,000 iterations of 32 images are 120 epochs.
+``nasbot-otmann`` has the paper's kernel alone, ``nasbot-described`` the term over descriptive features alone, ``evolution`` and
+``nasbot-random`` are the paper's EA and RAND, ``treebo`` its TreeBO: networks without branches. ``workloads/cifar_training.py``
+says how a network is trained. *Winners.* The network each search ended with, trained for longer, with each image shifted by
+itself (``--shifts alike``: as in the search); beside it ResNet-18 and VGG-19 (with batch normalisation) of torchvision, made
+for images of 32 pixels, by the same training. The paper's 150,000 iterations of 32 images are 120 epochs.
 
 A machine with a GPU needs no repository: name the commit in XSTAR_COMMIT, and the folder of ``cifar10`` in XSTAR_DATA.
 """
@@ -33,12 +33,12 @@ from benchmarks.harness.report import Results, row_of_cells, table
 from benchmarks.harness.run import Libraries
 from benchmarks.workloads import cifar_training as cifar
 from benchmarks.workloads import kept_search
+from benchmarks.workloads.architecture_search import TERMS
 from xstar import nets
 from xstar.problems import data
-from xstar.searchers.nasbot.searcher import NASBOT
 from xstar.trial import Trial
 
-METHODS = ("nasbot", "nasbot-otmann", "evolution", "nasbot-random", "treebo")
+METHODS = ("nasbot", *TERMS, "evolution", "nasbot-random", "treebo")
 PLAIN = ("resnet-18", "vgg-19")
 PAPER = {
     "nasbot": (0.1209, 0.0869),
@@ -53,6 +53,7 @@ PAPER = {
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--evaluations", type=int, default=60)
     parser.add_argument("--workers", type=int, default=4, help="of each search")
     parser.add_argument(
@@ -67,22 +68,24 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--device", default="cuda")
 
 
+def seeds(options: Namespace) -> range:
+    return range(options.first, options.first + options.seeds)
+
+
 def search_tasks(options: Namespace) -> list[Task]:
     data.path(cifar.FILE)  # refuses where it is not here
     options.until = time.time() + 60 * options.minutes
     methods = chosen_from(options.methods, METHODS, "--methods")
     return [
         Task.of(seed, "cifar10", method, evaluations=options.evaluations, workers=options.workers, **cifar.SCHEDULE)
-        for seed in range(options.seeds)
+        for seed in seeds(options)
         for method in methods
     ]
 
 
 def search(task: Task, options: Namespace) -> Found:
     """Bring one search to its end, or as far as the time allows."""
-    how: dict[str, Any] = {"method": task.method}
-    if task.method == "nasbot-otmann":
-        how = {"searcher": NASBOT(describe=False)}
+    how: dict[str, Any] = {"searcher": TERMS[task.method]} if task.method in TERMS else {"method": task.method}
     done, best = kept_search.search(
         partial(cifar.objective, device=options.device, epochs=task["epochs"], launch=options.launch),
         xs.Space(net=cifar.domain()),
@@ -141,7 +144,7 @@ def winner_tasks(options: Namespace) -> list[Task]:
         settings["shifts"] = "each image"
     found = [
         Task.of(seed, "winner", method, evaluations=options.evaluations, **settings)
-        for seed in range(options.seeds)
+        for seed in seeds(options)
         for method in methods
     ]
     picks = picked(options)

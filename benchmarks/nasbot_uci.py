@@ -7,8 +7,8 @@ The study of each search is kept in the folder ``--studies``; one that is not do
 call, and is put on record when it has its evaluations. ``workloads/mlp_graph_training.py`` says how a network is trained. A
 seed stands for a split, for initial weights, for mini-batches and for the search: all methods of one seed see the same
 function. The network a method ends with is trained ``FINAL`` times more from other weights; the median of these test errors is
-reported. ``nasbot`` is ours as it is, ``nasbot-otmann`` has the paper's kernel alone, ``evolution``, ``nasbot-random`` and
-``treebo`` are the paper's EA, RAND and TreeBO.
+reported. ``nasbot`` is ours as it is, ``nasbot-otmann`` has the paper's kernel alone, ``nasbot-described`` the term over
+descriptive features alone; ``evolution``, ``nasbot-random`` and ``treebo`` are the paper's EA, RAND and TreeBO.
 
 A machine with a GPU needs no repository: name the commit in XSTAR_COMMIT, and the folder of ``uci_regression`` in XSTAR_DATA.
 """
@@ -30,11 +30,11 @@ from benchmarks.harness.report import Results, row_of_cells, table
 from benchmarks.harness.run import Libraries
 from benchmarks.workloads import kept_search
 from benchmarks.workloads import mlp_graph_training as training
+from benchmarks.workloads.architecture_search import TERMS
 from benchmarks.workloads.mlp_training import FILES, WORST
 from xstar.problems import data
-from xstar.searchers.nasbot.searcher import NASBOT
 
-METHODS = ("nasbot", "nasbot-otmann", "evolution", "nasbot-random", "treebo")
+METHODS = ("nasbot", *TERMS, "evolution", "nasbot-random", "treebo")
 FINAL = 3
 PAPER = {
     "naval": {"nasbot": 0.0075, "evolution": 0.0079, "nasbot-random": 0.0103, "treebo": 0.0102},
@@ -76,9 +76,7 @@ def tasks(options: Namespace) -> list[Task]:
 
 def run(task: Task, options: Namespace) -> Found:
     """Bring one search to its end, or as far as the time allows."""
-    how: dict[str, Any] = {"method": task.method}
-    if task.method == "nasbot-otmann":
-        how = {"searcher": NASBOT(describe=False)}
+    how: dict[str, Any] = {"searcher": TERMS[task.method]} if task.method in TERMS else {"method": task.method}
     done, best = kept_search.search(
         partial(training.objective, problem=task.problem, seed=task.seed, device=options.device),
         xs.Space(net=training.domain(task.problem, task.seed)),

@@ -20,11 +20,11 @@ from benchmarks.harness.experiment import Experiment, Part, main, numbers
 from benchmarks.harness.records import Found, Task
 from benchmarks.harness.report import Results, table
 from benchmarks.harness.run import Libraries
-from benchmarks.workloads import drivers
+from benchmarks.workloads import bare_commits, drivers
 
 DATABASES = {"postgresql": "PostgreSQL", "sqlite": "SQLite"}
 LIBRARIES = Libraries({"optuna": "optuna"}, also=("psycopg", "sqlalchemy"))
-prepared = cache(drivers.prepare)
+prepared = cache(bare_commits.prepare)
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -52,12 +52,12 @@ def tasks(options: Namespace) -> list[Task]:
 
 def run(task: Task, options: Namespace) -> Found:
     if task.problem == "sqlite":
-        url = drivers.file()
+        url = bare_commits.file()
     elif options.server:
         prepared(options.server)
         url = options.server
     else:
-        url = drivers.server()
+        url = bare_commits.server()
     trials = options.gp_trials if task["searcher"] == "gp" else None
     seconds = options.gp_seconds if trials else options.seconds
     name = f"{task.method}-{task['searcher']}-{task['drivers']}-{task.seed}-{os.getpid()}"

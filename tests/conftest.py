@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,10 @@ from tests.postgresql import own_server
 
 settings.register_profile("xstar", deadline=None)  # how long an example takes says more about the machine than about us
 settings.load_profile("xstar")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # So a shell starts a job in the background. Tests of Ctrl-C would wait without an end, their programs inherit it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

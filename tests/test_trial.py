@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 
+from xstar.journal import event_json
 from xstar.journal import events as ev
 from xstar.trial import Origin
 
@@ -25,14 +26,16 @@ def test_an_origin_from_a_sentence() -> None:
 
 def test_an_origin_keeps_its_parts_in_the_journal() -> None:
     made = Origin("gp", "n={n}", n=24)
-    asked = ev.load("asked", ev.dump(ev.Asked(0, {}, made, 1, 0.0)))
+    asked = event_json.load("asked", event_json.dump(ev.Asked(0, {}, made, 1, 0.0)))
     assert isinstance(asked, ev.Asked)
     assert isinstance(asked.origin, Origin)
     assert (asked.origin, asked.origin.numbers) == (made, {"n": 24})
 
 
 def test_an_origin_of_schema_1_is_read() -> None:
-    asked = ev.load("asked", '{"trial":0,"config":{},"origin":"gp: log EI 0.3, n=24","seen":1,"at":0.0}', schema=1)
+    asked = event_json.load(
+        "asked", '{"trial":0,"config":{},"origin":"gp: log EI 0.3, n=24","seen":1,"at":0.0}', schema=1
+    )
     assert isinstance(asked, ev.Asked)
     assert isinstance(asked.origin, Origin)
     assert (asked.origin.method, str(asked.origin)) == ("gp", "gp: log EI 0.3, n=24")

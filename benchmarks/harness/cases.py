@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,11 +37,15 @@ class Case:
     """What is observed, where it is not the true loss and normal noise."""
     fails: Callable[[Mapping[str, Any]], bool] | None = None
     """Where a trial raises."""
+    spoilt: tuple[float, float] | None = None
+    """The share of evaluations that are spoilt by chance, and what is then observed."""
 
     def observe(self, config: Mapping[str, Any], seed: int, number: int) -> float | None:
         """The loss of an evaluation; ``None`` if it fails."""
         if self.fails is not None and self.fails(config):
             return None
+        if self.spoilt is not None and np.random.default_rng([seed, number, 1]).random() < self.spoilt[0]:
+            return self.spoilt[1]
         loss = (self.observed or self.true)(config)
         if not self.noise:
             return loss
@@ -108,7 +112,3 @@ def true_after(trajectory: Trajectory, end: float) -> float:
     2.5
     """
     return next((loss for at, loss in reversed(trajectory) if at <= end), float("inf"))
-
-
-def kinds_of(cases: Iterable[Case]) -> list[str]:
-    return list(dict.fromkeys(case.kind for case in cases))

@@ -125,6 +125,23 @@ def branches(kind: str) -> Case:
     return Case(kind, space, true)
 
 
+def counted(kind: str, function: Callable[[Vector], float], d: int, bound: float) -> Case:
+    """A rotated function at places of which most are counts: of two, four, eight and sixteen values, then any, and again."""
+    name = f"counted-{function.__name__}{d}"
+    at, turn = centre(name, d, 0.7 * bound), rotation(name, d)
+    sizes = [(2, 4, 8, 16, 0)[place % 5] for place in range(d)]
+    given = [xs.Int(1, size) if size else xs.Float(-bound, bound) for size in sizes]
+
+    def true(config: Mapping[str, Any]) -> float:
+        spread = [
+            bound * (2 * value - size - 1) / (size - 1) if size else value
+            for value, size in zip(config.values(), sizes, strict=True)
+        ]
+        return function(turn @ (np.array(spread) - at))
+
+    return Case(kind, xs.Space({f"x{place}": each for place, each in enumerate(given)}), true)
+
+
 def layers(kind: str) -> Case:
     """One to five layers, each with a width and a rate of its own; three are best."""
     each = {
@@ -241,9 +258,17 @@ def development() -> dict[str, Case]:
         **{f"{name}-noisy": known("noisy", name, noise=noise) for name, noise in (("branin", 5.0), ("levy6", 3.0))},
         "hartmann6-noisy": known("noisy", "hartmann6", noise=0.2),
         "rastrigin3-noisy": shifted("noisy", rastrigin, 3, 5.12, noise=5.0),
+        "hartmann6-spoilt": known("spoilt", "hartmann6", spoilt=(0.1, 1e2)),
+        "levy6-spoilt": known("spoilt", "levy6", spoilt=(0.1, 1e4)),
+        "rosenbrock4-spoilt": known("spoilt", "rosenbrock4", spoilt=(0.05, 1e6)),
+        "mixed-spoilt": Case("spoilt", quick["mixed"].space, quick["mixed"].true, spoilt=(0.1, 1e3)),
         "mixed": Case("mixed", quick["mixed"].space, quick["mixed"].true),
         "machine-room": machine_room("mixed"),
         "curves-mlp": Case("mixed", quick["curves-mlp"].space, quick["curves-mlp"].true, quick["curves-mlp"].noise),
+        "counted-levy5": counted("counts", levy, 5, 10.0),
+        "counted-rastrigin5": counted("counts", rastrigin, 5, 5.12),
+        "counted-ellipsoid10": counted("counts", ellipsoid, 10, 5.0),
+        "counted-rosenbrock9": counted("counts", rosenbrock, 9, 2.0),
         "curves-optimizer": Case("conditional", quick["curves-optimizer"].space, quick["curves-optimizer"].true),
         "branches": branches("conditional"),
         "layers": layers("conditional"),

@@ -42,6 +42,7 @@ from xstar.searchers import GP, Searcher
 from xstar.searchers.auto import Auto
 from xstar.searchers.gp.settings import BEFORE, BEFORE_EXHAUSTION, BEFORE_NOISY, BEFORE_STEPS, BEFORE_UNEXPLAINED
 from xstar.space import Config, Space
+from xstar.trial import Origin
 
 
 class Optimiser(Protocol):
@@ -87,6 +88,10 @@ class Xstar:
     def know(self, config: Config, loss: float) -> None:
         self._study.add(config, loss)
 
+    def count(self, condition: Callable[[Origin], bool]) -> int:
+        """How many trials have an origin of a kind."""
+        return sum(condition(Origin.of(trial.origin)) for trial in self._study.history.trials)
+
 
 @dataclass(frozen=True)
 class Method:
@@ -122,6 +127,8 @@ CHANGED: dict[str, dict[str, Any]] = {
     "unexplained": dict(BEFORE_NOISY),
     "explore4": dict(BEFORE_UNEXPLAINED),
     "explore8": {"explore_every": 8, **BEFORE_UNEXPLAINED},
+    "moves": {"design": "moves"},
+    "robust": {"robust": True},
 }
 """Changes of defaults of the GP."""
 ABLATIONS = {f"xstar-gp-{name}": change for name, change in CHANGED.items()}

@@ -73,6 +73,8 @@ def from_indices(parameters: dict[str, Parameter], values: dict[str, Any]) -> Co
         else:
             kind = bool if isinstance(parameter, Bool) else int if isinstance(parameter, Int) else float
             config[name] = kind(value)  # ConfigSpace gives NumPy's numbers
+        if isinstance(parameter, Float):  # nevergrad's logarithms and back may end a last digit outside
+            config[name] = min(max(config[name], parameter.low), parameter.high)
     return config
 
 

@@ -30,7 +30,6 @@ TIME = newest(
     Earlier("dngo.md", "Figure 1: processor time", "python -m benchmarks.dngo --part figure1 --write"),
 )
 LINEAR = OnRecord("dngo", "head", (), lambda task: task.get("part") == "head" and task.get("device") == "cpu")
-HEAD = Earlier("dngo.md", "The linear part, and training on a GPU", "python -m benchmarks.dngo --part head --write")
 CALIBRATION = OnRecord("dngo", "calibration", (), lambda task: task.get("part") == "calibration")
 CROWD = newest(
     OnRecord("dngo", "workers", ("--seeds 3",), lambda task: task.problem == "captions" and task.get("workers") == 800),
@@ -148,7 +147,7 @@ PAPER = Paper(
             "Figure 1: the time of a decision",
             "Seconds per iteration of DNGO and of a GP, over the number of observations.",
             "Processor time of a suggestion, amortised, and peak memory. Our GP keeps at most a fixed number of observations.",
-            (TIME, LINEAR, HEAD),
+            (TIME, LINEAR),
             time_rows,
         ),
         Entry(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from benchmarks.harness.report import table
-from benchmarks.papers.sources import Begun, Source, pictures
+from benchmarks.papers.sources import Begun, OnRecord, Source, pictures
 
 CLOSE = 0.01
 """Numbers that differ by less than this share count as equal."""
@@ -64,6 +64,12 @@ class Entry:
         gone = [source for source in self.here if not hasattr(source, "spec")]
         return "records gone" if len(gone) == len(self.here) else "in part" if gone else "on record"
 
+    @property
+    def commits(self) -> list[str]:
+        """Of the runs on record, in the order of the tables."""
+        runs = (record for source in self.here if isinstance(source, OnRecord) for record in source.found)
+        return list(dict.fromkeys(record.made["commit"] for record in runs))
+
     def compared(self) -> list[Row]:
         return list(self.rows()) if self.here else []
 
@@ -76,8 +82,9 @@ class Entry:
             yield from (f"![{text}](assets/results/{file})", "")
         for source in self.here:
             yield from (f"`{source.command}`: {source.about()}", "", *folded(source.lines()), "")
+        begun = [source.records for source in self.here if isinstance(source, Begun)]
         for source in self.sources:
-            if not source.found and not isinstance(source, Begun):
+            if not source.found and not isinstance(source, Begun) and source not in begun:
                 yield from (f"Not run yet: `{source.command}`.", "")
         if self.missing:
             yield from (f"Not run: {self.missing}", "")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from benchmarks.cotrain import PAPER as MNIST
 from benchmarks.cotrain import counted
 from benchmarks.harness.report import table
-from benchmarks.papers.igo import CHANNELS, LONG, TRAINED, longest, medians
+from benchmarks.papers.igo import CHANNELS, LONG, SHORTER, longest, medians
 from benchmarks.papers.sources import ASSETS, cell
 
 UNITS = "activations-in-the-long-run.svg"
@@ -18,7 +18,7 @@ LEARNED = ("cGA", "PBIL-λ", "PBIL-ε")
 
 def units() -> Iterator[str]:
     (curve, seeds), (ends, _) = longest("activations"), medians("activations")
-    short, paper = {name: cell(TRAINED["activations"], name, "median") for name in ends}, MNIST["activations"]
+    short, paper = {name: cell(SHORTER, name, "median") for name in ends}, MNIST["activations"]
     rows = [(name, f"{paper[name][0]:.3f}", f"{short[name]:.3f}", f"{ends[name]:.3f}") for name in ends]
     learned = [ends[name] for name in LEARNED]
     last = curve[-1]["iteration"]
@@ -40,7 +40,7 @@ def units() -> Iterator[str]:
     yield from (*table(heads, rows), "")
     if CHANNELS.found:
         yield from (*channels(), "")
-    for source in (LONG["activations"], TRAINED["activations"], CHANNELS):
+    for source in (LONG["activations"], SHORTER, CHANNELS):
         if source.found:
             yield from (f"`{source.command}`: {source.about()}", "")
 

@@ -182,7 +182,8 @@ PAPER = Paper(
             "Test error of the best of 70 to 120 CNNs, each trained for 60,000 iterations of 32 images, and the validation "
             "error over time.",
             "60 networks of at most 20 layers of 16 to 256 units, 8 epochs each in bf16 with one cycle of the step size; one "
-            "H200.",
+            "H200. The paper gives every method the same time (10 hours of four GPUs), here each has as many networks; "
+            "[what they reach at equal cost](findings.md#nasbot-on-cifar-10-better-networks-and-more-expensive-ones).",
             (SEARCH,),
             cifar_rows,
             pictures=((FIGURE2, "Figure 2 on CIFAR-10: the validation error of the best network so far"),),

@@ -7,7 +7,7 @@ from itertools import chain
 
 from benchmarks.harness.report import table
 from benchmarks.papers import dngo, findings, igo, mobster, nasbot
-from benchmarks.papers.entry import BETTER, EQUAL, OTHER, SAME, WORSE, Paper
+from benchmarks.papers.entry import BETTER, EQUAL, OTHER, SAME, WORSE, Entry, Paper
 
 COMMAND = "python -m benchmarks.papers --write"
 PAPERS: tuple[Paper, ...] = (nasbot.PAPER, dngo.PAPER, mobster.PAPER, igo.PAPER)
@@ -19,7 +19,8 @@ conditions. Where the paper draws curves and prints no number, its claim is comp
 `{command}` makes this page from `benchmarks/records`, and a test checks that it is up to date. Each
 table has the command that makes it, its commit, its machine and its seeds. *Records gone* marks tables made before
 records were kept: they stand as they are in `benchmarks/results` until their command is run again. Numbers within one percent
-of each other count as equal; lower is better.
+of each other count as equal; lower is better. The last column has the commit of the runs. Where there are several, a long
+experiment was gathered over several calls: a run on record is not made again. `benchmarks/records` has the commit of each.
 """
 
 
@@ -30,9 +31,16 @@ def summary() -> Iterator[str]:
             verdicts = [row.verdict for row in entry.compared()]
             counts = [verdicts.count(kind) for kind in (BETTER, EQUAL, WORSE, SAME, OTHER)]
             link = f"[{entry.what}](#{anchor(entry.what)})"
-            rows.append((paper.name, link, entry.state, *(str(count) if count else "" for count in counts)))
-    heads = ["paper", "", "", "better", "equal", "worse", "claim holds", "claim fails"]
+            rows.append(
+                (paper.name, link, entry.state, *(str(count) if count else "" for count in counts), made(entry))
+            )
+    heads = ["paper", "", "", "better", "equal", "worse", "claim holds", "claim fails", "commit"]
     yield from (*table(heads, rows, left=3), "")
+
+
+def made(entry: Entry) -> str:
+    """The commit of its runs, or how many there are."""
+    return entry.commits[0] if len(entry.commits) == 1 else f"{len(entry.commits)} commits" if entry.commits else ""
 
 
 def anchor(title: str) -> str:

@@ -27,10 +27,11 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from benchmarks.workloads.device import descend
 from benchmarks.workloads.pairs import IGO, Bernoulli, Pairs
 
 BATCH = 64
-MOMENTUM, DECAY = 0.9, 1e-4
+DECAY = 1e-4
 CLIP = 2.0
 SLICE = 500
 """Steps between two looks at the clock."""
@@ -214,8 +215,7 @@ class Experiment:
             self.clock.add_(1)
 
     def _descend(self, grads: list[Tensor]) -> None:
-        """Nesterov's momentum: v ← μ v + g, W ← W − r (g + μ v)."""
-        params = [param.detach() for param in self.params]
+        """A step of the weights, of each replica by its own clipped gradient."""
         if self.net.clips:
             squares = torch.zeros(self.replicas, device=self.device)
             owns = self._per_replica(grads)
@@ -224,19 +224,7 @@ class Experiment:
             factor = (CLIP / squares.sqrt().clamp(min=1e-12)).clamp(max=1.0)
             for own in owns:
                 own.mul_(factor.view(-1, *[1] * (own.dim() - 1)))
-        # One kernel that reads three arrays and writes two; as six operations of ``_foreach_`` it moved 17, most of a step.
-        torch._fused_sgd_(
-            params,
-            [grad.contiguous() for grad in grads],
-            self.speed,
-            weight_decay=DECAY,
-            momentum=MOMENTUM,
-            lr=self.lr,
-            dampening=0.0,
-            nesterov=True,
-            maximize=False,
-            is_first_step=False,
-        )
+        descend(self.params, [grad.contiguous() for grad in grads], self.speed, self.lr, DECAY)
 
     def capture(self) -> None:
         """The step as a CUDA graph. Leaves the state as after ``reset``."""

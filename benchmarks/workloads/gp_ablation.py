@@ -29,6 +29,8 @@ CHANGES = {
     "xstar-gp-product": 'the product kernel alone (`structure="product"`)',
     "xstar-gp-additive": 'always terms of single parameters (`structure="additive"`)',
     "xstar-gp-lean": 'lean suggestions (`effort="lean"`)',
+    "xstar-gp-moves": 'first steps change parameters of few values, too (`design="moves"`)',
+    "xstar-gp-robust": "losses that are exceptions are left out (`robust=True`)",
     "xstar-gp-always-before-steps": 'then: `design="sobol"`, `lengths="independent"`, `safe=0.5`',
     "xstar-gp-always-spread": 'then: Sobol points after the middle (`design="sobol"`)',
     "xstar-gp-always-sobol": "then: not the middle first (`middle=False`)",
@@ -43,7 +45,12 @@ CHANGES = {
 }
 """What each method changes. ``then``: beside the defaults of before ``explore_when="unexplained"``."""
 THEN = "xstar-gp-always-repeats"
-WHERE_TRIALS_FAIL = ("xstar-gp-unexplained", "xstar-gp-always-probable", "xstar-gp-always-bold")
+ONLY_WHERE: Mapping[str, Sequence[str]] = {
+    **dict.fromkeys(("xstar-gp-unexplained", "xstar-gp-always-probable", "xstar-gp-always-bold"), ("failing",)),
+    "xstar-gp-moves": ("counts", "mixint"),
+    "xstar-gp-robust": ("noisy", "spoilt", "rotated", "bbob ill-conditioned"),
+}
+"""The classes of problems on which some changes are run: where they can make a difference, or may do harm."""
 COUNTS = (25, 50, 100)
 MOST_PARAMETERS = 20
 LARGE = 0.01
@@ -67,8 +74,8 @@ def sampled(kinds: Mapping[str, str], parameters: Callable[[str], int]) -> dict[
 
 
 def matters(method: str, kind: str) -> bool:
-    """Whether a method may differ from ours on problems of a class."""
-    return kind == "failing" or method not in WHERE_TRIALS_FAIL
+    """Whether a method is run on problems of a class."""
+    return kind in ONLY_WHERE.get(method, (kind,))
 
 
 Ranked = Callable[[Mapping[str, Found], Sequence[str], int], list[float]]

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.harness.records import Found, significant
-from benchmarks.workloads.drivers import server
+from benchmarks.workloads.bare_commits import server
 
 TRAIN = """
     import os, sys, time

@@ -17,12 +17,13 @@ from dataclasses import dataclass, field
 from enum import Enum
 from types import FrameType
 
+from xstar.core.reasons import last_line
 from xstar.errors import ObjectiveError
 from xstar.executors import Executor, RunsInPoll, VirtualTime
 from xstar.files import DEFAULT_CHECKPOINTS, Checkpoints
 from xstar.schedulers import Advises
 from xstar.study import NO_LIMITS, Limits, SameFailure, Study
-from xstar.trial import Failure, Finished, Noted, Outcome, Report, State, Verdict, last_line
+from xstar.trial import Failure, Finished, Noted, Outcome, Report, State, Verdict
 
 log = logging.getLogger("xstar")
 trial_log = logging.getLogger("xstar.trials")

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from xstar.core import markup
+from xstar.core.reasons import last_line
 from xstar.errors import InvalidArgument
 
 Config = dict[str, Any]
@@ -29,9 +30,7 @@ class State(Enum):
     COMPLETE = "complete"
     STOPPED = "stopped"  # ended early by the scheduler; its reports count
     FAILED = "failed"
-    INFEASIBLE = (
-        "infeasible"  # the objective said that it cannot be evaluated, or a constraint metric is above its bound
-    )
+    INFEASIBLE = "infeasible"  # the objective said that it cannot be evaluated, or a constraint is violated
 
     # Members are unique objects. Enum's own hash is Python code and took a tenth of the time of an in-memory trial.
     __hash__ = object.__hash__
@@ -369,29 +368,6 @@ class Trial:
         config = ((name, markup.value(value)) for name, value in self.config.items())
         tables = markup.table((), rows) + markup.table(("parameter", "value"), config)
         return f"<div><b>Trial {self.number}</b>{tables}</div>"
-
-
-LONGEST_REASON = 20_000
-"""Characters of a reason that are kept: a traceback has a few thousand, an exception that prints an array has no end."""
-
-LONGEST_LINE = 1_000
-"""Characters of a reason's last line that are shown."""
-
-
-def shortened(reason: str) -> str:
-    """The reason with its middle left out if it is too long to keep: it begins and ends as before."""
-    cut = len(reason) - LONGEST_REASON
-    if cut <= 0:
-        return reason
-    head = LONGEST_REASON // 4  # the end names the error, so it gets more
-    return f"{reason[:head]}\n[… {cut:,} characters left out …]\n{reason[head + cut :]}"
-
-
-def last_line(reason: str) -> str:
-    """The line of a traceback that names the error, without what a terminal would take for a command."""
-    lines = reason.strip().splitlines()
-    line = "".join(character for character in lines[-1] if character.isprintable()) if lines else ""
-    return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"
 
 
 def no_epochs() -> InvalidArgument:

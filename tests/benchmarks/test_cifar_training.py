@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from torch.nn import functional  # noqa: E402
 
 from benchmarks.workloads import cifar_training as cifar  # noqa: E402
 from benchmarks.workloads.cifar_steps import Steps, one_cycle  # noqa: E402
+from benchmarks.workloads.network_costs import multiplications  # noqa: E402
 
 
 def steps(image: Any, moved: Any) -> set[tuple[int, int]]:
@@ -97,3 +99,13 @@ def test_what_was_tried_before_the_training_leaves_no_trace() -> None:
     steps.restore()
     assert all(torch.equal(each, before[name]) for name, each in module.state_dict().items())
     assert not any(each.any() for each in steps.speed)
+
+
+def test_algorithms_are_timed_for_networks_that_are_worth_it() -> None:
+    pool = cifar.domain().pool
+    costs = [multiplications(net.to_json()) for net in pool]
+    small, large = (pick(zip(costs, pool, strict=True), key=itemgetter(0)) for pick in (min, max))
+    assert small[0] < cifar.SMALL < large[0]
+    assert cifar.suited(small[1], "tuned") == "graph"
+    assert cifar.suited(large[1], "tuned") == "tuned"
+    assert cifar.suited(small[1], "eager") == "eager"

@@ -20,6 +20,7 @@ torch = pytest.importorskip("torch")
 
 from benchmarks.workloads import cotraining  # noqa: E402
 from benchmarks.workloads import cotraining_state as state  # noqa: E402
+from benchmarks.workloads.device import MOMENTUM  # noqa: E402
 
 torch.set_num_threads(1)  # small matrices: threads only get in each other's way
 
@@ -134,8 +135,8 @@ def test_a_step_of_the_weights_is_nesterovs() -> None:
     experiment._descend([grad.clone() for grad in grads])
     for param, was, v, grad in zip(experiment.params, before, speed, grads, strict=True):
         g = grad + cotraining.DECAY * was
-        v = cotraining.MOMENTUM * v + g
-        torch.testing.assert_close(param.detach(), was - 0.05 * (g + cotraining.MOMENTUM * v))
+        v = MOMENTUM * v + g
+        torch.testing.assert_close(param.detach(), was - 0.05 * (g + MOMENTUM * v))
 
 
 def test_runs_of_other_seeds_are_told_as_one() -> None:

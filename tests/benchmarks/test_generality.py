@@ -25,7 +25,7 @@ def test_the_development_set_has_thirty_problems_in_every_class() -> None:
     cases = {name: case for name, case in development().items() if case.kind != "tables"}
     assert len(cases) >= 30
     kinds = {"low d", "high d", "separable", "rotated", "noisy", "mixed", "conditional", "categories", "failing"}
-    kinds |= {"weak structure"}
+    kinds |= {"weak structure", "counts", "spoilt"}
     assert {case.kind for case in cases.values()} == kinds
     assert not set(cases) & set(validation.names())
 
@@ -119,9 +119,10 @@ def test_an_ablation_is_of_methods_that_there_are_and_of_problems_of_both_sets(m
         known = generality.kinds(which)
         own = {task.problem for task in tasks if task["set"] == which}
         assert {known[name] for name in own} == set(known.values()) - {"tables"}
-        for method in gp_ablation.WHERE_TRIALS_FAIL:
-            failing = {task.problem for task in tasks if task["set"] == which and task.method == method}
-            assert failing == {name for name, kind in known.items() if kind == "failing"}
+        for method, classes in gp_ablation.ONLY_WHERE.items():
+            some = {task.problem for task in tasks if task["set"] == which and task.method == method}
+            assert {known[name] for name in some} == set(classes) & set(known.values())
+            assert classes != ("failing",) or some == {name for name, kind in known.items() if kind == "failing"}
 
 
 def test_an_ablation_counts_where_todays_defaults_are_lower() -> None:

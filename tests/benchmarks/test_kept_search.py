@@ -29,6 +29,22 @@ def broken_once(trial: Any) -> dict[str, float]:
         raise RuntimeError("CUDA error: CUDA-capable device(s) is/are busy or unavailable")
 
 
+def stuck_once(trial: Any) -> dict[str, float]:
+    """The first process that trains makes some progress, and then none; the others are slow, but go on."""
+    with device.device_errors(patience=3.0):
+        pace = device.Pace("cpu")
+        try:
+            os.close(os.open(os.environ["XSTAR_TEST_MARK"], os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            for _ in range(4):
+                time.sleep(1.0)
+                pace.keep()
+            return parabola(trial)
+        pace.keep()
+        time.sleep(600.0)
+    raise AssertionError("it was not ended")
+
+
 def always_broken(trial: Any) -> dict[str, float]:
     raise RuntimeError("CUDA error: CUDA-capable device(s) is/are busy or unavailable")
 
@@ -71,6 +87,17 @@ def test_a_trial_that_the_device_broke_is_run_again(tmp_path: Path, monkeypatch:
     assert (tmp_path / "mark").exists()
     assert [trial.value is None for trial in done] == [False] * 4
     assert (tmp_path / "random-0.jsonl").read_text(encoding="utf-8").count("the device failed") == 1
+
+
+def test_a_trial_that_is_stuck_is_run_again_and_says_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XSTAR_TEST_MARK", str(tmp_path / "mark"))
+    file = tmp_path / "random-0.jsonl"
+    done, _ = search(stuck_once, file, 3, workers=2)
+    assert [trial.value is None for trial in done] == [False] * 3
+    (killed,) = [line for line in file.read_text(encoding="utf-8").splitlines() if '"killed"' in line]
+    assert "in stuck_once" in killed
 
 
 def test_a_search_that_the_device_broke_is_no_result(tmp_path: Path) -> None:

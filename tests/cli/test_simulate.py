@@ -28,6 +28,12 @@ def test_a_comparison_prints_a_table_and_draws_a_picture(cli: Cli, tmp_path: Pat
     assert ">asha</text>" in text
 
 
+def test_one_seed_has_no_error(cli: Cli) -> None:
+    text = cli("simulate", "branin", "--method", "random", "--seeds", "1", "--trials", "5").output
+    assert "1 seed" in text
+    assert "±" not in text
+
+
 def test_the_same_call_gives_the_same_numbers(cli: Cli) -> None:
     words = ["simulate", "branin", "--trials", "30", "--method", "sobol", "--seeds", "2"]
     tables = [cli(*words).output.partition("studies of")[0] for _ in range(2)]

@@ -56,6 +56,8 @@ def kill(pid: int, is_meant: Callable[[int], bool]) -> bool:
             return False
         signal.pidfd_send_signal(handle, signal.SIGKILL)
         return True
+    except ProcessLookupError:
+        return False  # it ended in between
     finally:
         os.close(handle)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.mutations import damaged
 from xstar.errors import CorruptJournal, StorageTooNew, XstarError
-from xstar.journal import SCHEMA
+from xstar.journal import SCHEMA, event_json
 from xstar.journal import events as ev
 from xstar.testing.journals import one_of_each
 from xstar.trial import Verdict
@@ -20,13 +20,13 @@ numbers = st.floats(allow_nan=True, allow_infinity=True)
 
 
 def again(event: ev.Event) -> ev.Event:
-    return ev.load(ev.kind_of(event), ev.dump(event))
+    return event_json.load(ev.kind_of(event), event_json.dump(event))
 
 
 @pytest.mark.parametrize("event", one_of_each(), ids=ev.kind_of)
 def test_every_kind_survives_json(event: ev.Event) -> None:
     assert repr(again(event)) == repr(event)
-    json.loads(ev.dump(event), parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
+    json.loads(event_json.dump(event), parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
 
 
 def test_the_sample_has_every_kind() -> None:
@@ -49,7 +49,7 @@ def test_any_report_survives_json(
 
 
 def test_defaults_take_no_room() -> None:
-    assert json.loads(ev.dump(ev.Completed(3, 1.5))) == {"trial": 3, "at": 1.5}
+    assert json.loads(event_json.dump(ev.Completed(3, 1.5))) == {"trial": 3, "at": 1.5}
 
 
 @pytest.mark.parametrize(
@@ -69,18 +69,18 @@ def test_defaults_take_no_room() -> None:
 )
 def test_a_corrupt_event_is_named(kind: str, body: str, word: str) -> None:
     with pytest.raises(CorruptJournal) as caught:
-        ev.load(kind, body, where="event 7 of study 'digits'")
+        event_json.load(kind, body, where="event 7 of study 'digits'")
     assert word in str(caught.value)
     assert "event 7 of study 'digits'" in str(caught.value)
 
 
 def test_an_event_of_a_later_release_is_refused() -> None:
     with pytest.raises(StorageTooNew, match="upgrade xstar"):
-        ev.load("completed", "{}", SCHEMA + 1)
+        event_json.load("completed", "{}", SCHEMA + 1)
 
 
 def test_a_report_of_an_earlier_schema_has_seen_all_before_it() -> None:
-    old = ev.load("reported", '{"trial":0,"budget":1,"metrics":{"value":1.0},"at":2.0}', schema=2)
+    old = event_json.load("reported", '{"trial":0,"budget":1,"metrics":{"value":1.0},"at":2.0}', schema=2)
     assert isinstance(old, ev.Reported)
     assert old.seen is None
     new = ev.Reported(0, 1, {"value": 1.0}, 2.0, seen=7)
@@ -88,8 +88,8 @@ def test_a_report_of_an_earlier_schema_has_seen_all_before_it() -> None:
 
 
 @settings(max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.sampled_from(one_of_each()).flatmap(lambda event: st.tuples(st.just(event), damaged(ev.dump(event)))))
+@given(st.sampled_from(one_of_each()).flatmap(lambda event: st.tuples(st.just(event), damaged(event_json.dump(event)))))
 def test_no_change_of_a_stored_event_breaks_its_reader(case: tuple[ev.Event, str]) -> None:
     event, body = case
     with contextlib.suppress(XstarError):
-        ev.load(ev.kind_of(event), body)
+        event_json.load(ev.kind_of(event), body)

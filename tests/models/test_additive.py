@@ -8,8 +8,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from xstar.models import additive as module
 from xstar.models.additive import Additive
-from xstar.models.gp import Posterior, fit, log_posterior
-from xstar.models.kernels import Columns, Stationary, Sum
+from xstar.models.composite import Columns, Sum
+from xstar.models.gp import Posterior, fit
+from xstar.models.kernels import Stationary
+from xstar.models.likelihood import log_posterior
 from xstar.models.surrogate import Inputs, Plain, at_full_budget, with_own_terms
 
 GROUPS, LABELS = (0, 1, 2, 2, 2, 3), ("a", "b", "c", "d")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from xstar.models import blas
@@ -28,3 +30,33 @@ def test_one_thread_inside_and_as_many_as_before_afterwards(before: int) -> None
     finally:
         for each, count in zip(blas._libraries(), kept, strict=True):
             each.set_num_threads(count)
+
+
+def test_a_decision_of_any_thread_uses_one_thread() -> None:
+    """Also when a decision of another thread ends meanwhile."""
+    kept = counts()
+    begun, ended = threading.Event(), threading.Event()
+    found: list[list[int]] = []
+
+    def decide() -> None:
+        with blas.single_threaded():
+            begun.set()
+            assert ended.wait(30)
+            found.append(counts())
+
+    try:
+        blas._set([(each, 2) for each in blas._libraries()])
+        other = threading.Thread(target=decide)
+        with blas.single_threaded():
+            other.start()
+            assert begun.wait(30)
+        ended.set()
+        other.join()
+        assert found == [[1] * len(kept)]
+        assert counts() == [2] * len(kept)
+        later = threading.Thread(target=decide)  # the first thread that set a limit was another one
+        later.start()
+        later.join()
+        assert found == [[1] * len(kept)] * 2
+    finally:
+        blas._set(list(zip(blas._libraries(), kept, strict=True)))

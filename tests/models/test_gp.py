@@ -12,19 +12,12 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as sk
 
 from tests.models.differences import slopes
-from xstar.models.gp import (
-    NotPositiveDefinite,
-    Posterior,
-    backward,
-    cholesky,
-    fit,
-    forward,
-    log_posterior,
-    negative_log_posterior,
-    sample_fits,
-)
+from xstar.models.cholesky import NotPositiveDefinite, backward, cholesky, forward
+from xstar.models.gp import Posterior, fit, sample_fits
 from xstar.models.kernels import Linear, Stationary
-from xstar.models.surrogate import Inputs, Plain, Prior, Surrogate, at_full_budget, over_budgets
+from xstar.models.likelihood import log_posterior, negative_log_posterior
+from xstar.models.priors import Prior
+from xstar.models.surrogate import Inputs, Plain, Surrogate, at_full_budget, over_budgets
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from tests.models.differences import slopes
 from xstar.models.additive import Additive
-from xstar.models.kernels import SHAPES, Columns, Kernel, Linear, Product, Stationary, Sum, beside
+from xstar.models.composite import Columns, Product, Sum
+from xstar.models.kernels import SHAPES, Kernel, Linear, Stationary, beside
 from xstar.models.warped import Warped
 
 Array = NDArray[np.float64]

@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 from tests.models.differences import slopes
-from xstar.models.kernels import Columns, Product, Stationary, Sum
+from xstar.models.composite import Columns, Product, Sum
+from xstar.models.kernels import Stationary
 from xstar.models.otmann_kernel import PARTS, Described, Transported
 
 Array = NDArray[np.float64]

@@ -8,19 +8,11 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 from tests.models.differences import slopes
-from xstar.models.gp import negative_log_posterior
+from xstar.models.decay import ExponentialDecay
 from xstar.models.kernels import Stationary
-from xstar.models.surrogate import (
-    ExponentialDecay,
-    Inputs,
-    Plain,
-    Prior,
-    Surrogate,
-    about,
-    at_full_budget,
-    over_budgets,
-    over_configurations,
-)
+from xstar.models.likelihood import negative_log_posterior
+from xstar.models.priors import Prior, about
+from xstar.models.surrogate import Inputs, Plain, Surrogate, at_full_budget, over_budgets, over_configurations
 
 Array = NDArray[np.float64]
 

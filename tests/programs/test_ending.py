@@ -17,6 +17,7 @@ from tests.programs.runs import gone, job, run, script, text_of, values
 from xstar.core.processes import session_members
 from xstar.executors import InlineExecutor
 from xstar.inspect.audit import audit
+from xstar.programs.ahead import FILE
 from xstar.trial import Finished, Report
 
 GRANDCHILDREN = """
@@ -175,3 +176,65 @@ def test_the_record_names_the_session(tmp_path: Path) -> None:
     assert start
     assert session_members(int(leader)) == []
     assert json.loads((tmp_path / "config.json").read_text()) == {"x": 1}
+
+
+QUICK = """
+done=$(cat $XSTAR_CHECKPOINT/epoch 2>/dev/null || echo 0)
+echo "began at $done with start $XSTAR_START" >&2
+while [ $done -lt $XSTAR_BUDGET ]; do
+    done=$((done + 1))
+    echo $done > $XSTAR_CHECKPOINT/epoch.new; mv $XSTAR_CHECKPOINT/epoch.new $XSTAR_CHECKPOINT/epoch
+    {report}
+done
+"""
+"""It does not notice that it should pause: it has trained on before the signal comes."""
+
+BY_LINE = """echo "{\\"loss\\": $done}" """
+BY_EPOCH = """echo "{\\"loss\\": $done, \\"epoch\\": $done}" """
+BY_FILE = """echo "{\\"loss\\": $done}" >> $XSTAR_METRICS"""
+
+
+@pytest.mark.parametrize("report", [BY_LINE, BY_EPOCH, BY_FILE], ids=["lines", "epochs", "file"])
+def test_what_a_quick_program_reported_before_it_paused_is_not_lost(tmp_path: Path, report: str) -> None:
+    """It ignores the signal, so all nine epochs are trained at once; each run is told of those up to its rung alone."""
+    command = xs.Command(script(tmp_path, "trap '' TERM\n" + QUICK.replace("{report}", report)), stop_grace=30)
+    for attempt, (start, stop) in enumerate([(0, 1), (1, 3), (3, 9)]):
+        outcomes = run(command, job(tmp_path, stop=stop, start=start, attempt=attempt), stop_at=stop)
+        reports = [outcome for outcome in outcomes if isinstance(outcome, Report)]
+        assert [outcome.budget for outcome in reports] == list(range(start + 1, stop + 1))
+        assert [outcome.metrics["loss"] for outcome in reports] == list(range(start + 1, stop + 1))
+    assert (tmp_path / "stderr.txt").read_text().count("began at") == 1, "it had nothing left to train"
+
+
+def test_a_program_that_was_stopped_in_between_goes_on_behind_its_reports(tmp_path: Path) -> None:
+    """Four epochs are trained before it ends; of those that it repeats or skips later nothing counts twice."""
+    text = QUICK.replace("{report}", BY_EPOCH + '\n    [ $done = 4 ] && [ "$XSTAR_START" = 0 ] && exit 0')
+    command = xs.Command(script(tmp_path, "trap '' TERM\n" + text), stop_grace=30)
+    assert values(run(command, job(tmp_path, stop=1), stop_at=1)) == [1]
+    (tmp_path / "checkpoint" / "epoch").write_text("2")  # its last checkpoint is behind its last report
+    outcomes = run(command, job(tmp_path, stop=9, start=1, attempt=1))
+    assert values(outcomes) == [2, 3, 4, 5, 6, 7, 8, 9]
+    errors = (tmp_path / "stderr.txt").read_text()
+    assert "began at 2 with start 4" in errors
+    assert "the report of epoch 3 repeats an earlier one" in errors
+    assert not (tmp_path / "checkpoint" / FILE).exists()
+
+
+def test_without_a_checkpoint_a_trial_begins_anew_whatever_was_reported(tmp_path: Path) -> None:
+    text = f"""trap '' TERM; for done in 1 2 3 4 5 6 7 8 9; do {BY_LINE}; done"""
+    command = xs.Command(script(tmp_path, text), stop_grace=30)
+    assert values(run(command, job(tmp_path, stop=1), stop_at=1)) == [1]
+    outcomes = run(command, job(tmp_path, stop=3, start=1, attempt=1), stop_at=3)
+    assert [(outcome.budget, outcome.metrics["loss"]) for outcome in outcomes if isinstance(outcome, Report)] == [
+        (2, 2.0),
+        (3, 3.0),
+    ]
+
+
+def test_what_a_program_says_while_it_ends_breaks_no_pause(tmp_path: Path) -> None:
+    text = """trap '' TERM; echo 1 > $XSTAR_CHECKPOINT/epoch
+              echo '{"loss": 1, "epoch": 1}'; echo '{"loss": 2, "epoch": 2}'; echo '{"loss": 9, "epoch": 9}'
+              echo '{"infeasible": "out of memory"}'; exit 1"""
+    outcomes = run(xs.Command(script(tmp_path, text), stop_grace=30), job(tmp_path, stop=1), stop_at=1)
+    assert values(outcomes) == [1]
+    assert isinstance(outcomes[-1], Finished)

@@ -1,15 +1,18 @@
-"""What the tests of searchers share: a space, losses, a loop, and a domain without columns."""
+"""What the tests of searchers share: a space, losses, a loop, checks, and a domain without columns."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import xstar as xs
+from xstar.inspect.audit import audit
+from xstar.searchers import Searcher
 from xstar.space import register_domain
 
 SQUARE = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1))
@@ -48,8 +51,8 @@ def best_value(found: xs.Study | xs.Result) -> float:
     return value
 
 
-def of_the_model(trials: list[xs.Trial]) -> list[xs.Trial]:
-    return [trial for trial in trials if re.match(r"gp: (?!initial)", trial.origin)]
+def of_the_model(trials: list[xs.Trial], method: str = "gp") -> list[xs.Trial]:
+    return [trial for trial in trials if re.match(rf"{method}: (?!initial)", trial.origin)]
 
 
 def awkward(config: dict[str, Any]) -> float:
@@ -58,6 +61,49 @@ def awkward(config: dict[str, Any]) -> float:
     if config["y"] < 0.1:
         raise ArithmeticError("crashed")
     return bowl(config)
+
+
+# ---------------------------------------------------------------- what every searcher with a model has to stand
+
+
+def check_finite_space(searcher: Searcher) -> None:
+    """A finite space is tried to the last: conditional, with failures and things that run."""
+    space = xs.Space(a=xs.Choice(["x", "y", "z"]), b=xs.Int(0, 3), c=xs.Bool(when={"a": "x"}))
+    study = xs.Study(space, searcher=searcher, seed=1)
+    seen = []
+    while (trial := study.ask()) is not None:
+        seen.append(space.key(trial.config))
+        match trial.number % 5:
+            case 3:
+                study.fail(trial, "no", kind="infeasible")
+            case 4:
+                pass  # it runs on
+            case _:
+                study.tell(trial, float(trial["b"]))
+    assert len(seen) == len(set(seen)) == space.size
+
+
+def check_resuming(searcher: Searcher, loss: Callable[..., float], folder: Path, before: int) -> None:
+    """A study that is closed after so many trials goes on as if nothing had happened."""
+    whole = xs.Study(SQUARE, searcher=searcher, seed=6)
+    expected = [(trial.config, trial.origin) for trial in run(whole, before + 5, loss)]
+    storage = folder / "study.db"
+    with xs.Study(SQUARE, searcher=searcher, seed=6, name="half", storage=storage) as study:
+        run(study, before, loss)
+    with xs.Study.open("half", storage) as study:
+        run(study, 5, loss)
+        assert [(trial.config, trial.origin) for trial in study.history.trials] == expected
+
+
+def check_cache(searcher: Searcher, loss: Callable[..., float]) -> None:
+    """What is cached does not matter: it is kept in one study, emptied before each trial in the other."""
+    kept, emptied = (xs.Study(SQUARE, searcher=searcher, seed=7) for _ in range(2))
+    expected = run(kept, 30, loss)
+    for trial in expected:
+        emptied.history.memo.clear()
+        other = run(emptied, 1, loss)[0]
+        assert (other.config, other.origin) == (trial.config, trial.origin)
+    assert audit(kept).findings == []
 
 
 class Words:

@@ -15,7 +15,19 @@ import numpy as np
 import pytest
 
 import xstar as xs
-from tests.searchers.cases import SQUARE, Words, ask, awkward, best_value, bowl, run
+from tests.searchers.cases import (
+    SQUARE,
+    Words,
+    ask,
+    awkward,
+    best_value,
+    bowl,
+    check_cache,
+    check_finite_space,
+    check_resuming,
+    of_the_model,
+    run,
+)
 from xstar import problems
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
@@ -30,7 +42,6 @@ from xstar.searchers.dngo.learner import SPACING, DNGOLearner, Leaders, apart
 from xstar.searchers.dngo.searcher import ACTIVATIONS, DNGO, LIKELIHOODS, PENDING, UNFINISHED_BEFORE
 from xstar.searchers.model_based import initial
 from xstar.searchers.model_based.observations import Observations
-from xstar.searchers.model_based.outcomes import Outcomes
 from xstar.searchers.random import Random
 from xstar.simulation import simulate
 from xstar.testing import check_searcher
@@ -41,10 +52,6 @@ from xstar.trial import Done, New, Suggestion
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Networks trained for a tenth of the steps: these tests ask what is done, not how well."""
     monkeypatch.setattr(features, "MOST_STEPS", 100)
-
-
-def by_model(trials: list[xs.Trial]) -> list[xs.Trial]:
-    return [trial for trial in trials if re.match(r"dngo: (?!initial)", trial.origin)]
 
 
 # ---------------------------------------------------------------- the shared suite
@@ -64,19 +71,7 @@ def test_conforms(searcher: Any) -> None:
 
 
 def test_a_finite_space_is_tried_to_the_last() -> None:
-    space = xs.Space(a=xs.Choice(["x", "y", "z"]), b=xs.Int(0, 3), c=xs.Bool(when={"a": "x"}))
-    study = xs.Study(space, searcher=DNGO(initial=3, networks=1), seed=1)
-    seen = []
-    while (trial := study.ask()) is not None:
-        seen.append(space.key(trial.config))
-        match trial.number % 5:
-            case 3:
-                study.fail(trial, "no", kind="infeasible")
-            case 4:
-                pass  # it runs on
-            case _:
-                study.tell(trial, float(trial["b"]))
-    assert len(seen) == len(set(seen)) == space.size
+    check_finite_space(DNGO(initial=3, networks=1))
 
 
 def test_it_beats_random_search(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +108,7 @@ def test_conditions_and_categories() -> None:
 
     study = xs.Study(space, searcher=DNGO(networks=3), seed=1)
     trials = run(study, 30, loss)
-    assert len(by_model(trials)) == 30 - 8
+    assert len(of_the_model(trials, "dngo")) == 30 - 8
     assert all(("factors" in trial.config) == (trial["model"] == "multiplicative") for trial in trials)
     assert best_value(study) < 0.4
 
@@ -123,15 +118,7 @@ def test_conditions_and_categories() -> None:
 
 @pytest.mark.parametrize("loss", [bowl, awkward], ids=["all well", "failures"])
 def test_a_resumed_study_goes_on_as_if_nothing_had_happened(tmp_path: Path, loss: Callable[..., float]) -> None:
-    searcher = DNGO(networks=2)
-    whole = xs.Study(SQUARE, searcher=searcher, seed=6)
-    expected = [(trial.config, trial.origin) for trial in run(whole, 22, loss)]
-    storage = tmp_path / "study.db"
-    with xs.Study(SQUARE, searcher=searcher, seed=6, name="half", storage=storage) as study:
-        run(study, 17, loss)
-    with xs.Study.open("half", storage) as study:
-        run(study, 5, loss)
-        assert [(trial.config, trial.origin) for trial in study.history.trials] == expected
+    check_resuming(DNGO(networks=2), loss, tmp_path, before=17)
 
 
 @dataclass(frozen=True)
@@ -152,13 +139,7 @@ class Sized:
 def test_what_is_cached_does_not_matter(loss: Callable[..., float]) -> None:
     """Blocks of three: full ones are kept in one study and summed anew in the other."""
     small = Sized(DNGO(networks=2), Sizes(growth=2, block=3, fold=2, leaders=4))
-    kept, emptied = (xs.Study(SQUARE, searcher=small, seed=7) for _ in range(2))
-    expected = run(kept, 30, loss)
-    for trial in expected:
-        emptied.history.memo.clear()
-        other = run(emptied, 1, loss)[0]
-        assert (other.config, other.origin) == (trial.config, trial.origin)
-    assert audit(kept).findings == []
+    check_cache(small, loss)
 
 
 def test_over_budgets_what_is_cached_does_not_matter() -> None:
@@ -289,122 +270,6 @@ def test_every_fourth_suggestion_explores_unless_many_run() -> None:
         assert told == [
             every == 4 and trial.number % 4 == 0 and trial.number < 8 + Sizes().spacing_from for trial in asked
         ]
-
-
-# ---------------------------------------------------------------- constraints
-
-
-@pytest.mark.parametrize("likelihood", LIKELIHOODS)
-def test_the_share_of_infeasible_suggestions_falls(likelihood: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(features, "MOST_STEPS", 1000)
-
-    def left(config: dict[str, Any]) -> float:
-        if config["x"] > 0.5:
-            raise xs.Infeasible("x is above 1/2")
-        return float((config["x"] - 0.3) ** 2 + (config["y"] - 0.5) ** 2)
-
-    shares = []
-    for seed in (2, 3):
-        study = xs.Study(SQUARE, searcher=DNGO(initial=8, likelihood=likelihood, networks=3), seed=seed)
-        bad = [trial.state is xs.State.INFEASIBLE for trial in run(study, 36, left)]
-        shares.append([np.mean(bad[:8]), np.mean(bad[8:])])
-        assert best_value(study) < 2e-3
-    first, then = np.mean(shares, axis=0)
-    assert then < 0.5 * first
-
-
-def test_a_constraint_metric() -> None:
-    def loss(trial: xs.Trial) -> dict[str, float]:
-        return {"loss": -trial["x"], "size": trial["x"] + trial["y"]}
-
-    study = xs.Study(SQUARE, searcher=DNGO(initial=5, networks=3), seed=1, metric="loss", constraints={"size": 0.7})
-    for _ in range(25):
-        trial = ask(study)
-        study.tell(trial, loss(trial))
-    assert study.best.metrics["size"] <= 0.7
-    assert best_value(study) < -0.6
-    outcomes = Outcomes.of(study.history, Observations.of(study.history))
-    assert outcomes.measured.rows.shape == (25, 3)
-
-
-@pytest.mark.parametrize("kind", [xs.Infeasible, ArithmeticError])
-def test_all_trials_fail(kind: type[Exception]) -> None:
-    def never(config: dict[str, Any]) -> float:
-        raise kind("never")
-
-    study = xs.Study(SQUARE, searcher=DNGO(initial=3), seed=1)
-    trials = run(study, 12, never)
-    for trial in trials[3:]:
-        assert re.match(r"dngo: log p -?[\d.e+-]+, nothing is known to be feasible", trial.origin)
-    places = np.array([list(trial.config.values()) for trial in trials])
-    assert (np.linalg.norm(places[:, None] - places, axis=2) + np.eye(12)).min() > 1e-3
-
-
-def test_nan_losses_are_failures() -> None:
-    study = xs.Study(SQUARE, searcher=DNGO(initial=4, networks=2), seed=1)
-    for _ in range(14):
-        trial = ask(study)
-        study.tell(trial, math.nan if trial["x"] > 0.6 else bowl(trial.config))
-    assert len(by_model(study.history.trials)) == 10
-    assert best_value(study) < 0.1
-
-
-# ---------------------------------------------------------------- awkward numbers
-
-
-@pytest.mark.parametrize("scale", [1e-12, 1e200])
-def test_any_unit(scale: float) -> None:
-    study = xs.Study(SQUARE, searcher=DNGO(initial=3, networks=2), seed=1)
-    assert len(by_model(run(study, 8, lambda config: scale * bowl(config)))) == 5
-
-
-def test_constant_targets() -> None:
-    study = xs.Study(SQUARE, searcher=DNGO(initial=3, networks=2), seed=1)
-    trials = run(study, 12, lambda config: 0.25)
-    assert len(by_model(trials)) == 9
-    assert len({tuple(trial.config.values()) for trial in trials}) == 12
-
-
-def test_one_observation() -> None:
-    study = xs.Study(SQUARE, searcher=DNGO(initial=1, networks=2), seed=1)
-    trials = run(study, 3)
-    assert "sobol" in trials[1].origin
-    assert "n=2" in trials[2].origin
-
-
-def test_one_diverged_trial() -> None:
-    study = xs.Study(SQUARE, searcher=DNGO(initial=4, networks=2), seed=1)
-    trials = run(study, 14, lambda config: 1.7e308 if config["x"] > 0.7 else bowl(config))
-    assert len(by_model(trials)) == 10
-
-
-def test_repeated_points() -> None:
-    study = xs.Study(SQUARE, searcher=DNGO(initial=2, networks=2), seed=1)
-    for _ in range(12):
-        study.enqueue({"x": 0.5, "y": 0.5})
-    noise = np.random.default_rng(0)
-    run(study, 12, lambda config: bowl(config) + 0.01 * noise.standard_normal())
-    assert len(by_model(run(study, 3))) == 3
-
-
-def test_two_hundred_dimensions() -> None:
-    space = xs.Space(**{f"x{i}": xs.Float(0, 1) for i in range(200)})
-    study = xs.Study(space, searcher=DNGO(initial=5, networks=2), seed=1)
-    trials = run(study, 7, lambda config: sum((value - 0.5) ** 2 for value in config.values()))
-    assert len(by_model(trials)) == 2
-
-
-def test_only_categories() -> None:
-    study = xs.Study(xs.Space(a=xs.Choice(list("uvwxyz")), b=xs.Bool()), searcher=DNGO(initial=2, networks=2), seed=1)
-    trials = run(study, 12, lambda config: float(ord(config["a"])))
-    assert len(by_model(trials)) == 10
-    assert study.ask() is None
-
-
-def test_one_constant() -> None:
-    study = xs.Study(xs.Space(a=3), searcher=DNGO())
-    study.tell(ask(study), 1.0)
-    assert study.ask() is None
 
 
 # ---------------------------------------------------------------- settings

@@ -14,7 +14,19 @@ import numpy as np
 import pytest
 
 import xstar as xs
-from tests.searchers.cases import SQUARE, Words, ask, awkward, best_value, bowl, of_the_model, run
+from tests.searchers.cases import (
+    SQUARE,
+    Words,
+    ask,
+    awkward,
+    best_value,
+    bowl,
+    check_cache,
+    check_finite_space,
+    check_resuming,
+    of_the_model,
+    run,
+)
 from xstar.acquisition.pending import with_pending
 from xstar.acquisition.thompson import thompson_scores
 from xstar.errors import InvalidArgument
@@ -58,20 +70,7 @@ def test_conforms(searcher: GP) -> None:
 
 @pytest.mark.parametrize("acquisition", ACQUISITIONS)
 def test_a_finite_space_is_tried_to_the_last(acquisition: str) -> None:
-    """More configurations than are listed at once would be too slow here; conditional, with failures and things that run."""
-    space = xs.Space(a=xs.Choice(["x", "y", "z"]), b=xs.Int(0, 3), c=xs.Bool(when={"a": "x"}))
-    study = xs.Study(space, searcher=GP(initial=3, acquisition=acquisition), seed=1)
-    seen = []
-    while (trial := study.ask()) is not None:
-        seen.append(space.key(trial.config))
-        match trial.number % 5:
-            case 3:
-                study.fail(trial, "no", kind="infeasible")
-            case 4:
-                pass  # it runs on
-            case _:
-                study.tell(trial, float(trial["b"]))
-    assert len(seen) == len(set(seen)) == space.size
+    check_finite_space(GP(initial=3, acquisition=acquisition))
 
 
 def test_a_large_finite_space_has_no_duplicates() -> None:
@@ -247,25 +246,12 @@ def test_while_nothing_is_known_more_sobol_points() -> None:
 
 @pytest.mark.parametrize("loss", [bowl, awkward], ids=["all well", "failures"])
 def test_a_resumed_study_goes_on_as_if_nothing_had_happened(tmp_path: Path, loss: Callable[..., float]) -> None:
-    whole = xs.Study(SQUARE, searcher=GP(), seed=6)
-    expected = [(trial.config, trial.origin) for trial in run(whole, 28, loss)]
-    storage = tmp_path / "study.db"
-    with xs.Study(SQUARE, searcher=GP(), seed=6, name="half", storage=storage) as study:
-        run(study, 23, loss)
-    with xs.Study.open("half", storage) as study:
-        run(study, 5, loss)
-        assert [(trial.config, trial.origin) for trial in study.history.trials] == expected
+    check_resuming(GP(), loss, tmp_path, before=23)
 
 
 @pytest.mark.parametrize("loss", [bowl, awkward], ids=["all well", "failures"])
 def test_what_is_cached_does_not_matter(loss: Callable[..., float]) -> None:
-    kept, emptied = (xs.Study(SQUARE, searcher=GP(), seed=7) for _ in range(2))
-    expected = run(kept, 30, loss)
-    for trial in expected:
-        emptied.history.memo.clear()
-        other = run(emptied, 1, loss)[0]
-        assert (other.config, other.origin) == (trial.config, trial.origin)
-    assert audit(kept).findings == []
+    check_cache(GP(), loss)
 
 
 def test_what_is_cached_of_the_classifier_does_not_matter() -> None:

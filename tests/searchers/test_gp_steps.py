@@ -7,8 +7,8 @@ import pytest
 
 import xstar as xs
 from xstar.inspect.audit import audit
-from xstar.models.gp import _as_arrays, _log_prior
-from xstar.models.surrogate import MEAN, SHARED_LENGTH
+from xstar.models.likelihood import as_arrays, log_prior
+from xstar.models.priors import MEAN, SHARED_LENGTH
 from xstar.schedulers import ASHA
 from xstar.searchers import GP, NASBOT, Auto
 from xstar.searchers.base import SEARCHERS
@@ -107,14 +107,14 @@ def test_shared_deviations_are_those_of_the_joint_normal() -> None:
     covariance = np.diag([prior.spread**2 for prior in priors])
     covariance[1:, 1:] += SHARED_LENGTH.shared**2
     off = theta - [prior.centre for prior in priors]
-    value, slope = _log_prior(_as_arrays(priors), theta)
+    value, slope = log_prior(as_arrays(priors), theta)
     assert value == pytest.approx(-0.5 * off @ np.linalg.solve(covariance, off))
     np.testing.assert_allclose(slope, -np.linalg.solve(covariance, off))
 
 
 def test_length_scales_move_together() -> None:
     """A factor that all of them share costs less than the same factor of each."""
-    alone, together = (_log_prior(_as_arrays((SHARED_LENGTH,) * k), np.ones(k))[0] for k in (1, 5))
+    alone, together = (log_prior(as_arrays((SHARED_LENGTH,) * k), np.ones(k))[0] for k in (1, 5))
     assert alone > together > 2.0 * alone
 
 

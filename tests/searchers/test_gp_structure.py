@@ -11,6 +11,7 @@ import xstar as xs
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.models import gp
+from xstar.models.likelihood import negative_log_posterior
 from xstar.models.surrogate import Inputs, at_full_budget, with_own_terms
 from xstar.searchers import GP, Auto
 from xstar.searchers.base import SEARCHERS
@@ -63,7 +64,7 @@ def test_the_search_for_the_evidence_ends_once_it_is_enough(is_sum: bool, monkey
     plain = at_full_budget(inputs)
     rich = with_own_terms(plain, inputs)
     likelihoods: list[int] = []
-    whole = gp.negative_log_posterior
+    whole = negative_log_posterior
 
     def counted(*given: Any) -> tuple[float, Any]:
         likelihoods[-1] += 1

@@ -16,6 +16,7 @@ from xstar.models.gp import fit
 from xstar.schedulers import ASHA, FIFO, Hyperband, MedianStop, Scheduler, StoppingASHA
 from xstar.searchers import GP
 from xstar.searchers.gp import fit as gp_fit
+from xstar.searchers.gp import fitted as gp_fitted
 from xstar.searchers.gp.settings import SURROGATES
 from xstar.searchers.model_based.observations import Observations
 from xstar.searchers.model_based.schedule import last_full_refit, last_refit
@@ -199,7 +200,7 @@ def test_refits_at_the_full_budget_are_fewer(monkeypatch: pytest.MonkeyPatch) ->
             calls.append(len(X))
             return fit(surrogate, X, *rest)
 
-        monkeypatch.setattr(gp_fit, "fit", noted)
+        monkeypatch.setattr(gp_fitted, "fit", noted)
         study = simulate(CURVES, searcher=GP(refit=refit, starts=1), scheduler=ASHA(9), workers=4, trials=35, seed=3)
         counted[refit] = len(calls)
         history = study.history
@@ -208,5 +209,5 @@ def test_refits_at_the_full_budget_are_fewer(monkeypatch: pytest.MonkeyPatch) ->
             last_refit(n) if refit == "growth" else last_full_refit(n, at_full[:n]) for n in range(2, len(at_full) + 1)
         }
         assert set(calls) <= allowed
-        monkeypatch.setattr(gp_fit, "fit", fit)
+        monkeypatch.setattr(gp_fitted, "fit", fit)
     assert counted["full-budget"] < counted["growth"]

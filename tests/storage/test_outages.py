@@ -20,7 +20,7 @@ from tests.postgresql import own_server
 from xstar.errors import StorageError
 from xstar.inspect.audit import audit
 from xstar.journal import events as ev
-from xstar.storage.database import _passing
+from xstar.storage.driver_errors import may_pass
 
 PROGRAM = Path(__file__).parents[1] / "crash" / "program.py"
 SPACE = xs.Space(x=xs.Float(0, 1))
@@ -153,7 +153,7 @@ def test_an_outage_longer_than_its_patience_is_an_error(server: Any, monkeypatch
 def test_an_outage_is_known_by_its_code_in_any_language() -> None:
     from psycopg import errors
 
-    assert _passing(errors.AdminShutdown("terminating connection due to unexpected postmaster exit"))
-    assert _passing(errors.CannotConnectNow("das Datenbanksystem startet"))
-    assert not _passing(errors.UndefinedTable('relation "x" is not there'))
-    assert not _passing(errors.InvalidPassword("password authentication failed for user"))
+    assert may_pass(errors.AdminShutdown("terminating connection due to unexpected postmaster exit"))
+    assert may_pass(errors.CannotConnectNow("das Datenbanksystem startet"))
+    assert not may_pass(errors.UndefinedTable('relation "x" is not there'))
+    assert not may_pass(errors.InvalidPassword("password authentication failed for user"))

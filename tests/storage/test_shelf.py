@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 import xstar as xs
 from xstar.inspect.audit import audit
-from xstar.searchers.gp import fit as gp_fit
+from xstar.searchers.gp import fitted as gp_fitted
 from xstar.searchers.gp import structure
 from xstar.searchers.gp.searcher import GP
 from xstar.storage import tables
@@ -49,7 +49,7 @@ def fits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
         return counting
 
-    for module, name in ((gp_fit, "fit"), (gp_fit, "sample_fits"), (structure, "fit")):
+    for module, name in ((gp_fitted, "fit"), (gp_fitted, "sample_fits"), (structure, "fit")):
         monkeypatch.setattr(module, name, counted(getattr(module, name)))
     return made
 

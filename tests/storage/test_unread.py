@@ -12,6 +12,7 @@ import pytest
 import xstar as xs
 from xstar.errors import UnknownStudy
 from xstar.inspect.audit import audit
+from xstar.journal import event_json
 from xstar.journal import events as ev
 from xstar.schedulers import FIFO
 from xstar.searchers import Random, Searcher, Sobol
@@ -25,13 +26,13 @@ FINITE = xs.Space(n=xs.Int(1, 30))
 def decoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The kinds of the events that were read from a database since the list was cleared."""
     kinds: list[str] = []
-    load = ev.load
+    load = event_json.load
 
     def counting(kind: str, *rest: Any) -> ev.Event:
         kinds.append(kind)
         return load(kind, *rest)
 
-    monkeypatch.setattr(ev, "load", counting)
+    monkeypatch.setattr(event_json, "load", counting)
     return kinds
 
 
@@ -227,7 +228,7 @@ def test_live_programs_are_looked_for_without_reading_and_dead_ones_are_found(
     later = two.clock() + 1000
     journal: Any = one.journal
     assert [number for number, _ in journal.abandoned(later, None)] == [held.number]
-    one.clock = lambda: later
+    one._runs._clock = lambda: later
     one.reclaim()
     assert one.history.trials[held.number].state is xs.State.WAITING
 

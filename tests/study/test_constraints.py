@@ -12,6 +12,7 @@ import pytest
 import xstar as xs
 from xstar.errors import InvalidArgument, NoValue, StudyMismatch
 from xstar.inspect.audit import audit
+from xstar.journal import event_json
 from xstar.journal import events as ev
 from xstar.schedulers import ASHA
 from xstar.searchers import GP
@@ -163,7 +164,7 @@ def test_the_event_comes_back() -> None:
     study = xs.Study(SPACE, constraints=LATENCY)
     event = next(iter(study.journal.read(0)))
     assert isinstance(event, ev.Created)
-    assert ev.load(ev.kind_of(event), ev.dump(event)) == event
+    assert event_json.load(ev.kind_of(event), event_json.dump(event)) == event
     assert event.constraints == LATENCY
 
 

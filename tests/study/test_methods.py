@@ -17,6 +17,7 @@ import xstar as xs
 from xstar.api import yields
 from xstar.errors import InvalidArgument, StudyMismatch
 from xstar.inspect.audit import audit
+from xstar.journal import event_json
 from xstar.journal import events as ev
 from xstar.problems import get
 from xstar.schedulers import ASHA, FIFO
@@ -181,8 +182,8 @@ def test_auto_mutates_what_no_model_knows() -> None:
 
 def test_a_journal_without_the_name_of_its_method_is_read() -> None:
     created = xs.Study(FLOATS, seed=1).history.created
-    old = ev.dump(created).replace(f'"why":"{created.why}"', "").replace(',"method":"auto",', "")
-    read = ev.load("created", old, 1)
+    old = event_json.dump(created).replace(f'"why":"{created.why}"', "").replace(',"method":"auto",', "")
+    read = event_json.load("created", old, 1)
     assert isinstance(read, ev.Created)
     assert (read.method, read.why) == ("", "")
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import xstar as xs
+from xstar.core.reasons import LONGEST_REASON, last_line, shortened
 from xstar.errors import InvalidArgument
-from xstar.trial import LONGEST_REASON, last_line, shortened
 
 SPACE = xs.Space(x=xs.Float(0, 1))
 HUGE = 3_000_000

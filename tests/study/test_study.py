@@ -257,6 +257,12 @@ def test_a_different_study_by_the_same_name_is_refused(tmp_path: Path) -> None:
         xs.Study.open("t", storage=path)
 
 
+def test_opening_a_study_makes_no_storage(tmp_path: Path) -> None:
+    with pytest.raises(UnknownStudy, match=r"no study 's': there is no storage .*misspelt\.db; check the path"):
+        xs.Study.open("s", storage=tmp_path / "misspelt.db")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("options", "word"),
     [

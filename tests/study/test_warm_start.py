@@ -13,6 +13,7 @@ import xstar as xs
 from xstar.errors import CorruptJournal, InvalidArgument, StudyMismatch, UnknownStudy
 from xstar.inspect.audit import audit
 from xstar.inspect.exchange import export_events, import_events
+from xstar.journal import event_json
 from xstar.journal import events as ev
 from xstar.models.parzen import Parzen
 from xstar.searchers import TPE
@@ -243,7 +244,7 @@ def test_an_event_that_contradicts_itself() -> None:
     study = xs.Study(SPACE, method="gp", seed=1, warm_start=source(3))
     created, event = study.journal.read(0)
     assert isinstance(event, ev.Brought)
-    loaded = ev.load("brought", ev.dump(event))
+    loaded = event_json.load("brought", event_json.dump(event))
     assert loaded == event
     for wrong in ([9, 1, 0.5], [0, 0, 0.5], [0, 1, "low"], [0, 1]):
         history = xs.journal.History()

@@ -13,13 +13,14 @@ from rich.text import Text
 
 from xstar.cli.options import STORAGE, Directory, Storage, StudyName
 from xstar.cli.text import attrs_table, config_table, console, json_text
+from xstar.core.reasons import last_line
 from xstar.core.words import number, plural, seconds, short_config
 from xstar.errors import NoValue, XstarError
 from xstar.inspect.look import View, existing, look
 from xstar.progress.picture import standing
 from xstar.progress.terminal import STYLES, counts_of
 from xstar.study.naming import described, method_of
-from xstar.trial import State, Trial, last_line
+from xstar.trial import State, Trial
 
 LAST_TRIALS = 10
 MOST_REASONS = 10

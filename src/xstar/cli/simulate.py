@@ -170,7 +170,7 @@ def _print_table(out: Console, problem: Problem, compared: dict[str, Comparison]
     table.add_column("complete", justify="right")
     for name, kept in compared.items():
         row = [
-            Text(_cell(mean, error), "bold green" if mean == best and math.isfinite(mean) else "")
+            Text(_cell(mean, error, len(kept.steps)), "bold green" if mean == best and math.isfinite(mean) else "")
             for (mean, error), best in zip(cells[name], lowest, strict=True)
         ]
         table.add_row(name, *row, _average(kept.started), _average(kept.complete))
@@ -182,8 +182,10 @@ def _columns(kept: Comparison, problem: Problem, times: Sequence[float]) -> list
     return list(zip(*(regret_at(steps, problem.optimum, times) for steps in kept.steps), strict=True))
 
 
-def _cell(mean: float, error: float) -> str:
-    return f"{number(mean, 3)} ± {number(error, 2)}" if math.isfinite(mean) else "-"
+def _cell(mean: float, error: float, seeds: int) -> str:
+    if not math.isfinite(mean):
+        return "-"
+    return f"{number(mean, 3)} ± {number(error, 2)}" if seeds > 1 else number(mean, 3)  # of one seed nothing is known
 
 
 def _average(counts: Sequence[int]) -> str:

@@ -6,11 +6,11 @@ from rich.console import Console
 from rich.text import Text
 
 from xstar.cli.text import command, config_table
+from xstar.core.reasons import last_line
 from xstar.core.words import number, plural, seconds
 from xstar.progress import Tracker
 from xstar.progress.terminal import counts_of
 from xstar.study import DEFAULT_STORAGE
-from xstar.trial import last_line
 
 
 def print_summary(console: Console, tracker: Tracker, reason: str, storage: str) -> bool:

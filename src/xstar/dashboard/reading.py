@@ -159,7 +159,7 @@ def _message(feed: Feed, since: int, trouble: str) -> dict[str, Any]:
     with feed.lock:
         numbers = feed.trials_since(since)
         few = numbers is not None and len(numbers) <= MOST_NEW
-        changed = [rows.row(feed.history, feed.history.trials[number]) for number in numbers or ()] if few else None
+        changed = [rows.row(feed.history.trials[number]) for number in numbers or ()] if few else None
         return {"summary": rows.summary(feed.name, feed.history, feed.total), "trials": changed, "trouble": trouble}
 
 
@@ -206,7 +206,7 @@ def router(reading: Reading) -> APIRouter:
             found = filters.order(history, filters.select(history, filter, state or ()), sort, descending)
             some = found[page * size : (page + 1) * size]
             names = list(history.space.parameters)
-            made = [rows.row(history, trial) for trial in some]
+            made = [rows.row(trial) for trial in some]
             return {
                 "trials": made,
                 "found": len(found),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from xstar.core.reasons import last_line
 from xstar.core.words import short
 from xstar.files import Folders
 from xstar.journal import History
@@ -12,7 +13,7 @@ from xstar.plots import network_data
 from xstar.plots.figure import plain
 from xstar.plots.source import thinned
 from xstar.study.naming import described
-from xstar.trial import State, Trial, last_line
+from xstar.trial import State, Trial
 
 LONGEST = 120
 """Characters of a value in a table: an architecture written out would hide all else."""
@@ -42,7 +43,7 @@ def summary(name: str, history: History, total: int | None = None) -> dict[str, 
         "rungs": list(history.levels),
         "constraints": [str(bound) for bound in history.bounds],
         "parameters": {key: short_repr(given) for key, given in history.space.parameters.items()},
-        "best": None if best is None else row(history, best),
+        "best": None if best is None else row(best),
         "seen": history.seen,
         "total": max(history.seen, total or 0),
     }
@@ -83,7 +84,7 @@ def short_repr(given: object) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def row(history: History, trial: Trial) -> dict[str, Any]:
+def row(trial: Trial) -> dict[str, Any]:
     """A trial as a row of the table."""
     made = {
         "number": trial.number,
@@ -120,7 +121,7 @@ def whole(history: History, trial: Trial, folders: Folders) -> dict[str, Any]:
     """All there is to know about one trial."""
     reports = [trial.reports[place] for place in thinned(len(trial.reports), MOST_REPORTS)]
     made = {
-        **row(history, trial),
+        **row(trial),
         "config": history.space.dump(trial.config),
         "origin": str(trial.origin),
         "seen": trial.seen,

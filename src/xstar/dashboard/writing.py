@@ -126,7 +126,7 @@ def router(writers: Writers) -> APIRouter:
     def add(name: str, body: Add) -> dict[str, Any]:
         """Record an observation made elsewhere."""
         study = writers.get(name)
-        return rows.row(study.history, study.add(body.config, body.metrics, body.budget))
+        return rows.row(study.add(body.config, body.metrics, body.budget))
 
     @api.post("/studies/{name}/ask")
     def ask(name: str) -> dict[str, Any]:
@@ -149,14 +149,14 @@ def router(writers: Writers) -> APIRouter:
         """Record the final value of a trial, which is thereby complete."""
         study = writers.get(name)
         study.tell(number, body.metrics)
-        return rows.row(study.history, study.history.trials[number])
+        return rows.row(study.history.trials[number])
 
     @api.post("/studies/{name}/trials/{number}/fail")
     def fail(name: str, number: Number, body: Fail) -> dict[str, Any]:
         """Record that a run ended without a value."""
         study = writers.get(name)
         study.fail(number, body.reason, body.kind)
-        return rows.row(study.history, study.history.trials[number])
+        return rows.row(study.history.trials[number])
 
     @api.post("/studies/{name}/trials/{number}/annotate")
     def annotate(name: str, number: Number, body: Annotate) -> dict[str, Any]:

@@ -16,9 +16,9 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+from xstar.core.reasons import shortened
 from xstar.errors import Infeasible, MissingMetric, ObjectiveError, ProgramFailed
 from xstar.executors.full_disk import full_disk
-from xstar.trial import shortened
 
 Objective = Callable[[Any], Any]
 

@@ -51,7 +51,6 @@ class Folders:
         self._study = check_folder(study)
         self.elsewhere: Elsewhere | None = None
         self._root: Path | None = None
-        self._temporary = temporary and directory is None
         self._finalizer: weakref.finalize[..., Folders] | None = None
         if directory is not None:
             self._root = Path(directory).expanduser().absolute()

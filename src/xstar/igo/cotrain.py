@@ -48,9 +48,10 @@ import numpy as np
 
 from xstar.core.checks import whole_number
 from xstar.errors import InvalidArgument, MissingExtra
-from xstar.igo.bernoulli import Bernoulli
 from xstar.igo.categorical import Categorical
 from xstar.igo.core import IGO
+from xstar.igo.cotrain_structures import METHODS as METHODS
+from xstar.igo.cotrain_structures import Structures
 from xstar.igo.family import Array, Family
 
 try:
@@ -60,8 +61,6 @@ except ImportError as error:
     raise MissingExtra("co-training needs torch: pip install 'xstar[torch]'") from error
 
 from xstar.igo.cotrain_data import Source
-
-METHODS = ("pbil-epsilon", "pbil-lambda", "cga")
 
 FORMAT = 1
 """Version of the checkpoint format."""
@@ -121,29 +120,29 @@ class CoTraining:
             raise InvalidArgument("module", "must be a torch.nn.Module", type(module).__name__)
         if not callable(loss):
             raise InvalidArgument("loss", "must be a function of (outputs, targets)", loss)
-        if method not in METHODS:
-            raise InvalidArgument("method", f"must be one of {', '.join(METHODS)}", method)
         if clip is not None and not 0.0 < clip < math.inf:
             raise InvalidArgument("clip", "must be a positive number", clip, "leave it out for no limit")
         try:
             self.device = torch.device(device)
         except (RuntimeError, TypeError):
             raise InvalidArgument("device", "must be one that torch knows", device, "try 'cpu' or 'cuda'") from None
+        self._structures = Structures(structure, method, seed)
         self.module, self.loss, self.method, self.clip = module.to(self.device), loss, method, clip
         self.optimizer = _optimizer(optimizer, module)
         self.schedule = None if schedule is None else schedule(self.optimizer)
-        self.core = _core(structure, method)
         self.per_example = bool(getattr(module, "structure_per_example", False))
         self.history: list[Progress] = []
         """All reports so far, including the distribution over time."""
         self.step = 0
         """T."""
-        self._rng = np.random.default_rng(whole_number("seed", seed, least=0))
-        self._points: list[Array] = []  # points of PBIL-λ's current generation, drawn from the current θ
-        self._losses: list[float] = []
         self._since: list[float] = []  # losses since the last report
         self._lost = 0  # consecutive steps without a finite loss
         self._source = Source(self.device)
+
+    @property
+    def core(self) -> IGO:
+        """The distribution of structures."""
+        return self._structures.core
 
     # --- training -------------------------------------------------------------------------------------------------
 
@@ -169,8 +168,7 @@ class CoTraining:
 
     def _round(self, inputs: Any, targets: Any) -> None:
         """Process one minibatch: one step of W, and a step of θ when its generation is complete."""
-        count = self.core.samples if self.method == "pbil-lambda" else 2
-        drawn = self.core.sample(1 if self.method == "pbil-lambda" else 2, self._rng)
+        drawn = self._structures.draw()
         losses = self._losses_of(inputs, targets, drawn)
         values = [float(value) for value in torch.stack(losses).detach().cpu()]
         finite = [loss for loss, value in zip(losses, values, strict=True) if math.isfinite(value)]
@@ -188,12 +186,7 @@ class CoTraining:
             remedy = "lower the learning rate, or set clip"
             raise InvalidArgument("loss", f"must be finite once in {PATIENCE} steps", values, remedy)
         self._since += [value for value in values if math.isfinite(value)]
-        self._points += list(drawn)
-        self._losses += [value if math.isfinite(value) else math.inf for value in values]
-        if len(self._points) >= count:
-            points, ranked = np.stack(self._points), self._losses
-            self._points, self._losses = [], []
-            self.core.update(points, ranked)  # if all are infinite, all are equal and θ does not change
+        self._structures.rank(drawn, values)
 
     def _losses_of(self, inputs: Any, targets: Any, points: Array) -> list[Any]:
         """Return ℒ(W, M; Z) of each structure: scalars with gradients."""
@@ -258,11 +251,7 @@ class CoTraining:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a checkpoint that atomically replaces the old file."""
         plain = {
-            "method": self.method,
-            "core": self.core.dump(),
-            "structures": self._rng.bit_generator.state,
-            "points": [point.tolist() for point in self._points],
-            "losses": self._losses,
+            **self._structures.dump(),
             "since": self._since,
             "lost": self._lost,
             "step": self.step,
@@ -291,12 +280,7 @@ class CoTraining:
         if not isinstance(state, dict) or state.get("format") != FORMAT:
             raise InvalidArgument("path", f"must be a checkpoint of format {FORMAT}", str(path), "pass what save wrote")
         plain = json.loads(state["plain"])
-        core = IGO.load(plain["core"])
-        mine = (self.method, self.core.family.to_json())
-        stored = (plain["method"], core.family.to_json())
-        if mine != stored:
-            found = f"{stored[0]} with {_short(stored[1])} in place of {mine[0]} with {_short(mine[1])}"
-            raise InvalidArgument("path", "must hold the same method and structure", found, remedy)
+        core = self._structures.stored_core(plain, remedy)
         if (state["schedule"] is None) != (self.schedule is None):
             raise InvalidArgument("path", "must hold a schedule just where this has one", str(path), remedy)
         try:
@@ -307,26 +291,12 @@ class CoTraining:
         if self.schedule is not None:
             self.schedule.load_state_dict(state["schedule"])
         shape = core.family.shape
-        self.core = core
+        self._structures.load(plain, core)
         self.history = [
             Progress(**{**report, "theta": np.array(report["theta"]).reshape(shape)}) for report in plain["history"]
         ]
-        self._points = [np.array(point) for point in plain["points"]]
-        self._losses, self._since = plain["losses"], plain["since"]
-        self.step, self._lost = plain["step"], plain["lost"]
-        self._rng.bit_generator.state = plain["structures"]
+        self._since, self.step, self._lost = plain["since"], plain["step"], plain["lost"]
         self._source.load(state["source"])
-
-
-def _core(structure: int | Family, method: str) -> IGO:
-    family: Any = (
-        structure if hasattr(structure, "to_json") else Bernoulli(whole_number("structure", structure, least=1))
-    )
-    if method == "pbil-lambda":
-        return IGO(family)
-    if method == "pbil-epsilon":
-        return IGO(family, adapt="step")
-    return IGO(family, adapt="none", step=1.0 / family.parameters)
 
 
 def _optimizer(given: Any, module: nn.Module) -> Any:
@@ -339,7 +309,3 @@ def _optimizer(given: Any, module: nn.Module) -> Any:
     if not any(id(parameter) in own for group in made.param_groups for parameter in group["params"]):
         raise InvalidArgument("optimizer", "must hold parameters of the module", type(made).__name__)
     return made
-
-
-def _short(family: dict[str, Any]) -> str:
-    return str({name: value for name, value in family.items() if name != "start"})

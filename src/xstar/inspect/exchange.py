@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 from xstar.errors import CorruptJournal, XstarError
 from xstar.executors.clock import wall_clock
 from xstar.files import check_folder
-from xstar.journal import SCHEMA, Event, History, Journal
+from xstar.journal import SCHEMA, Event, History, Journal, event_json
 from xstar.journal import events as ev
 from xstar.space import Space
 from xstar.space.widening import narrower
@@ -51,7 +51,7 @@ def export_events(study: Source) -> Iterator[str]:
     """The journal as JSON lines (without line ends), in order."""
     for seq, event in enumerate(study.journal.read(0)):
         # The body is JSON already; only the frame around it is new.
-        yield f'{{"schema":{SCHEMA},"seq":{seq},"kind":"{ev.kind_of(event)}","event":{ev.dump(event)}}}'
+        yield f'{{"schema":{SCHEMA},"seq":{seq},"kind":"{ev.kind_of(event)}","event":{event_json.dump(event)}}}'
 
 
 def import_events(lines: Iterable[str], name: str, storage: str | os.PathLike[str]) -> None:
@@ -102,7 +102,7 @@ def _parse(line: str, seq: int, where: str) -> Event:
         raise CorruptJournal(
             f"{where} is event {data['seq']!r}, but event {seq} was expected; lines are missing or in disorder"
         )
-    return ev.load(data["kind"], json.dumps(data["event"]), data["schema"], where)
+    return event_json.load(data["kind"], json.dumps(data["event"]), data["schema"], where)
 
 
 def _no_constant(text: str) -> None:
@@ -127,7 +127,9 @@ def _fold(history: History, event: Event, where: str) -> None:
         elif isinstance(event, ev.Widened) and (lost := narrower(history.space, Space.from_json(event.space))):
             raise CorruptJournal(f"the space becomes narrower: {'; '.join(lost)}")
         history.extend([event])
-        ev.dump(event).encode()  # what cannot be written (1e999, half a surrogate pair) must be found before we write
+        event_json.dump(
+            event
+        ).encode()  # what cannot be written (1e999, half a surrogate pair) must be found before we write
     except (XstarError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         why = str(error) if isinstance(error, XstarError) else f"{type(error).__name__}: {error}"
         raise CorruptJournal(f"{where} ({ev.kind_of(event)}): {why}") from error

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from xstar.core.words import number, plural, seconds, short_config
+from xstar.core.words import number, plural, seconds
 from xstar.journal import History
-from xstar.models.gp import NotPositiveDefinite
+from xstar.models.cholesky import NotPositiveDefinite
 from xstar.plots import failures, importance
 from xstar.plots.models import Learned
 from xstar.plots.source import Source, valued
@@ -188,8 +188,3 @@ def failed(source: Source) -> str:
     if data.panels and data.panels[0][3] > 0.5 and total > 2:
         text += f" They gather along {data.panels[0][0].name}."
     return text
-
-
-def in_a_line(trial: Trial) -> str:
-    """A configuration on one line."""
-    return short_config(trial.config)

@@ -6,9 +6,18 @@ if that is missing.
 
 from __future__ import annotations
 
-from xstar.errors import MissingExtra
+from typing import Any
+
+from xstar.errors import InvalidArgument, MissingExtra
 
 
 def missing(module: str, package: str) -> MissingExtra:
     """What is raised where a library is not installed."""
     return MissingExtra(f"xstar.integrations.{module} needs {package}: pip install {package}")
+
+
+def epochs_of(trial: Any) -> int:
+    """The epochs of a full training, where one epoch is one unit of budget."""
+    if trial.max_budget is None:
+        raise InvalidArgument("max_budget", "is needed to know how many epochs there are", None, "pass max_budget=…")
+    return int(trial.max_budget)

@@ -10,7 +10,7 @@ from typing import Any
 
 from xstar.api import maximize, minimize
 from xstar.errors import InvalidArgument
-from xstar.integrations import missing
+from xstar.integrations import epochs_of, missing
 from xstar.integrations.define_by_run import FromOptuna, from_optuna
 from xstar.space import Space
 
@@ -56,11 +56,7 @@ class Report(TrainerCallback):
     @property
     def epochs(self) -> int:
         """The epochs of a full training, where there is one evaluation per epoch."""
-        if self._trial.max_budget is None:
-            raise InvalidArgument(
-                "max_budget", "is needed to know how many epochs there are", None, "pass max_budget=…"
-            )
-        return int(self._trial.max_budget)
+        return epochs_of(self._trial)
 
     def on_evaluate(self, args: Any, state: Any, control: Any, metrics: Any = None, **rest: Any) -> Any:
         """An evaluation is done: have the Trainer save what was evaluated, and report then."""

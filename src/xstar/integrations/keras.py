@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from xstar.errors import InvalidArgument
-from xstar.integrations import missing
+from xstar.integrations import epochs_of, missing
 
 try:
     import keras
@@ -51,11 +51,7 @@ class Report(keras.callbacks.Callback):
     @property
     def epochs(self) -> int:
         """The epochs of a full training, those of earlier runs included, as Keras counts them."""
-        if self._trial.max_budget is None:
-            raise InvalidArgument(
-                "max_budget", "is needed to know how many epochs there are", None, "pass max_budget=…"
-            )
-        return int(self._trial.max_budget)
+        return epochs_of(self._trial)
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """After the validation of the epoch: save, then report."""

@@ -14,8 +14,7 @@ from typing import Any
 from xstar.errors import InvalidArgument, InvalidSpace
 from xstar.inspect.exchange import export_events
 from xstar.integrations import missing
-from xstar.journal import MemoryJournal
-from xstar.journal import events as ev
+from xstar.journal import MemoryJournal, event_json
 from xstar.space import Choice, Constant, Domain, Float, Int, Parameter, Space
 from xstar.study import Study
 from xstar.trial import State
@@ -129,7 +128,7 @@ class Searcher(TuneSearcher):
         for line in Path(checkpoint_path).read_text(encoding="utf-8").splitlines():
             if line.startswith("{"):
                 data = json.loads(line)
-                journal.append([ev.load(data["kind"], json.dumps(data["event"]), data["schema"])], 0)
+                journal.append([event_json.load(data["kind"], json.dumps(data["event"]), data["schema"])], 0)
             else:
                 number, _, name = line.partition(" ")
                 self._trials[name] = int(number)

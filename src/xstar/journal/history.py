@@ -31,7 +31,8 @@ from xstar.journal.bounds import BothSides, read_bounds
 from xstar.journal.brought import Source, read_source
 from xstar.journal.incumbent import Incumbent, Step
 from xstar.journal.memo import Memo
-from xstar.journal.rung import Rung
+from xstar.journal.rung import Rung, Rungs
+from xstar.journal.standing import Standing
 from xstar.space import Space
 from xstar.space.widening import in_wider
 from xstar.trial import LIVE, Config, Metrics, Origin, State, Trial, Verdict
@@ -59,20 +60,22 @@ class History:
         self.unread_trials = 0
         """How many new trials these began."""
         self.trials: list[Trial] = []
-        self.running: dict[int, Trial] = {}
-        self.paused: dict[int, Trial] = {}
-        self.waiting: dict[int, Trial] = {}
+        self._standing = Standing()
+        self.running = self._standing.running
+        self.paused = self._standing.paused
+        self.waiting = self._standing.waiting
         self.queue: deque[tuple[int, Config]] = deque()
         self.levels = tuple(rungs)
         """The budgets of the scheduler's rungs, ascending."""
-        self.rungs: dict[tuple[int, int], Rung] = {}
+        self._rungs = Rungs(self.levels)
+        self.rungs = self._rungs.by_place
         """By bracket and budget; see :meth:`rung`."""
         self.started: Counter[int] = Counter()
         """New trials by bracket."""
         self.ended: list[int] = []
         """The trials that are over, in the order in which they ended."""
-        self.touched: list[int] = []
-        """The bracket of every trial that reached a rung or failed, in that order."""
+        self.touched = self._rungs.touched
+        """The bracket of every trial that reached a rung or ended, in that order."""
         self.observed: list[tuple[int, int, float]] = []
         """(trial, budget, loss) of what models learn from: every report at a rung, and the last report, wherever that was, of
         every trial that is complete, was stopped, or ended above the bound of a constraint."""
@@ -91,9 +94,6 @@ class History:
         self._tried: dict[Hashable, int] = {}
         self._enqueued = 0
         self._incumbent = Incumbent(self.trials, lambda trial: self.violation(trial) is not None)
-        self._counts: dict[State, int] = dict.fromkeys(State, 0)
-        self._above = dict(zip(self.levels, self.levels[1:], strict=False))
-        self._members = {State.RUNNING: self.running, State.PAUSED: self.paused, State.WAITING: self.waiting}
         self._apply: dict[type[Any], Callable[[Any], None]] = {
             ev.Created: self._created,
             ev.Enqueued: self._enqueue,
@@ -114,7 +114,7 @@ class History:
 
     def count(self, *states: State) -> int:
         """How many trials are in any of ``states``."""
-        return sum(self._counts[state] for state in states)
+        return self._standing.count(*states)
 
     @property
     def next_number(self) -> int:
@@ -128,7 +128,7 @@ class History:
 
     def rung(self, budget: int, bracket: int = 0) -> Rung:
         """The records at a budget of the scheduler's ladder, in one bracket."""
-        return self.rungs.get((bracket, budget), _EMPTY)
+        return self._rungs.at(budget, bracket)
 
     def tried(self, config: Config) -> int | None:
         """The number of the first trial of this very configuration, finished or not; ``None`` if there is none."""
@@ -207,17 +207,16 @@ class History:
         self.asked[origin.method] += 1
         if event.queued is not None and self.queue and self.queue[0][0] == event.queued:
             self.queue.popleft()
-        self.running[event.trial] = trial
-        self._counts[State.RUNNING] += 1
+        self._standing.begin(trial)
 
     def _start(self, event: ev.Started) -> None:
         self.claims += 1
         trial = self._known(event.trial)
         if trial.state is State.PAUSED:
-            self.rung(trial.budget, trial.bracket).paused.discard((trial.known_loss, trial.number))
+            self._rungs.resume(trial)
         trial.attempt = event.attempt
         trial.target = event.budget
-        self._move(trial, State.RUNNING)
+        self._standing.move(trial, State.RUNNING)
 
     def _report(self, event: ev.Reported) -> None:
         trial = self._known(event.trial)
@@ -229,12 +228,12 @@ class History:
         if event.final:
             self._end(trial, State.COMPLETE, event.at)
         elif event.verdict is Verdict.PAUSE:
-            self._move(trial, State.PAUSED)
-            self._rung_of(trial, event.budget).paused.add((trial.known_loss, trial.number))
+            self._standing.move(trial, State.PAUSED)
+            self._rungs.pause(trial)
         elif event.verdict is Verdict.STOP:
             self._end(trial, State.STOPPED, event.at)
         elif event.budget == trial.target:
-            trial.target = self._above.get(event.budget, trial.target)
+            trial.target = self._rungs.above(trial)
 
     def _complete(self, event: ev.Completed) -> None:
         trial = self._known(event.trial)
@@ -249,7 +248,7 @@ class History:
         if event.kind == "killed":
             trial.crashes += 1
             if trial.crashes <= self.created.retries:
-                self._move(trial, State.WAITING)
+                self._standing.move(trial, State.WAITING)
                 return
         self._end(trial, State.INFEASIBLE if event.kind == "infeasible" else State.FAILED, event.at)
 
@@ -260,7 +259,7 @@ class History:
         trial.times_lost += not event.released
         trial.reason = event.reason
         if trial.times_lost <= MOST_TIMES_LOST:
-            self._move(trial, State.WAITING)
+            self._standing.move(trial, State.WAITING)
         else:
             trial.reason = f"given up: the program running it died {trial.times_lost} times; last: {event.reason}"
             self._end(trial, State.FAILED, event.at)
@@ -269,7 +268,7 @@ class History:
         self.claims += 1
         trial = self._open(event.trial, event.config, ADDED, self.seen, event.at)
         trial.bracket = -1  # it ran in none: at no rung is it compared with trials that did
-        self._counts[State.RUNNING] += 1
+        self._standing.begin(trial)
         self.added += 1
         self._record(trial, event)
         self._end(trial, State.COMPLETE, event.at)
@@ -339,49 +338,25 @@ class History:
         trial.budget = event.budget
         if self.levels and event.budget in self.levels:
             self.observed.append((trial.number, event.budget, loss))
-            if trial.bracket >= 0:
-                self._rung_of(trial, event.budget).records.add((loss, trial.number))
-                self.touched.append(trial.bracket)
+            self._rungs.record(trial, event.budget, loss)
         self._incumbent.report(trial, event.at)
-
-    def _rung_of(self, trial: Trial, budget: int) -> Rung:
-        rung = self.rungs.get((trial.bracket, budget))
-        if rung is None:
-            rung = self.rungs[trial.bracket, budget] = Rung()
-        return rung
-
-    def _move(self, trial: Trial, state: State) -> None:
-        self._counts[trial.state] -= 1
-        self._counts[state] += 1
-        if (old := self._members.get(trial.state)) is not None:
-            old.pop(trial.number, None)
-        if (new := self._members.get(state)) is not None:
-            new[trial.number] = trial
-        trial.state = state
 
     def _end(self, trial: Trial, state: State, at: float) -> None:
         broken = self.violation(trial) if self.created.constraints and state is State.COMPLETE else None
         if broken is not None:
             state = State.INFEASIBLE
-        self._move(trial, state)
+        self._standing.move(trial, state)
         trial.ended_at = at
         self.ended.append(trial.number)
         self.since_best += 1
-        if self.levels and trial.target is not None and trial.bracket >= 0:
-            rung = self._rung_of(trial, trial.target)
-            if trial.budget < trial.target:
-                rung.dropped += 1
-            else:
-                rung.closed += 1
-            self.touched.append(trial.bracket)
+        self._rungs.end(trial)
         if state in (State.COMPLETE, State.STOPPED):
             trial.reason = None  # of an earlier run that was lost
         if broken is not None:
             trial.reason = broken
         whole = state in (State.COMPLETE, State.STOPPED) or (broken is not None and self.measured(trial))
-        if (
-            whole and trial.loss is not None and trial.budget not in self.levels
-        ):  # at a rung it was observed when it reported
+        # At a rung it was observed when it reported.
+        if whole and trial.loss is not None and trial.budget not in self.levels:
             self.observed.append((trial.number, trial.budget, trial.loss))
         if self._incumbent.end(trial, at):
             self.since_best = 0
@@ -390,6 +365,3 @@ class History:
 def _aim(trial: Trial, event: ev.Asked) -> None:
     trial.target = event.budget
     trial.bracket = event.bracket
-
-
-_EMPTY = Rung()

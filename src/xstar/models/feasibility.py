@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from xstar.models.gp import backward, cholesky, forward
+from xstar.models.cholesky import backward, cholesky, forward
 from xstar.models.kernels import Array, Stationary
 
 LENGTHS = (0.15, 0.3, 0.6, 1.2)

@@ -1,4 +1,4 @@
-"""Gaussian-process regression: likelihood, fit and posterior.
+"""Gaussian-process regression: the fit of its hyperparameters, and the posterior.
 
 Notation (MOBSTER, A.1)
 
@@ -13,176 +13,27 @@ symbol     meaning                                                              
 =========  ==========================================================================================  ===========
 
 The posterior mean at ``A`` is m + k L⁻ᵀ P and the variance is k(a, a) - |L⁻¹ k|²: M means, but one variance.
-
-LAPACK is called directly, without the checks of ``scipy.linalg``, on column-major arrays so that nothing is copied.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg.blas import dtrsm
-from scipy.linalg.lapack import dpotrf, dpotri
 
+from xstar.models.cholesky import NotPositiveDefinite, backward, cholesky, forward, steadied
 from xstar.models.kernels import Array, Covariance
 from xstar.models.lbfgs import descend
+from xstar.models.likelihood import as_arrays, log_posterior, negative_log_posterior
 from xstar.models.prediction import Prediction, normal_draws
 from xstar.models.slice_sampling import slice_sample
-from xstar.models.surrogate import Plain, Prior, Surrogate
+from xstar.models.surrogate import Plain, Surrogate
 
-JITTER = 1e-9
-"""Jitter of the diagonal, relative to its mean: ten times the rounding error of a matrix of a few hundred rows."""
-LADDER = (1.0, 1e2, 1e4, 1e6, 1e7, 1e8)
-"""Multiples of ``JITTER`` to try, in order, until the matrix is positive definite. Rounding never requires more than
-the second. Kernels over distances may have eigenvalues of -1 % of the diagonal; the jitter needed for those counts as
-noise."""
 LEAST_VARIANCE = 1e-12
 """Posterior variances are differences of nearly equal numbers: below this (targets have variance 1) they are
 rounding."""
-
-
-class NotPositiveDefinite(ArithmeticError):
-    """A covariance matrix that has no Cholesky factor, even with jitter."""
-
-
-def cholesky(K: Array) -> Array:
-    """Return the lower Cholesky factor of a symmetric matrix, column-major, with zeros above the diagonal."""
-    return steadied(K)[0]
-
-
-def steadied(K: Array) -> tuple[Array, float]:
-    """Return the lower Cholesky factor, and the jitter relative to the mean diagonal: 0 if it is rounding-level."""
-    base = JITTER * float(np.mean(np.diagonal(K))) + 1e-300
-    for multiple in LADDER:
-        trial = K.T.copy(order="F")
-        trial.flat[:: len(K) + 1] += base * multiple
-        L, failed = dpotrf(trial, lower=1, clean=1, overwrite_a=1)
-        if failed == 0:
-            factor: Array = L
-            return factor, 0.0 if multiple == 1.0 else JITTER * multiple
-    raise NotPositiveDefinite(f"a covariance matrix of {len(K)} rows is not positive definite")
-
-
-def forward(L: Array, B: Array) -> Array:
-    """Return L⁻¹ B."""
-    made: Array = dtrsm(1.0, L, B, lower=1)
-    return made
-
-
-def backward(L: Array, B: Array) -> Array:
-    """Return L⁻ᵀ B."""
-    made: Array = dtrsm(1.0, L, B, lower=1, trans_a=1)
-    return made
-
-
-# ---------------------------------------------------------------- the likelihood of theta
-
-
-def negative_log_posterior(
-    surrogate: Surrogate, theta: Array, X: Array, y: Array, prior: _PriorArrays | None = None
-) -> tuple[float, Array]:
-    """Return -log p(y | X, theta) - log p(theta), up to a constant, and its gradient.
-
-    ``prior``: the surrogate's priors as arrays, for those who ask more than once.
-    """
-    noise = float(np.exp(theta[-1]))
-    mean = surrogate.mean(theta, X)
-    covariance = surrogate.covariance(theta, X)
-    L = _noisy_factor(covariance.K, noise)
-    if L is None:
-        return UNUSABLE, np.zeros_like(theta)
-    p = forward(L, y - mean.values)
-    alpha = backward(L, p)
-    value = 0.5 * float(p @ p) + float(np.add.reduce(np.log(L.diagonal())))
-    # dvalue/dK = (K⁻¹ - ααᵀ)/2. LAPACK computes only the lower triangle of K⁻¹. For the derivative of a symmetric
-    # matrix, twice the lower triangle with the diagonal counted once is equivalent.
-    inverse, _ = dpotri(L, lower=1, overwrite_c=1)
-    W = inverse - alpha[:, None] * alpha
-    W *= _lower(len(W))
-    gradient = covariance.to_theta(W) - mean.to_theta(alpha)
-    gradient[-1] += noise * float(np.add.reduce(W.diagonal()))
-    log_prior, slope = _log_prior(prior or _as_arrays(surrogate.priors), theta)
-    return value - log_prior, gradient - slope
-
-
-def log_posterior(surrogate: Surrogate, theta: Array, X: Array, y: Array) -> float:
-    """Return log p(y | X, theta) + log p(theta) up to a constant: -inf outside the bounds."""
-    if any(not prior.low <= value <= prior.high for value, prior in zip(theta, surrogate.priors, strict=True)):
-        return -np.inf
-    L = _noisy_factor(surrogate.covariance(theta, X).K, float(np.exp(theta[-1])))
-    if L is None:
-        return -np.inf
-    p = forward(L, y - surrogate.mean(theta, X).values)
-    return _log_prior(_as_arrays(surrogate.priors), theta)[0] - 0.5 * float(p @ p) - float(np.log(np.diagonal(L)).sum())
-
-
-@lru_cache(maxsize=8)
-def _lower(n: int) -> Array:
-    """Return a lower triangle of ones, with ½ on the diagonal; where n is small, ``np.tril`` takes four times as long."""
-    made: Array = np.tri(n)
-    made.flat[:: n + 1] = 0.5
-    made.flags.writeable = False
-    return made
-
-
-UNUSABLE = 1e10
-"""Replaces the likelihood where the matrix is not positive definite, so that L-BFGS steps back."""
-
-
-def _noisy_factor(K: Array, noise: float) -> Array | None:
-    """Return the lower factor of K + σ²I (upper triangle not cleared), or None if there is none. ``K`` is restored."""
-    diagonal = np.einsum("ii->i", K)
-    kept = diagonal.copy()
-    base = JITTER * (float(np.add.reduce(kept)) / len(kept))
-    for multiple in LADDER:
-        diagonal[:] = kept + (noise + base * multiple)
-        L, failed = dpotrf(K.T, lower=1, clean=0)
-        if not failed:
-            break
-    diagonal[:] = kept
-    return None if failed else L
-
-
-class _PriorArrays(NamedTuple):
-    """The priors of all hyperparameters."""
-
-    centre: Array
-    spread: Array
-    shared: tuple[tuple[NDArray[np.bool_] | slice, float], ...]
-    """For each prior with a deviation in common: which hyperparameters have it, and g²/(s² + kg²).
-
-    (s²I + g²11ᵀ)⁻¹ = (I - 11ᵀ g²/(s² + kg²))/s², with s the own and g the shared deviation of k hyperparameters.
-    """
-
-
-def _as_arrays(priors: Sequence[Prior]) -> _PriorArrays:
-    shared = []
-    for prior in {prior for prior in priors if prior.shared}:
-        own = np.array([each == prior for each in priors])
-        shared.append((_as_slice(own), prior.shared**2 / (prior.spread**2 + own.sum() * prior.shared**2)))
-    centre, spread = np.array([prior.centre for prior in priors]), np.array([prior.spread for prior in priors])
-    return _PriorArrays(centre, spread, tuple(shared))
-
-
-def _as_slice(own: NDArray[np.bool_]) -> NDArray[np.bool_] | slice:
-    """Return places that follow each other as a slice, which takes less time."""
-    places = np.flatnonzero(own).tolist()
-    begin, end = places[0], places[-1] + 1
-    return slice(begin, end) if end - begin == len(places) else own
-
-
-def _log_prior(prior: _PriorArrays, theta: Array) -> tuple[float, Array]:
-    """Return log p(theta), up to a constant, and its gradient."""
-    z = (theta - prior.centre) / prior.spread
-    weighed = z.copy()
-    for own, weight in prior.shared:
-        weighed[own] -= weight * np.add.reduce(z[own])
-    return -0.5 * float(z @ weighed), -weighed / prior.spread
 
 
 # ---------------------------------------------------------------- the fit
@@ -209,7 +60,7 @@ def fit(
     ``enough``: a log posterior (``log_posterior``) at which the search ends, wherever it has come.
     """
     priors = surrogate.priors
-    prior = _as_arrays(priors)
+    prior = as_arrays(priors)
     centre, spread = prior.centre, prior.spread
     low = (np.array([prior.low for prior in priors]) - centre) / spread
     high = (np.array([prior.high for prior in priors]) - centre) / spread

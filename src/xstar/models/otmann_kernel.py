@@ -13,7 +13,7 @@ symbol      meaning                                                             
 ``theta``   log α, log β₁ … log β_S, log ᾱ, log β̄₁ … log β̄_S (of the parts that are used)             (size,)
 ==========  ========================================================================================  ===========
 
-It is not known to be positive definite: d need not be of negative type. ``gp.cholesky`` detects a matrix that is not
+It is not known to be positive definite: d need not be of negative type. ``cholesky.py`` detects a matrix that is not
 positive definite, adds jitter and reports it.
 """
 
@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar.models.kernels import Array, Covariance, Kernel, Variance, no_gradient
-from xstar.models.surrogate import Prior, about
+from xstar.models.priors import Prior, about
 
 Numbers = NDArray[np.int64]
 Between = Callable[[Numbers, Numbers], tuple[Array, Array]]

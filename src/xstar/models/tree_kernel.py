@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar.models.kernels import Array, Covariance, Variance, no_gradient
-from xstar.models.surrogate import Prior, about
+from xstar.models.priors import Prior, about
 
 Numbers = NDArray[np.int64]
 Layers = Callable[[Numbers], tuple[NDArray[np.int64], Array]]

@@ -1,9 +1,9 @@
 """Architectures as values: graphs of layers, domains of graphs, and OTMANN, a distance between architectures.
 
 Reading order: ``labels.py`` (layer types), ``graph.py`` with ``validation.py`` and ``canonical.py`` (one network),
-``measures.py``, ``distance.py`` and ``transport.py`` (two networks), ``modifiers.py``, ``pools.py``, ``domains.py``
-with
-``mlp.py``, ``cnn.py``, ``cell.py``, ``node_cell.py`` and ``chain.py`` (many networks), ``torch.py`` and ``draw.py``.
+``measures.py``, ``distance.py``, ``parts.py`` and ``transport.py`` (two networks), ``modifiers.py``, ``pools.py``,
+``domains.py`` with ``mlp.py``, ``cnn.py``, ``cell.py``, ``node_cell.py`` and ``chain.py`` (many networks), ``torch.py`` and
+``draw.py``.
 """
 
 from xstar.nets.cell import Cell as Cell

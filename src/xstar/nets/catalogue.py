@@ -28,26 +28,22 @@ decision itself named (``refer``), in its own order, and a candidate is provisio
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from xstar.nets.describe import describe, described_by, graph_of
 from xstar.nets.distance import STRUCTURE, Array, distances
+from xstar.nets.distance_table import DistanceTable, Numbers, larger
 from xstar.nets.graph import Graph
 from xstar.nets.labels import label
 from xstar.nets.labels import number as label_number
-
-Numbers = NDArray[np.int64]
 
 FIRST_CANDIDATE = 1 << 30
 """The index of the first candidate."""
 NEAR = 5
 """The number of exact distances of a provisional candidate. One takes about 0.25 ms between networks of 22 layers: with
 250 candidates and 100 networks, 5 take 0.3 s of CPU time, all of them 4.6 s."""
-REMEMBERED = 4_000
-"""Maximum number of cached exact rows of candidates: 25 MB at 200 networks."""
 MOST_SLOTS = 2_000
 """Maximum number of networks with stored distances: 128 MB. Beyond it, those not currently requested are dropped."""
 SAMPLES = 16
@@ -73,22 +69,20 @@ class Catalogue:
         self.structure = tuple(structure)
         self.unit = _typical_mass(domain)
         """The unit of d."""
-        self.computed = 0
-        """The number of pairs computed so far."""
         self.names = described_by(domain)
         """Names of the features in ``described``."""
         self._known: list[Any] = [None]
         self._numbers: dict[Any, int] = {}
         self._masses = np.zeros(64)
         self._described = np.full((64, len(self.names)), 0.5)
-        self._slots: list[int] = [0]
-        self._slot = np.full(64, -1, dtype=np.int64)
-        """The slot of each index; -1: none."""
-        self._slot[0] = 0
-        self._table = np.zeros((64, 64, len(self.structure)))
-        self._remembered: dict[Any, Array] = {}
+        self._table = DistanceTable(self.structure, self.unit)
         self._last: tuple[bytes, bytes, tuple[Array, Array]] | None = None
         self._drop_candidates()
+
+    @property
+    def computed(self) -> int:
+        """The number of pairs computed so far."""
+        return self._table.computed
 
     # --- numbers ------------------------------------------------------------------------------------------------
 
@@ -99,9 +93,9 @@ class Catalogue:
             start, end = len(self._known), len(self._known) + len(new)
             if end > len(self._masses):
                 room = max(2 * len(self._masses), end)
-                self._masses = _larger(self._masses, (room,), 0.0)
-                self._described = _larger(self._described, (room, len(self.names)), 0.5)
-                self._slot = _larger(self._slot, (room,), -1)
+                self._masses = larger(self._masses, (room,), 0.0)
+                self._described = larger(self._described, (room, len(self.names)), 0.5)
+                self._table.make_room(room)
             self._masses[start:end] = [graph_of(value).mass for value in new]
             self._described[start:end] = [describe(value, self.names) for value in new]
             self._known += new
@@ -135,11 +129,9 @@ class Catalogue:
 
     def forget_candidates(self) -> None:
         """End the decision: discard candidates and cache their exact rows."""
-        if len(self._remembered) > REMEMBERED:
-            self._remembered = {}
-        self._remembered |= {self._candidates[number - FIRST_CANDIDATE]: self._rows[number] for number in self._exact}
-        if len(self._slots) > MOST_SLOTS:
-            self._keep_slots([0, *self._references])
+        self._table.remember({self._candidates[each - FIRST_CANDIDATE]: self._rows[each] for each in self._exact})
+        if len(self._table) > MOST_SLOTS:
+            self._table.keep([0, *self._references])
         self._drop_candidates()
 
     def _drop_candidates(self) -> None:
@@ -164,9 +156,9 @@ class Catalogue:
         if new.any():
             self._begin(ours[new].tolist())
             rows = [self._row(number) for number in ours.tolist()]
-            d = np.array(rows)[:, self._slot[theirs]]
+            d = np.array(rows)[:, self._table.slots(theirs)]
         else:
-            d = self._table[np.ix_(self._slot[ours], self._slot[theirs])]
+            d = self._table.between(ours, theirs)
         masses = np.array([self._mass(number) for number in ours.tolist()])
         normalised = d * (self.unit / np.maximum(masses[:, None] + self._masses[theirs], 1e-300))[:, :, None]
         normalised[(ours == 0)[:, None] != (theirs == 0)] = 1.0
@@ -208,29 +200,9 @@ class Catalogue:
 
     def _give_slots(self, numbers: list[int]) -> None:
         """Ensure that these known networks have slots and that the table has their distances."""
-        new = [number for number in numbers if self._slot[number] < 0]
-        if not new:
-            return
-        start, end = len(self._slots), len(self._slots) + len(new)
-        if end > len(self._table):
-            room = max(2 * len(self._table), end)
-            self._table = _larger(self._table, (room, room, len(self.structure)), 0.0)
-        values = [self._known[number] for number in new]
-        across = np.array([self._exact_row(value) for value in values])
-        self._table[start:end, :start] = across
-        self._table[:start, start:end] = across.transpose(1, 0, 2)
-        self._table[start:end, start:end] = distances(values, structure=self.structure) / self.unit
-        self.computed += len(new) * (len(new) - 1) // 2
-        self._slot[new] = range(start, end)
-        self._slots += new
-
-    def _keep_slots(self, numbers: list[int]) -> None:
-        places = self._slot[numbers]
-        self._table[: len(places), : len(places)] = self._table[np.ix_(places, places)]
-        self._slot[:] = -1
-        self._slot[numbers] = range(len(numbers))
-        self._slots = numbers
-        self._remembered, self._last = {}, None
+        new = self._table.without_slot(numbers)
+        if new:
+            self._table.add(new, [self._known[number] for number in new])
 
     def _begin(self, numbers: list[int]) -> None:
         """Create rows for candidates without one or with fewer slots than there are, parents first."""
@@ -248,7 +220,7 @@ class Catalogue:
         # A parent has a lower index than its children.
         by_parent: dict[int, list[int]] = {}
         for number in sorted(line):
-            if len(self._rows.get(number, ())) == len(self._slots):
+            if len(self._rows.get(number, ())) == len(self._table):
                 continue
             if number in self._exact:
                 self._make_exact(number)
@@ -260,56 +232,29 @@ class Catalogue:
     def _near(self, parent: int, children: list[int]) -> None:
         """Copy the parent's row to its children, with exact distances to the nearest references."""
         far = self._row(parent)
-        slots = self._slot[self._references]
+        slots = self._table.slots(self._references)
         sums = self._masses[self._references] + self._mass(parent)
         order = np.argsort(far[slots, -1] / np.maximum(sums, 1e-300), kind="stable")[:NEAR].tolist()
         near = [self._known[self._references[place]] for place in order]
         candidates = [self._candidates[number - FIRST_CANDIDATE] for number in children]
         found = distances(candidates, near, self.structure, threads=1) / self.unit
-        self.computed += found.shape[0] * found.shape[1]
+        self._table.computed += found.shape[0] * found.shape[1]
         for number, values in zip(children, found, strict=True):
             self._rows[number] = far.copy()
             self._rows[number][slots[order]] = values
 
     def _row(self, number: int) -> Array:
         """Return d of one network to all in slots."""
-        if number >= FIRST_CANDIDATE:
-            return self._rows[number]
-        row: Array = self._table[self._slot[number], : len(self._slots)]
-        return row
+        return self._rows[number] if number >= FIRST_CANDIDATE else self._table.row(number)
 
     def _make_exact(self, number: int) -> None:
-        self._rows[number] = self._exact_row(self._candidates[number - FIRST_CANDIDATE])
+        self._rows[number] = self._table.exact_row(self._candidates[number - FIRST_CANDIDATE])
         self._exact.add(number)
-
-    def _exact_row(self, value: Any) -> Array:
-        """Return d of a network to all in slots, using cached values where available."""
-        row = np.zeros((len(self._slots), len(self.structure)))
-        row[0] = 1.0  # a typical mass
-        old = self._remembered.get(value)
-        start = 1 if old is None else len(old)
-        if old is not None:
-            row[:start] = old
-        if start < len(row):
-            others = [self._known[number] for number in self._slots[start:]]
-            row[start:] = distances([value], others, self.structure)[0] / self.unit
-            self.computed += len(row) - start
-        return row
 
     def _mass(self, number: int) -> float:
         if number < FIRST_CANDIDATE:
             return float(self._masses[number])
         return graph_of(self._candidates[number - FIRST_CANDIDATE]).mass
-
-
-A = TypeVar("A", bound=NDArray[Any])
-
-
-def _larger(array: A, shape: tuple[int, ...], blank: float) -> A:
-    """Return the array enlarged to ``shape``."""
-    made = np.full(shape, blank, dtype=array.dtype)
-    made[tuple(slice(size) for size in array.shape)] = array
-    return made  # type: ignore[return-value]
 
 
 def _typical_mass(domain: Any) -> float:

@@ -32,6 +32,7 @@ from xstar.errors import InvalidArgument
 from xstar.nets import labels, transport
 from xstar.nets.graph import Graph
 from xstar.nets.invalid import MixedFamilies
+from xstar.nets.parts import stack
 
 Array = NDArray[np.float64]
 
@@ -118,7 +119,7 @@ def normalise(found: Array, left: Sequence[Any], right: Sequence[Any]) -> Array:
 def _fill(
     found: Array, rows: list[Graph], columns: list[Graph], nus: Array, symmetric: bool, threads: int | None
 ) -> None:
-    chunks = [(start, transport.stack(columns[start : start + CHUNK])) for start in range(0, len(columns), CHUNK)]
+    chunks = [(start, stack(columns[start : start + CHUNK])) for start in range(0, len(columns), CHUNK)]
     keys = [one.profile.key for one in rows]
     others = keys if symmetric else [one.profile.key for one in columns]
     rank = {key: place for place, key in enumerate(sorted({*keys, *others}))}

@@ -32,8 +32,6 @@ the previous ν did not pay off: with them the solver took 1.5 to 1.8 times as l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,8 +40,7 @@ from numpy.typing import NDArray
 from xstar.errors import XstarError
 from xstar.nets import labels
 from xstar.nets.graph import Graph
-
-Array = NDArray[np.float64]
+from xstar.nets.parts import Array, Part, Rows, Stack, split_of
 
 MOST_PIVOTS = 1_000_000
 """Maximum number of pivots of the solver. A program of 60 × 60 layers takes a few hundred."""
@@ -56,108 +53,6 @@ class TransportFailed(XstarError):
     """The solver found no optimum. This is an internal error, because every such program has one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """The layers of one part of many networks, concatenated, each network followed by a row for its dummy."""
-
-    lengths: Array
-    """δ, (rows, F); the rows of dummies are not used."""
-    labels: NDArray[np.intp]
-    """(rows,)."""
-    masses: Array
-    """(rows,); 0 for dummies."""
-    starts: NDArray[np.intp]
-    """The first row of each network, and the end: (networks + 1,)."""
-    sizes: NDArray[np.intp]
-    """The number of layers of each network in this part: (networks,)."""
-    totals: Array
-    """Σ of masses by network: (networks,)."""
-    dummies: NDArray[np.intp]
-    """The row of each network's dummy: (networks,)."""
-
-    def upto(self, count: int) -> Part:
-        """Return the part restricted to the first ``count`` networks."""
-        end = int(self.starts[count])
-        few = slice(0, count)
-        return Part(
-            self.lengths[:end],
-            self.labels[:end],
-            self.masses[:end],
-            self.starts[: count + 1],
-            self.sizes[few],
-            self.totals[few],
-            self.dummies[few],
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Stack:
-    """Many networks of one family."""
-
-    parts: dict[int, Part]
-    singles: tuple[int, ...]
-    """The parts in which every network has one layer: the input, the output, usually the decision."""
-    lengths: Array
-    """δ of those layers, (singles, networks, F)."""
-    labels: NDArray[np.intp]
-    """(singles, networks)."""
-    masses: Array
-    """(singles, networks)."""
-
-
-def stack(graphs: Sequence[Graph]) -> Stack:
-    split = [_split(graph) for graph in graphs]
-    parts = {part: _stacked([one.get(part) for one in split]) for part in sorted({p for one in split for p in one})}
-    singles = tuple(part for part, many in parts.items() if (many.sizes == 1).all())
-    chosen = [(parts[part], parts[part].starts[:-1]) for part in singles]
-    return Stack(
-        parts,
-        singles,
-        np.array([many.lengths[rows] for many, rows in chosen]),
-        np.array([many.labels[rows] for many, rows in chosen], dtype=np.intp),
-        np.array([many.totals for many, _ in chosen]),
-    )
-
-
-_Rows = tuple[Array, NDArray[np.intp], Array, float]
-
-
-def _split(graph: Graph) -> dict[int, _Rows]:
-    """Return lengths, labels and masses of each part, with a row for the dummy at the end; cached with the graph."""
-    parts = labels.parts()
-    kept = graph.__dict__.get("_split")
-    if kept is not None and kept[0] is parts:
-        found: dict[int, _Rows] = kept[1]
-        return found
-    profile = graph.profile
-    of_row = parts[profile.labels]
-    found = {}
-    for part in sorted(set(of_row.tolist())):
-        rows = np.flatnonzero(of_row == part)
-        padded = np.append(rows, rows[-1])
-        masses = profile.masses[padded]
-        masses[-1] = 0.0
-        found[part] = (profile.lengths[padded], profile.labels[padded], masses, float(masses.sum()))
-    graph.__dict__["_split"] = (parts, found)
-    return found
-
-
-def _stacked(rows: Sequence[_Rows | None]) -> Part:
-    given = [one for one in rows if one is not None]
-    sizes = np.array([0 if one is None else len(one[2]) - 1 for one in rows], dtype=np.intp)
-    heights = np.where(sizes > 0, sizes + 1, 0)
-    starts = np.concatenate(([0], np.cumsum(heights)))
-    return Part(
-        np.concatenate([one[0] for one in given]),
-        np.concatenate([one[1] for one in given]),
-        np.concatenate([one[2] for one in given]),
-        starts,
-        sizes,
-        np.array([0.0 if one is None else one[3] for one in rows]),
-        starts[1:] - 1,
-    )
-
-
 def row(left: Graph, right: Stack, count: int, structure: Array, flip: NDArray[np.bool_]) -> Array:
     """Return d(left, ·) to the first ``count`` networks of ``right`` at each ν, in ascending order: (count, S).
 
@@ -166,7 +61,7 @@ def row(left: Graph, right: Stack, count: int, structure: Array, flip: NDArray[n
     the call.
     """
     found = np.zeros((count, len(structure)))
-    split = _split(left)
+    split = split_of(left)
     settled = _ends(split, right, count, structure)
     for part in sorted({*split, *right.parts}):
         one, many = split.get(part), right.parts.get(part)
@@ -174,7 +69,7 @@ def row(left: Graph, right: Stack, count: int, structure: Array, flip: NDArray[n
             found += settled[part]
         elif many is None:  # nothing to match with: all mass is unassigned, at a cost of 1
             assert one is not None
-            found += one[3]
+            found += one.total
         elif one is None:
             found += many.totals[:count, None]
         else:
@@ -182,18 +77,18 @@ def row(left: Graph, right: Stack, count: int, structure: Array, flip: NDArray[n
     return found
 
 
-def _ends(split: dict[int, _Rows], right: Stack, count: int, structure: Array) -> dict[int, Array]:
+def _ends(split: dict[int, Rows], right: Stack, count: int, structure: Array) -> dict[int, Array]:
     """Compute the parts that are one layer in every network, all at once."""
-    places = [place for place, part in enumerate(right.singles) if part in split and len(split[part][2]) == 2]
+    places = [place for place, part in enumerate(right.singles) if part in split and len(split[part].masses) == 2]
     if not places:
         return {}
     ours = [split[right.singles[place]] for place in places]
     values = _one_to_one(
         (right.lengths[places, :count], right.labels[places, :count], right.masses[places, :count]),
         (
-            np.array([one[0][:1] for one in ours]),
-            np.array([one[1][:1] for one in ours]),
-            np.array([[one[3]] for one in ours]),
+            np.array([one.lengths[:1] for one in ours]),
+            np.array([one.labels[:1] for one in ours]),
+            np.array([[one.total] for one in ours]),
         ),
         structure,
     )
@@ -214,7 +109,7 @@ def _one_to_one(theirs: _Layers, ours: _Layers, structure: Array) -> Array:
     return cost
 
 
-def _part(one: _Rows, many: Part, structure: Array, flip: NDArray[np.bool_]) -> Array:
+def _part(one: Rows, many: Part, structure: Array, flip: NDArray[np.bool_]) -> Array:
     from scipy.spatial.distance import cdist
 
     lengths, label_row, masses, total = one

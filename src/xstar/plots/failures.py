@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from xstar.core.reasons import last_line
 from xstar.plots.figure import STATE_COLOURS, Figure, Trace, axis, empty, figure, numbered, text
 from xstar.plots.slices import across
 from xstar.plots.source import Array, Dimension, Source, dimensions, joined
-from xstar.trial import State, last_line
+from xstar.trial import State
 
 MOST_REASONS = 8
 MOST_PANELS = 3
@@ -91,7 +92,7 @@ def draw(data: Failures) -> Figure:
     width = 1 / max(1, len(data.panels))
     for place, (each, bad, good, _) in enumerate(data.panels, start=1):
         on = {"xaxis": numbered("x", place), "yaxis": numbered("y", place)}
-        traces += _panel(each, bad, good, on, place == 1)
+        traces += _panel(bad, good, on)
         domain = [(place - 1) * width + 0.03, place * width - 0.03]
         layout[numbered("xaxis", place)] = across(each, domain=domain, anchor=numbered("y", place))
         names = ["ended well", "failed"] if place == 1 else ["", ""]
@@ -106,7 +107,7 @@ def draw(data: Failures) -> Figure:
     return figure(traces, title, counts, showlegend=False, height=480, **layout)
 
 
-def _panel(each: Dimension, bad: Array, good: Array, on: dict[str, str], first: bool) -> list[Trace]:
+def _panel(bad: Array, good: Array, on: dict[str, str]) -> list[Trace]:
     made: list[Trace] = []
     for level, (places, colour) in enumerate(((good, "#5b8fc9"), (bad, STATE_COLOURS[State.FAILED]))):
         some = places[:: -(-len(places) // MOST_DOTS)]

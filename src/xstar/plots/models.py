@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar.journal import History
+from xstar.models.cholesky import backward, forward
 from xstar.models.forest import Forest, Growth
-from xstar.models.gp import Posterior, backward, fit, forward, sample_fits
+from xstar.models.gp import Posterior, fit, sample_fits
 from xstar.models.subset import choose
 from xstar.models.surrogate import Inputs, at_full_budget
 from xstar.nets.catalogue import Catalogue, is_of_networks

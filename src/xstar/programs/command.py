@@ -15,6 +15,7 @@ from xstar.core.checks import check_names as check_choices
 from xstar.core.checks import check_switches, whole_number
 from xstar.core.values import as_float
 from xstar.errors import Infeasible, InvalidArgument, MissingMetric, ProgramFailed
+from xstar.programs.ahead import Ahead
 from xstar.programs.exchange import Exchange
 from xstar.programs.placeholders import check_names, fill, fill_words
 from xstar.programs.reports import Epochs, Reported, read_report
@@ -130,7 +131,7 @@ class Command:
 
     def _last(self, trial: Any) -> Mapping[str, float]:
         last: Reported | None = None
-        with self._run(trial, trial.stop) as run:
+        with self._run(trial, trial.stop, trial.start) as run:
             for report, end in run.reports():
                 last = report
                 run.exchange.judge("continue", end)
@@ -139,23 +140,33 @@ class Command:
         return last.metrics
 
     def _per_epoch(self, trial: Any) -> Generator[Mapping[str, float], None, None]:
-        some, epochs = trial.start > 0, Epochs(trial)
-        with self._run(trial, trial.max_budget) as run:
-            for report, end in run.reports():
-                some, count = True, epochs.count(report.epoch)
-                if count != 1:
-                    what = "repeats an earlier one and does not count" if not count else f"stands for {count} epochs"
-                    run.session.errors.note(f"the report of epoch {report.epoch:g} {what}")
-                for _ in range(count):
-                    yield report.metrics
-                run.exchange.judge("continue", end)
-        if not some:
-            raise run.no_report()
+        ahead = Ahead(trial.checkpoint, trial.start, resumed=trial.resumed)
+        try:
+            yield from ahead.take()
+            some, epochs = ahead.last > 0, Epochs(trial, ahead.last)
+            with self._run(trial, trial.max_budget, ahead.last) as run:
+                reports = run.reports()
+                try:
+                    for report, end in reports:
+                        some = True
+                        ahead.add(report.metrics, run.counted(report, epochs))
+                        yield from ahead.take()
+                        run.exchange.judge("continue", end)
+                except GeneratorExit:  # it shall go no further; what it has reported by then is for its next run
+                    run.stop()
+                    with contextlib.suppress(Infeasible, ProgramFailed):
+                        while epochs.last < trial.max_budget and (found := next(reports, None)) is not None:
+                            ahead.add(found[0].metrics, run.counted(found[0], epochs))
+                    raise
+            if not some:
+                raise run.no_report()
+        finally:
+            ahead.keep()
 
     @contextlib.contextmanager
-    def _run(self, trial: Any, budget: int | None) -> Iterator[_Run]:
+    def _run(self, trial: Any, budget: int | None, start: int) -> Iterator[_Run]:
         """The running program; it is ended when the block is left, and then asked how it ended."""
-        run = _Run(self, trial, budget)
+        run = _Run(self, trial, budget, start)
         try:
             yield run
         except BaseException as error:
@@ -169,11 +180,11 @@ class Command:
 class _Run:
     """One run of a command."""
 
-    def __init__(self, command: Command, trial: Any, budget: int | None) -> None:
+    def __init__(self, command: Command, trial: Any, budget: int | None, start: int) -> None:
         self.command = command
         config = trial.config
         self.exchange = exchange = Exchange(trial.checkpoint.parent, trial.checkpoint, config)
-        numbers = {"trial": trial.number, "attempt": trial.attempt, "start": trial.start, "budget": budget}
+        numbers = {"trial": trial.number, "attempt": trial.attempt, "start": start, "budget": budget}
         paths = {"checkpoint": exchange.checkpoint, "config": exchange.config, "folder": exchange.folder}
         values = {name: str(path) for name, path in paths.items()}
         values = {**values, **{name: number for name, number in numbers.items() if number is not None}, **config}
@@ -210,7 +221,7 @@ class _Run:
         for line in self.session.lines():
             if line is None:
                 self._take_from_file(waiting, last=False)
-            elif (report := self._counted(read_report(line))) is not None:
+            elif (report := self._watched(read_report(line))) is not None:
                 waiting.append((report, 0))
             while waiting:
                 yield waiting.popleft()
@@ -219,7 +230,7 @@ class _Run:
 
     def _take_from_file(self, waiting: deque[tuple[Reported, int]], *, last: bool) -> None:
         for end, line in self.exchange.last_lines() if last else self.exchange.new_lines():
-            report = self._counted(read_report(line))
+            report = self._watched(read_report(line))
             if report is not None:
                 waiting.append((report, end))
                 continue
@@ -227,7 +238,7 @@ class _Run:
             self.session.errors.note(f"a line of {self.exchange.metrics.name} is no report and is left out: {shown!r}")
             self.exchange.judge("continue", end)
 
-    def _counted(self, report: Reported | None) -> Reported | None:
+    def _watched(self, report: Reported | None) -> Reported | None:
         if report is None:
             return None
         if report.infeasible is not None:
@@ -237,6 +248,19 @@ class _Run:
             self._other.update(report.metrics)
             return None
         return report
+
+    def counted(self, report: Reported, epochs: Epochs) -> range:
+        """The epochs that a report stands for; the log says so, unless it is one."""
+        count = epochs.count(report.epoch)
+        if count != 1:
+            what = "repeats an earlier one and does not count" if not count else f"stands for {count} epochs"
+            self.session.errors.note(f"the report of epoch {report.epoch:g} {what}")
+        return range(epochs.last - count + 1, epochs.last + 1)
+
+    def stop(self) -> None:
+        """Tell the program to stop, and wait for its end; what it reported until then can still be read."""
+        self.exchange.judge("stop")
+        self.session.stop()
 
     def no_report(self) -> Exception:
         """What is wrong with a program that ended well without a report."""

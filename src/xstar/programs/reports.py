@@ -68,9 +68,16 @@ class HasStart(Protocol):
 class Epochs:
     """Counts the reports of one run; a program that says which epoch it reports is held to it."""
 
-    def __init__(self, trial: HasStart) -> None:
+    def __init__(self, trial: HasStart, ahead: int = 0) -> None:
         self._trial = trial
+        self._ahead = ahead
+        """The last epoch whose report was kept from an earlier run and has been taken in this one; 0: there was none."""
         self._last: int | None = None
+
+    @property
+    def last(self) -> int:
+        """The last epoch that was reported."""
+        return max(self._trial.start, self._ahead) if self._last is None else self._last
 
     def count(self, epoch: float | None) -> int:
         """For how many epochs a report stands: one; none, if it repeats an earlier one.
@@ -79,7 +86,7 @@ class Epochs:
         reported. What was not reported then takes the metrics of the first report now.
         """
         if epoch is None:
-            self._last = (self._trial.start if self._last is None else self._last) + 1
+            self._last = self.last + 1
             return 1
         number = self._checked(epoch)
         if self._last is None:
@@ -95,7 +102,11 @@ class Epochs:
         return 1
 
     def _first(self, number: int) -> int:
-        start, self._last = self._trial.start, number
+        start = self._trial.start
+        if self._ahead > start:
+            self._last = max(number, self._ahead)
+            return self._last - self._ahead
+        self._last = number
         if number <= start + 1:
             self._trial.start = number - 1  # its checkpoint is behind the reports: what it repeats is not counted
             return 1

@@ -25,6 +25,10 @@ LOOK = 0.05
 """Seconds between two looks at the file of metrics, which unlike a pipe does not say when it has grown."""
 
 
+UNREAD = 1_000_000
+"""Bytes that are kept of what a program prints while it ends: the reports of ten thousand epochs."""
+
+
 class Session:
     """A program and its output. Lines that it prints are given out one by one; nothing is read ahead of what is taken."""
 
@@ -46,6 +50,8 @@ class Session:
         self.log = Log(folder / "stdout.txt", log_limit)
         self.errors = Log(folder / "stderr.txt", log_limit)
         self._lines = Lines()
+        self._unread: list[bytes] = []
+        """What it printed while it was stopped."""
         theirs, self._lifeline = os.pipe()
         self._status, their_status = os.pipe()
         try:
@@ -94,6 +100,8 @@ class Session:
         # What it printed last is still in the pipes. The end of a pipe is not waited for: a daemon may hold it open.
         while data := self._read(self._err, self.errors.write):
             pass
+        for data in self._unread:
+            yield from self._lines_of(data)
         while data := self._read(self._out, self.log.write):
             yield from self._lines_of(data)
         yield from self._lines.rest()
@@ -122,12 +130,14 @@ class Session:
             if self._signal:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(self._process.pid, self._signal)
-            deadline = monotonic_clock() + self._grace
+            deadline, room = monotonic_clock() + self._grace, UNREAD
             while self.ended is None and (left := deadline - monotonic_clock()) > 0:
                 ready = {key.fd for key, _ in self._selector.select(min(left, 1.0))}
-                for file, log in ((self._out, self.log), (self._err, self.errors)):
-                    if file in ready:
-                        self._read(file, log.write)
+                if self._out in ready and (data := self._read(self._out, self.log.write)) and room > 0:
+                    self._unread.append(data)
+                    room -= len(data)
+                if self._err in ready:
+                    self._read(self._err, self.errors.write)
                 if self._status in ready:
                     self._hear()
         self._kill()

@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xstar.core.reasons import last_line
 from xstar.core.words import number, plural, seconds, short_config
 from xstar.progress.tracker import Tracker
-from xstar.trial import State, Trial, last_line
+from xstar.trial import State, Trial
 
 MOST_ROWS = 12
 """Running trials that are listed; with a hundred workers they would not fit the screen."""

@@ -19,13 +19,14 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from xstar.core.reasons import last_line
 from xstar.core.words import harmless, number, plural, seconds
 from xstar.journal import History
 from xstar.progress.choice import Progress
 from xstar.progress.picture import Picture, take
 from xstar.progress.tracker import BROKEN, Tracker
 from xstar.study import Limits, Study
-from xstar.trial import State, Trial, last_line
+from xstar.trial import State, Trial
 
 REFRESHES = 4
 """Redraws per second: a table that changes faster cannot be read, and each redraw takes a few milliseconds of a core."""

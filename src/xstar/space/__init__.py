@@ -1,6 +1,6 @@
 """Search spaces: parameters of several kinds, conditions between them, and configurations as points to search.
 
-Reading order: ``parameter.py`` (what a kind can do), ``numeric.py``, ``options.py``, ``binary.py`` (the kinds),
+Reading order: ``parameter.py`` (what a kind can do), ``number.py``, ``numeric.py``, ``options.py``, ``binary.py`` (the kinds),
 ``conditions.py`` and ``structure.py`` (who is active when), ``space.py`` (all together), ``encode.py`` (the unit cube).
 """
 

@@ -1,15 +1,4 @@
-"""Float and Int: numbers in a range, on a linear or a logarithmic scale.
-
-Notation
-
-=========  ====================================================================================================
-``t``      the scale: the identity, or the natural logarithm if ``log``
-``x``      the encoded value in [0, 1]: ``x = (t(value) - origin) / span``
-``origin`` ``t(low)`` for a Float; ``t(low - 1/2)`` for an Int, whose values own cells of width one
-``span``   ``t(high) - t(low)`` for a Float; ``t(high + 1/2) - t(low - 1/2)`` for an Int
-=========  ====================================================================================================
-
-With a ``step`` the values are a grid (``steps.py``), and each of them owns an equal share.
+"""Float and Int: numbers in a range, on a linear or a logarithmic scale. ``number.py`` has the notation.
 
 An Int ``k`` owns the cell ``t(k - 1/2) <= t < t(k + 1/2)``: equal shares of the unit interval, or its share of the log
 range. Rounding to the nearest integer would give the two ends half a share each.
@@ -18,23 +7,21 @@ range. Rounding to the nearest integer would give the two ends half a share each
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from math import exp, log
 from typing import ClassVar, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from xstar.core.values import as_float, as_int
 from xstar.errors import InvalidArgument, InvalidConfig, InvalidSpace
 from xstar.space.conditions import read_when
-from xstar.space.parameter import Parameter, Reader, check_index, settle
-from xstar.space.priors import Normal, check_normal, truncated_normal
+from xstar.space.number import Number, check_range, on_grid
+from xstar.space.parameter import Reader, check_index, settle
+from xstar.space.priors import Normal, check_normal
 from xstar.space.steps import Steps, read_steps
-from xstar.space.values import Json, Value
+from xstar.space.values import Value
 
-Number = TypeVar("Number", int, float)
+N = TypeVar("N", int, float)
 
 # A double in [0, 1] tells apart 2^53 positions. With three bits to spare every integer of a wider-than-usual range
 # still comes back from the unit cube as itself.
@@ -44,7 +31,7 @@ LARGEST_LOG_INTEGER = 2**40
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Float(Parameter):
+class Float(Number):
     """A real number in [low, high].
 
     >>> Float(1e-4, 1e-1, log=True)
@@ -62,11 +49,12 @@ class Float(Parameter):
     when: Mapping[str, object] | None = None
     steps: Steps | None = field(init=False, default=None)
     kind: ClassVar[str] = "float"
+    margin: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         low = _end("Float.low", self.low, as_float(self.low), "a finite number", "give both ends as numbers")
         high = _end("Float.high", self.high, as_float(self.high), "a finite number", "give both ends as numbers")
-        _check_range("Float", low, high, self.log)
+        check_range("Float", low, high, self.log)
         if not math.isfinite(high - low):
             raise InvalidSpace("Float.high", "high - low must be finite", f"low={low}, high={high}", "narrow the range")
         if self.log and low <= 0.0:
@@ -92,17 +80,6 @@ class Float(Parameter):
         check_index(self, index)
         return self.steps.value(index)
 
-    def grid_values(self, points: int) -> Iterator[Value]:
-        if self.size <= points:
-            return super().grid_values(points)
-        read = self.decoder(0)
-        return iter(dict.fromkeys(read((i / (points - 1),)) for i in range(points)))
-
-    def drawer(self, start: int) -> Reader:
-        if self.prior is None:
-            return self.decoder(start)
-        return _through_prior(self, self.prior, start)
-
     def parse(self, value: object, name: str) -> float:
         number = as_float(value)
         if number is None:
@@ -110,10 +87,7 @@ class Float(Parameter):
         if not self.low <= number <= self.high:
             rule = f"must lie in [{self.low}, {self.high}]"
             raise InvalidConfig(name, rule, value, "give a number in the range or widen it in the space")
-        return number if self.steps is None else _on_grid(self.steps, number, name)
-
-    def fields(self) -> dict[str, Json]:
-        return _number_fields(self)
+        return number if self.steps is None else on_grid(self.steps, number, name)
 
     def scale(self) -> tuple[float, float]:
         """``origin`` and ``span`` of the encoded scale."""
@@ -122,15 +96,6 @@ class Float(Parameter):
         if self.log:
             return log(self.low), log(self.high) - log(self.low)
         return self.low, self.high - self.low
-
-    def encode(self, value: Value) -> tuple[float, ...]:
-        if self.steps is not None:
-            return (self.steps.encode(value),)
-        origin, span = self.scale()
-        return (((log(value) if self.log else value) - origin) / span,)
-
-    def encode_column(self, values: Sequence[Value]) -> NDArray[np.float64]:
-        return _encode_numbers(self, values)
 
     def decoder(self, start: int) -> Reader:
         if self.steps is not None:
@@ -156,12 +121,9 @@ class Float(Parameter):
 
         return read_log if self.log else read_linear
 
-    def __repr__(self) -> str:
-        return self._shown(self.low, self.high, log=self.log, step=self.step, prior=self.prior)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Int(Parameter):
+class Int(Number):
     """An integer in low ... high, both included.
 
     >>> Int(8, 128, log=True)
@@ -179,11 +141,12 @@ class Int(Parameter):
     when: Mapping[str, object] | None = None
     steps: Steps | None = field(init=False, default=None)
     kind: ClassVar[str] = "int"
+    margin: ClassVar[float] = 0.5
 
     def __post_init__(self) -> None:
         low = _end("Int.low", self.low, as_int(self.low), "an integer", "round it, or use Float")
         high = _end("Int.high", self.high, as_int(self.high), "an integer", "round it, or use Float")
-        _check_range("Int", low, high, self.log)
+        check_range("Int", low, high, self.log)
         if high - low >= MOST_INTEGERS:
             found = f"low={low}, high={high}"
             raise InvalidSpace(
@@ -209,18 +172,6 @@ class Int(Parameter):
         check_index(self, index)
         return self.low + index * (self.step or 1)
 
-    def grid_values(self, points: int) -> Iterator[Value]:
-        if self.size <= points:
-            return super().grid_values(points)
-        read = self.decoder(0)
-        # On a log scale several of the positions may fall into one integer's cell.
-        return iter(dict.fromkeys(read((i / (points - 1),)) for i in range(points)))
-
-    def drawer(self, start: int) -> Reader:
-        if self.prior is None:
-            return self.decoder(start)
-        return _through_prior(self, self.prior, start)
-
     def parse(self, value: object, name: str) -> int:
         number = as_int(value)
         if number is None:
@@ -228,10 +179,7 @@ class Int(Parameter):
         if not self.low <= number <= self.high:
             rule = f"must lie in {self.low} ... {self.high}"
             raise InvalidConfig(name, rule, value, "give an integer in the range or widen it in the space")
-        return number if self.steps is None else int(_on_grid(self.steps, number, name))
-
-    def fields(self) -> dict[str, Json]:
-        return _number_fields(self)
+        return number if self.steps is None else int(on_grid(self.steps, number, name))
 
     def scale(self) -> tuple[float, float]:
         """``origin`` and ``span`` of the encoded scale: from half below ``low`` to half above ``high``."""
@@ -239,16 +187,6 @@ class Int(Parameter):
             return log(self.low - 0.5), log(self.high + 0.5) - log(self.low - 0.5)
         step = self.step or 1
         return self.low - 0.5 * step, float(self.size * step)
-
-    def encode(self, value: Value) -> tuple[float, ...]:
-        if self.log:
-            origin, span = self.scale()
-            return ((log(value) - origin) / span,)
-        # Subtracting integers first keeps Int(2**60, 2**60 + 9) exact, where low - 1/2 is no double.
-        return ((value - self.low + 0.5) / self.size,) if self.steps is None else (self.steps.encode(value),)
-
-    def encode_column(self, values: Sequence[Value]) -> NDArray[np.float64]:
-        return _encode_numbers(self, values)
 
     def decoder(self, start: int) -> Reader:
         low, high, size, step = self.low, self.high, self.size, self.step or 1
@@ -264,73 +202,8 @@ class Int(Parameter):
 
         return read_log if self.log else read_linear
 
-    def __repr__(self) -> str:
-        return self._shown(self.low, self.high, log=self.log, step=self.step, prior=self.prior)
 
-
-def _end(argument: str, given: object, number: Number | None, rule: str, remedy: str) -> Number:
+def _end(argument: str, given: object, number: N | None, rule: str, remedy: str) -> N:
     if number is None:
         raise InvalidSpace(argument, f"must be {rule}", given, remedy)
     return number
-
-
-def _check_range(kind: str, low: float, high: float, log_scale: object) -> None:
-    if not isinstance(log_scale, bool):
-        raise InvalidSpace(f"{kind}.log", "must be True or False", log_scale, "write log=True for a log scale")
-    if low >= high:
-        remedy = "swap them" if low > high else f"use Constant({low!r}) for a single value"
-        raise InvalidSpace(f"{kind}.low", "must be below high", f"low={low}, high={high}", remedy)
-
-
-def _on_grid(steps: Steps, number: float, name: str) -> float:
-    found = steps.nearest(number)
-    if found is None:
-        rule = f"must be {steps.low} or a multiple of the step {steps.step} above it"
-        raise InvalidConfig(name, rule, number, f"the nearest is {steps.value(steps.index(number))}")
-    return found
-
-
-def _number_fields(parameter: Float | Int) -> dict[str, Json]:
-    fields: dict[str, Json] = {"low": parameter.low, "high": parameter.high, "log": parameter.log}
-    if parameter.step is not None:
-        fields["step"] = parameter.step
-    if parameter.prior is not None:
-        fields["prior"] = parameter.prior.to_json()
-    return fields
-
-
-def _encode_numbers(parameter: Float | Int, values: Sequence[Value]) -> NDArray[np.float64]:
-    """Plain form: ``[parameter.encode(value) for value in values]``, here with the scale looked up once.
-
-    ``math.log`` rather than ``np.log``, so that the ends of the range are encoded as exactly 0 and 1.
-    """
-    origin, span = parameter.scale()
-    if parameter.steps is not None:
-        cells = [parameter.steps.encode(value) for value in values]
-    elif parameter.log:
-        cells = [(log(value) - origin) / span for value in values]
-    elif isinstance(parameter, Int):
-        low, size = parameter.low, parameter.size
-        cells = [(value - low + 0.5) / size for value in values]
-    else:
-        cells = [(value - origin) / span for value in values]
-    return np.array(cells, dtype=np.float64).reshape(len(values), 1)
-
-
-def prior_position(parameter: Float | Int, prior: Normal) -> float:
-    """The mean of a prior in the encoded scale."""
-    if parameter.steps is not None:
-        mean = parameter.steps.position(prior.mean)
-    elif isinstance(parameter, Int) and not parameter.log:
-        mean = (prior.mean - parameter.low + 0.5) / parameter.size
-    else:
-        origin, span = parameter.scale()
-        mean = ((log(prior.mean) if parameter.log else prior.mean) - origin) / span
-    return min(max(mean, 0.0), 1.0)
-
-
-def _through_prior(parameter: Float | Int, prior: Normal, start: int) -> Reader:
-    """Uniform number -> position in the encoded scale under the prior -> value."""
-    quantile = truncated_normal(prior_position(parameter, prior), prior.std)
-    read = parameter.decoder(0)
-    return lambda u: read((quantile(u[start]),))

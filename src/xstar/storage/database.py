@@ -19,9 +19,10 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy import exc
 
-from xstar.errors import InvalidArgument, MissingExtra, StorageBusy, StorageError, StorageFull, StorageReadOnly
+from xstar.errors import InvalidArgument, MissingExtra, StorageError
 from xstar.storage import tables
 from xstar.storage.address import hide, masked, normalise, secrets_of, without_password
+from xstar.storage.driver_errors import is_lock, is_starting, may_pass, text_of, translated
 from xstar.storage.line import Line
 from xstar.storage.postgresql import PostgresLine
 from xstar.storage.sqlite import BUSY_SECONDS, SqliteLine
@@ -146,9 +147,9 @@ class Database:
                 raise
             except self._errors() as error:
                 # What was never reached is no outage but a mistake in its name; unless it says itself that it will be there.
-                locked, text = "locked" in str(error).lower(), _text(error).lower()
-                there = self._reached or locked or any(words in text for words in _STARTING)
-                if not _passing(error) or waited >= self.patience or not there:
+                locked = is_lock(error)
+                there = self._reached or locked or is_starting(error)
+                if not may_pass(error) or waited >= self.patience or not there:
                     raise self._translated(error) from self._cause(error)
                 self._begin_outage(error)
                 pause = PAUSES[min(attempt, len(PAUSES) - 1)]
@@ -180,7 +181,7 @@ class Database:
     def _begin_outage(self, error: Exception) -> None:
         with self._guard:
             if self._outage is None:
-                self._outage = hide(_text(error).splitlines()[0], self._secrets)
+                self._outage = hide(text_of(error).splitlines()[0], self._secrets)
                 log.warning(
                     "%s cannot be used (%s); trying again for %g s, running trials go on meanwhile",
                     *(self.url, self._outage, self.patience),
@@ -245,71 +246,3 @@ def _on_sqlite_begin(connection: sa.Connection) -> None:
     # A reader sends a single SELECT, which is a consistent snapshot by itself.
     if connection.get_execution_options().get("xstar_writing"):
         connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-
-def _text(error: Exception) -> str:
-    """What the driver said."""
-    origin = error.orig if isinstance(error, exc.DBAPIError) else error
-    return str(origin).strip() or type(origin).__name__
-
-
-_STARTING = ("starting up", "not yet accepting", "recovery mode")
-_LOST = (
-    *("database is locked", "database table is locked", "deadlock detected", "could not serialize", "lock timeout"),
-    *_STARTING,
-    *("shutting down", "administrator command", "too many clients"),
-    *(
-        "connection failed",
-        "connection refused",
-        "server closed the connection",
-        "connection reset",
-        "connection is lost",
-    ),
-    *("connection is closed", "connection is bad", "connection already closed", "timed out", "timeout expired"),
-    *("no route to host", "name resolution", "consuming input failed", "sending query failed", "broken pipe"),
-    *(
-        "ssl syscall",
-        "unexpected eof",
-        "crash of another server process",
-        "pipeline aborted",
-        "remaining connection slots",
-    ),
-)
-"""How SQLite, libpq and PostgreSQL say that trying again may help."""
-
-
-_LOST_STATES = ("08", "57P01", "57P02", "57P03", "40001", "40P01", "53300", "55P03")
-"""The same by PostgreSQL's codes, as they begin: its messages come in many words and languages. A broken connection, a server
-that is shut down, crashes or starts, a transaction that lost against another, too many connections, a lock not to be had."""
-
-
-def _passing(error: Exception) -> bool:
-    """Whether trying again may help."""
-    text = _text(error).lower()
-    if "authentication failed" in text or "does not exist" in text:
-        return False
-    state = getattr(error.orig if isinstance(error, exc.DBAPIError) else error, "sqlstate", None) or ""
-    if state.startswith(_LOST_STATES):
-        return True
-    return getattr(error, "connection_invalidated", False) or any(words in text for words in _LOST)
-
-
-def translated(error: Exception, url: str) -> StorageError:
-    """The error of our own tree that says what happened and what to do."""
-    text = _text(error)
-    low = text.lower()
-    if "locked" in low:
-        return StorageBusy(
-            f"{url} stayed locked by another process ({text}); end that process, or use PostgreSQL for many writers"
-        )
-    if "is full" in low or "no space left" in low or "disk full" in low:
-        return StorageFull(f"{url}: no room to write ({text}); nothing was half-written; free some space and run again")
-    if "readonly" in low or "read-only" in low or "permission denied" in low:
-        return StorageReadOnly(
-            f"{url} may not be written to ({text}); check the permissions of the file and its folder"
-        )
-    if "not a database" in low or "malformed" in low:
-        return StorageError(f"{url} is not a sound SQLite database ({text}); use another file, or restore a backup")
-    if "unable to open" in low:
-        return StorageError(f"{url} cannot be opened ({text}); check the path and its permissions")
-    return StorageError(f"{url}: {text}")

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from xstar.journal import event_json
 from xstar.journal import events as ev
 from xstar.trial import Verdict
 
@@ -130,7 +131,7 @@ class Entry:
             claims,
             token,
             [ev.kind_of(event) for event in events],
-            [ev.dump(event) for event in events],
+            [event_json.dump(event) for event in events],
             sum(isinstance(event, ev.CLAIMS) for event in events),
             list(taken.values()),
             ended,

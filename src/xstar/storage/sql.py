@@ -20,7 +20,7 @@ import sqlalchemy as sa
 from sqlalchemy import exc
 
 from xstar.errors import CorruptJournal, JournalConflict, StudyExists, UnknownStudy
-from xstar.journal import SCHEMA, Tally
+from xstar.journal import SCHEMA, Tally, event_json
 from xstar.journal import events as ev
 from xstar.journal.events import Event
 from xstar.storage import tables
@@ -224,7 +224,7 @@ class SqlJournal:
                     f"event {seq} of study {self.name!r}: number {expected} is missing; "
                     "restore the study from an export or a backup"
                 )
-            yield ev.load(kind, body, schema, f"event {seq} of study {self.name!r}")
+            yield event_json.load(kind, body, schema, f"event {seq} of study {self.name!r}")
 
     def _patiently(self, work: Callable[[Line, int], T]) -> T:
         """Do something on the line, again and over a new connection if an outage ends it."""
@@ -289,6 +289,6 @@ def _drop_after_fork(line: Line | None) -> None:
 
 def _rows(study: int, events: Sequence[Event]) -> list[dict[str, Any]]:
     return [
-        {"study": study, "seq": seq, "schema": SCHEMA, "kind": ev.kind_of(event), "body": ev.dump(event)}
+        {"study": study, "seq": seq, "schema": SCHEMA, "kind": ev.kind_of(event), "body": event_json.dump(event)}
         for seq, event in enumerate(events)
     ]

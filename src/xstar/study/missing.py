@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from xstar.core.reasons import last_line
 from xstar.errors import NoValue, UnknownTrial
 from xstar.journal import History
-from xstar.trial import Trial, last_line
+from xstar.trial import Trial
 
 
 def number_of(trial: Trial | int) -> int:

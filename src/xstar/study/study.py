@@ -15,28 +15,28 @@ from typing import TYPE_CHECKING, Any
 from xstar.core.checks import check_attrs
 from xstar.core.metrics import parse_metrics
 from xstar.core.randomness import Streams
+from xstar.core.reasons import shortened
 from xstar.core.version import VERSION
 from xstar.errors import InvalidArgument, InvalidReport, StudyExists
 from xstar.executors.clock import stopwatch, wall_clock
 from xstar.files import Folders
-from xstar.journal import History, Journal, LeasedJournal, MemoryJournal
+from xstar.journal import History, Journal, MemoryJournal
 from xstar.journal import events as ev
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space
-from xstar.storage.heartbeat import Heartbeat
-from xstar.study.abandoned import abandoned, lost
 from xstar.study.ahead import LEAST_WORKERS, Ahead
 from xstar.study.elsewhere import STOPPED, added, enqueued, held
 from xstar.study.ledger import Ledger
 from xstar.study.limits import NO_LIMITS, Limits
 from xstar.study.missing import no_value, number_of, unknown_trial
-from xstar.study.opening import open_storage
+from xstar.study.opening import check_there, open_storage
 from xstar.study.policy import STARTS, Policy, Start, is_late
+from xstar.study.runs import Runs
 from xstar.study.settings import Constraints, Settings, check_name
 from xstar.study.shown import Shown
 from xstar.study.widening import widened
-from xstar.trial import Done, Job, State, Trial, Verdict, shortened
+from xstar.trial import Done, Job, State, Trial, Verdict
 
 if TYPE_CHECKING:
     from xstar.storage import SqlStorage
@@ -103,6 +103,7 @@ class Study(Shown):
     @classmethod
     def open(cls, name: str, storage: str | os.PathLike[str] | None = None, **options: Any) -> Study:
         """An existing study, as it is stored. Raises :class:`~xstar.errors.UnknownStudy` if there is none."""
+        check_there(name, storage)
         place = open_storage(storage)
         place.open(name)
         place.close()
@@ -152,11 +153,10 @@ class Study(Shown):
         self.files = Folders(created.files, directory, database, name is None)
         self.ended: str | None = None
         """Why the last ``ask`` gave nothing and none will; ``None``: it may give something later."""
-        self._mine: dict[int, int] = {}  # trials this object runs → the attempt it runs
         self.stopwatch = stopwatch(clock)
         """What the limit ``seconds`` is measured with: never set back or forward."""
         self._begun_at = self.stopwatch()
-        self._heartbeat = Heartbeat.of(journal, self._mine, clock, self.stopwatch)
+        self._runs = Runs(self._ledger, journal, clock, self.stopwatch)
         self.reclaim()
 
     def begin(self) -> None:
@@ -170,16 +170,13 @@ class Study(Shown):
     def ask(self, limits: Limits = NO_LIMITS) -> Trial | None:
         """The next trial to run, or ``None``: wait, or — if ``study.ended`` says why — done."""
         with self._ledger.lock:
-            if self._heartbeat is not None and self._heartbeat.due():
-                self.reclaim()
+            self._runs.reclaim_if_due()
             alone = self._policy.is_independent(self._ledger.history.space) and not limits.by_results
             event = self._ledger.claim(self._next, limits, alone=alone, follow=self._policy.follow)
             if event is None:
                 return None
             trial = self._ledger.trial(event.trial)
-            self._mine[trial.number] = trial.attempt
-            if self._heartbeat is not None:
-                self._heartbeat.start()
+            self._runs.take(trial)
             return trial
 
     def _next(self, limits: Limits) -> Start | None:
@@ -202,7 +199,7 @@ class Study(Shown):
     def prepare(self, limits: Limits = NO_LIMITS) -> None:
         """Decide now what the next ``ask`` gives, if that is worthwhile (``ahead.py``): while all workers are busy."""
         with self._ledger.lock:
-            if len(self._mine) >= LEAST_WORKERS:
+            if len(self._runs.held) >= LEAST_WORKERS:
                 self.ahead.prepare(self._ledger, limits, self.clock(), self.stopwatch(), self._begun_at)
 
     def job(self, trial: Trial, *, with_files: bool = True) -> Job:
@@ -227,7 +224,7 @@ class Study(Shown):
         parsed = parse_metrics(value, self.metric)
         with self._ledger.lock:
             if self._ledger.end(number_of(trial), self._policy.final, parsed, self.clock()):
-                self._forget(number_of(trial), 0)
+                self._runs.forget(number_of(trial), 0)
                 return
             known = self._known(trial)
             if known.state is State.COMPLETE and known.metrics == parsed:
@@ -237,12 +234,12 @@ class Study(Shown):
     def _record(
         self, trial: Trial, metrics: dict[str, float], budget: int | None, attempt: int | None, *, final: bool
     ) -> Verdict:
-        run = self._mine.get(trial.number, trial.attempt) if attempt is None else attempt
+        run = self._runs.attempt(trial) if attempt is None else attempt
         event = self._ledger.settle(self._answer, trial, run, metrics, budget, final, attempt is None)
         if event is None:
             return Verdict.CONTINUE
         if trial.state is not State.RUNNING or run != trial.attempt:
-            self._forget(trial.number, run)
+            self._runs.forget(trial.number, run)
         if isinstance(event, ev.Failed) or run != trial.attempt or trial.state is State.WAITING:  # the run was given up
             return Verdict.STOP
         if trial.state.over and not event.final:  # someone else ended it meanwhile
@@ -281,13 +278,9 @@ class Study(Shown):
     def _end(self, trial: Trial | int, attempt: int | None, event: Callable[[Trial, int], ev.Event]) -> None:
         with self._ledger.lock:
             known = self._known(trial)
-            run = self._mine.get(known.number, known.attempt) if attempt is None else attempt
+            run = self._runs.attempt(known) if attempt is None else attempt
             self._ledger.settle(lambda: None if is_late(known, run) else event(known, run))
-            self._forget(known.number, run)
-
-    def _forget(self, number: int, run: int) -> None:
-        if self._mine.get(number) == run:  # a trial promoted at once may have a newer run here
-            del self._mine[number]
+            self._runs.forget(known.number, run)
 
     # ------------------------------------------------------------ from elsewhere
 
@@ -353,36 +346,25 @@ class Study(Shown):
     @property
     def running_here(self) -> Mapping[int, int]:
         """The trials that this object runs, with the number of the attempt."""
-        return self._mine
+        return self._runs.held
 
     # ------------------------------------------------------------ lost programs
 
     def reclaim(self) -> None:
         """Record as lost what dead programs were running, so that it is run again."""
-        if isinstance(self.journal, LeasedJournal):
-            with self._ledger.lock:
-                for number, reason, run in abandoned(self._ledger, self.journal, self.clock):
-                    self._lose(self.history.trials[number], reason, run)
+        self._runs.reclaim()
 
     def release(self, reason: str, trial: int | None = None) -> None:
         """Give up what this object runs, or one trial of it: it will be run again from its checkpoint."""
-        with self._ledger.lock:
-            given_up = {number: run for number, run in self._mine.items() if trial in (None, number)}
-            for number, run in given_up.items():
-                self._lose(self.history.trials[number], shortened(reason), run, released=True)
-                del self._mine[number]
-
-    def _lose(self, trial: Trial, reason: str, run: int, *, released: bool = False) -> None:
-        self._ledger.settle(lambda: lost(trial, reason, self.clock(), run, released))
+        self._runs.release(reason, trial)
 
     def close(self) -> None:
         """Stop the heartbeat, give up what still runs here, let go of the database."""
         try:
-            if self._mine:
+            if self.running_here:
                 self.release("the study was closed while it ran")
         finally:  # also when the database is gone
-            if self._heartbeat is not None:
-                self._heartbeat.stop()
+            self._runs.close()
             if self.storage is not None:
                 self.storage.close()
             self.files.close()

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from xstar.core.reasons import last_line
 from xstar.errors import MissingExtra
 from xstar.journal import History
-from xstar.trial import Trial, last_line
+from xstar.trial import Trial
 
 if TYPE_CHECKING:
     import pandas as pd

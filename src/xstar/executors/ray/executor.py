@@ -12,13 +12,12 @@ import logging
 import os
 import sys
 import time
-import uuid
 from pathlib import Path
 from typing import Any
 
 import cloudpickle
 
-from xstar.core.processes import machine, started
+from xstar.core.reasons import last_line
 from xstar.core.words import plural
 from xstar.errors import ObjectiveError
 from xstar.executors.carrying import CHECKPOINT, MessageCarrier, UrlCarrier, packed, unpack
@@ -27,25 +26,14 @@ from xstar.executors.contract import TICK
 from xstar.executors.devices import Place
 from xstar.executors.objective import Objective, check_objective
 from xstar.executors.pool import FAILED_STARTS, WorkerPool, pickled
-from xstar.executors.ray.cluster import (
-    Node,
-    Token,
-    check_clock,
-    check_room,
-    connect,
-    living_nodes,
-    refuse,
-    unfit,
-)
-from xstar.executors.ray.relay import relay_class
+from xstar.executors.ray.actors import Actors
+from xstar.executors.ray.cluster import Node, Token, check_clock, check_room, connect, refuse, unfit
+from xstar.executors.ray.nodes import LOOK_SECONDS, Nodes, spread
 from xstar.executors.ray.settings import OBJECTS, SHARED, Ray
 from xstar.executors.ray.slot import Slot, Stage
-from xstar.trial import Job, Outcome, last_line
+from xstar.trial import Job, Outcome
 
 log = logging.getLogger("xstar")
-
-LOOK_SECONDS = 2.0
-"""Between two looks at the cluster's nodes."""
 
 PATIENCE = 10.0
 """Seconds that a slot may wait for room before another node is tried as well, and before the user hears of it."""
@@ -55,8 +43,6 @@ CLOSING_SECONDS = 10.0
 
 FULL_SECONDS = 300.0
 """How long a node whose disk was full gets no trials: someone has to make room first."""
-
-NAMESPACE = "xstar"
 
 
 class RayExecutor(WorkerPool[Slot]):
@@ -72,12 +58,10 @@ class RayExecutor(WorkerPool[Slot]):
         payload = pickled(objective, metric, None)
         self._ray, self._connected = connect(settings.address)
         self._starting: list[Slot] = []
-        self._unfit: dict[str, str] = {}
-        self._failures: dict[str, tuple[int, float]] = {}
-        """Node → how often in a row an actor did not start there, and until when it is left alone."""
+        self._nodes = Nodes(self._ray)
         self._token: Token | None = None
         self._next_look = 0.0
-        self._asked_at = self._told_at = monotonic_clock()
+        self._told_at = monotonic_clock()
         self._begun = False
         self.store = (
             UrlCarrier(f"{settings.checkpoints.rstrip('/')}/{folder.name}") if "://" in settings.checkpoints else None
@@ -87,11 +71,11 @@ class RayExecutor(WorkerPool[Slot]):
             if settings.checkpoints == SHARED:
                 self._token = Token(folder)
             log.info("checkpoints are kept %s", self._kept())
-            self._relay = self._ray.remote(relay_class())
             self._begin = (payload, carrier)
-            self._end_actors_of_dead_drivers()
+            self._actors = Actors(self._ray, settings, folder)
+            self._actors.end_those_of_dead_drivers()
             if settings.slots is None:
-                check_room(living_nodes(self._ray), settings.needs)
+                check_room(list(self._nodes.living().values()), settings.needs)
             self._wait_for_a_slot()
         except BaseException:
             self.close()
@@ -117,14 +101,13 @@ class RayExecutor(WorkerPool[Slot]):
         if now < self._next_look:
             return
         self._next_look = now + LOOK_SECONDS
-        nodes = {node.id: node for node in living_nodes(self._ray)}
+        nodes = self._nodes.living()
         for slot in [*self._workers, *self._starting]:
             if slot.node.id not in nodes and slot.lost is None:
                 slot.lost = "the node left the cluster"
         for slot in [slot for slot in self._starting if slot.lost is not None]:
             self._give_up(slot)
-        fit = [node for node in nodes.values() if node.id not in self._unfit]
-        self._fill([node for node in fit if now >= self._failures.get(node.id, (0, 0.0))[1]], now)
+        self._fill(self._nodes.usable(nodes.values(), now), now)
         if not self._workers and now - self._told_at > PATIENCE:
             self._told_at = now
             log.warning(
@@ -139,39 +122,16 @@ class RayExecutor(WorkerPool[Slot]):
             for slot in list(self._starting):  # asked for in vain elsewhere, while others were not there yet
                 self._give_up(slot)
             return
-        waiting = sum(now - slot.since > PATIENCE for slot in self._starting)
-        has = {node.id: 0 for node in nodes}
-        for slot in [*self._workers, *self._starting]:
-            if slot.node.id in has:
-                has[slot.node.id] += 1
-        missing = limit + waiting - len(self._workers) - len(self._starting)
-        while missing > 0:
-            room = [node for node in nodes if has[node.id] < min(node.room(self._settings.needs), limit)]
-            if not room:
-                return
-            node = min(room, key=lambda node: (has[node.id], node.id))
+        slots = [*self._workers, *self._starting]
+        missing = limit - len(slots) + sum(now - slot.since > PATIENCE for slot in self._starting)
+        taken = [slot.node.id for slot in slots]
+        for node in spread(nodes, taken, missing, limit, self._settings.needs):
             self._ask_for_slot(node, now)
-            has[node.id] += 1
-            missing -= 1
 
     def _ask_for_slot(self, node: Node, now: float) -> None:
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
         used = {slot.number for slot in [*self._workers, *self._starting]}
         number = next(number for number in range(len(used) + 1) if number not in used)
-        settings = self._settings
-        process = os.getpid()
-        actor = self._relay.options(
-            num_cpus=settings.cpus,
-            num_gpus=settings.gpus,
-            resources=dict(settings.resources or {}),
-            max_concurrency=4,  # exchange, tell and end, and one to spare
-            max_restarts=0,
-            scheduling_strategy=NodeAffinitySchedulingStrategy(node.id, soft=False),
-            namespace=NAMESPACE,
-            name="|".join([self._folder.name, machine(), str(process), started(process) or "", uuid.uuid4().hex[:12]]),
-        ).remote()
-        slot = Slot(number, node, actor, now)
+        slot = Slot(number, node, self._actors.make(node), now)
         self._starting.append(slot)
         slot.look(None if self._token is None else str(self._token.path))
 
@@ -181,20 +141,7 @@ class RayExecutor(WorkerPool[Slot]):
             if slot in slots:
                 slots.remove(slot)
         slot.end()
-        try:
-            self._ray.kill(slot.actor)
-        except Exception as error:  # it is dead already, or Ray is: either way it runs nothing any more
-            log.debug("the actor of slot %d was not ended: %s", slot.number, error)
-
-    def _end_actors_of_dead_drivers(self) -> None:
-        """Whoever ran this study on this machine and was killed may have left actors that Ray has yet to end."""
-        for row in self._ray.util.list_named_actors(all_namespaces=True):
-            if row["namespace"] != NAMESPACE:
-                continue
-            study, where, process, start, _ = row["name"].rsplit("|", 4)
-            if study == self._folder.name and where == machine() and started(int(process)) != start:
-                with contextlib.suppress(ValueError):  # it is gone by now
-                    self._ray.kill(self._ray.get_actor(row["name"], namespace=NAMESPACE))
+        self._actors.end(slot.actor, slot.number)
 
     # ------------------------------------------------------------ what actors answer
 
@@ -223,7 +170,7 @@ class RayExecutor(WorkerPool[Slot]):
         if slot.stage is Stage.LOOK:
             self._inspect(slot, given)
         elif slot.stage is Stage.START:
-            self._failures.pop(slot.node.id, None)
+            self._nodes.succeeded(slot.node)
             self._starting.remove(slot)
             self._workers.append(slot)
         else:
@@ -234,9 +181,8 @@ class RayExecutor(WorkerPool[Slot]):
         if reason := unfit(slot.node, seen, self._folder):
             if not self._begun:
                 raise refuse(reason)
-            if slot.node.id not in self._unfit:
+            if self._nodes.exclude(slot.node):
                 log.error("%s; it gets no trials", reason)
-            self._unfit[slot.node.id] = reason
             self._give_up(slot)
             return
         check_clock(slot.node, seen["time"] - wall_clock())
@@ -263,15 +209,12 @@ class RayExecutor(WorkerPool[Slot]):
     def _avoid(self, node: Node, error: Exception) -> None:
         """An actor did not start on this node: it is dead, which Ray has yet to notice, or something is wrong with it."""
         now = monotonic_clock()
-        times, until = self._failures.get(node.id, (0, 0.0))
-        if now < until:
+        if self._nodes.is_avoided(node, now):
             return  # asked for together with one that did not start, either
-        times += 1
-        self._failures[node.id] = (times, now + LOOK_SECONDS * 2**times)
-        if times < FAILED_STARTS:
+        if self._nodes.failed(node, now) < FAILED_STARTS:
             return
         text = f"actors do not start on node {node.name}: {error}"
-        if not self._begun and any(node.id == living.id for living in living_nodes(self._ray)):
+        if not self._begun and node.id in self._nodes.living():
             raise ObjectiveError(text)
         log.warning("%s; it is tried again later", text)
 
@@ -280,9 +223,8 @@ class RayExecutor(WorkerPool[Slot]):
     def _replace(self, worker: Slot) -> None:
         if worker.lost is None:
             with contextlib.suppress(self._ray.exceptions.RayError):
-                self._ray.get(
-                    worker.actor.end.remote(), timeout=CLOSING_SECONDS
-                )  # dead before its trial runs elsewhere
+                # Dead before its trial runs elsewhere.
+                self._ray.get(worker.actor.end.remote(), timeout=CLOSING_SECONDS)
                 self._workers.remove(worker)
                 self._start_worker(worker)
                 return
@@ -316,8 +258,8 @@ class RayExecutor(WorkerPool[Slot]):
         if kind == "failed" and rest[1] == "disk" and str(self._folder) not in (full := last_line(rest[2])):
             # It would fail one trial after the other, and be free for the next one before all others.
             log.error("node %s gets no trials for %g s: %s", node.name, FULL_SECONDS, full)
-            self._failures[node.id] = (0, now + FULL_SECONDS)
-        if now < self._failures.get(node.id, (0, 0.0))[1]:
+            self._nodes.leave_alone(node, now + FULL_SECONDS)
+        if self._nodes.is_avoided(node, now):
             for slot in [slot for slot in self._workers if slot.node.id == node.id and slot.job is None]:
                 self._give_up(slot)
 

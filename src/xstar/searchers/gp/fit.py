@@ -24,15 +24,12 @@ from xstar.acquisition.criterion import LogProbability
 from xstar.acquisition.improvement import log_expected_improvement
 from xstar.acquisition.maximise import CANDIDATES, FEWER_CANDIDATES, LARGE_MODEL
 from xstar.acquisition.pending import with_pending
-from xstar.core.randomness import Streams
-from xstar.journal import History
 from xstar.models.blas import single_threaded
-from xstar.models.gp import NotPositiveDefinite, Posterior, fit, sample_fits
+from xstar.models.cholesky import NotPositiveDefinite
 from xstar.models.kernels import Array
-from xstar.models.prediction import Prediction, normal_draws
-from xstar.models.standardise import Targets
-from xstar.models.subset import choose
-from xstar.models.surrogate import EXACT, LENGTH, SHARED_LENGTH, Prior, Surrogate, at_full_budget, over_budgets
+from xstar.models.priors import EXACT, LENGTH, SHARED_LENGTH, Prior
+from xstar.models.surrogate import Surrogate, at_full_budget, over_budgets
+from xstar.searchers.gp.fitted import Extended, Fitted, fitted
 from xstar.searchers.gp.settings import GPSettings
 from xstar.searchers.gp.structure import Data, Pair, pair_of, structured
 from xstar.searchers.model_based.beliefs import COMPARED, believed, trusted
@@ -42,8 +39,8 @@ from xstar.searchers.model_based.learner import BAD, PROMISING, UNFINISHED, Know
 from xstar.searchers.model_based.observations import feasible_places
 from xstar.searchers.model_based.prior_design import has_priors
 from xstar.searchers.model_based.schedule import last_full_refit, last_lean_refit, last_refit
-from xstar.searchers.model_based.shelved import NotShelved, only_borrowed, thetas
-from xstar.searchers.model_based.sources import Shift, SourceMeans, shifted
+from xstar.searchers.model_based.shelved import NotShelved, only_borrowed
+from xstar.searchers.model_based.sources import SourceMeans
 from xstar.searchers.nasbot.kernel import Architectures, network_kernels
 
 MOST_SHARING = 20
@@ -63,104 +60,14 @@ parameters) higher in nine of ten. Beside options every fourth suggestion explor
 show no difference, and the bits of the validation set ended higher without (1 and 9 searches of 200 trials)."""
 
 
-# ---------------------------------------------------------------- the fit
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """A model as of its last refit."""
-
-    last: int
-    targets: Targets
-    places: NDArray[np.intp]
-    """Indices, among the ``last`` observations, of those that it was fitted to."""
-    posteriors: tuple[Posterior, ...]
-    """One posterior, or one per draw of the hyperparameters."""
-    shift: Shift | None = None
-    """What other studies predict; the posteriors are of what is left."""
-
-
-def fitted(
-    history: History, key: Hashable, purpose: str, surrogate: Surrogate, last: int, data: Data, settings: GPSettings
-) -> Fitted:
-    """Return the model fitted to the first ``last`` observations, from ``history.memo`` if it is there."""
-    kept = history.memo.get(Fitted, key)
-    if kept is not None and kept.last == last:
-        return kept
-    X, y = data.X[:last], data.y[:last]
-    places = choose(data.spread(X) if last > settings.limit else X, y, data.budget[:last], settings.limit)
-    targets = Targets.of(y[places], straighten=settings.straighten)
-    inputs, outputs = X[places], targets(y[places])
-    rng = Streams(history.seed).generator(last, "gp fit")
-    shift = None if data.sources is None else data.sources.shift(inputs, outputs)
-    if shift is not None:
-        outputs = outputs - shift(inputs)
-
-    def fits() -> list[Array]:
-        if settings.samples:
-            return sample_fits(surrogate, inputs, outputs, rng, settings.samples)
-        return [fit(surrogate, inputs, outputs, rng, settings.starts)]
-
-    found = thetas(history, f"gp {purpose}", (settings, last, inputs, outputs), surrogate, fits)
-    posteriors = tuple(Posterior.of(surrogate, theta, inputs, outputs) for theta in found)
-    return history.memo.put(Fitted(last, targets, places, posteriors, shift), key)
-
-
-@dataclass(frozen=True)
-class Extended:
-    """A posterior and the observations since its refit, which become rows together with pending trials."""
-
-    posterior: Posterior
-    X: Array
-    y: Array
-    shift: Shift | None = None
-    """What other studies predict; ``y`` are the residuals."""
-
-    @cached_property
-    def _whole(self) -> Posterior:
-        return self.posterior.extended(self.X, self.y)
-
-    @property
-    def noise(self) -> float:
-        return self.posterior.noise
-
-    @property
-    def rows(self) -> int:
-        """The number of rows of the factor."""
-        return len(self._whole.X)
-
-    @property
-    def jitter(self) -> float:
-        """The jitter added to the diagonal."""
-        return self._whole.jitter
-
-    def means(self, A: Array) -> Array:
-        made = self._whole.means(A)
-        return made if self.shift is None else made + self.shift(A)[:, None]
-
-    def predict(self, A: Array) -> Prediction:
-        at = self._whole.predict(A)
-        return at if self.shift is None else shifted(at, self.shift, A)
-
-    def sample(self, A: Array, normal: Array) -> Array:
-        made = self._whole.sample(A, normal)
-        return made if self.shift is None else made + self.shift(A)[:, None]
-
-    def fantasised(self, A: Array, draws: int, rng: np.random.Generator) -> Extended:
-        normal = normal_draws(len(A), draws, rng) if draws else None
-        made = self.posterior.extended(np.vstack([self.X, A]), self.y, normal)
-        return Extended(made, A[:0], self.y[:0], self.shift)
-
-
-# ---------------------------------------------------------------- the learner
-
-
 @dataclass(frozen=True)
 class GPLearner(Learner):
     """A Gaussian process; for architectures, with NASBOT's kernel."""
 
     settings: GPSettings
     architectures: Architectures = field(default_factory=Architectures)
+    begun: int = 0
+    """The first trial of the observations, where they are those of a restart."""
 
     name: ClassVar[str] = "gp"
 
@@ -181,7 +88,8 @@ class GPLearner(Learner):
         return self.architectures.modifiers
 
     def _key(self, purpose: str) -> Hashable:
-        return (self.settings, self.architectures, purpose)
+        key = (self.settings, self.architectures, purpose)
+        return (*key, self.begun) if self.begun else key
 
     @property
     def has_gradients(self) -> bool:
@@ -203,6 +111,10 @@ class GPLearner(Learner):
             return True
         if when == "unexplained" and self.data.failed:
             return True
+        return self.noisy
+
+    @property
+    def noisy(self) -> bool:
         return bool(np.mean([np.sqrt(posterior.noise) for posterior in self.fitted.posteriors]) > UNEXPLAINED)
 
     @property
@@ -272,7 +184,8 @@ class GPLearner(Learner):
             surrogate: Surrogate = structured(history, key, own, compared, count, given, self.settings)
         else:
             surrogate = self._surrogate()
-        return fitted(history, self._key("loss"), "loss", surrogate, last, given, self.settings)
+        robust = self.settings.robust and not self.over_budgets and not data.networks
+        return fitted(history, self._key("loss"), "loss", surrogate, last, given, self.settings, robust=robust)
 
     def follow(self) -> None:
         """Bring the model up to date that was used before; before the first decision there is none."""

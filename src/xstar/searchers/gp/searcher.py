@@ -42,6 +42,9 @@ EXHAUSTED = 0.125
 """Among n observations of noise σ around the incumbent the expected improvement is about 0.4 σ/√n: an eighth of σ is what ten
 of them leave. Measurements are in ``model_based/exhaustion.py``."""
 
+PATIENCE = 100
+"""Measurements are in ``model_based/restarts.py``."""
+
 SAFE = 0.8
 """Chosen on the four problems of ``benchmarks/harness/development.py`` with a region that fails (``GPSettings.safe``)."""
 
@@ -50,7 +53,8 @@ EXPLORE_RUNNING = 5
 exploring suggestion in four end lower than without in 105 and higher in 73 on the development tasks of
 ``benchmarks/budgets.py`` (73 and 53 on those of validation), with 8 workers in 89 and 92 (61 and 58). Ten seeds each."""
 
-MakeLearner = Callable[[History, Observations], "GPLearner"]
+MakeLearner = Callable[..., "GPLearner"]
+"""Makes a learner of a history, observations, and the first trial of these if they are those of a restart."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,7 @@ class GP(GPSettings):
     cautious: bool = True
     safe: float = SAFE
     exhausted: float = EXHAUSTED
+    patience: int = PATIENCE
     exact: bool = True
     explore_running: int = EXPLORE_RUNNING
     copies: str = "avoid"
@@ -76,10 +81,10 @@ class GP(GPSettings):
     def follow(self, history: History) -> None:
         follow(history, self._learner)
 
-    def _learner(self, history: History, data: Observations) -> GPLearner:
+    def _learner(self, history: History, data: Observations, begun: int = 0) -> GPLearner:
         from xstar.searchers.gp.fit import GPLearner  # imported at use: see ``model_based/decision.py``
 
-        return GPLearner(history, data, self)
+        return GPLearner(history, data, self, begun=begun)
 
 
 def follow(history: History, learner: MakeLearner) -> None:
@@ -97,6 +102,14 @@ def suggest(
         rule = "must be ei or ucb where a parameter is an architecture"
         raise InvalidArgument("acquisition", rule, settings.acquisition, "leave it out")
     name, doubts = "nasbot" if networks else "gp", settings.learns_trust
-    steps = settings.design == "steps"
-    design = initial.Design(name, settings.initial, settings.middle, steps, in_numbers=True, doubts=doubts)
+    design = initial.Design(
+        name,
+        settings.initial,
+        settings.middle,
+        steps=settings.design in ("steps", "moves"),
+        lengthened=settings.design == "moves",
+        in_numbers=True,
+        doubts=doubts,
+        patience=settings.patience,
+    )
     return initial.suggest(history, task, rng, design, learner)

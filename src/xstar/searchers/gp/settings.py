@@ -13,7 +13,7 @@ from xstar.searchers.base import COPIES
 
 SURROGATES = ("matern-warped", "matern", "decay", "decay-0", "decay-1")
 SHAPES = ("matern52", "rbf")
-DESIGNS = ("sobol", "steps")
+DESIGNS = ("sobol", "steps", "moves")
 LENGTHS = ("independent", "shared")
 STRUCTURES = ("product", "additive", "evidence")
 EXPLORE_WHEN = ("always", "unexplained", "noisy")
@@ -51,7 +51,7 @@ class GPSettings:
     two)."""
     design: str = "sobol"
     """The trials of the initial design after the middle: Sobol points, or ``steps`` from the best trial so far, each of one
-    parameter (``model_based/steps.py``)."""
+    parameter (``model_based/steps.py``); ``moves`` are steps that change a parameter of few values, too."""
     surrogate: str = "matern-warped"
     """Surrogate of f(x, r) under a scheduler with rungs: ``matern-warped``, ``matern``, ``decay`` (δ is learned),
     ``decay-0`` or ``decay-1`` (δ is 0 or 1)."""
@@ -61,8 +61,8 @@ class GPSettings:
     """Kernel at the full budget: the ``product`` over all parameters; ``additive``, with a term for each parameter alone
     added to it; or whichever the ``evidence`` favours."""
     lengths: str = "independent"
-    """The prior of the length scales of numbers at the full budget: ``independent`` (``surrogate.LENGTH``), or with a factor
-    that all of them have in common, ``shared`` (``surrogate.SHARED_LENGTH``), where all parameters are numbers, and at most 20.
+    """The prior of the length scales of numbers at the full budget: ``independent`` (``priors.LENGTH``), or with a factor
+    that all of them have in common, ``shared`` (``priors.SHARED_LENGTH``), where all parameters are numbers, and at most 20.
     Beside options it was no better (16 problems with options or tables, 4 seeds: lower in 10 searches, higher in 16 after 50
     trials)."""
     warp: bool = False
@@ -95,13 +95,19 @@ class GPSettings:
     exhausted: float = 0.0
     """At full budget, a place is exhausted if the expected improvement there is below this share of the standard deviation of
     the noise; then the suggestion is another place. 0: never."""
+    patience: int = 0
+    """At full budget and without architectures, the trials without improvement after which every second suggestion is that of a
+    search that begins anew, unless losses are noisy (``model_based/restarts.py``); 0: never."""
     effort: str = "thorough"
     """What a suggestion may cost, at full budget and without architectures. ``lean``: the best candidates climb to maxima of
     the acquisition function each by itself instead of together (``acquisition/ascent.py``), a quarter fewer of them are scored
     where all parameters are numbers, hyperparameters are fitted when the observations have grown by a fifth instead of a tenth,
     and structures are compared when they have grown by a half instead of a quarter."""
+    robust: bool = False
+    """At full budget and without architectures, leave out losses that lie far above what all others predict
+    (``models/outliers.py``)."""
     exact: bool = False
-    """Losses may be exact: at full budget the variance of the noise has the lower bound ``surrogate.EXACT``."""
+    """Losses may be exact: at full budget the variance of the noise has the lower bound ``priors.EXACT``."""
     pending: str = "fantasies"
     fantasies: int = 20
     most_pending: int | None = MOST_PENDING
@@ -147,10 +153,18 @@ class GPSettings:
                 "trust_at": TRUST_AT,
             },
         )
-        least = {"initial": 1, "samples": 0, "starts": 1, "explore_every": 0, "fantasies": 1, "limit": 10}
+        least = {
+            "initial": 1,
+            "samples": 0,
+            "starts": 1,
+            "explore_every": 0,
+            "fantasies": 1,
+            "limit": 10,
+            "patience": 0,
+        }
         least |= {"most_pending": 1, "explore_running": 0}
         check_counts(self, least, optional=("initial", "most_pending"))
-        check_switches(self, "middle", "warp", "straighten", "cautious", "exact")
+        check_switches(self, "middle", "warp", "straighten", "cautious", "robust", "exact")
         check_shares(self, "exhausted", "safe")
         object.__setattr__(self, "prior_weight", checked_weight(self.prior_weight))
 
@@ -194,9 +208,12 @@ BEFORE_UNEXPLAINED: Mapping[str, Any] = {"explore_when": "always"}
 """What ``GP`` did before the history said when to explore."""
 BEFORE_NOISY: Mapping[str, Any] = {"explore_when": "unexplained"}
 """What ``GP`` did while it explored after failures, too."""
+BEFORE_RESTARTS: Mapping[str, Any] = {"patience": 0}
+"""What ``GP`` did before it began anew."""
 BEFORE_COPIES: Mapping[str, Any] = {"copies": "ignore", "explore_running": 0}
 """What ``GP`` did over budgets before it kept away from copies and explored there."""
 BEFORE: Mapping[str, Any] = {
+    **BEFORE_RESTARTS,
     "structure": "product",
     "middle": False,
     **BEFORE_EXHAUSTION,

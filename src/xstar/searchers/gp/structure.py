@@ -22,11 +22,13 @@ import numpy as np
 
 from xstar.core.randomness import Streams
 from xstar.journal import History
-from xstar.models.gp import fit, log_posterior
+from xstar.models.gp import fit
 from xstar.models.kernels import Array
+from xstar.models.likelihood import log_posterior
+from xstar.models.priors import Prior
 from xstar.models.standardise import Targets
 from xstar.models.subset import choose
-from xstar.models.surrogate import Inputs, Plain, Prior, at_full_budget, with_own_terms
+from xstar.models.surrogate import Inputs, Plain, at_full_budget, with_own_terms
 from xstar.searchers.gp.settings import GPSettings
 from xstar.searchers.model_based.schedule import last_refit
 from xstar.searchers.model_based.shelved import shelved

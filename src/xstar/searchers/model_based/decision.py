@@ -26,7 +26,7 @@ from xstar.acquisition.model import JointModel
 from xstar.acquisition.thompson import JOINT_CANDIDATES, thompson_scores
 from xstar.journal import History
 from xstar.models.blas import single_threaded
-from xstar.models.gp import NotPositiveDefinite
+from xstar.models.cholesky import NotPositiveDefinite
 from xstar.models.kernels import Array
 from xstar.searchers.model_based.away import away_from_copies
 from xstar.searchers.model_based.exhaustion import REPEATED
@@ -82,6 +82,15 @@ def decide(learner: Learner, rng: np.random.Generator) -> Suggestion | str:
             return Decision(learner, rng).suggestion()
     except NotPositiveDefinite as error:
         return f"{learner.name} failed at n={learner.data.count}, {error}"
+
+
+def is_noisy(learner: Learner) -> bool:
+    """Return whether much of the losses is unexplained, or no model is to be had."""
+    try:
+        with single_threaded():
+            return learner.noisy
+    except NotPositiveDefinite:
+        return True
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ A surrogate takes for noise what it cannot explain: also ripples that are finer 
 therefore no larger than what trials at the same place differ by, their *pure error*.
 
 Measured on the development set of ``benchmarks/generality.py`` after 100 trials, with an eighth of σ and a lower bound of 10⁻⁸
-for σ² (``surrogate.EXACT``). Four noisy functions, six seeds: losses lower in 5 searches, higher in 6, equal in 13; of the last
+for σ² (``priors.EXACT``). Four noisy functions, six seeds: losses lower in 5 searches, higher in 6, equal in 13; of the last
 50 suggestions 2.8 instead of 8.6 at the place of an earlier one. Thirteen functions with hardly any noise, also of mixed and
 conditional spaces, two seeds: lower in 9, higher in 3, equal in 14; 5.4 instead of 20.9. With the learned σ, confirmed or
 not, the noisy ones were lower in 17 and higher in 5, but a rotated Rastrigin function was higher in 5 of 5 (15 instead of 3 in

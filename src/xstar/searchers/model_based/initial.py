@@ -15,6 +15,7 @@ from xstar.nets.catalogue import is_of_networks
 from xstar.searchers.base import at_random, exhausted
 from xstar.searchers.model_based.observations import Observations
 from xstar.searchers.model_based.prior_design import has_priors, next_trial, trials_of_design
+from xstar.searchers.model_based.restarts import Restart, restart
 from xstar.searchers.model_based.steps import MOST_PARAMETERS, next_step, trials_of_steps
 from xstar.searchers.mutation import first_design, initial_trial
 from xstar.space import Constant, Float, Int, Ordinal, Space
@@ -32,6 +33,10 @@ LEAST_WITH_SOURCES = 3
 """Minimum number of initial trials where other studies brought something along; otherwise it is half of what it would be."""
 
 
+MakeLearner = Callable[..., "Learner"]
+"""Makes a learner of a history and observations, and of the number of their first trial where they are those of a restart."""
+
+
 @dataclass(frozen=True, slots=True)
 class Design:
     """The trials before the first model-based suggestion."""
@@ -46,22 +51,49 @@ class Design:
     steps: bool = False
     """Whether the trials after the middle are steps of one parameter each (``steps.py``): as many as there are parameters, if
     these are at most ``MOST_PARAMETERS`` and have no priors."""
+    lengthened: bool = False
+    """Whether each step changes its parameter, however few values that has."""
     in_numbers: bool = False
     """Whether the surrogate represents networks by their index, or by their descriptive features."""
     doubts: bool = False
     """Whether priors place only some of the trials (``prior_design.py``)."""
+    patience: int = 0
+    """Trials without improvement after which the search begins anew beside itself (``restarts.py``); 0: never."""
 
 
 def suggest(
-    history: History, task: New, rng: np.random.Generator, design: Design, learner: Callable[..., Learner]
+    history: History, task: New, rng: np.random.Generator, design: Design, learner: MakeLearner
 ) -> Suggestion | Done:
-    """Suggest a trial of the initial design, the choice of ``learner(history, data)``, or a random one."""
+    """Suggest a trial of the initial design, the choice of the learner, one of a restart, or a random one."""
     data = before_models(history, task, rng, design)
     if not isinstance(data, Observations):
         return data
+    from xstar.searchers.model_based.decision import is_noisy  # imported at use: see that module
+
+    whole = learner(history, data)
+    anew = restart(history, data, design.patience)
+    if anew is None or is_noisy(whole):
+        return _decided(whole, history, rng)
+    return _anew(anew, history, task, rng, design, learner)
+
+
+def _anew(
+    restart: Restart, history: History, task: New, rng: np.random.Generator, design: Design, learner: MakeLearner
+) -> Suggestion | Done:
+    """Suggest a trial of a restart: a Sobol point, or the choice of a learner that knows its own trials alone."""
+    data = Observations.of(history, design.in_numbers)
+    own, started = data.among(restart.owns), restart.started(history)
+    if started < (design.initial or _initial(history, data)) or own.count < 2:
+        made = initial_trial(design.method, first_design(history, task, rng), started)
+    else:
+        made = _decided(learner(history, own, restart.begun), history, rng)
+    return made if isinstance(made, Done) else restart.named(made)
+
+
+def _decided(learner: Learner, history: History, rng: np.random.Generator) -> Suggestion | Done:
     from xstar.searchers.model_based.decision import decide  # imported at use: see that module
 
-    made = decide(learner(history, data), rng)
+    made = decide(learner, rng)
     return made if isinstance(made, Suggestion) else at_random(history, rng, made)
 
 
@@ -88,7 +120,7 @@ def before_models(
         if begins and design.middle and _has_middle(history, data):
             drawn = Suggestion(middle(history.space), "the middle of the space")
         elif steps and started:
-            drawn = next_step(history, data, rng) or drawn
+            drawn = next_step(history, data, rng, lengthened=design.lengthened) or drawn
         return initial_trial(design.method, drawn, started)
     return data
 

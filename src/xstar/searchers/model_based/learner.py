@@ -138,6 +138,11 @@ class Learner(ABC):
         return -np.inf
 
     @property
+    def noisy(self) -> bool:
+        """Whether much of the losses is unexplained: then a lowest one that stays the lowest may be luck."""
+        return False
+
+    @property
     def limit(self) -> int:
         """Maximum number of trials for the feasibility classifier, and for evolution if no loss is known."""
         return 500

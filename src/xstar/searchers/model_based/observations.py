@@ -25,7 +25,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -107,6 +108,13 @@ class Observations:
                 if metrics is not None:
                     self.measured.append(number)
         self._table.append(np.hstack([rows, np.array(new, dtype=np.float64)]))
+
+    def among(self, trials: Callable[[NDArray[np.int64]], NDArray[np.bool_]]) -> Observations:
+        """Return the observations of some trials alone, as of now; failures and constraint metrics are those of all."""
+        made = copy(self)
+        made._table = Table(self.width + 3)
+        made._table.append(self._table.rows[trials(self.trial)])
+        return made
 
     def rows(self, trials: Iterable[Trial]) -> Array:
         """Return the encoded configurations of some trials; each is encoded once."""

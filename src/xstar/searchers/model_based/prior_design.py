@@ -18,7 +18,7 @@ from xstar.journal import History
 from xstar.searchers.model_based.observations import Observations
 from xstar.searchers.mutation import first_design
 from xstar.space import Bool, Choice, Float, Int, Ordinal, Space, Value
-from xstar.space.numeric import prior_position
+from xstar.space.number import prior_position
 from xstar.trial import Done, New, Origin, Suggestion
 
 ENOUGH = 4

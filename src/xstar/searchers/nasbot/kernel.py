@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xstar.models.kernels import Kernel, Sum
+from xstar.models.composite import Sum
+from xstar.models.kernels import Kernel
 from xstar.models.otmann_kernel import SCALE, SMALL_SCALE, Described, Transported
+from xstar.models.priors import Prior
 from xstar.models.projection import Projected
-from xstar.models.surrogate import Prior, over_configurations
+from xstar.models.surrogate import over_configurations
 from xstar.models.tree_kernel import Tree
 from xstar.searchers.model_based.columns import of_description
 from xstar.searchers.model_based.observations import Observations

@@ -72,12 +72,12 @@ class NASBOT(GPSettings):
     def follow(self, history: History) -> None:
         follow(history, self._learner)
 
-    def _learner(self, history: History, data: Observations) -> GPLearner:
+    def _learner(self, history: History, data: Observations, begun: int = 0) -> GPLearner:
         from xstar.searchers.gp.fit import GPLearner  # imported at use: see ``model_based/decision.py``
         from xstar.searchers.nasbot.kernel import Architectures
 
         own = Architectures(self.distances, self.describe, self.powers, self.modifiers, self.project)
-        return GPLearner(history, data, self, own)
+        return GPLearner(history, data, self, own, begun)
 
 
 def _gp_of_schema_1(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -1,0 +1,120 @@
+"""The distances between the networks of a catalogue, each pair computed once, and only on request.
+
+A network gets a *slot*, a row and a column of the table, when its distances are first asked for; ``catalogue.py`` has the
+notation. Slot 0 stands for "no network", which is one unit away from all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xstar.nets.distance import Array, distances
+
+Numbers = NDArray[np.int64]
+
+REMEMBERED = 4_000
+"""Maximum number of cached exact rows of candidates: 25 MB at 200 networks."""
+
+
+class DistanceTable:
+    """d of all pairs of networks in slots, in a unit of mass."""
+
+    def __init__(self, structure: tuple[float, ...], unit: float) -> None:
+        self.structure = structure
+        self.unit = unit
+        self.computed = 0
+        """The number of pairs computed so far."""
+        self._numbers: list[int] = [0]
+        """The index of the network in each slot."""
+        self._values: list[Any] = [None]
+        """The network in each slot."""
+        self._slot = np.full(64, -1, dtype=np.int64)
+        """The slot of each index; -1: none."""
+        self._slot[0] = 0
+        self._table = np.zeros((64, 64, len(structure)))
+        self._remembered: dict[Any, Array] = {}
+
+    def __len__(self) -> int:
+        """How many slots there are."""
+        return len(self._numbers)
+
+    def make_room(self, count: int) -> None:
+        """Allow indices below ``count``."""
+        if count > len(self._slot):
+            self._slot = larger(self._slot, (count,), -1)
+
+    def slots(self, numbers: Numbers | Sequence[int]) -> Numbers:
+        """Return the slots of indices that have one."""
+        return self._slot[numbers]
+
+    def without_slot(self, numbers: Sequence[int]) -> list[int]:
+        """Return those of the indices that have no slot."""
+        slots = self._slot[numbers].tolist()
+        return [number for number, slot in zip(numbers, slots, strict=True) if slot < 0]
+
+    def add(self, numbers: Sequence[int], values: Sequence[Any]) -> None:
+        """Give slots to networks that have none: compute their distances to each other and to those in slots."""
+        start, end = len(self), len(self) + len(numbers)
+        if end > len(self._table):
+            room = max(2 * len(self._table), end)
+            self._table = larger(self._table, (room, room, len(self.structure)), 0.0)
+        across = np.array([self.exact_row(value) for value in values])
+        self._table[start:end, :start] = across
+        self._table[:start, start:end] = across.transpose(1, 0, 2)
+        self._table[start:end, start:end] = distances(values, structure=self.structure) / self.unit
+        self.computed += len(numbers) * (len(numbers) - 1) // 2
+        self._slot[numbers] = range(start, end)
+        self._numbers += numbers
+        self._values += values
+
+    def keep(self, numbers: list[int]) -> None:
+        """Drop all networks but these, the first of which is 0."""
+        places = self._slot[numbers]
+        self._table[: len(places), : len(places)] = self._table[np.ix_(places, places)]
+        self._slot[:] = -1
+        self._slot[numbers] = range(len(numbers))
+        self._numbers, self._values = numbers, [self._values[place] for place in places.tolist()]
+        self._remembered = {}
+
+    def row(self, number: int) -> Array:
+        """Return d of a network in a slot to all of them: (slots, S)."""
+        row: Array = self._table[self._slot[number], : len(self)]
+        return row
+
+    def between(self, ours: Numbers, theirs: Numbers) -> Array:
+        """Return d of all pairs of networks in slots: (m, n, S)."""
+        found: Array = self._table[np.ix_(self._slot[ours], self._slot[theirs])]
+        return found
+
+    def exact_row(self, value: Any) -> Array:
+        """Return d of any network to all in slots, using cached values where available."""
+        row = np.zeros((len(self), len(self.structure)))
+        row[0] = 1.0  # a typical mass
+        old = self._remembered.get(value)
+        start = 1 if old is None else len(old)
+        if old is not None:
+            row[:start] = old
+        if start < len(row):
+            row[start:] = distances([value], self._values[start:], self.structure)[0] / self.unit
+            self.computed += len(row) - start
+        return row
+
+    def remember(self, rows: Mapping[Any, Array]) -> None:
+        """Cache exact rows of networks without a slot."""
+        if len(self._remembered) > REMEMBERED:
+            self._remembered = {}
+        self._remembered |= rows
+
+
+A = TypeVar("A", bound=NDArray[Any])
+
+
+def larger(array: A, shape: tuple[int, ...], blank: float) -> A:
+    """Return the array enlarged to ``shape``."""
+    made = np.full(shape, blank, dtype=array.dtype)
+    made[tuple(slice(size) for size in array.shape)] = array
+    return made  # type: ignore[return-value]

@@ -1,0 +1,77 @@
+"""What an error of a database driver means: whether trying again may help, and what the user is told."""
+
+from __future__ import annotations
+
+from sqlalchemy import exc
+
+from xstar.errors import StorageBusy, StorageError, StorageFull, StorageReadOnly
+
+_STARTING = ("starting up", "not yet accepting", "recovery mode")
+_LOST = (
+    *("database is locked", "database table is locked", "deadlock detected", "could not serialize", "lock timeout"),
+    *_STARTING,
+    *("shutting down", "administrator command", "too many clients", "remaining connection slots"),
+    *("connection failed", "connection refused", "connection reset", "connection is lost", "connection is closed"),
+    *("connection is bad", "connection already closed", "server closed the connection", "pipeline aborted"),
+    *("timed out", "timeout expired", "no route to host", "name resolution", "consuming input failed"),
+    *("sending query failed", "broken pipe", "ssl syscall", "unexpected eof", "crash of another server process"),
+)
+"""How SQLite, libpq and PostgreSQL say that trying again may help."""
+
+_LOST_STATES = ("08", "57P01", "57P02", "57P03", "40001", "40P01", "53300", "55P03")
+"""The same by PostgreSQL's codes, as they begin: its messages come in many words and languages. A broken connection, a server
+that is shut down, crashes or starts, a transaction that lost against another, too many connections, a lock not to be had."""
+
+
+def text_of(error: Exception) -> str:
+    """What the driver said."""
+    origin = _origin(error)
+    return str(origin).strip() or type(origin).__name__
+
+
+def is_lock(error: Exception) -> bool:
+    """Whether someone else holds a lock that is needed."""
+    return "locked" in str(error).lower()
+
+
+def is_starting(error: Exception) -> bool:
+    """Whether the server is there and says that it will answer soon."""
+    text = text_of(error).lower()
+    return any(words in text for words in _STARTING)
+
+
+def may_pass(error: Exception) -> bool:
+    """Whether trying again may help."""
+    text = text_of(error).lower()
+    if "authentication failed" in text or "does not exist" in text:
+        return False
+    state = getattr(_origin(error), "sqlstate", None) or ""
+    if state.startswith(_LOST_STATES):
+        return True
+    return getattr(error, "connection_invalidated", False) or any(words in text for words in _LOST)
+
+
+def _origin(error: Exception) -> BaseException | None:
+    """The driver's own error, without SQLAlchemy's around it."""
+    return error.orig if isinstance(error, exc.DBAPIError) else error
+
+
+def translated(error: Exception, url: str) -> StorageError:
+    """The error of our own tree that says what happened and what to do."""
+    text = text_of(error)
+    low = text.lower()
+    if "locked" in low:
+        return StorageBusy(
+            f"{url} stayed locked by another process ({text}); end that process, or use PostgreSQL for many writers"
+        )
+    if "is full" in low or "no space left" in low or "disk full" in low:
+        return StorageFull(f"{url}: no room to write ({text}); nothing was half-written; free some space and run again")
+    if "readonly" in low or "read-only" in low or "permission denied" in low:
+        return StorageReadOnly(
+            f"{url} may not be written to ({text}); check the permissions of the file and its folder"
+        )
+    if "not a database" in low or "malformed" in low:
+        return StorageError(f"{url} is not a sound SQLite database ({text}); use another file, or restore a backup")
+    if "unable to open" in low:
+        return StorageError(f"{url} cannot be opened ({text}); check the path and its permissions")
+    return StorageError(f"{url}: {text}")

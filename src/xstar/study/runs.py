@@ -1,0 +1,92 @@
+"""The runs of trials that this program holds, with their leases; and those that other programs have left.
+
+A program that died, or gave no sign of life for too long, leaves its runs behind. They are recorded as lost, so that somebody
+runs them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xstar.core.reasons import shortened
+from xstar.journal import Journal, LeasedJournal
+from xstar.journal import events as ev
+from xstar.storage.heartbeat import Heartbeat
+from xstar.study.ledger import Ledger
+from xstar.trial import State, Trial
+
+
+class Runs:
+    """Which trials this program runs, and in which attempt."""
+
+    def __init__(
+        self, ledger: Ledger, journal: Journal, clock: Callable[[], float], stopwatch: Callable[[], float]
+    ) -> None:
+        self.held: dict[int, int] = {}
+        """Trial → attempt."""
+        self.heartbeat = Heartbeat.of(journal, self.held, clock, stopwatch)
+        self._ledger = ledger
+        self._leased = journal if isinstance(journal, LeasedJournal) else None
+        self._clock = clock
+
+    def take(self, trial: Trial) -> None:
+        """This program runs a trial from now on."""
+        self.held[trial.number] = trial.attempt
+        if self.heartbeat is not None:
+            self.heartbeat.start()
+
+    def attempt(self, trial: Trial) -> int:
+        """Which attempt a report of this program is about."""
+        return self.held.get(trial.number, trial.attempt)
+
+    def forget(self, number: int, attempt: int) -> None:
+        """A run has ended."""
+        if self.held.get(number) == attempt:  # a trial promoted at once may have a newer run here
+            del self.held[number]
+
+    def release(self, reason: str, trial: int | None = None) -> None:
+        """Give up all runs, or that of one trial, on purpose."""
+        with self._ledger.lock:
+            given_up = {number: attempt for number, attempt in self.held.items() if trial in (None, number)}
+            for number, attempt in given_up.items():
+                self._lose(number, shortened(reason), attempt, released=True)
+                del self.held[number]
+
+    def reclaim_if_due(self) -> None:
+        """From time to time: :meth:`reclaim`."""
+        if self.heartbeat is not None and self.heartbeat.due():
+            self.reclaim()
+
+    def reclaim(self) -> None:
+        """Record as lost what other programs have left."""
+        if self._leased is not None:
+            with self._ledger.lock:
+                for number, reason, attempt in self._abandoned(self._leased):
+                    self._lose(number, reason, attempt, released=False)
+
+    def _abandoned(self, journal: LeasedJournal) -> list[tuple[int, str, int]]:
+        """Trial, reason and attempt of each; the history holds what there is when this returns something."""
+        ledger = self._ledger
+        if ledger.is_behind and not journal.abandoned(self._clock(), None):
+            return []  # all leases are alive: no reason to read what was left unread
+        ledger.catch_up()
+        # Noted before the leases are read: a run that someone starts in between is none of those found dead.
+        runs = {number: trial.attempt for number, trial in ledger.history.running.items()}
+        found = journal.abandoned(self._clock(), runs)
+        # A lease comes and goes with its run: a run without one has ended since, or is nobody's.
+        ledger.catch_up()
+        return [(number, reason, runs[number]) for number, reason in found]
+
+    def _lose(self, number: int, reason: str, attempt: int, *, released: bool) -> None:
+        def event() -> ev.Lost | None:
+            trial = self._ledger.history.trials[number]
+            if trial.state is not State.RUNNING or trial.attempt != attempt:
+                return None  # someone ended or lost it before
+            return ev.Lost(number, reason, self._clock(), attempt, released)
+
+        self._ledger.settle(event)
+
+    def close(self) -> None:
+        """Stop renewing leases."""
+        if self.heartbeat is not None:
+            self.heartbeat.stop()
