@@ -97,7 +97,7 @@ def test_a_study_from_before_suggests_copies_as_it_did(today: GP | DNGO) -> None
 
 
 def test_auto_suggests_copies_as_it_did() -> None:
-    assert BEFORE_COPIES.items() <= vars(Auto(defaults=7)._gp).items()
+    assert Auto(defaults=8)._gp == GP(**BEFORE_COPIES)
     assert Auto()._gp == GP()
 
 
