@@ -13,13 +13,15 @@ y★ is the lowest loss that any method reported in any run on the problem. Of e
                            standard error of the difference in pairs (in brackets: by anything)
     no complete trial      searches without one by half of the time
 
-The part ``ablation`` changes one default of MOBSTER at a time, on four tasks of each set. ``syne-tune-mobster`` runs Syne
-Tune's MOBSTER on the validation tasks (``workloads/syne_tune_mobster.py`` says what it needs),
+The part ``ablation`` changes one default of MOBSTER at a time, as it was before it explored, on four tasks of each set.
+``syne-tune-mobster`` runs Syne Tune's MOBSTER on the validation tasks (``workloads/syne_tune_mobster.py`` says what it needs),
 ``syne-tune-mobster-development`` on the others. ``dngo`` is DNGO under ASHA on the development tasks, with several numbers of
-fantasies, and exploring. ``many`` and ``many-validation`` are its default with 32 workers, which make hundreds of trials, and
+fantasies. ``many`` and ``many-validation`` are its default with 32 workers, which make hundreds of trials, and
 ``many-paused`` the same with fantasies of twelve paused trials, on ten of the tasks. ``repeats`` is MOBSTER with and without
-the rule for equal trials, on the tables in which configurations train exactly alike. ``bound`` has what hundreds of random
-configurations reach that are all trained at once (``workloads/at_once.py``).
+the rules for equal trials, on the tables in which configurations train exactly alike; ``copies`` and ``copies-validation`` are
+MOBSTER with and without suggestions that keep away from copies, on the tables that this was chosen on and on others.
+``exploring`` and ``exploring-validation`` compare searches that explore with others as both were when that was decided.
+``bound`` has what hundreds of random configurations reach that are all trained at once (``workloads/at_once.py``).
 """
 
 from __future__ import annotations
@@ -38,11 +40,11 @@ from benchmarks.harness.run import Libraries
 from benchmarks.harness.simulated import run_simulated
 from benchmarks.workloads.at_once import AT_ONCE, run_at_once
 from benchmarks.workloads.budget_comparison import Comparison, by_task, mean_ranks, shares_by_task
-from benchmarks.workloads.budget_methods import ABLATION, DNGOS, METHODS, SYNE_TUNE
+from benchmarks.workloads.budget_methods import ABLATION, DNGOS, IGNORING, METHODS, SYNE_TUNE, THEN
 from benchmarks.workloads.syne_tune_mobster import run_syne_tune
 from xstar import problems
+from xstar.problems.lcbench import TABLED
 from xstar.searchers.gp import fit
-from xstar.searchers.model_based import decision
 
 DEVELOPMENT = (
     *LCBENCH,
@@ -64,8 +66,16 @@ FEW = {
 """The tasks of the ablation."""
 OTHERS = {SYNE_TUNE: run_syne_tune, AT_ONCE: run_at_once}
 """What is no study of ours."""
-SETS = {"development": DEVELOPMENT, "validation": VALIDATION}
-USUAL = ("random", "asha-before", "asha", "mobster-before", "mobster-hyperband", "mobster:explore=always", "mobster")
+CHOSEN_ON = ("126025", "167200", "168330")
+"""The tables of LCBench on which it was chosen how suggestions keep away from copies, beside two others."""
+SETS = {
+    "development": DEVELOPMENT,
+    "validation": VALIDATION,
+    "copies": ("klein-cnn", "electricity", *(f"lcbench-table-{task}" for task in CHOSEN_ON)),
+    "copies-validation": tuple(f"lcbench-table-{task}" for task in TABLED if task not in CHOSEN_ON),
+}
+USUAL = ("random", "asha-before", "asha", "mobster-before", f"{THEN}-hyperband", THEN, f"{THEN}:soon")
+USUAL += ("mobster:last_rung=quick", "mobster")
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -93,7 +103,7 @@ def run(task: Task, options: Namespace) -> Found:
         return OTHERS[task.method](task)
     method = METHODS[task.method]
     scheduler = method.made(problems.get(task.problem))
-    with changed(fit, "UNFINISHED", method.unfinished), changed(decision, "EXPLORES_OVER_BUDGETS", method.exploring):
+    with changed(fit, "UNFINISHED", method.unfinished):
         return run_simulated(task, method.name or None, method.searcher, scheduler)
 
 
@@ -136,7 +146,7 @@ def ablation_tasks(options: Namespace) -> list[Task]:
 
 def ablation_report(results: Results, options: Namespace) -> Iterator[str]:
     yield f"{options.trainings:g} trainings per worker, seeds 0 to {options.seeds - 1}, {options.workers} workers. Mean rank of"
-    yield "the regret at the end over tasks and seeds, pairs with the lower regret – the higher one against the default, share"
+    yield "the regret at the end over tasks and seeds, pairs with the lower regret – the higher one against the first, share"
     yield "of ASHA's time, and searches without a complete trial by half of the time."
     (count,) = numbers(options.workers)
     sets = {name: Comparison(results, known, count) for name, known in FEW.items()}
@@ -149,12 +159,12 @@ def ablation_report(results: Results, options: Namespace) -> Iterator[str]:
             lates = comparison.lates(method)
             cells += [
                 f"{placed[name][method]:.2f}",
-                comparison.pairs(method, "mobster"),
+                comparison.pairs(method, THEN),
                 comparison.share(method, "asha"),
                 f"{sum(lates)} of {len(lates)}",
             ]
         rows.append((method, *cells))
-    heads = [f"{what}, {name}" for name in sets for what in ("rank", "against mobster", "share", "none by half")]
+    heads = [f"{what}, {name}" for name in sets for what in ("rank", f"against {THEN}", "share", "none by half")]
     yield from ("", *table(["method", "what differs", *heads], rows, left=2))
 
 
@@ -172,6 +182,8 @@ PAUSED = {
     "methods": "random,asha,asha:searcher=DNGO(),asha:searcher=DNGO(unfinished=12)",
     "problems": ",".join((*LCBENCH[:4], "lcbench-168330", "lcbench-189865", *NB201, "curves-late")),
 }
+COPIED = {**DEFAULTS, "methods": f"random,asha,{IGNORING},mobster"}
+EXPLORING = {**DEFAULTS, "methods": f"random,asha,{THEN},{THEN}:explore", "workers": "4,8"}
 BOUND = {**DEFAULTS, "methods": f"asha,mobster,{AT_ONCE}", "workers": "4,8"}
 EIGHT = {**DEFAULTS, "methods": "random,asha,mobster", "workers": "8"}
 SURROGATE = Libraries({SYNE_TUNE: "syne-tune"}, also=("onnxruntime",))
@@ -201,6 +213,10 @@ EXPERIMENT = Experiment(
         "many-validation": part_of("validation", "Many trials: 32 workers, validation tasks", MANY_TRIALS, shared=True),
         "many-paused": part_of("development", "Many trials: DNGO with fantasies of paused ones", PAUSED, shared=True),
         "repeats": part_of("development", "Trials that repeat each other", EQUAL),
+        "copies": part_of("copies", "Away from copies: tables it was chosen on", COPIED),
+        "copies-validation": part_of("copies-validation", "Away from copies: other tables", COPIED),
+        "exploring": part_of("development", "Exploring over budgets, development tasks", EXPLORING),
+        "exploring-validation": part_of("validation", "Exploring over budgets, validation tasks", EXPLORING),
         "bound": part_of("development", "Hundreds of configurations at once, development tasks", BOUND),
         "ablation": Part(
             "Ablations",

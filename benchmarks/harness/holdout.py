@@ -10,7 +10,7 @@ noisy          noise that grows with the loss; one loss in ten is a million
 steps          a rounded function, one that is constant, a rate beyond which a loss is far larger, counts up to thousands
 scales         a function times 10⁻¹², times 10¹², and with 10⁹ added to it
 branches       one branch has a single parameter and the other six; parameters that nothing depends on
-failing        three places in four raise
+failing        nine places in ten raise
 =============  ========================================================================================================
 """
 
@@ -194,7 +194,7 @@ def idle(seed: int) -> Case:
 
 
 def mostly_failing(seed: int) -> Case:
-    """Trials raise outside of a ball with a quarter of the volume or less, whose middle is not the optimum's place."""
+    """Trials raise outside of a ball with a tenth of the volume, whose middle is not the place of the optimum."""
     rng = np.random.default_rng([seed, 5])
     at = rng.uniform(-2.0, 2.0, 4)
     middle = at + rng.normal(size=4)

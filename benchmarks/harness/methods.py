@@ -127,7 +127,6 @@ CHANGED: dict[str, dict[str, Any]] = {
     "unexplained": dict(BEFORE_NOISY),
     "explore4": dict(BEFORE_UNEXPLAINED),
     "explore8": {"explore_every": 8, **BEFORE_UNEXPLAINED},
-    "moves": {"design": "moves"},
     "robust": {"robust": True},
 }
 """Changes of defaults of the GP."""

@@ -11,9 +11,9 @@ import numpy as np
 from benchmarks.harness.records import Found, Record
 from benchmarks.harness.report import Results, mean_and_error, ranks, table
 from benchmarks.harness.simulated import regret_curve, share_of_time
-from benchmarks.workloads.budget_methods import SYNE_TUNE
+from benchmarks.workloads.budget_methods import IGNORING, SYNE_TUNE, THEN
 
-RIVALS = ("asha", "asha-before", "random", "mobster-before", "asha:searcher=DNGO()", SYNE_TUNE)
+RIVALS = ("asha", "asha-before", "random", "mobster-before", "asha:searcher=DNGO()", SYNE_TUNE, IGNORING, THEN)
 """What pairs are told against."""
 GRID = 2000
 

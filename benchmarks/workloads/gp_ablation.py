@@ -29,7 +29,6 @@ CHANGES = {
     "xstar-gp-product": 'the product kernel alone (`structure="product"`)',
     "xstar-gp-additive": 'always terms of single parameters (`structure="additive"`)',
     "xstar-gp-lean": 'lean suggestions (`effort="lean"`)',
-    "xstar-gp-moves": 'first steps change parameters of few values, too (`design="moves"`)',
     "xstar-gp-robust": "losses that are exceptions are left out (`robust=True`)",
     "xstar-gp-always-before-steps": 'then: `design="sobol"`, `lengths="independent"`, `safe=0.5`',
     "xstar-gp-always-spread": 'then: Sobol points after the middle (`design="sobol"`)',
@@ -47,7 +46,6 @@ CHANGES = {
 THEN = "xstar-gp-always-repeats"
 ONLY_WHERE: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("xstar-gp-unexplained", "xstar-gp-always-probable", "xstar-gp-always-bold"), ("failing",)),
-    "xstar-gp-moves": ("counts", "mixint"),
     "xstar-gp-robust": ("noisy", "spoilt", "rotated", "bbob ill-conditioned"),
 }
 """The classes of problems on which some changes are run: where they can make a difference, or may do harm."""

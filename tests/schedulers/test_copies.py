@@ -17,8 +17,8 @@ from tests.schedulers.curves import EPOCHS, SPACE, falling, trained
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.journal import History
+from xstar.journal.copies import AHEAD, LEAST, SURE, Copies
 from xstar.schedulers import ASHA, SCHEDULERS
-from xstar.schedulers.copies import AHEAD, LEAST, SURE, Copies
 from xstar.trial import New, Promote, State, Trial
 
 Curve = tuple[tuple[int, float], ...]

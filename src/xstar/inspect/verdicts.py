@@ -20,7 +20,10 @@ def started(history: History, scheduler: Scheduler, event: ev.Started, place: in
     trial = history.trials[event.trial]
     upto = f" to epoch {event.budget}" if event.budget else ""
     if trial.state is State.PAUSED:
-        return Turn(place, f"promoted{upto}", _standing(history, trial, trial.known_loss, trial.budget, scheduler))
+        standing = _standing(history, trial, trial.known_loss, trial.budget, scheduler)
+        if isinstance(scheduler, ASHA) and scheduler.first_up(history) is trial:
+            standing = f"the best of those that train quickly, as none is complete yet; {standing}"
+        return Turn(place, f"promoted{upto}", standing)
     return Turn(place, f"run again{upto}", trial.reason or "its run was lost")
 
 

@@ -16,8 +16,9 @@ trial of the last rung but one always goes on, however few there are: ⌊n/η⌋
 at the bottom of four rungs, and a short search would end with nothing trained to the end. On the 20 development tasks of
 ``benchmarks/budgets.py`` (ten seeds, four workers, four trainings each) 7 of 200 searches of ASHA had no complete trial by
 half of the time; with the rules of the paper, 47. Where the good trials are slow ones, only a first one that goes up at once
-is complete by then: the best of three after the lowest rung, with ``last_rung="soon"``. But it takes one of few workers for a
-whole training while there is most to find out, and searches are later for it; so it is an option, for those who need a model.
+is complete by then: the best of those that train quickly (``last_rung="quick"``, ``quick.py``), or the best of all
+(``"soon"``). But it takes one of few workers for a training while there is most to find out, and searches are later for it, by
+less with a quick one; so these are options, for those who need a model.
 
 A fourth is for promotion and about copies, trials with the very curve of another (``copies.py`` says when they count as such):
 of n records, the best ⌊n/η⌋ *curves* go on, each once. So copies take neither full trainings nor the places of others, and
@@ -36,20 +37,22 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from xstar.core.checks import check_names
 from xstar.journal import History, Rung
+from xstar.journal.copies import Copies
 from xstar.schedulers.base import SCHEDULERS
-from xstar.schedulers.copies import Copies
 from xstar.schedulers.ladder import OnLadder, geometric_rungs, rungs_from_top
+from xstar.schedulers.quick import first_up
 from xstar.schedulers.repetition import Repetition
 from xstar.trial import New, Promote, Report, State, Trial, Verdict
 
 LADDERS = ("top", "bottom")
-LAST_RUNGS = ("soon", "best", "ratio", "eta")
+LAST_RUNGS = ("quick", "soon", "best", "ratio", "eta")
+OF_STOPPING = LAST_RUNGS[2:]
 REPEATS = ("distinct", "once", "each")
 
 
@@ -61,8 +64,8 @@ class Asynchronous(OnLadder):
     last_rung: str = "best"
     """How many trials of the last rung but one get the full budget: the ``ratio`` of the two budgets where that is more than
     1/η; the same, and the ``best`` one in any case (above the rung where it began); or 1/``eta`` as at the other rungs. By
-    promotion only, ``soon``: as ``best``, and while no trial is complete or on its way there, the best one of every rung above
-    the one where it began goes on."""
+    promotion only, as ``best``, and while no trial is complete or on its way there, ``quick``: the best of the quick ones
+    goes up at once (``quick.py``); ``soon``: the best one of every rung above the one where it began goes on."""
     ladder: str = "top"
     """Where ``min_budget`` and ``eta`` are counted from: r_max/η, r_max/η², … down to r_min, or r_min·η, r_min·η², … up."""
 
@@ -71,7 +74,7 @@ class Asynchronous(OnLadder):
         super().__post_init__()
 
     def _last_rungs(self) -> tuple[str, ...]:
-        return LAST_RUNGS[1:]
+        return OF_STOPPING
 
     def _geometric(self, lowest: int) -> tuple[int, ...]:
         build = rungs_from_top if self.ladder == "top" else geometric_rungs
@@ -83,7 +86,7 @@ class Asynchronous(OnLadder):
         if place == len(self.rungs) - 2 and self.last_rung != "eta":
             kept = max(kept, count * self.rungs[place] // self.rungs[place + 1])
             # Where a bracket begins nothing has been compared yet, and the first trial is not the best of any.
-            if self.last_rung in ("soon", "best") and place > bracket:
+            if self.last_rung in ("quick", "soon", "best") and place > bracket:
                 kept = max(kept, min(count, 1))
         return kept
 
@@ -130,27 +133,38 @@ class ASHA(Asynchronous):
         return LAST_RUNGS
 
     def next(self, history: History) -> New | Promote:
+        if (first := self.first_up(history)) is not None:
+            return Promote(first.number, self.rungs[self.rungs.index(first.budget) + 1])
         soon = self.last_rung == "soon" and not self._one_is_near(history)
         copies = history.memo.fold(Copies, history) if self.repeats == "distinct" else None
         once = self.repeats == "once" and history.memo.fold(Repetition, history).seen
-        # From the top rung down: what is nearest to a result goes first.
-        for place in range(len(self.rungs) - 2, -1, -1):
-            budget = self.rungs[place]
-            for bracket in range(min(len(self.sizes), place + 1)):
-                rung = history.rung(budget, bracket)
-                places = self.kept(len(rung.records), place, bracket)
-                if soon and place > bracket:
-                    places = max(places, min(len(rung.records), 1))
-                if not places:
-                    continue
-                if copies is not None and copies.told_at(budget):
-                    number = copies.best_paused(history, budget, bracket, places)
-                else:
-                    number = _best_paused(rung, places, once)
-                if number is not None:
-                    return Promote(number, self.rungs[place + 1])
+        for budget, bracket in self._from_the_top():
+            rung, place = history.rung(budget, bracket), self.rungs.index(budget)
+            places = self.kept(len(rung.records), place, bracket)
+            if soon and place > bracket:
+                places = max(places, min(len(rung.records), 1))
+            if not places:
+                continue
+            if copies is not None and copies.told_at(budget):
+                number = copies.best_paused(history, budget, bracket, places)
+            else:
+                number = _best_paused(rung, places, once)
+            if number is not None:
+                return Promote(number, self.rungs[place + 1])
         bracket = self.bracket_of(history.seed, len(history.trials))
         return New(self.rungs[bracket], bracket)
+
+    def first_up(self, history: History) -> Trial | None:
+        """The trial that goes up at once, while none is complete or on its way there."""
+        if self.last_rung != "quick" or not history.running or self._one_is_near(history):
+            return None
+        return first_up(history, self._from_the_top(), self.eta)
+
+    def _from_the_top(self) -> Iterator[tuple[int, int]]:
+        """The rungs at which trials pause, and their brackets: what is nearest to a result goes first."""
+        for place in range(len(self.rungs) - 2, -1, -1):
+            for bracket in range(min(len(self.sizes), place + 1)):
+                yield self.rungs[place], bracket
 
     def _one_is_near(self, history: History) -> bool:
         """Whether a trial is complete, or will be with its present run."""

@@ -25,6 +25,7 @@ from xstar.searchers.evolution import Evolution
 from xstar.searchers.gp.searcher import GP
 from xstar.searchers.gp.settings import (
     BEFORE,
+    BEFORE_COPIES,
     BEFORE_EXHAUSTION,
     BEFORE_NOISY,
     BEFORE_RESTARTS,
@@ -39,20 +40,25 @@ from xstar.trial import Done, New, Origin, Suggestion
 SWITCH = 1000
 """At this count both take 0.09 s for a suggestion (Hartmann's function, one core). At 300 the GP takes a third of
 DNGO's time and at 3,000 it takes 1.4 times as long. From 500 on it is fitted to a subset of the observations only."""
-TODAY = 8
+TODAY = 9
 """The defaults that a new study has."""
+BEFORE_LATER: Mapping[str, Any] = {**BEFORE_RESTARTS, **BEFORE_COPIES}
+"""What the defaults of before ``GP`` began anew leave off."""
 EARLIER: Mapping[int, Mapping[str, Any]] = {
     1: {**BEFORE, "trust_at": "largest"},
-    2: {**BEFORE_RESTARTS, **BEFORE_EXHAUSTION, **BEFORE_STEPS, **BEFORE_UNEXPLAINED, "trust_at": "largest"},
-    3: {**BEFORE_RESTARTS, **BEFORE_STEPS, **BEFORE_UNEXPLAINED},
-    4: {**BEFORE_RESTARTS, **BEFORE_UNEXPLAINED},
-    5: {**BEFORE_RESTARTS, **BEFORE_NOISY},
-    6: {**BEFORE_RESTARTS, **BEFORE_NOISY},
-    7: BEFORE_RESTARTS,
+    2: {**BEFORE_LATER, **BEFORE_EXHAUSTION, **BEFORE_STEPS, **BEFORE_UNEXPLAINED, "trust_at": "largest"},
+    3: {**BEFORE_LATER, **BEFORE_STEPS, **BEFORE_UNEXPLAINED},
+    4: {**BEFORE_LATER, **BEFORE_UNEXPLAINED},
+    5: {**BEFORE_LATER, **BEFORE_NOISY},
+    6: {**BEFORE_LATER, **BEFORE_NOISY},
+    7: BEFORE_LATER,
+    8: BEFORE_COPIES,
 }
 """Settings of the GP with earlier defaults."""
 FANTASIES = {1: UNFINISHED_BEFORE[0], 2: UNFINISHED_BEFORE[0], **dict.fromkeys((3, 4, 5), UNFINISHED_BEFORE[1])}
 """``unfinished`` of DNGO with earlier defaults."""
+BEFORE_AVOIDING = 8
+"""The last defaults with which neither kept away from copies."""
 
 
 @lru_cache(maxsize=16)
@@ -76,7 +82,7 @@ class Auto:
     exhausted places, trust in priors needed a comparison (``trust_at``) and DNGO had ``unfinished``, 3 for those of before the
     GP began with steps, 4 for those of before it explored where losses are unexplained, 5 for those of before DNGO left paused
     trials without fantasies, 6 for those of before the GP left off exploring after failures, 7 for those of
-    before it began anew, 8 for today's."""
+    before it began anew, 8 for those of before both kept away from copies and the GP explored over budgets, 9 for today's."""
 
     def __post_init__(self) -> None:
         check_counts(self, {"switch": 1, "defaults": 1})
@@ -91,12 +97,16 @@ class Auto:
     def _gp(self) -> GP:
         return GP(prior_weight=self.prior_weight, **EARLIER.get(self.defaults, {}))
 
+    @property
+    def _copies(self) -> str:
+        return "ignore" if self.defaults <= BEFORE_AVOIDING else "avoid"
+
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         if names := without_model(history.space):
             made = Evolution().suggest(history, task, rng)
             reason = f"no model knows {', '.join(names)}; "
         else:
-            dngo = DNGO(unfinished=FANTASIES.get(self.defaults, UNFINISHED))
+            dngo = DNGO(unfinished=FANTASIES.get(self.defaults, UNFINISHED), copies=self._copies)
             made = (self._gp if len(history.observed) < self.switch else dngo).suggest(history, task, rng)
             reason = ""
         if isinstance(made, Done):

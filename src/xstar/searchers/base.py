@@ -33,6 +33,10 @@ MOST_DRAWS = 100_000
 in 20,000 cases."""
 
 
+COPIES = ("avoid", "ignore")
+"""What searchers with a surrogate do about trials that prove to be copies of each other."""
+
+
 class Searcher(Protocol):
     """Suggests configurations. A pure function of the history, the task and the given random stream."""
 

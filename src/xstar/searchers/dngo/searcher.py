@@ -24,7 +24,7 @@ import numpy as np
 
 from xstar.core.checks import check_counts, check_names, check_switches
 from xstar.journal import History
-from xstar.searchers.base import SEARCHERS
+from xstar.searchers.base import COPIES, SEARCHERS
 from xstar.searchers.model_based import initial
 from xstar.searchers.model_based.observations import Observations
 from xstar.trial import Done, New, Suggestion
@@ -39,7 +39,7 @@ DEVICES = ("cpu", "cuda")
 UNFINISHED = 0
 """Nothing speaks for fantasies of paused trials here: with 12, 24 and 64 of them, searches with four workers end lower than
 without in 28, 26 and 27 of 60 and higher in 29, 31 and 30 (``benchmarks/budgets.py --part dngo``); with 32 workers and 12 of
-them lower in 16 of 32 and higher in 12 (``--part many``, ``many-validation``), and they take time."""
+them lower in 16 of 31 and higher in 11 (``--part many``, ``many-validation``), and they take time."""
 UNFINISHED_BEFORE = (64, 12)
 """What ``DNGO`` did before this was a setting of it, and its first default."""
 
@@ -74,13 +74,16 @@ class DNGO:
     unfinished: int = UNFINISHED
     """Under a scheduler with rungs: of how many tried configurations, those with the lowest predictions, the outcome at the
     full budget is fantasised, too."""
+    copies: str = "avoid"
+    """Under a scheduler with rungs, where trials have proved to be copies of each other: ``avoid`` their surroundings
+    (``model_based/away.py``), or ``ignore`` that they are."""
     device: str = "cpu"
     """Device on which networks are trained. ``cuda`` requires torch and a GPU; its networks differ from those of the
     CPU by rounding, so an audit needs the same device."""
 
     def __post_init__(self) -> None:
         names = {"activation": ACTIVATIONS, "likelihood": LIKELIHOODS, "pending": PENDING, "device": DEVICES}
-        check_names(self, names)
+        check_names(self, {**names, "copies": COPIES})
         least = {"initial": 1, "networks": 1, "samples": 1, "explore_every": 0, "fantasies": 1, "unfinished": 0}
         check_counts(self, least, optional=("initial",))
         check_switches(self, "straighten")
@@ -102,10 +105,13 @@ class DNGO:
 def _of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Convert "dngo" of earlier defaults: it keeps what it did, though today's is asked for."""
     unset, first = UNFINISHED_BEFORE
-    stored = {"unfinished": unset, **data}
-    if stored["unfinished"] != first and "unfinished" in data:
-        return [stored]
-    return [stored, {**stored, "unfinished": UNFINISHED}]
+    stored = {"unfinished": unset, "copies": "ignore", **data}
+    found: list[Mapping[str, Any]] = [stored]
+    if stored["unfinished"] == first or "unfinished" not in data:
+        found += [{**stored, "unfinished": UNFINISHED}]
+    if "copies" not in data:
+        found += [{**each, "copies": "avoid"} for each in found]
+    return found
 
 
 SEARCHERS.register("dngo", DNGO, readings=_of_earlier_releases)

@@ -104,6 +104,8 @@ class GPLearner(Learner):
         every = self.settings.explore_every
         if not every or len(self.history.trials) % every:
             return False
+        if self.over_budgets:
+            return len(self.history.running) < self.settings.explore_running
         when = self.settings.explore_when
         if when == "always" or not self.data.cube.numeric.all():
             return True
@@ -137,6 +139,10 @@ class GPLearner(Learner):
         latest = slice(-self.limit, None)
         noise = confirmed_noise(learned, data.X[latest], self.fitted.targets(data.loss[latest]))
         return float(np.log(share * noise))
+
+    @property
+    def avoids_copies(self) -> bool:
+        return self.settings.copies == "avoid"
 
     def beliefs(self) -> list[LogProbability]:
         weight, space = self.settings.prior_weight, self.history.space

@@ -9,10 +9,11 @@ from typing import Any
 from xstar.core.checks import check_counts, check_names, check_shares, check_switches
 from xstar.core.values import as_float
 from xstar.errors import InvalidArgument
+from xstar.searchers.base import COPIES
 
 SURROGATES = ("matern-warped", "matern", "decay", "decay-0", "decay-1")
 SHAPES = ("matern52", "rbf")
-DESIGNS = ("sobol", "steps", "moves")
+DESIGNS = ("sobol", "steps")
 LENGTHS = ("independent", "shared")
 STRUCTURES = ("product", "additive", "evidence")
 EXPLORE_WHEN = ("always", "unexplained", "noisy")
@@ -50,7 +51,7 @@ class GPSettings:
     two)."""
     design: str = "sobol"
     """The trials of the initial design after the middle: Sobol points, or ``steps`` from the best trial so far, each of one
-    parameter (``model_based/steps.py``); ``moves`` are steps that change a parameter of few values, too."""
+    parameter (``model_based/steps.py``)."""
     surrogate: str = "matern-warped"
     """Surrogate of f(x, r) under a scheduler with rungs: ``matern-warped``, ``matern``, ``decay`` (δ is learned),
     ``decay-0`` or ``decay-1`` (δ is 0 or 1)."""
@@ -80,6 +81,9 @@ class GPSettings:
     """Whether that is so ``always``, or only while losses are ``noisy``: while the standard deviation of the noise, as learned,
     is above ``fit.UNEXPLAINED``; ``unexplained``: then, and once a trial has failed. Beside choices, switches and bits it is
     always so."""
+    explore_running: int = 0
+    """Over budgets, one suggestion in ``explore_every`` explores while fewer other trials than this run, whatever
+    ``explore_when`` says; 0: none."""
     cautious: bool = False
     """Suggest what would probably fail only where all that was compared would. On four problems of
     ``benchmarks/generality.py`` with a region that fails, 25 searches of 100 trials, 17.3 trials failed instead of 21.0; the
@@ -111,6 +115,9 @@ class GPSettings:
     acquire_at: str = "full"
     """Over budgets, where the acquisition function is evaluated: at the ``full`` budget, or at the highest rung
     ``reached`` by as many observations as there are parameters (the rule of the paper)."""
+    copies: str = "ignore"
+    """Over budgets, where trials have proved to be copies of each other: ``avoid`` their surroundings
+    (``model_based/away.py``), or ``ignore`` that they are."""
     refit: str = "growth"
     """``growth``: refit when the data have grown by a tenth; ``full-budget``: only if a trial has reached the full
     budget since."""
@@ -140,6 +147,7 @@ class GPSettings:
                 "effort": EFFORTS,
                 "pending": PENDING,
                 "acquire_at": ACQUIRE_AT,
+                "copies": COPIES,
                 "refit": REFITS,
                 "prior_trust": TRUSTS,
                 "trust_at": TRUST_AT,
@@ -154,7 +162,7 @@ class GPSettings:
             "limit": 10,
             "patience": 0,
         }
-        least |= {"most_pending": 1}
+        least |= {"most_pending": 1, "explore_running": 0}
         check_counts(self, least, optional=("initial", "most_pending"))
         check_switches(self, "middle", "warp", "straighten", "cautious", "robust", "exact")
         check_shares(self, "exhausted", "safe")
@@ -202,6 +210,8 @@ BEFORE_NOISY: Mapping[str, Any] = {"explore_when": "unexplained"}
 """What ``GP`` did while it explored after failures, too."""
 BEFORE_RESTARTS: Mapping[str, Any] = {"patience": 0}
 """What ``GP`` did before it began anew."""
+BEFORE_COPIES: Mapping[str, Any] = {"copies": "ignore", "explore_running": 0}
+"""What ``GP`` did over budgets before it kept away from copies and explored there."""
 BEFORE: Mapping[str, Any] = {
     **BEFORE_RESTARTS,
     "structure": "product",
@@ -209,6 +219,7 @@ BEFORE: Mapping[str, Any] = {
     **BEFORE_EXHAUSTION,
     **BEFORE_STEPS,
     **BEFORE_UNEXPLAINED,
+    **BEFORE_COPIES,
 }
 """What ``GP`` did before any of these were settings of it."""
 

@@ -28,6 +28,7 @@ from xstar.journal import History
 from xstar.models.blas import single_threaded
 from xstar.models.cholesky import NotPositiveDefinite
 from xstar.models.kernels import Array
+from xstar.searchers.model_based.away import away_from_copies
 from xstar.searchers.model_based.exhaustion import REPEATED
 from xstar.searchers.model_based.learner import Known, Learner
 from xstar.searchers.model_based.networks import NetworkEvolution, with_networks
@@ -39,11 +40,6 @@ LARGE_IMPROVEMENT = 1.0
 refining the incumbent. Over 20 seeds of 100 trials, one such suggestion in four reduces the mean regret of Levy6 from
 1.47 to 0.52 and of Ackley10 from 7.9 to 6.3, and increases that of Rosenbrock4 from 1.9 to 5.6; NAS-Bench-201
 (ImageNet16) stays at 0.12, 0.11."""
-
-EXPLORES_OVER_BUDGETS = False
-"""Whether suggestions explore over budgets, too. ``benchmarks/budgets.py`` alone asks for it: with one in four, MOBSTER ends
-lower in 174 searches and higher in 130 (33 tasks, ten seeds), but reaches ASHA's regret no sooner, and is behind ASHA or random
-search on two tasks instead of none; under DNGO it is 29 and 27 (20 tasks, three seeds)."""
 
 PROBABLY = 0.5
 """The probability of a value below which a trial would probably fail."""
@@ -116,7 +112,7 @@ class Decision:
             known.models,
             known.incumbents,
             learner.lift,
-            [*feasible, *learner.spacing(), *learner.beliefs()],
+            [*feasible, *learner.spacing(), *learner.beliefs(), *self._away()],
             weight if learner.acquisition == "ucb" else None,
         )
         how, criterion, found = self._chosen(criterion, known, feasible)
@@ -146,6 +142,12 @@ class Decision:
     def _witness(self) -> Witness | None:
         return self.learner.history.memo.get(Witness)
 
+    def _away(self) -> list[LogProbability]:
+        learner = self.learner
+        if not learner.avoids_copies or not learner.over_budgets or learner.data.networks:
+            return []
+        return away_from_copies(learner.history, learner.data)
+
     # ------------------------------------------------------------ posteriors and incumbents
 
     def _known(self) -> Known:
@@ -159,12 +161,9 @@ class Decision:
 
     @property
     def _may_aim_higher(self) -> bool:
-        """Whether a suggestion may aim for more than the least improvement. Only at full budget, and not over architectures,
-        where four runs were inconclusive."""
-        learner = self.learner
-        if learner.over_budgets and not EXPLORES_OVER_BUDGETS:
-            return False
-        return learner.acquisition == "ei" and not learner.data.networks
+        """Whether a suggestion may aim for more than the least improvement. Not over architectures, where four runs were
+        inconclusive."""
+        return self.learner.acquisition == "ei" and not self.learner.data.networks
 
     def _in_order(self, feasible: Sequence[LogProbability], rows: Array, values: Array) -> NDArray[np.intp]:
         """Return the indices of rows, best first: those that are ``safe``, then those that would probably have a value."""

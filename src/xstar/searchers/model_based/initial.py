@@ -51,8 +51,6 @@ class Design:
     steps: bool = False
     """Whether the trials after the middle are steps of one parameter each (``steps.py``): as many as there are parameters, if
     these are at most ``MOST_PARAMETERS`` and have no priors."""
-    lengthened: bool = False
-    """Whether each step changes its parameter, however few values that has."""
     in_numbers: bool = False
     """Whether the surrogate represents networks by their index, or by their descriptive features."""
     doubts: bool = False
@@ -82,7 +80,7 @@ def _anew(
 ) -> Suggestion | Done:
     """Suggest a trial of a restart: a Sobol point, or the choice of a learner that knows its own trials alone."""
     data = Observations.of(history, design.in_numbers)
-    own, started = data.among(restart.owns), restart.started(history)
+    own, started = data.among(restart.owns), len(restart.own)
     if started < (design.initial or _initial(history, data)) or own.count < 2:
         made = initial_trial(design.method, first_design(history, task, rng), started)
     else:
@@ -120,7 +118,7 @@ def before_models(
         if begins and design.middle and _has_middle(history, data):
             drawn = Suggestion(middle(history.space), "the middle of the space")
         elif steps and started:
-            drawn = next_step(history, data, rng, lengthened=design.lengthened) or drawn
+            drawn = next_step(history, data, rng) or drawn
         return initial_trial(design.method, drawn, started)
     return data
 

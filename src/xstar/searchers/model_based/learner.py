@@ -122,8 +122,8 @@ class Learner(ABC):
 
     @property
     def explores(self) -> bool:
-        """Whether this suggestion aims for a ``decision.LARGE_IMPROVEMENT``, as every fourth one does."""
-        return len(self.history.trials) % 4 == 0
+        """Whether this suggestion aims for a ``decision.LARGE_IMPROVEMENT``, as every fourth one does at full budget."""
+        return not self.over_budgets and len(self.history.trials) % 4 == 0
 
     @property
     def safe(self) -> float:
@@ -225,6 +225,11 @@ class Learner(ABC):
     def spacing(self) -> list[LogProbability]:
         """Return terms that keep suggestions away from running trials where fantasies do not."""
         return []
+
+    @property
+    def avoids_copies(self) -> bool:
+        """Whether suggestions keep away from where they proved to be copies of earlier trials."""
+        return False
 
     def beliefs(self) -> list[LogProbability]:
         """Return the terms of what the user believes, ``prior=`` of parameters (``beliefs.py``)."""

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from sortedcontainers import SortedList
 
-from xstar.journal import History
+from xstar.journal.history import History
 from xstar.trial import Trial
 
 SURE = 9
@@ -35,7 +35,7 @@ LEAST = AHEAD = 3
 class Curve:
     """A node of the tree: the losses up to a budget, which one or more trials of a bracket reported."""
 
-    __slots__ = ("before", "budget", "continued", "first", "key", "loss", "moved", "short")
+    __slots__ = ("before", "budget", "continued", "first", "key", "loss", "moved", "short", "trials")
 
     def __init__(self, key: int, before: Curve | None, budget: int, loss: float, first: int) -> None:
         self.key = key
@@ -44,6 +44,8 @@ class Curve:
         self.loss = loss
         self.first = first
         """The trial that was here first."""
+        self.trials = 0
+        """How many came here."""
         self.short = before is None
         """Whether it is one report."""
         self.moved: bool = before is not None and (before.moved or loss != before.loss)
@@ -106,6 +108,8 @@ class Copies:
         """By the key of the curve before (of none, −1 − bracket), and the report after it."""
         self._at: dict[int, Curve] = {}
         """Where each trial is."""
+        self._begun: dict[int, Curve] = {}
+        """Where each was at its first rung."""
         self._equal: Counter[int] = Counter()
         self._parted: Counter[int] = Counter()
         self._told: SortedList[int] = SortedList()
@@ -115,6 +119,13 @@ class Copies:
     def told_at(self, budget: int) -> bool:
         """Whether trials that are equal up to this budget count as copies."""
         return bool(self._told) and self._told[0] <= budget
+
+    def alike(self) -> dict[int, int]:
+        """How many trials had the curve of each up to its first rung, itself included; of what counts as no copy, 1."""
+        return {
+            number: curve.trials if curve.may_repeat and self.told_at(curve.budget) else 1
+            for number, curve in self._begun.items()
+        }
 
     def rung(self, budget: int, bracket: int) -> Distinct:
         return self._rungs.setdefault((bracket, budget), Distinct())
@@ -157,6 +168,7 @@ class Copies:
         if curve is None:
             return
         self._at[trial.number] = curve
+        self._begun.setdefault(trial.number, curve)
         if budget in history.levels and (curve.first == trial.number or not curve.may_repeat):
             self.rung(budget, trial.bracket).add(curve.loss, trial.number)
 
@@ -171,6 +183,7 @@ class Copies:
             self._weigh(before, self._equal)
         if before is not None:
             before.continued = True
+        curve.trials += 1
         return curve
 
     def _weigh(self, curve: Curve, evidence: Counter[int]) -> None:
