@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -47,3 +49,11 @@ def test_version_and_bare_call(cli: Cli) -> None:
     assert cli("--version").output == f"xstar {VERSION}\n"
     assert "Usage" in cli(code=2).output
     assert "Usage" in cli("run", "-h").output
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), [(["--version"], f"xstar {VERSION}"), (["show", "-h"], "python -m xstar show")]
+)
+def test_the_package_is_the_program(words: list[str], said: str) -> None:
+    done = subprocess.run([sys.executable, "-m", "xstar", *words], capture_output=True, text=True, check=True)
+    assert said in done.stdout
