@@ -24,8 +24,8 @@ from xstar.searchers.model_based.observations import Observations
 
 LEFT = 10
 """Trials with one curve from which on their surroundings are left. Two were too few: on nine tables on which it was not chosen,
-searches for the time of four trainings ended lower in 24 and higher in 34 (``benchmarks/budgets.py``; not on record). With ten it
-is 21 and 31 there, as chance would have it, and for the time of 24 trainings 8 and 1 of 16 (``--trainings 24``)."""
+searches for the time of four trainings ended lower in 24 and higher in 34 (``benchmarks/budgets.py``; not on record). With ten
+it is 21 and 31 there, as chance would have it, and for the time of 24 trainings 8 and 1 of 16 (``--trainings 24``)."""
 PENALTY = 50.0
 """Of the logarithm of expected improvement: more than what candidates differ by."""
 
