@@ -63,7 +63,10 @@ def test_without_copies_nothing_changes(name: str) -> None:
     assert [trial.config for trial in avoiding.history.trials] == [trial.config for trial in ignoring.history.trials]
 
 
-def test_the_nearest_trial_decides() -> None:
+@pytest.mark.parametrize("room", [1 << 22, 130, 1])
+def test_the_nearest_trial_decides(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few distances are computed at once."""
+    monkeypatch.setattr("xstar.searchers.model_based.away.ROOM", room)
     rng = np.random.default_rng(1)
     X, values, rows = rng.random((20, 3)), rng.random(20), rng.random((50, 3))
     plain = [values[np.argmin([((x - row) ** 2).sum() for x in X])] for row in rows]
@@ -78,7 +81,8 @@ def test_around_shared_curves_it_is_lower() -> None:
     history, data = study.history, Observations.of(study.history)
     begun = [trial for trial in history.trials if trial.reports]
     count = Counter(cell(trial) for trial in begun)
-    assert history.memo.fold(Copies, history).alike() == {trial.number: count[cell(trial)] for trial in begun}
+    number, alike = history.memo.fold(Copies, history).alike()
+    assert dict(zip(number, alike, strict=True)) == {trial.number: count[cell(trial)] for trial in begun}
     assert max(count.values()) > 1
     (term,) = away_from_copies(history, data)
     found, _ = term(data.rows(begun))

@@ -21,8 +21,11 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator
 
+import numpy as np
+from numpy.typing import NDArray
 from sortedcontainers import SortedList
 
+from xstar.core.table import Table
 from xstar.journal.history import History
 from xstar.trial import Trial
 
@@ -35,7 +38,7 @@ LEAST = AHEAD = 3
 class Curve:
     """A node of the tree: the losses up to a budget, which one or more trials of a bracket reported."""
 
-    __slots__ = ("before", "budget", "continued", "first", "key", "loss", "moved", "short", "trials")
+    __slots__ = ("before", "budget", "continued", "first", "key", "loss", "moved", "place", "short", "trials")
 
     def __init__(self, key: int, before: Curve | None, budget: int, loss: float, first: int) -> None:
         self.key = key
@@ -46,6 +49,8 @@ class Curve:
         """The trial that was here first."""
         self.trials = 0
         """How many came here."""
+        self.place = -1
+        """Its row among the curves of first rungs; -1: it has none."""
         self.short = before is None
         """Whether it is one report."""
         self.moved: bool = before is not None and (before.moved or loss != before.loss)
@@ -108,8 +113,10 @@ class Copies:
         """By the key of the curve before (of none, −1 − bracket), and the report after it."""
         self._at: dict[int, Curve] = {}
         """Where each trial is."""
-        self._begun: dict[int, Curve] = {}
-        """Where each was at its first rung."""
+        self._begun = Table(2)
+        """Each trial that has come to its first rung: its number, and the row of its curve there."""
+        self._first_curves = Table(2)
+        """Those curves: their budget (-1: nobody can be a copy there), and how many trials came there."""
         self._equal: Counter[int] = Counter()
         self._parted: Counter[int] = Counter()
         self._told: SortedList[int] = SortedList()
@@ -120,12 +127,12 @@ class Copies:
         """Whether trials that are equal up to this budget count as copies."""
         return bool(self._told) and self._told[0] <= budget
 
-    def alike(self) -> dict[int, int]:
-        """How many trials had the curve of each up to its first rung, itself included; of what counts as no copy, 1."""
-        return {
-            number: curve.trials if curve.may_repeat and self.told_at(curve.budget) else 1
-            for number, curve in self._begun.items()
-        }
+    def alike(self) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Trials that have come to their first rung, and how many had the curve of each there; of what is no copy, 1."""
+        number, place = self._begun.rows.T.astype(np.intp)
+        budget, trials = self._first_curves.rows[place].T
+        told = self._told[0] if self._told else np.inf
+        return number, np.where(budget >= told, trials, 1.0)
 
     def rung(self, budget: int, bracket: int) -> Distinct:
         return self._rungs.setdefault((bracket, budget), Distinct())
@@ -160,7 +167,7 @@ class Copies:
         self._taken = len(observed)
 
     def _follow(self, history: History, trial: Trial, budget: int) -> None:
-        curve = self._at.get(trial.number)
+        before = curve = self._at.get(trial.number)
         known = curve.budget if curve is not None else 0
         for report in trial.reports:
             if known < report.budget <= budget:
@@ -168,9 +175,17 @@ class Copies:
         if curve is None:
             return
         self._at[trial.number] = curve
-        self._begun.setdefault(trial.number, curve)
+        if before is None:
+            self._begin(trial, curve)
         if budget in history.levels and (curve.first == trial.number or not curve.may_repeat):
             self.rung(budget, trial.bracket).add(curve.loss, trial.number)
+
+    def _begin(self, trial: Trial, curve: Curve) -> None:
+        if curve.place < 0:
+            curve.place = self._first_curves.count
+            budget = curve.budget if curve.may_repeat else -1
+            self._first_curves.append(np.array([[budget, curve.trials]]))
+        self._begun.append(np.array([[trial.number, curve.place]]))
 
     def _step(self, before: Curve | None, trial: Trial, budget: int, loss: float) -> Curve:
         key = (_key(before, trial), budget, loss)
@@ -184,6 +199,8 @@ class Copies:
         if before is not None:
             before.continued = True
         curve.trials += 1
+        if curve.place >= 0:
+            self._first_curves.rows[curve.place, 1] = curve.trials
         return curve
 
     def _weigh(self, curve: Curve, evidence: Counter[int]) -> None:

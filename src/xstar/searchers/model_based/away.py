@@ -29,15 +29,17 @@ it is 21 and 31 there, as chance would have it, and for the time of 24 trainings
 PENALTY = 50.0
 """Of the logarithm of expected improvement: more than what candidates differ by."""
 
+ROOM = 1 << 22
+"""Distances that are computed at once, 32 MiB of them: with 100,000 trials all would be gigabytes."""
+
 
 def away_from_copies(history: History, data: Observations) -> list[LogProbability]:
     """Return a term that keeps suggestions away from copies; nothing, while there are none."""
-    alike = history.memo.fold(Copies, history).alike()
-    counts = np.array(list(alike.values()), dtype=np.float64)
+    number, counts = history.memo.fold(Copies, history).alike()
     if not (counts > 1.0).any():
         return []
     values = np.where(counts < LEFT, -np.log((counts + 1.0) / 2.0), -PENALTY)
-    return [away(data.rows(history.trials[number] for number in alike), values)]
+    return [away(data.tried(history)[number], values)]
 
 
 def away(X: Array, values: Array) -> LogProbability:
@@ -45,7 +47,12 @@ def away(X: Array, values: Array) -> LogProbability:
     halves = 0.5 * np.einsum("ij,ij->i", X, X)
 
     def log_probability(rows: Array) -> tuple[Array, ToRows | None]:
-        nearest = np.argmin(halves - rows @ X.T, axis=1)
-        return values[nearest], lambda w: np.zeros_like(rows)
+        nearest = [np.argmin(halves - some @ X.T, axis=1) for some in in_blocks(rows, len(X))]
+        return values[np.concatenate(nearest)], lambda w: np.zeros_like(rows)
 
     return log_probability
+
+
+def in_blocks(rows: Array, others: int) -> list[Array]:
+    """Return the rows in parts whose distances to ``others`` rows take ``ROOM`` numbers at most: one part for most searches."""
+    return np.array_split(rows, max(1, min(len(rows), -(-len(rows) * others // ROOM))))
