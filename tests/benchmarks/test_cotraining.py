@@ -21,19 +21,9 @@ torch = pytest.importorskip("torch")
 from benchmarks.workloads import cotraining  # noqa: E402
 from benchmarks.workloads import cotraining_state as state  # noqa: E402
 from benchmarks.workloads.device import MOMENTUM  # noqa: E402
+from tests.benchmarks.small_cotraining import small  # noqa: E402
 
 torch.set_num_threads(1)  # small matrices: threads only get in each other's way
-
-
-def small(which: str) -> Any:
-    rng = torch.Generator().manual_seed(0)
-    data = {
-        "x_train": torch.rand(130, 784, generator=rng),
-        "y_train": torch.randint(0, 10, (130,), generator=rng),
-        "x_test": torch.rand(100, 784, generator=rng),
-        "y_test": torch.randint(0, 10, (100,), generator=rng),
-    }
-    return cotraining.Experiment(getattr(cotraining, which)(6), data, 2, 0.05, torch.device("cpu"))
 
 
 @pytest.mark.parametrize("which", ["Layers", "Activations"])

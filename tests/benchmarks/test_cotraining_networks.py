@@ -13,7 +13,8 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
-from benchmarks.workloads import cotraining, pairs  # noqa: E402
+from benchmarks.workloads import pairs  # noqa: E402
+from tests.benchmarks.small_cotraining import small  # noqa: E402
 
 
 def test_the_pairs_of_the_benchmark_are_the_cores() -> None:
@@ -36,14 +37,8 @@ def alone(net: Any, p: list[Any], x: Any, m: Any) -> Any:
 
 @pytest.mark.parametrize("which", ["Layers", "Activations"])
 def test_networks_side_by_side_are_networks_alone(which: str) -> None:
-    rng = torch.Generator().manual_seed(0)
-    data = {
-        "x_train": torch.rand(130, 784, generator=rng),
-        "y_train": torch.randint(0, 10, (130,), generator=rng),
-        "x_test": torch.rand(1000, 784, generator=rng),
-        "y_test": torch.randint(0, 10, (1000,), generator=rng),
-    }
-    run: Any = cotraining.Experiment(getattr(cotraining, which)(6), data, 2, 0.05, torch.device("cpu"))
+    run = small(which, tests=1000)
+    data = run.data
     nets: list[list[Any]] = []
     for replica in range(run.replicas):
         views = run._per_replica([param.detach() for param in run.params])
