@@ -103,9 +103,14 @@ def test_a_lock_that_passes_is_waited_for(
 
 
 @pytest.mark.parametrize(
-    ("words", "tries"), [("FATAL:  the database system is starting up", 3), ("connection refused", 1)]
+    ("words", "tries"),
+    [
+        ("FATAL:  the database system is starting up", 3),
+        ("consuming input failed: server closed the connection unexpectedly", 3),
+        ("connection refused", 1),
+    ],
 )
-def test_a_server_that_is_starting_is_waited_for_and_an_unknown_one_is_not(
+def test_a_server_that_has_answered_is_waited_for_and_an_unknown_one_is_not(
     monkeypatch: pytest.MonkeyPatch, words: str, tries: int
 ) -> None:
     monkeypatch.setattr(database, "PAUSES", (0.0,))

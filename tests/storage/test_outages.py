@@ -48,23 +48,26 @@ def wait_for(what: Any, seconds: float = 120.0) -> None:
 
 @pytest.mark.timeout(300)
 def test_a_restarted_server_is_waited_for(server: Any, tmp_path: Path) -> None:
-    acknowledged, errors = tmp_path / "acknowledged.txt", tmp_path / "errors.txt"
+    acknowledged, errors = [tmp_path / f"acknowledged-{place}.txt" for place in range(2)], tmp_path / "errors.txt"
+
+    def heard() -> list[str]:
+        return [line for each in acknowledged if each.exists() for line in each.read_text().splitlines()]
+
     with errors.open("wb") as file:
         programs = [
             subprocess.Popen(
-                [sys.executable, PROGRAM, server.get_uri(), acknowledged, "40", "1", "asha"],
+                [sys.executable, PROGRAM, server.get_uri(), each, "40", "1", "asha"],
                 stderr=file,
                 cwd=tmp_path,
                 env={**os.environ, "PYTHONUNBUFFERED": "1"},
             )
-            for _ in range(2)
+            for each in acknowledged
         ]
     try:
+        wait_for(lambda: all(each.exists() for each in acknowledged))  # each has reached the server
         for mode in ("fast", "immediate"):
-            lines = len(acknowledged.read_text().splitlines()) if acknowledged.exists() else 0
-            wait_for(
-                lambda so_far=lines: acknowledged.exists() and len(acknowledged.read_text().splitlines()) > so_far + 5
-            )
+            lines = len(heard())
+            wait_for(lambda so_far=lines: len(heard()) > so_far + 5)
             stop(server, mode)
             time.sleep(0.5)
             server.ensure_postgres_running()
@@ -82,8 +85,9 @@ def test_a_restarted_server_is_waited_for(server: Any, tmp_path: Path) -> None:
         reports = [event for event in study.journal.read(0) if isinstance(event, ev.Reported)]
         told = [(event.trial, event.attempt, event.budget) for event in reports]
         assert len(set(told)) == len(told), "no report is delivered twice"
-        heard = [tuple(json.loads(line)[:3]) for line in acknowledged.read_text().splitlines()]
-        assert set(heard) <= set(told), "nothing that was acknowledged is missing"
+        assert {tuple(json.loads(line)[:3]) for line in heard()} <= set(told), (
+            "nothing that was acknowledged is missing"
+        )
         assert audit(study).findings == []
 
 

@@ -22,7 +22,7 @@ from sqlalchemy import exc
 from xstar.errors import InvalidArgument, MissingExtra, StorageError
 from xstar.storage import tables
 from xstar.storage.address import hide, masked, normalise, secrets_of, without_password
-from xstar.storage.driver_errors import is_lock, is_starting, may_pass, text_of, translated
+from xstar.storage.driver_errors import has_answered, is_lock, may_pass, text_of, translated
 from xstar.storage.line import Line
 from xstar.storage.postgresql import PostgresLine
 from xstar.storage.sqlite import BUSY_SECONDS, SqliteLine
@@ -146,9 +146,9 @@ class Database:
             except exc.IntegrityError:
                 raise
             except self._errors() as error:
-                # What was never reached is no outage but a mistake in its name; unless it says itself that it will be there.
+                # What was never reached is no outage but a mistake in its name; unless it has answered itself.
                 locked = is_lock(error)
-                there = self._reached or locked or is_starting(error)
+                there = self._reached or locked or has_answered(error)
                 if not may_pass(error) or waited >= self.patience or not there:
                     raise self._translated(error) from self._cause(error)
                 self._begin_outage(error)

@@ -6,13 +6,17 @@ from sqlalchemy import exc
 
 from xstar.errors import StorageBusy, StorageError, StorageFull, StorageReadOnly
 
-_STARTING = ("starting up", "not yet accepting", "recovery mode")
+_THERE = (
+    *("starting up", "not yet accepting", "recovery mode"),
+    *("shutting down", "administrator command", "server closed the connection"),
+)
+"""How a server says that it is there, though it cannot be used just now."""
 _LOST = (
     *("database is locked", "database table is locked", "deadlock detected", "could not serialize", "lock timeout"),
-    *_STARTING,
-    *("shutting down", "administrator command", "too many clients", "remaining connection slots"),
+    *_THERE,
+    *("too many clients", "remaining connection slots"),
     *("connection failed", "connection refused", "connection reset", "connection is lost", "connection is closed"),
-    *("connection is bad", "connection already closed", "server closed the connection", "pipeline aborted"),
+    *("connection is bad", "connection already closed", "pipeline aborted"),
     *("timed out", "timeout expired", "no route to host", "name resolution", "consuming input failed"),
     *("sending query failed", "broken pipe", "ssl syscall", "unexpected eof", "crash of another server process"),
 )
@@ -34,10 +38,10 @@ def is_lock(error: Exception) -> bool:
     return "locked" in str(error).lower()
 
 
-def is_starting(error: Exception) -> bool:
-    """Whether the server is there and says that it will answer soon."""
+def has_answered(error: Exception) -> bool:
+    """Whether a server is there: it says that it starts or is shut down, or has ended a connection that it had accepted."""
     text = text_of(error).lower()
-    return any(words in text for words in _STARTING)
+    return any(words in text for words in _THERE)
 
 
 def may_pass(error: Exception) -> bool:
