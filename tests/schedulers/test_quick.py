@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from statistics import median_low
 from typing import Any
 
@@ -11,11 +12,12 @@ from hypothesis import strategies as st
 
 import xstar as xs
 from tests.schedulers.curves import EPOCHS, SPACE
-from xstar.errors import InvalidArgument
+from xstar.errors import InvalidArgument, StudyMismatch
 from xstar.inspect.audit import audit
 from xstar.inspect.why import why
 from xstar.journal import History
-from xstar.schedulers import ASHA, StoppingASHA
+from xstar.schedulers import ASHA, SCHEDULERS, StoppingASHA
+from xstar.searchers import Random
 from xstar.trial import New, State, Trial
 
 
@@ -50,7 +52,7 @@ def begun(scheduler: ASHA, *trained: tuple[float, float]) -> Workers:
 
 
 def test_the_best_of_the_quick_ones_goes_up_alone() -> None:
-    workers = begun(ASHA(27, min_budget=2, last_rung="quick"), (0.1, 9.0), (0.3, 1.0), (0.2, 2.0))
+    workers = begun(ASHA(27, min_budget=2), (0.1, 9.0), (0.3, 1.0), (0.2, 2.0))
     study = workers.study
     first = workers.ask()
     assert (first.number, first.budget) == (3, 2)  # the second best, and not slower than the median
@@ -113,7 +115,7 @@ rules = st.sampled_from([{"min_budget": 3}, {"levels": (1, 2, 4, 9)}, {"min_budg
 @given(rules, st.randoms(use_true_random=False))
 def test_the_first_is_that_of_the_plain_rule(given_rules: dict[str, Any], draw: Any) -> None:
     """Three workers, losses and paces at random, reports in any order."""
-    scheduler = ASHA(EPOCHS, last_rung="quick", **given_rules)
+    scheduler = ASHA(EPOCHS, **given_rules)
     workers = Workers(scheduler)
     study, running = workers.study, list[Trial]()
     for _ in range(60):
@@ -124,6 +126,31 @@ def test_the_first_is_that_of_the_plain_rule(given_rules: dict[str, Any], draw: 
         trial = draw.choice(running)
         study.report(trial, {"loss": draw.random()})
         running = [each for each in running if each.state is State.RUNNING]
+
+
+def test_a_stored_study_goes_on_as_it_began(tmp_path: Path) -> None:
+    """Without quick ones that go first, whoever asks for the same method today."""
+    storage, before = tmp_path / "s.db", ASHA(27, last_rung="best")
+    with xs.Study(SPACE, name="s", storage=storage, searcher=Random(), scheduler=before, metric="loss"):
+        pass
+    for call in ({}, {"method": "asha", "max_budget": 27}, {"searcher": Random(), "scheduler": ASHA(27)}):
+        with xs.Study(SPACE, name="s", storage=storage, metric="loss", **call) as study:
+            assert study.scheduler == before
+    with pytest.raises(StudyMismatch, match="last_rung"):
+        xs.Study(SPACE, name="s", storage=storage, searcher=Random(), scheduler=ASHA(27, last_rung="ratio"))
+
+
+@pytest.mark.parametrize("rule", ["quick", "soon", "ratio", "eta"])
+def test_what_was_chosen_is_nothing_else(rule: str) -> None:
+    chosen = ASHA(27, last_rung=rule)
+    assert [SCHEDULERS.load(each) for each in SCHEDULERS.read(SCHEDULERS.dump(chosen))] == [chosen]
+
+
+@pytest.mark.parametrize("method", ["asha", "async-hyperband", "mobster", "mobster-hyperband", "bohb"])
+def test_all_methods_that_promote_have_the_rule(method: str) -> None:
+    study = xs.Study(SPACE, method=method, max_budget=27, metric="loss")
+    assert isinstance(study.scheduler, ASHA)
+    assert study.scheduler.last_rung == "quick"
 
 
 def test_by_stopping_there_is_no_such_rule() -> None:
