@@ -40,57 +40,68 @@ def mobster(what: str, unfinished: int | None = None, stop: bool = False, **chan
     return BudgetMethod(what, "", GP(**model), StoppingASHA if stop else ASHA, rules, unfinished)
 
 
-def then(what: str, unfinished: int | None = None, stop: bool = False, **changed: Any) -> BudgetMethod:
-    """MOBSTER as it was before it explored and kept away from copies, with other settings."""
-    return mobster(what, unfinished, stop, **{"explore_running": 0, "copies": "ignore", **changed})
+def then(what: str, **changed: Any) -> BudgetMethod:
+    """MOBSTER before it explored and kept away from copies, and before a quick trial went up first, with other settings."""
+    return mobster(what, **{"explore_running": 0, "copies": "ignore", "rule_last_rung": "best", **changed})
+
+
+def of_ladder(what: str, searcher: Searcher, **rules: Any) -> BudgetMethod:
+    """ASHA with other settings."""
+    return BudgetMethod(what, "", searcher, ASHA, tuple(rules.items()))
 
 
 MANY = 1_000_000
 SYNE_TUNE = "syne-tune-mobster"
 IGNORING = "mobster:copies=ignore"
 THEN = "mobster-then"
+WAITING = "mobster:last_rung=best"
+ASHA_WAITING = "asha:last_rung=best"
+DNGO_WAITING = "dngo:last_rung=best"
 # As they were before: ladders from the bottom, which is one epoch, r/r_max of the last rung but one, and all of equal trials.
 BEFORE = {"min_budget": 1, "ladder": "bottom", "last_rung": "ratio", "repeats": "each"}
 RULES_BEFORE = {f"rule_{name}": value for name, value in BEFORE.items()}
 ABLATION = {
-    THEN: then("the default of then"),
-    "mobster": BudgetMethod("the default: one suggestion in four explores", "mobster"),
-    "mobster-before": then("all rules of the scheduler as before", **RULES_BEFORE),
-    f"{THEN}:min_budget=1": then("lowest rung: one epoch: 1, 2, 6, 17, 52", rule_min_budget=1),
-    f"{THEN}:ladder=bottom": then(
+    "mobster": BudgetMethod("the default", "mobster"),
+    "mobster:rules=before": mobster("all rules of the scheduler as before", **RULES_BEFORE),
+    "mobster:min_budget=1": mobster("lowest rung: one epoch: 1, 2, 6, 17, 52", rule_min_budget=1),
+    "mobster:ladder=bottom": mobster(
         "one epoch, ladder from the bottom: 1, 3, 9, 27, 52", rule_min_budget=1, rule_ladder="bottom"
     ),
-    f"{THEN}:soon": then("while none is complete, the best of each upper rung goes on", rule_last_rung="soon"),
-    f"{THEN}:last_rung=ratio": then("r/r_max of the last rung but one go on", rule_last_rung="ratio"),
-    f"{THEN}:matern": then("surrogate: Matérn, r not warped", surrogate="matern"),
-    f"{THEN}:decay": then("surrogate: decay, δ learned", surrogate="decay"),
-    f"{THEN}:reached": then("r_acq: the highest rung reached often", acquire_at="reached"),
-    f"{THEN}:no-paused": then("paused trials are not fantasised", unfinished=0),
-    f"{THEN}-hyperband": then("all brackets", rule_brackets=None),
-    f"{THEN}-stop": then("stopping", stop=True),
-    f"{THEN}-stop:matern": then("stopping; surrogate: Matérn, r not warped", stop=True, surrogate="matern"),
-    f"{THEN}-stop:decay": then("stopping; surrogate: decay, δ learned", stop=True, surrogate="decay"),
+    WAITING: mobster("no quick trial goes up first", rule_last_rung="best"),
+    "mobster:last_rung=ratio": mobster(
+        "nor the best of the last rung but one: r/r_max of them", rule_last_rung="ratio"
+    ),
+    "mobster:matern": mobster("surrogate: Matérn, r not warped", surrogate="matern"),
+    "mobster:decay": mobster("surrogate: decay, δ learned", surrogate="decay"),
+    "mobster:reached": mobster("r_acq: the highest rung reached often", acquire_at="reached"),
+    "mobster:no-paused": mobster("paused trials are not fantasised", unfinished=0),
+    "mobster:explore=never": mobster("no suggestion explores", explore_running=0),
+    "mobster-hyperband": mobster("all brackets", rule_brackets=None),
+    "mobster-stop": mobster("stopping", stop=True),
+    "mobster-stop:matern": mobster("stopping; surrogate: Matérn, r not warped", stop=True, surrogate="matern"),
+    "mobster-stop:decay": mobster("stopping; surrogate: decay, δ learned", stop=True, surrogate="decay"),
     "asha": BudgetMethod("no model: configurations at random", "asha"),
 }
 DNGOS = {
-    "asha:searcher=DNGO()": BudgetMethod("DNGO under ASHA", "", DNGO()),
+    DNGO_WAITING: of_ladder("DNGO under ASHA, no quick trial goes up first", DNGO(), last_rung="best"),
     **{
-        f"asha:searcher=DNGO(unfinished={count})": BudgetMethod(
-            f"DNGO under ASHA, {count} paused trials fantasised", "", DNGO(unfinished=count)
+        f"{DNGO_WAITING}:unfinished={count}": of_ladder(
+            f"the same, {count} paused trials fantasised", DNGO(unfinished=count), last_rung="best"
         )
         for count in (12, 24, 64)
     },
 }
 METHODS = {
     "random": BudgetMethod("random search at the full budget", "random"),
-    "asha-before": BudgetMethod("ASHA, all rules as before", "", Random(), ASHA, tuple(BEFORE.items())),
+    "asha-before": of_ladder("ASHA, all rules as before", Random(), **BEFORE),
+    ASHA_WAITING: of_ladder("ASHA, no quick trial goes up first", Random(), last_rung="best"),
+    "asha:searcher=DNGO()": of_ladder("DNGO under ASHA", DNGO()),
     **DNGOS,
     SYNE_TUNE: BudgetMethod("MOBSTER of Syne Tune 0.14.2, its defaults"),
     AT_ONCE: BudgetMethod("500 configurations at random, trained at once"),
+    "mobster-before": then("MOBSTER, all rules as before", **RULES_BEFORE),
+    THEN: then("MOBSTER before it explored"),
     f"{THEN}:explore": then("one suggestion in four explores, however many run", explore_running=MANY),
-    "mobster:last_rung=quick": mobster(
-        "while none is complete, the best of the quick trials goes up", rule_last_rung="quick"
-    ),
     IGNORING: mobster("copies are suggested as anything", copies="ignore"),
     "mobster:repeats=once": mobster("one of equal trials goes on, each takes a place", rule_repeats="once"),
     "mobster:repeats=each": mobster("each of equal trials goes on", rule_repeats="each"),
