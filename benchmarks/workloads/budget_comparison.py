@@ -11,13 +11,13 @@ import numpy as np
 from benchmarks.harness.records import Found, Record
 from benchmarks.harness.report import Results, mean_and_error, ranks, table
 from benchmarks.harness.simulated import regret_curve, share_of_time
-from benchmarks.workloads.budget_methods import ASHA_WAITING, DNGO_WAITING, IGNORING, SYNE_TUNE, THEN, WAITING
+from benchmarks.workloads.budget_methods import ASHA_LATELY, DNGO_LATELY, IGNORING, SYNE_TUNE, THEN, LATELY
 
-TIMED = ("asha", ASHA_WAITING, "asha-before")
+TIMED = ("asha", ASHA_LATELY, "asha-before")
 """What shares of the time are told of."""
-RIVALS = (*TIMED, "random", "mobster-before", "asha:searcher=DNGO()", DNGO_WAITING, SYNE_TUNE, IGNORING, THEN, WAITING)
+RIVALS = (*TIMED, "random", "mobster-before", "asha:searcher=DNGO()", DNGO_LATELY, SYNE_TUNE, IGNORING, THEN, LATELY)
 """What pairs are told against."""
-WITHOUT_MODEL = ("asha", ASHA_WAITING, "random")
+WITHOUT_MODEL = ("asha", ASHA_LATELY, "random")
 GRID = 2000
 
 Runs = dict[tuple[str, str], dict[int, Found]]

@@ -41,8 +41,8 @@ def mobster(what: str, unfinished: int | None = None, stop: bool = False, **chan
 
 
 def then(what: str, **changed: Any) -> BudgetMethod:
-    """MOBSTER before it explored and kept away from copies, and before a quick trial went up first, with other settings."""
-    return mobster(what, **{"explore_running": 0, "copies": "ignore", "rule_last_rung": "best", **changed})
+    """MOBSTER before it explored and kept away from copies, and with the scheduler that was usual lately, with other settings."""
+    return mobster(what, **{"explore_running": 0, "copies": "ignore", **RULES_LATELY, **changed})
 
 
 def of_ladder(what: str, searcher: Searcher, **rules: Any) -> BudgetMethod:
@@ -54,12 +54,15 @@ MANY = 1_000_000
 SYNE_TUNE = "syne-tune-mobster"
 IGNORING = "mobster:copies=ignore"
 THEN = "mobster-then"
-WAITING = "mobster:last_rung=best"
-ASHA_WAITING = "asha:last_rung=best"
-DNGO_WAITING = "dngo:last_rung=best"
+LATELY = "mobster-lately"
+ASHA_LATELY = "asha-lately"
+DNGO_LATELY = "dngo-lately"
 # As they were before: ladders from the bottom, which is one epoch, r/r_max of the last rung but one, and all of equal trials.
-BEFORE = {"min_budget": 1, "ladder": "bottom", "last_rung": "ratio", "repeats": "each"}
+BEFORE = {"min_budget": 1, "ladder": "bottom", "last_rung": "ratio", "repeats": "each", "long_steps": "eta"}
 RULES_BEFORE = {f"rule_{name}": value for name, value in BEFORE.items()}
+# As they were before a quick trial went up first, and before fewer trials went on from a rung that is far below the next.
+USUAL_LATELY = {"last_rung": "best", "long_steps": "eta"}
+RULES_LATELY = {f"rule_{name}": value for name, value in USUAL_LATELY.items()}
 ABLATION = {
     "mobster": BudgetMethod("the default", "mobster"),
     "mobster:rules=before": mobster("all rules of the scheduler as before", **RULES_BEFORE),
@@ -67,10 +70,11 @@ ABLATION = {
     "mobster:ladder=bottom": mobster(
         "one epoch, ladder from the bottom: 1, 3, 9, 27, 52", rule_min_budget=1, rule_ladder="bottom"
     ),
-    WAITING: mobster("no quick trial goes up first", rule_last_rung="best"),
+    "mobster:last_rung=best": mobster("no quick trial goes up first", rule_last_rung="best"),
     "mobster:last_rung=ratio": mobster(
         "nor the best of the last rung but one: r/r_max of them", rule_last_rung="ratio"
     ),
+    "mobster:long_steps=eta": mobster("1/η of the trials go on, however long the step", rule_long_steps="eta"),
     "mobster:matern": mobster("surrogate: Matérn, r not warped", surrogate="matern"),
     "mobster:decay": mobster("surrogate: decay, δ learned", surrogate="decay"),
     "mobster:reached": mobster("r_acq: the highest rung reached often", acquire_at="reached"),
@@ -83,10 +87,10 @@ ABLATION = {
     "asha": BudgetMethod("no model: configurations at random", "asha"),
 }
 DNGOS = {
-    DNGO_WAITING: of_ladder("DNGO under ASHA, no quick trial goes up first", DNGO(), last_rung="best"),
+    DNGO_LATELY: of_ladder("DNGO under ASHA with the rules of lately", DNGO(), **USUAL_LATELY),
     **{
-        f"{DNGO_WAITING}:unfinished={count}": of_ladder(
-            f"the same, {count} paused trials fantasised", DNGO(unfinished=count), last_rung="best"
+        f"{DNGO_LATELY}:unfinished={count}": of_ladder(
+            f"the same, {count} paused trials fantasised", DNGO(unfinished=count), **USUAL_LATELY
         )
         for count in (12, 24, 64)
     },
@@ -94,12 +98,13 @@ DNGOS = {
 METHODS = {
     "random": BudgetMethod("random search at the full budget", "random"),
     "asha-before": of_ladder("ASHA, all rules as before", Random(), **BEFORE),
-    ASHA_WAITING: of_ladder("ASHA, no quick trial goes up first", Random(), last_rung="best"),
+    ASHA_LATELY: of_ladder("ASHA with the rules of lately", Random(), **USUAL_LATELY),
     "asha:searcher=DNGO()": of_ladder("DNGO under ASHA", DNGO()),
     **DNGOS,
     SYNE_TUNE: BudgetMethod("MOBSTER of Syne Tune 0.14.2, its defaults"),
     AT_ONCE: BudgetMethod("500 configurations at random, trained at once"),
     "mobster-before": then("MOBSTER, all rules as before", **RULES_BEFORE),
+    LATELY: mobster("MOBSTER with the rules of lately", **RULES_LATELY),
     THEN: then("MOBSTER before it explored"),
     f"{THEN}:explore": then("one suggestion in four explores, however many run", explore_running=MANY),
     IGNORING: mobster("copies are suggested as anything", copies="ignore"),

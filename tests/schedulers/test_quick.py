@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from statistics import median_low
 from typing import Any
 
@@ -12,12 +11,11 @@ from hypothesis import strategies as st
 
 import xstar as xs
 from tests.schedulers.curves import EPOCHS, SPACE
-from xstar.errors import InvalidArgument, StudyMismatch
+from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.inspect.why import why
 from xstar.journal import History
 from xstar.schedulers import ASHA, SCHEDULERS, StoppingASHA
-from xstar.searchers import Random
 from xstar.trial import New, State, Trial
 
 
@@ -128,19 +126,7 @@ def test_the_first_is_that_of_the_plain_rule(given_rules: dict[str, Any], draw: 
         running = [each for each in running if each.state is State.RUNNING]
 
 
-def test_a_stored_study_goes_on_as_it_began(tmp_path: Path) -> None:
-    """Without quick ones that go first, whoever asks for the same method today."""
-    storage, before = tmp_path / "s.db", ASHA(27, last_rung="best")
-    with xs.Study(SPACE, name="s", storage=storage, searcher=Random(), scheduler=before, metric="loss"):
-        pass
-    for call in ({}, {"method": "asha", "max_budget": 27}, {"searcher": Random(), "scheduler": ASHA(27)}):
-        with xs.Study(SPACE, name="s", storage=storage, metric="loss", **call) as study:
-            assert study.scheduler == before
-    with pytest.raises(StudyMismatch, match="last_rung"):
-        xs.Study(SPACE, name="s", storage=storage, searcher=Random(), scheduler=ASHA(27, last_rung="ratio"))
-
-
-@pytest.mark.parametrize("rule", ["quick", "soon", "ratio", "eta"])
+@pytest.mark.parametrize("rule", ["quick", "best", "soon", "ratio", "eta"])
 def test_what_was_chosen_is_nothing_else(rule: str) -> None:
     chosen = ASHA(27, last_rung=rule)
     assert [SCHEDULERS.load(each) for each in SCHEDULERS.read(SCHEDULERS.dump(chosen))] == [chosen]
