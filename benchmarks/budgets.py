@@ -13,8 +13,9 @@ y★ is the lowest loss that any method reported in any run on the problem. Of e
                            standard error of the difference in pairs (in brackets: by anything)
     no complete trial      searches without one by half of the time
 
-``asha`` and ``mobster`` are those of today. With the rules of ``lately`` no quick trial goes up first, and of rungs that are far
-below the next 1/η of the trials go on; those of ``before`` are the rules of the paper. The part ``ablation`` changes one default of MOBSTER at a time, on four tasks of each set.
+``asha`` and ``mobster`` are those of today. With the rules of ``lately`` no quick trial goes up first, and 1/η of the trials go on
+from a rung that is far below the next; those of ``before`` are nearly the rules of the paper. The part ``ablation`` changes one
+default of MOBSTER at a time, on four tasks of each set.
 ``syne-tune-mobster`` runs Syne Tune's MOBSTER on the validation tasks (``workloads/syne_tune_mobster.py`` says what it needs),
 ``syne-tune-mobster-development`` on the others. ``dngo`` is DNGO under ASHA on the development tasks, with several numbers of
 fantasies. ``many`` and ``many-validation`` are its default with 32 workers, which make hundreds of trials, and
@@ -48,10 +49,10 @@ from benchmarks.workloads.budget_methods import (
     DNGO_LATELY,
     DNGOS,
     IGNORING,
+    LATELY,
     METHODS,
     SYNE_TUNE,
     THEN,
-    LATELY,
 )
 from benchmarks.workloads.syne_tune_mobster import run_syne_tune
 from xstar import problems

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.harness.records import Found, Record
 from benchmarks.harness.report import Results, mean_and_error, ranks, table
 from benchmarks.harness.simulated import regret_curve, share_of_time
-from benchmarks.workloads.budget_methods import ASHA_LATELY, DNGO_LATELY, IGNORING, SYNE_TUNE, THEN, LATELY
+from benchmarks.workloads.budget_methods import ASHA_LATELY, DNGO_LATELY, IGNORING, LATELY, SYNE_TUNE, THEN
 
 TIMED = ("asha", ASHA_LATELY, "asha-before")
 """What shares of the time are told of."""

@@ -41,7 +41,7 @@ def mobster(what: str, unfinished: int | None = None, stop: bool = False, **chan
 
 
 def then(what: str, **changed: Any) -> BudgetMethod:
-    """MOBSTER before it explored and kept away from copies, and with the scheduler that was usual lately, with other settings."""
+    """MOBSTER before it explored and kept away from copies, with the scheduler's rules of lately, and with other settings."""
     return mobster(what, **{"explore_running": 0, "copies": "ignore", **RULES_LATELY, **changed})
 
 
