@@ -13,7 +13,7 @@ y★ is the lowest loss that any method reported in any run on the problem. Of e
                            standard error of the difference in pairs (in brackets: by anything)
     no complete trial      searches without one by half of the time
 
-``asha`` and ``mobster`` are those of today. With the rules of ``lately`` no quick trial goes up first, and 1/η of the trials go on
+``asha`` and ``mobster`` are those of today. With the rules of ``lately`` no quick trial goes up first, and 1/η of trials go on
 from a rung that is far below the next; those of ``before`` are nearly the rules of the paper. The part ``ablation`` changes one
 default of MOBSTER at a time, on four tasks of each set.
 ``syne-tune-mobster`` runs Syne Tune's MOBSTER on the validation tasks (``workloads/syne_tune_mobster.py`` says what it needs),
