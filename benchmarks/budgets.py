@@ -24,7 +24,9 @@ the rules for equal trials, on the tables in which configurations train exactly 
 MOBSTER with and without suggestions that keep away from copies, on the tables that this was chosen on and on others.
 ``exploring`` and ``exploring-validation`` compare searches that explore with others as both were when that was decided, and so
 do ``dngo`` and ``many-paused`` with fantasies of paused trials.
-``bound`` has what hundreds of random configurations reach that are all trained at once (``workloads/at_once.py``).
+``long-steps`` is NAS-Bench-201, whose two budgets are far apart, with and without the rule for that, and ``two-rungs`` and
+``two-rungs-validation`` are the other tasks with two such rungs alone. ``bound`` has what hundreds of random configurations
+reach that are all trained at once (``workloads/at_once.py``).
 """
 
 from __future__ import annotations
@@ -53,6 +55,7 @@ from benchmarks.workloads.budget_methods import (
     METHODS,
     SYNE_TUNE,
     THEN,
+    TWO_RUNGS,
 )
 from benchmarks.workloads.syne_tune_mobster import run_syne_tune
 from xstar import problems
@@ -196,6 +199,13 @@ PAUSED = {
 }
 COPIED = {**DEFAULTS, "methods": f"random,asha,{IGNORING},mobster"}
 EXPLORING = {**DEFAULTS, "methods": f"random,{ASHA_LATELY},{THEN},{THEN}:explore", "workers": "4,8"}
+LONG = {
+    **DEFAULTS,
+    "methods": f"random,{ASHA_LATELY},asha,{LATELY},mobster:long_steps=eta,mobster",
+    "problems": ",".join(NB201),
+    "workers": "4,8",
+}
+TWO = {**DEFAULTS, "methods": ",".join(("random", *TWO_RUNGS))}
 BOUND = {**DEFAULTS, "methods": f"asha,mobster,{AT_ONCE}", "workers": "4,8"}
 EIGHT = {**DEFAULTS, "methods": f"random,{ASHA_LATELY},asha,{LATELY},mobster", "workers": "8"}
 SURROGATE = Libraries({SYNE_TUNE: "syne-tune"}, also=("onnxruntime",))
@@ -229,6 +239,13 @@ EXPERIMENT = Experiment(
         "copies-validation": part_of("copies-validation", "Away from copies: other tables", COPIED),
         "exploring": part_of("development", "Exploring over budgets, development tasks", EXPLORING),
         "exploring-validation": part_of("validation", "Exploring over budgets, validation tasks", EXPLORING),
+        "long-steps": part_of("development", "Rungs far below the next: NAS-Bench-201", LONG),
+        "two-rungs": part_of(
+            "development",
+            "Rungs far below the next: two rungs, development tasks",
+            {**TWO, "problems": ",".join(name for name in DEVELOPMENT if name not in NB201)},
+        ),
+        "two-rungs-validation": part_of("validation", "Rungs far below the next: two rungs, validation tasks", TWO),
         "bound": part_of("development", "Hundreds of configurations at once, development tasks", BOUND),
         "ablation": Part(
             "Ablations",

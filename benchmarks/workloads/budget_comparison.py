@@ -13,11 +13,23 @@ from benchmarks.harness.report import Results, mean_and_error, ranks, table
 from benchmarks.harness.simulated import regret_curve, share_of_time
 from benchmarks.workloads.budget_methods import ASHA_LATELY, DNGO_LATELY, IGNORING, LATELY, SYNE_TUNE, THEN
 
-TIMED = ("asha", ASHA_LATELY, "asha-before")
+TIMED = ("asha", ASHA_LATELY, "asha-before", "asha-two:long_steps=eta", "mobster-two:long_steps=eta")
 """What shares of the time are told of."""
-RIVALS = (*TIMED, "random", "mobster-before", "asha:searcher=DNGO()", DNGO_LATELY, SYNE_TUNE, IGNORING, THEN, LATELY)
+ETA = tuple(f"{family}:long_steps=eta" for family in ("mobster", "asha-two", "mobster-two"))
+RIVALS = (
+    *TIMED,
+    *ETA,
+    "random",
+    "mobster-before",
+    "asha:searcher=DNGO()",
+    DNGO_LATELY,
+    SYNE_TUNE,
+    IGNORING,
+    THEN,
+    LATELY,
+)
 """What pairs are told against."""
-WITHOUT_MODEL = ("asha", ASHA_LATELY, "random")
+WITHOUT_MODEL = ("asha", ASHA_LATELY, "asha-two:long_steps=eta", "asha-two", "random")
 GRID = 2000
 
 Runs = dict[tuple[str, str], dict[int, Found]]

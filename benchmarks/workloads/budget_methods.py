@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmarks.workloads.at_once import AT_ONCE
@@ -25,12 +25,17 @@ class BudgetMethod:
     """Of the scheduler."""
     unfinished: int | None = None
     """How many of the paused trials are fantasised at the full budget; None: as many as usual."""
+    two_rungs: bool = False
+    """Whether there is one rung below the full budget only, and that far below."""
 
     def made(self, problem: Problem) -> Scheduler | None:
         """The scheduler, with rungs at budgets that the problem has."""
         if self.name:
             return None
-        return fitted(self.scheduler(problem.budgets[-1], **dict(self.settings)), problem.budgets)
+        settings, top = dict(self.settings), problem.budgets[-1]
+        if self.two_rungs:
+            settings["levels"] = (max(1, round(top * FAR_BELOW)), top)
+        return fitted(self.scheduler(top, **settings), problem.budgets)
 
 
 def mobster(what: str, unfinished: int | None = None, stop: bool = False, **changed: Any) -> BudgetMethod:
@@ -45,11 +50,17 @@ def then(what: str, **changed: Any) -> BudgetMethod:
     return mobster(what, **{"explore_running": 0, "copies": "ignore", **RULES_LATELY, **changed})
 
 
+def with_two_rungs(method: BudgetMethod) -> BudgetMethod:
+    return replace(method, what=f"two rungs; {method.what}", two_rungs=True)
+
+
 def of_ladder(what: str, searcher: Searcher, **rules: Any) -> BudgetMethod:
     """ASHA with other settings."""
     return BudgetMethod(what, "", searcher, ASHA, tuple(rules.items()))
 
 
+FAR_BELOW = 12 / 200
+"""The lower of two rungs, as a share of the full budget: that of NAS-Bench-201."""
 MANY = 1_000_000
 SYNE_TUNE = "syne-tune-mobster"
 IGNORING = "mobster:copies=ignore"
@@ -95,6 +106,12 @@ DNGOS = {
         for count in (12, 24, 64)
     },
 }
+TWO_RUNGS = {
+    "asha-two:long_steps=eta": with_two_rungs(of_ladder("ASHA, 1/η goes on", Random(), long_steps="eta")),
+    "asha-two": with_two_rungs(of_ladder("ASHA", Random())),
+    "mobster-two:long_steps=eta": with_two_rungs(mobster("1/η goes on", rule_long_steps="eta")),
+    "mobster-two": with_two_rungs(mobster("MOBSTER")),
+}
 METHODS = {
     "random": BudgetMethod("random search at the full budget", "random"),
     "asha-before": of_ladder("ASHA, all rules as before", Random(), **BEFORE),
@@ -110,5 +127,6 @@ METHODS = {
     IGNORING: mobster("copies are suggested as anything", copies="ignore"),
     "mobster:repeats=once": mobster("one of equal trials goes on, each takes a place", rule_repeats="once"),
     "mobster:repeats=each": mobster("each of equal trials goes on", rule_repeats="each"),
+    **TWO_RUNGS,
     **ABLATION,
 }
