@@ -15,10 +15,9 @@ from benchmarks.workloads.budget_methods import ASHA_LATELY, DNGO_LATELY, IGNORI
 
 TIMED = ("asha", ASHA_LATELY, "asha-before", "asha-two:long_steps=eta", "mobster-two:long_steps=eta")
 """What shares of the time are told of."""
-ETA = tuple(f"{family}:long_steps=eta" for family in ("mobster", "asha-two", "mobster-two"))
 RIVALS = (
     *TIMED,
-    *ETA,
+    "mobster:long_steps=eta",
     "random",
     "mobster-before",
     "asha:searcher=DNGO()",
