@@ -116,6 +116,8 @@ class Comparison:
     def behind(self, method: str) -> str:
         """On how many tasks it ends behind the best one of ASHA's rules and random search: surely, and (at all)."""
         others = [other for other in WITHOUT_MODEL if other in self.methods]
+        if not others:
+            return "–"
         surely = at_all = tasks = 0
         for name in self.names:
             seeds = self.seeds(name, method, *others)
