@@ -65,14 +65,15 @@ def test_methods_have_the_ladder_that_they_tell_of() -> None:
     problem = problems.get("curves-mlp", max_budget=52)
     ladders = {
         name: METHODS[name].made(problem)
-        for name in ("asha-before", "mobster-then:min_budget=1", "mobster-then:ladder=bottom", "asha:searcher=DNGO()")
+        for name in ("asha-before", "mobster:min_budget=1", "mobster:ladder=bottom", "asha:searcher=DNGO()", "asha-two")
     }
     rungs = {name: made.rungs for name, made in ladders.items() if isinstance(made, ASHA)}
     assert rungs == {
         "asha-before": (1, 3, 9, 27, 52),
-        "mobster-then:min_budget=1": (1, 2, 6, 17, 52),
-        "mobster-then:ladder=bottom": (1, 3, 9, 27, 52),
+        "mobster:min_budget=1": (1, 2, 6, 17, 52),
+        "mobster:ladder=bottom": (1, 3, 9, 27, 52),
         "asha:searcher=DNGO()": (2, 6, 17, 52),
+        "asha-two": (3, 52),
     }
 
 
