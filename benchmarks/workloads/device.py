@@ -27,6 +27,9 @@ MOMENTUM = 0.9
 PATIENCE = 100.0
 """Seconds without progress after which a process is stuck. Of 46 networks that 12 processes trained at once, 4 never came to an
 end, with the GPU idle; the longest time before a first step was half a minute."""
+POLL = 0.002
+"""Seconds between two looks at the GPU of a process that waits for it. Trainings that slept on an event instead, until the
+driver should wake them, were found stuck there."""
 RETRIES = 20
 """How often a search shall run a trial again whose process ended: `retries` of `xs.minimize`."""
 
@@ -85,10 +88,10 @@ class Pace:
             return
         import torch
 
-        before, self.last = self.last, torch.cuda.Event(blocking=True)
+        before, self.last = self.last, torch.cuda.Event()
         self.last.record()
-        if before is not None:
-            before.synchronize()
+        while before is not None and not before.query():
+            time.sleep(POLL)
 
 
 def captured(one: Callable[[], None], several: Callable[[], None], restore: Callable[[], None]) -> Callable[[], None]:
