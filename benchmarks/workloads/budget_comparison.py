@@ -15,10 +15,9 @@ from benchmarks.workloads.budget_methods import ASHA_LATELY, DNGO_LATELY, IGNORI
 
 TIMED = ("asha", ASHA_LATELY, "asha-before", "asha-two:long_steps=eta", "mobster-two:long_steps=eta")
 """What shares of the time are told of."""
-ETA = tuple(f"{family}:long_steps=eta" for family in ("mobster", "asha-two", "mobster-two"))
 RIVALS = (
     *TIMED,
-    *ETA,
+    "mobster:long_steps=eta",
     "random",
     "mobster-before",
     "asha:searcher=DNGO()",
@@ -117,6 +116,8 @@ class Comparison:
     def behind(self, method: str) -> str:
         """On how many tasks it ends behind the best one of ASHA's rules and random search: surely, and (at all)."""
         others = [other for other in WITHOUT_MODEL if other in self.methods]
+        if not others:
+            return "–"
         surely = at_all = tasks = 0
         for name in self.names:
             seeds = self.seeds(name, method, *others)
