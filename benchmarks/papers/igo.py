@@ -11,16 +11,13 @@ from benchmarks.cotrain import PAPER as MNIST
 from benchmarks.cotrain import TITLES, counted, pooled
 from benchmarks.igo import Cells, median
 from benchmarks.papers.entry import Entry, Paper, Row, claim, compare
-from benchmarks.papers.sources import Earlier, OnRecord, Source, cell, newest
+from benchmarks.papers.sources import Earlier, OnRecord, newest
 from benchmarks.workloads.hitting_times import Times
 
-LARGEST_BEFORE = 1000
-"""The largest n of the tables made before records were kept."""
 STABLE = 30
 """Below it all α take a handful of generations."""
 
 FIGURE2 = "igo-figure2.svg"
-EVERYTHING = "python -m benchmarks.igo --most 300 --write"
 FUNCTIONS = ("OneMax", "LeadingOnes")
 
 
@@ -31,8 +28,6 @@ def hits(part: str, function: str) -> OnRecord:
 
 HITS = {function: hits("figure 1", function) for function in FUNCTIONS}
 ALPHAS = {function: hits("figure 4", function) for function in FUNCTIONS}
-BEFORE = {function: Earlier("igo.md", f"{function} (Figure 1)", EVERYTHING) for function in FUNCTIONS}
-ALPHA = Earlier("igo.md", "Robustness to α (Figure 4)", EVERYTHING)
 LENGTHS = {"layers": (200_000, 10), "activations": (1_000_000, 1)}
 """Iterations of the long runs, and the seeds of a call."""
 SHORT = 81_000
@@ -57,28 +52,16 @@ SHORTER = newest(
 CHANNELS = OnRecord("cotrain_cifar", "activations", ("--seeds 3 --processes 5",))
 
 
-def hitting_sources(function: str) -> list[Source]:
-    """The records, and the table made before them as long as it has larger n."""
-    known = Cells(HITS[function].results).sizes("figure 1", function)
-    found: list[Source] = [HITS[function]] if known else []
-    return found if known and known[-1] >= LARGEST_BEFORE else [*found, BEFORE[function]]
-
-
 def hitting_rows() -> Iterator[Row]:
     for function in FUNCTIONS:
-        if HITS[function].found:
-            cells = Cells(HITS[function].results)
-            for n in cells.sizes("figure 1", function)[2:]:
-                both = [cells.of("figure 1", function, n, name) for name in ("PBIL-λ", "cGA, ε = 1/n")]
-                if all(both):
-                    ours, other = (median(times or []) for times in both)
-                    yield sooner(f"{function}, n = {n:,}", ours, other)
-                elif both[0]:
-                    yield reached(f"{function}, n = {n:,}", both[0])
-            continue
-        for n in ("100", "300"):
-            source = BEFORE[function]
-            yield sooner(f"{function}, n = {n}", cell(source, n, "PBIL-λ"), cell(source, n, "cGA, ε = 1/n"))
+        cells = Cells(HITS[function].results)
+        for n in cells.sizes("figure 1", function)[2:]:
+            both = [cells.of("figure 1", function, n, name) for name in ("PBIL-λ", "cGA, ε = 1/n")]
+            if all(both):
+                ours, other = (median(times or []) for times in both)
+                yield sooner(f"{function}, n = {n:,}", ours, other)
+            elif both[0]:
+                yield reached(f"{function}, n = {n:,}", both[0])
 
 
 def reached(where: str, times: Times) -> Row:
@@ -87,10 +70,6 @@ def reached(where: str, times: Times) -> Row:
     shown = f"{middle:,.0f}" if math.isfinite(middle) else "not within the limit"
     text = f"{where}: PBIL-λ {shown} (median of {len(times)}); cGA was not run"
     return claim("PBIL-λ finds the optimum", text, math.isfinite(middle))
-
-
-def all_alphas() -> bool:
-    return all(source.found for source in ALPHAS.values())
 
 
 def alpha_rows() -> Iterator[Row]:
@@ -171,7 +150,7 @@ PAPER = Paper(
             "OneMax and LeadingOnes up to n = 3,000; medians over runs.",
             "Ten runs. LeadingOnes with n = 3,000 is for PBIL-λ only: from n = 300 on none of the others gets there within "
             "3 n² calls.",
-            tuple(source for function in FUNCTIONS for source in hitting_sources(function)),
+            tuple(HITS.values()),
             hitting_rows,
         ),
         Entry(
@@ -198,7 +177,7 @@ PAPER = Paper(
             "Figure 4: robustness to α",
             "First hitting times of PBIL-λ over α, relative to the best.",
             "Ten runs, n up to 300.",
-            (*(source for source in ALPHAS.values() if source.found), *(ALPHA,) * (not all_alphas())),
+            tuple(ALPHAS.values()),
             alpha_rows,
         ),
         Entry(
