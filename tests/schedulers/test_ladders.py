@@ -170,6 +170,14 @@ def test_more_trials_are_completed_where_the_last_step_is_short() -> None:
     assert completed[0] < completed[1]
 
 
+def test_fewer_trials_are_completed_after_a_long_step() -> None:
+    ratio, eta = (
+        simulated(ASHA(17, levels=(1, 17), last_rung="best", long_steps=rule), 68, 4).history.count(State.COMPLETE)
+        for rule in ("ratio", "eta")
+    )
+    assert ratio <= 68 // 17 < 68 // 3 - 4 <= eta  # up to four still run, or were not yet asked for
+
+
 # ---------------------------------------------------------------- earlier releases
 
 
