@@ -22,10 +22,12 @@ CHANGES = {
     "xstar-gp-explore4": 'every fourth suggestion explores (`explore_when="always"`)',
     "xstar-gp-explore8": 'every eighth explores (`explore_every=8`, `explore_when="always"`)',
     "xstar-gp-unexplained": 'exploring after failures, too (`explore_when="unexplained"`)',
+    "xstar-gp-noisy": 'no exploring beside counts but under noise (`explore_when="noisy"`)',
     "xstar-gp-plain": "no exploring (`explore_every=0`)",
     "xstar-gp-spread": 'Sobol points after the middle (`design="sobol"`)',
     "xstar-gp-sobol": "not the middle first (`middle=False`)",
     "xstar-gp-independent": 'length scales without a factor in common (`lengths="independent"`)',
+    "xstar-gp-shared": 'none of switches (`lengths="shared"`)',
     "xstar-gp-product": 'the product kernel alone (`structure="product"`)',
     "xstar-gp-additive": 'always terms of single parameters (`structure="additive"`)',
     "xstar-gp-lean": 'lean suggestions (`effort="lean"`)',
@@ -46,6 +48,8 @@ CHANGES = {
 THEN = "xstar-gp-always-repeats"
 ONLY_WHERE: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("xstar-gp-unexplained", "xstar-gp-always-probable", "xstar-gp-always-bold"), ("failing",)),
+    "xstar-gp-noisy": ("counts", "mixint"),
+    "xstar-gp-shared": ("bits",),
     "xstar-gp-robust": ("noisy", "spoilt", "rotated", "bbob ill-conditioned"),
 }
 """The classes of problems on which some changes are run: where they can make a difference, or may do harm."""

@@ -63,10 +63,10 @@ class GP(GPSettings):
     ``benchmarks/generality.py``, need no tuning."""
 
     structure: str = "evidence"
-    lengths: str = "shared"
+    lengths: str = "alike"
     middle: bool = True
     design: str = "steps"
-    explore_when: str = "noisy"
+    explore_when: str = "spent"
     cautious: bool = True
     safe: float = SAFE
     exhausted: float = EXHAUSTED
