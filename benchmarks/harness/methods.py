@@ -125,7 +125,6 @@ CHANGED: dict[str, dict[str, Any]] = {
     "lean": {"effort": "lean"},
     "plain": {"explore_every": 0},
     "unexplained": dict(BEFORE_NOISY),
-    "noisy": {"explore_when": "noisy"},
     "shared": {"lengths": "shared"},
     "explore4": dict(BEFORE_UNEXPLAINED),
     "explore8": {"explore_every": 8, **BEFORE_UNEXPLAINED},

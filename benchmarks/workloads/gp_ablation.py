@@ -22,7 +22,6 @@ CHANGES = {
     "xstar-gp-explore4": 'every fourth suggestion explores (`explore_when="always"`)',
     "xstar-gp-explore8": 'every eighth explores (`explore_every=8`, `explore_when="always"`)',
     "xstar-gp-unexplained": 'exploring after failures, too (`explore_when="unexplained"`)',
-    "xstar-gp-noisy": 'no exploring beside counts but under noise (`explore_when="noisy"`)',
     "xstar-gp-plain": "no exploring (`explore_every=0`)",
     "xstar-gp-spread": 'Sobol points after the middle (`design="sobol"`)',
     "xstar-gp-sobol": "not the middle first (`middle=False`)",
@@ -48,7 +47,6 @@ CHANGES = {
 THEN = "xstar-gp-always-repeats"
 ONLY_WHERE: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("xstar-gp-unexplained", "xstar-gp-always-probable", "xstar-gp-always-bold"), ("failing",)),
-    "xstar-gp-noisy": ("counts", "mixint"),
     "xstar-gp-shared": ("bits",),
     "xstar-gp-robust": ("noisy", "spoilt", "rotated", "bbob ill-conditioned"),
 }

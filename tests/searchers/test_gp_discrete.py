@@ -1,4 +1,4 @@
-"""Search among switches and counts: length scales in common, and exploring where little is left to gain."""
+"""Search among switches: length scales with a factor in common."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import xstar as xs
-from tests.searchers.cases import SQUARE, ask, bowl, run
+from tests.searchers.cases import SQUARE, run
 from xstar.inspect.audit import audit
 from xstar.models.priors import LENGTH, SHARED_LENGTH, SWITCH_LENGTH, Prior
 from xstar.searchers import GP, SEARCHERS, Auto
@@ -19,16 +19,11 @@ from xstar.searchers.model_based.observations import Observations
 
 SWITCHES = xs.Space({f"s{place}": xs.Bool() for place in range(16)})
 HIDDEN = np.random.default_rng(3).random(16) < 0.5
-COUNTS = xs.Space(a=xs.Int(1, 5), b=xs.Int(1, 8), c=xs.Int(1, 3), x=xs.Float(-1.0, 1.0))
 
 
 def wrong(config: dict[str, Any]) -> float:
     """How many switches are not as in a hidden string."""
     return float((np.fromiter(config.values(), bool) != HIDDEN).sum())
-
-
-def far(config: dict[str, Any]) -> float:
-    return float((config["a"] - 2) ** 2 + (config["b"] - 6) ** 2 + config["c"] + config["x"] ** 2)
 
 
 def learner_of(study: xs.Study, searcher: GP) -> GPLearner:
@@ -75,59 +70,27 @@ def test_what_one_switch_does_is_learned_from_strings_that_differ_in_others() ->
     assert told["alike"] > 0.8 > told["shared"] + 0.05
 
 
-# ---------------------------------------------------------------- exploring where little is left to gain
-
-
-def explored(study: xs.Study) -> list[int]:
-    return [trial.number for trial in study.history.trials if ", exploring" in str(trial.origin)]
-
-
-def test_beside_counts_suggestions_explore_where_little_is_left_to_gain() -> None:
-    study = xs.Study(COUNTS, method="gp", seed=1)
-    run(study, 40, far)
-    found = explored(study)
-    assert found
-    assert all(number % GP().explore_every == 0 for number in found)
-    assert audit(study).findings == []
-    never = xs.Study(COUNTS, searcher=GP(explore_when="noisy"), seed=1)
-    run(never, 40, far)
-    assert explored(never) == []
-
-
-def test_they_do_not_while_there_is_much_to_gain_or_among_numbers() -> None:
-    study = xs.Study(SQUARE, searcher=GP(explore_every=1), seed=1)
-    run(study, 30, bowl)
-    assert explored(study) == []
-    early = xs.Study(COUNTS, searcher=GP(explore_every=1), seed=1)
-    run(early, 5, far)
-    ask(early)
-    assert explored(early) == []
-
-
 # ---------------------------------------------------------------- studies from before
 
 
 @pytest.mark.parametrize(("method", "before"), [("gp", GP(**BEFORE_ALIKE)), ("auto", Auto(defaults=9))])
-@pytest.mark.parametrize(("space", "loss"), [(SWITCHES, wrong), (COUNTS, far)], ids=["switches", "counts"])
-def test_a_study_from_before_goes_on_as_it_did(
-    method: str, before: GP | Auto, space: xs.Space, loss: Any, tmp_path: Path
-) -> None:
+def test_a_study_from_before_goes_on_as_it_did(method: str, before: GP | Auto, tmp_path: Path) -> None:
     place = str(tmp_path / "studies.db")
-    with xs.Study(space, searcher=before, seed=4, name="kept", storage=place) as study:
-        found = [trial.config for trial in run(study, 20, loss)]
-    with xs.Study(space, method=method, seed=4, name="kept", storage=place) as study:
-        found += [trial.config for trial in run(study, 16, loss)]
+    with xs.Study(SWITCHES, searcher=before, seed=4, name="kept", storage=place) as study:
+        found = [trial.config for trial in run(study, 20, wrong)]
+    with xs.Study(SWITCHES, method=method, seed=4, name="kept", storage=place) as study:
+        found += [trial.config for trial in run(study, 16, wrong)]
         assert study.searcher == before
-    whole, today = xs.Study(space, searcher=before, seed=4), xs.Study(space, method=method, seed=4)
-    assert found == [trial.config for trial in run(whole, 36, loss)]
-    assert found != [trial.config for trial in run(today, 36, loss)]
+    whole, today = xs.Study(SWITCHES, searcher=before, seed=4), xs.Study(SWITCHES, method=method, seed=4)
+    assert found == [trial.config for trial in run(whole, 36, wrong)]
+    assert found != [trial.config for trial in run(today, 36, wrong)]
     with xs.Study.open("kept", place) as study:
         assert audit(study).findings == []
 
 
 def test_defaults_of_before_are_read_as_they_were_stored() -> None:
     today = SEARCHERS.dump(GP())
-    for before in (BEFORE_ALIKE, {**BEFORE_ALIKE, **BEFORE_NOISY}, {"lengths": "shared"}):
+    for before in (BEFORE_ALIKE, {**BEFORE_ALIKE, **BEFORE_NOISY}, BEFORE_NOISY):
         stored = {**today, **before}
         assert SEARCHERS.load(stored) == GP(**before)
         assert today in SEARCHERS.read(stored)

@@ -66,7 +66,7 @@ class GP(GPSettings):
     lengths: str = "alike"
     middle: bool = True
     design: str = "steps"
-    explore_when: str = "spent"
+    explore_when: str = "noisy"
     cautious: bool = True
     safe: float = SAFE
     exhausted: float = EXHAUSTED

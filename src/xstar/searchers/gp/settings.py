@@ -16,7 +16,7 @@ SHAPES = ("matern52", "rbf")
 DESIGNS = ("sobol", "steps")
 LENGTHS = ("independent", "shared", "alike")
 STRUCTURES = ("product", "additive", "evidence")
-EXPLORE_WHEN = ("always", "unexplained", "noisy", "spent")
+EXPLORE_WHEN = ("always", "unexplained", "noisy")
 EFFORTS = ("thorough", "lean")
 PENDING = ("fantasies", "hallucination", "ignored")
 ACQUISITIONS = ("ei", "ucb", "thompson")
@@ -79,9 +79,8 @@ class GPSettings:
     instead of any improvement; 0: none."""
     explore_when: str = "always"
     """Whether that is so ``always``, or only while losses are ``noisy``: while the standard deviation of the noise, as learned,
-    is above ``exploring.UNEXPLAINED``; ``unexplained``: then, and once a trial has failed; ``spent``: then, and beside counts
-    of few values where the expected improvement is below ``exploring.SPENT``. Beside choices, switches and bits it is always
-    so."""
+    is above ``fit.UNEXPLAINED``; ``unexplained``: then, and once a trial has failed. Beside choices, switches and bits it is
+    always so."""
     explore_running: int = 0
     """Over budgets, one suggestion in ``explore_every`` explores while fewer other trials than this run, whatever
     ``explore_when`` says; 0: none."""
@@ -211,8 +210,8 @@ BEFORE_NOISY: Mapping[str, Any] = {"explore_when": "unexplained"}
 """What ``GP`` did while it explored after failures, too."""
 BEFORE_RESTARTS: Mapping[str, Any] = {"patience": 0}
 """What ``GP`` did before it began anew."""
-BEFORE_ALIKE: Mapping[str, Any] = {"lengths": "shared", "explore_when": "noisy"}
-"""What ``GP`` did before length scales of switches had a factor in common, and it explored where little is left to gain."""
+BEFORE_ALIKE: Mapping[str, Any] = {"lengths": "shared"}
+"""What ``GP`` did before length scales of switches had a factor in common."""
 BEFORE_COPIES: Mapping[str, Any] = {"copies": "ignore", "explore_running": 0}
 """What ``GP`` did over budgets before it kept away from copies and explored there."""
 BEFORE: Mapping[str, Any] = {
@@ -227,9 +226,9 @@ BEFORE: Mapping[str, Any] = {
 """What ``GP`` did before any of these were settings of it."""
 
 
-FORMER: Mapping[str, tuple[str, ...]] = {"lengths": ("shared",), "explore_when": ("unexplained", "noisy")}
+FORMER: Mapping[str, tuple[str, ...]] = {"lengths": ("shared",), "explore_when": ("unexplained",)}
 """Settings that were defaults once, under a name that has remained."""
-TODAY: Mapping[str, Any] = {"lengths": "alike", "explore_when": "spent"}
+TODAY: Mapping[str, Any] = {"lengths": "alike", "explore_when": "noisy"}
 
 
 def gp_of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:

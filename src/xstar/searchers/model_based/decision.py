@@ -133,9 +133,6 @@ class Decision:
         if self.learner.over_budgets:
             return "", plain, self._maximise(plain, known)
         found = self._maximise(plain, known, order)
-        if not isinstance(found, str) and found[1] < self.learner.log_spent:
-            exploring = _lowered(plain, LARGE_IMPROVEMENT)
-            return "exploring", exploring, self._maximise(exploring, known, order)
         if not self._is_exhausted(plain, known, found):
             return "", plain, found
         beyond = _lowered(plain, MODEST_IMPROVEMENT)

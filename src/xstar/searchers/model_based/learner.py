@@ -126,11 +126,6 @@ class Learner(ABC):
         return not self.over_budgets and len(self.history.trials) % 4 == 0
 
     @property
-    def log_spent(self) -> float:
-        """The logarithm of the expected improvement below which this suggestion explores, if it would not in any case."""
-        return -np.inf
-
-    @property
     def safe(self) -> float:
         """The probability of a value from which on a suggestion is preferred to others; 0: whatever it is."""
         return 0.0
