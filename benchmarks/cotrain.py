@@ -2,7 +2,7 @@
 
     python -m benchmarks.cotrain --mnist mnist.npz [--experiments layers activations] [--minutes 8] [--seeds 5] [--device cuda]
     python -m benchmarks.cotrain --mnist mnist.npz --experiments activations --iterations 1000000 --checkpoints DIR --minutes 9
-                                 [--compact] [--seeds 2] [--first 0]
+                                 [--compact] [--fuse] [--seeds 2] [--first 0]
 
 Layer selection (31 bits): 32 hidden layers of 128 ReLU units, X_(k+2) = X_(k+1) + m_k H_(k+1)(X_(k+1)), gradients clipped to
 norm 2. Activation selection (3,072 bits): 3 hidden layers of 1,024 units, each tanh (0) or ReLU (1). cGA, PBIL-λ and PBIL-ε; in
@@ -66,6 +66,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--rate", type=float, default=0.01, help="the first step size of the weights")
     parser.add_argument("--device", default="", help="cuda where there is one, else cpu")
     parser.add_argument("--eager", action="store_true", help="no CUDA graph")
+    parser.add_argument("--fuse", action="store_true", help="a step of fewer kernels, by torch.compile")
 
 
 def tasks(options: Namespace) -> list[Task]:
@@ -89,12 +90,14 @@ def run(task: Task, options: Namespace) -> Found:
 
     device = torch.device(options.device or ("cuda" if torch.cuda.is_available() else "cpu"))
     torch.set_float32_matmul_precision("high")
-    worst = pairs.compare_with_the_core(device)
+    worst = pairs.compare_with_the_core(device, fused=options.fuse)
     if worst > TOLERANCE:
         raise RuntimeError(f"Pairs differ from the core by {worst:g}")
     data = cotraining.load(options.mnist, device)
     net = {"layers": cotraining.Layers, "activations": cotraining.Activations}[task.problem]()
     experiment = cotraining.Experiment(net, data, task["seeds"], task["rate"], device, task.seed)
+    if options.fuse:
+        experiment.fuse()
     if device.type == "cuda" and not options.eager:
         experiment.capture()
     iterations = task.get("iterations")

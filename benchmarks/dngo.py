@@ -28,12 +28,9 @@ workers. calibration: ``workloads/calibration.py``; ``--write`` draws the pictur
 
 from __future__ import annotations
 
-import contextlib
-import io
 import statistics
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator
-from itertools import pairwise
+from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main, numbers
@@ -42,12 +39,10 @@ from benchmarks.harness.problems import at_hand, available
 from benchmarks.harness.records import Found, Task, best_after, improvements, significant
 from benchmarks.harness.report import Results, cell, table
 from benchmarks.harness.run import Libraries
-from benchmarks.workloads import calibration, captions
-from benchmarks.workloads.linear_head import head_times
-from benchmarks.workloads.suggestion_time import PROBLEM, suggestion_time
+from benchmarks.workloads import calibration, dngo_costs, dngo_crowds
 from xstar import problems
 from xstar.models.blas import single_threaded
-from xstar.searchers import DNGO, Random, Searcher
+from xstar.searchers import DNGO
 
 TABLE1 = {
     "branin": (200, 200, "0.398"),
@@ -65,17 +60,24 @@ OTHERS = {
     "hpolib-logreg": {"SMAC": 0.086, "TPE": 0.082, "Spearmint": 0.0688},
 }
 """What the paper has for the other methods."""
-SLOWEST = {"optuna-gp": 1000, "xstar-gp": 100_000, "optuna-tpe": 100_000}
-"""Observations beyond which a method is not asked: at 1,000 Optuna's GP takes seconds already."""
-PAPER = {"networks": 1, "samples": 10, "straighten": False, "explore_every": 0, "pending": "fantasies"}
+PAPER = {
+    "design": "sobol",
+    "networks": 1,
+    "samples": 10,
+    "straighten": False,
+    "explore_every": 0,
+    "pending": "fantasies",
+}
 VARIANTS = {
     "ours": DNGO(),
+    "ours: steps first": DNGO(design="steps"),
     "ours: ReLU": DNGO(activation="relu"),
     "ours: ReLU and tanh last": DNGO(activation="relu-tanh"),
     "ours: three draws of θ": DNGO(samples=3),
     "ours: nothing explores": DNGO(explore_every=0),
     "ours: not straightened": DNGO(straighten=False),
     "paper": DNGO(**PAPER),
+    "paper: steps first": DNGO(**{**PAPER, "design": "steps"}),
     "paper: ReLU": DNGO(**PAPER, activation="relu"),
     "paper: exploring": DNGO(**{**PAPER, "explore_every": 4}),
     "paper: ten networks": DNGO(**{**PAPER, "networks": 10, "samples": 1}),
@@ -83,15 +85,6 @@ VARIANTS = {
 """``ours`` has ten networks with a draw of θ each, ``paper`` one network with ten; both have the quadratic mean, and tanh."""
 BASIN = -3.25
 """Below it a search has found the lowest basin of Hartmann's function: the second lowest ends at -3.203."""
-CROWD = ("xstar-dngo", "xstar-random", "optuna-tpe")
-SEARCHERS: dict[str, Callable[[], Searcher]] = {
-    "xstar-dngo": DNGO,
-    "xstar-dngo-fantasies": lambda: DNGO(pending="fantasies"),
-    "xstar-random": Random,
-}
-"""Ours of the part ``workers``; with ``fantasies`` all that runs is fantasised, however much that is."""
-CROWDS = {100: 300, 200: 625, 400: 1250, 800: 2500}
-"""Workers of the part ``pending`` → trials."""
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -166,148 +159,6 @@ def variant_report(results: Results, options: Namespace) -> Iterator[str]:
         yield from (f"{problem}, {options.seeds} seeds; the paper's DNGO: {paper}.", "", *table(heads, rows), "")
 
 
-# ---------------------------------------------------------------- Figure 1
-
-
-def figure1_tasks(options: Namespace) -> list[Task]:
-    methods = chosen_from(options.methods, METHODS, "--methods")
-    return [
-        Task.of(0, PROBLEM, method, part="figure1", n=n)
-        for n in numbers(options.sizes)
-        for method in methods
-        if n <= SLOWEST.get(method, 10**9)
-    ]
-
-
-def run_figure1(task: Task, options: Namespace) -> Found:
-    return suggestion_time(task.method, task["n"], task.seed)
-
-
-def figure1_report(results: Results, options: Namespace) -> Iterator[str]:
-    rows = []
-    for n in numbers(options.sizes):
-        row = [f"{n:,}"]
-        for method in results.methods:
-            found = next((record.found for record in results.of(method=method, n=n)), None)
-            told = "–" if found is None else f"{found['seconds'] * 1e3:.0f} ms, {found['megabytes']:.0f} MB"
-            if found is not None and "training" in found:
-                told += f" ({found['usual'] * 1e3:.0f} ms, {found['training']:.1f} s a training)"
-            row.append(told)
-        rows.append(row)
-    yield from table(["n", *results.methods], rows, left=0)
-    ends = [record.found["seconds"] for n in (1000, 100_000) for record in results.of(method="xstar-dngo", n=n)]
-    if len(ends) == 2:
-        yield from ("", f"DNGO at 100,000: {ends[1] / ends[0]:.2f} times what it is at 1,000.")
-
-
-# ---------------------------------------------------------------- the linear part
-
-
-def head_tasks(options: Namespace) -> list[Task]:
-    return [Task.of(0, "head", "dngo", part="head", n=n, device=options.device) for n in numbers(options.sizes)]
-
-
-def run_head(task: Task, options: Namespace) -> Found:
-    return significant(head_times(task["n"], task["device"]))
-
-
-def head_report(results: Results, options: Namespace) -> Iterator[str]:
-    heads = [
-        "n",
-        "add one",
-        "add 4,096, each",
-        "posterior",
-        "predict 1,000",
-        "features of all",
-        "train 10 networks",
-        "steps",
-    ]
-    rows = []
-    for record in results.records:
-        f = record.found
-        micro = f"{f['add'] * 1e6:.1f} µs", f"{f['each'] * 1e6:.2f} µs", f"{f['posterior'] * 1e6:.0f} µs"
-        rest = f"{f['predict'] * 1e3:.2f} ms", f"{f['features']:.2f} s", f"{f['training']:.2f} s", f"{f['steps']:,}"
-        rows.append((f"{record.task['n']:,}", *micro, *rest))
-    yield from (f"Networks are trained on the {options.device}.", "", *table(heads, rows, left=0))
-
-
-# ---------------------------------------------------------------- hundreds of workers
-
-
-def worker_tasks(options: Namespace) -> list[Task]:
-    methods = chosen_from(options.methods, [*SEARCHERS, "optuna-tpe"], "--methods")
-    return [
-        Task.of(seed, "captions", method, workers=options.workers, trials=options.trials)
-        for seed in range(options.seeds)
-        for method in methods
-    ]
-
-
-def run_workers(task: Task, options: Namespace) -> Found:
-    workers, trials = task["workers"], task["trials"]
-    with contextlib.redirect_stderr(io.StringIO()):  # a line for each of two thousand failures
-        if task.method == "optuna-tpe":
-            return captions.tpe(workers, trials, task.seed)
-        return captions.ours(SEARCHERS[task.method](), workers, trials, task.seed)
-
-
-def worker_report(results: Results, options: Namespace) -> Iterator[str]:
-    edges = [*range(0, options.trials, options.workers), options.trials]
-    rows = []
-    for method in results.methods:
-        own = [record.found for record in results.of(method=method)]
-        sums = [sum(found["infeasible"][at] for found in own) for at in range(len(edges) - 1)]
-        shares = [
-            f"{count / len(own) / (high - low):.0%}" for count, (low, high) in zip(sums, pairwise(edges), strict=True)
-        ]
-        best = [[best_after(found["best"], count) for found in own] for count in (options.trials // 2, options.trials)]
-        losses = [cell(each, "{:.4f} ± {:.4f}") for each in best]
-        duplicates, seconds = sum(f["duplicates"] for f in own), statistics.mean(f["seconds"] for f in own)
-        rows.append((method, str(len(own)), *shares, str(duplicates), *losses, f"{seconds:.3f}"))
-    heads = [f"infeasible, {low + 1} to {high}" for low, high in pairwise(edges)]
-    heads += ["duplicates", f"best after {options.trials // 2}", f"best after {options.trials}", "seconds a suggestion"]
-    yield from table(["method", "seeds", *heads], rows)
-
-
-# ---------------------------------------------------------------- spreading and fantasies
-
-
-def pending_tasks(options: Namespace) -> list[Task]:
-    """The longest come first, so that no process is left alone with one of them at the end."""
-    return [
-        Task.of(seed, "captions", method, workers=workers, trials=CROWDS[workers])
-        for workers in map(int, chosen_from(options.sizes, map(str, CROWDS), "--sizes"))
-        for method in ("xstar-dngo-fantasies", "xstar-dngo")
-        for seed in range(options.seeds)
-    ]
-
-
-def pending_report(results: Results, options: Namespace) -> Iterator[str]:
-    rows = []
-    for workers in sorted(numbers(options.sizes)):
-        trials = CROWDS[workers]
-        for method, pending in {"xstar-dngo": "spread", "xstar-dngo-fantasies": "fantasies"}.items():
-            own = [record.found for record in results.of(method=method, workers=workers, trials=trials)]
-            if not own:
-                continue
-            best = [[best_after(found["best"], count) for found in own] for count in (trials // 2, trials)]
-            left = trials - (len(own[0]["infeasible"]) - 1) * workers
-            last = sum(found["infeasible"][-1] for found in own) / len(own) / left
-            seconds = statistics.mean(found["seconds"] for found in own)
-            told = f"{last:.0%}", *(cell(each, "{:.3f} ± {:.3f}") for each in best), f"{1e3 * seconds:.0f} ms"
-            rows.append((f"{workers}, {trials:,}", pending, str(len(own)), *told))
-    heads = [
-        "workers, trials",
-        "pending",
-        "seeds",
-        "infeasible of the last round",
-        "best after half",
-        "best",
-        "a suggestion",
-    ]
-    yield from table(heads, rows, left=2)
-
-
 # ---------------------------------------------------------------- calibration
 
 
@@ -360,24 +211,29 @@ EXPERIMENT = Experiment(
         ),
         "figure1": Part(
             "Figure 1: processor time of a suggestion, and peak memory",
-            *(figure1_tasks, run_figure1, figure1_report, LIBRARIES),
+            *(dngo_costs.figure1_tasks, dngo_costs.run_figure1, dngo_costs.figure1_report, LIBRARIES),
             defaults={"sizes": "100,1000,10000,100000", "methods": "xstar-dngo,xstar-gp,optuna-gp,optuna-tpe"},
             fresh=True,
         ),
         "head": Part(
             "The linear part, and training",
-            *(head_tasks, run_head, head_report, Libraries(also=("torch",))),
+            *(dngo_costs.head_tasks, dngo_costs.run_head, dngo_costs.head_report, Libraries(also=("torch",))),
             defaults={"sizes": "1000,10000,100000,1000000"},
         ),
         "workers": Part(
             "Hundreds of workers, most of the space infeasible",
-            *(worker_tasks, run_workers, worker_report, Libraries({"optuna-tpe": "optuna"})),
-            defaults={"seeds": 10, "methods": ",".join(CROWD)},
+            *(
+                dngo_crowds.worker_tasks,
+                dngo_crowds.run_workers,
+                dngo_crowds.worker_report,
+                Libraries({"optuna-tpe": "optuna"}),
+            ),
+            defaults={"seeds": 10, "methods": ",".join(dngo_crowds.CROWD)},
         ),
         "pending": Part(
             "What runs: spreading and fantasies",
-            *(pending_tasks, run_workers, pending_report),
-            defaults={"seeds": 10, "sizes": ",".join(map(str, sorted(CROWDS, reverse=True)))},
+            *(dngo_crowds.pending_tasks, dngo_crowds.run_workers, dngo_crowds.pending_report),
+            defaults={"seeds": 10, "sizes": ",".join(map(str, sorted(dngo_crowds.CROWDS, reverse=True)))},
         ),
         "calibration": Part(
             "How often the truth lies within predictive intervals",

@@ -145,7 +145,9 @@ def run_figure3(task: Task, options: Namespace) -> Found:
 def ladder_of(method: str, budget: int) -> Scheduler:
     """With the rules of the paper: from one epoch on, each rung η times the last."""
     rules = {"min_budget": 1, "ladder": "bottom", "last_rung": "eta", "brackets": None if "hyperband" in method else 1}
-    return StoppingASHA(budget, **rules) if method.endswith("-stop") else ASHA(budget, **rules, repeats="each")
+    if method.endswith("-stop"):
+        return StoppingASHA(budget, **rules)
+    return ASHA(budget, **rules, repeats="each", long_steps="eta")
 
 
 def figure3_report(results: Results, options: Namespace) -> Iterator[str]:

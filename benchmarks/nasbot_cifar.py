@@ -51,7 +51,7 @@ PAPER = {
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--methods", default=",".join(METHODS))
+    parser.add_argument("--methods", help="of the searches; for winners also resnet-18 and vgg-19 (default: all)")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--evaluations", type=int, default=60)
@@ -75,7 +75,7 @@ def seeds(options: Namespace) -> range:
 def search_tasks(options: Namespace) -> list[Task]:
     data.path(cifar.FILE)  # refuses where it is not here
     options.until = time.time() + 60 * options.minutes
-    methods = chosen_from(options.methods, METHODS, "--methods")
+    methods = chosen_from(options.methods or ",".join(METHODS), METHODS, "--methods")
     return [
         Task.of(seed, "cifar10", method, evaluations=options.evaluations, workers=options.workers, **cifar.SCHEDULE)
         for seed in seeds(options)
@@ -137,7 +137,7 @@ def search_report(results: Results, options: Namespace) -> Iterator[str]:
 
 
 def winner_tasks(options: Namespace) -> list[Task]:
-    methods = (*chosen_from(options.methods, METHODS, "--methods"), *PLAIN)
+    methods = chosen_from(options.methods or ",".join((*METHODS, *PLAIN)), (*METHODS, *PLAIN), "--methods")
     schedule = cifar.SCHEDULE | {"epochs": options.epochs}
     settings = {name: schedule[name] for name in ("epochs", "batch", "rate", "warmup", "decay")}
     if options.shifts == "each":

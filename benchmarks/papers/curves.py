@@ -39,8 +39,7 @@ def all_of_them() -> dict[str, Callable[[], str]]:
             made[name] = partial(regrets, source, problem, methods)
     if igo.LONG["layers"].found:
         made[igo.FIGURE2] = layers
-    if nasbot.ABLATION is nasbot.PARTS:
-        made |= {name: partial(ablated, *panel) for name, panel in nasbot.PANELS.items()}
+    made |= {name: partial(ablated, *panel) for name, panel in nasbot.PANELS.items()}
     if all(findings_cifar.seeds(method) for method in findings_cifar.METHODS):
         made[findings_cifar.COSTS] = by_cost
     if dngo.SEARCH.found:

@@ -9,9 +9,8 @@ from benchmarks.dngo import BASIN, TABLE1, VARIANTS
 from benchmarks.dngo_cifar import PAPER as CIFAR
 from benchmarks.harness.records import best_after
 from benchmarks.papers.entry import CLOSE, Entry, Paper, Row, claim, compare
-from benchmarks.papers.sources import Begun, Earlier, OnRecord, cell, newest
+from benchmarks.papers.sources import Begun, OnRecord, cell
 
-TABLE = Earlier("dngo.md", "Table 1: the best loss found", "python -m benchmarks.dngo --part table1 --write")
 FIVE = OnRecord(
     "dngo",
     "table1",
@@ -23,17 +22,13 @@ FIVE = OnRecord(
     ),
 )
 WHICH = OnRecord("dngo", "variants", (), lambda task: task.get("part") == "variants")
-TIME = newest(
-    OnRecord(
-        "dngo", "figure1", ("--methods xstar-dngo,xstar-gp,optuna-tpe",), lambda task: task.get("part") == "figure1"
-    ),
-    Earlier("dngo.md", "Figure 1: processor time", "python -m benchmarks.dngo --part figure1 --write"),
+TIME = OnRecord(
+    "dngo", "figure1", ("--methods xstar-dngo,xstar-gp,optuna-tpe",), lambda task: task.get("part") == "figure1"
 )
 LINEAR = OnRecord("dngo", "head", (), lambda task: task.get("part") == "head" and task.get("device") == "cpu")
 CALIBRATION = OnRecord("dngo", "calibration", (), lambda task: task.get("part") == "calibration")
-CROWD = newest(
-    OnRecord("dngo", "workers", ("--seeds 3",), lambda task: task.problem == "captions" and task.get("workers") == 800),
-    Earlier("dngo.md", "Hundreds of workers", "python -m benchmarks.dngo --part workers --write"),
+CROWD = OnRecord(
+    "dngo", "workers", ("--seeds 3",), lambda task: task.problem == "captions" and task.get("workers") == 800
 )
 SEARCH = OnRecord("dngo_cifar", "search", (), lambda task: task.problem == "cifar10")
 FINAL = OnRecord("dngo_cifar", "final", (), lambda task: task.problem == "final")
@@ -47,9 +42,6 @@ def table_rows() -> Iterator[Row]:
             if runs := FIVE.results.of(problem, method):
                 ends = [best_after(record.found["best"], count) for record in runs]
                 yield compare(f"{problem} after {count}, {whose}", float(paper), statistics.mean(ends), "{:.6g}")
-            elif method == "xstar-dngo":
-                ours = cell(TABLE, problem, method)
-                yield compare(f"{problem} after {count}, {whose}", float(paper), ours, "{:.6g}")
     yield from claim_rows()
 
 
@@ -132,7 +124,7 @@ PAPER = Paper(
             "The best loss found, ten runs each.",
             "The problems and their numbers of evaluations are the paper's. `xstar-dngo` has ten networks "
             "instead of one, `xstar-dngo-paper` one, and the paper's other settings.",
-            (FIVE,) if FIVE.results.of(method="xstar-dngo") else (FIVE, TABLE),
+            (FIVE,),
             table_rows,
         ),
         Entry(

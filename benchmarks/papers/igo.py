@@ -11,16 +11,13 @@ from benchmarks.cotrain import PAPER as MNIST
 from benchmarks.cotrain import TITLES, counted, pooled
 from benchmarks.igo import Cells, median
 from benchmarks.papers.entry import Entry, Paper, Row, claim, compare
-from benchmarks.papers.sources import Earlier, OnRecord, Source, cell, newest
+from benchmarks.papers.sources import Earlier, OnRecord, newest
 from benchmarks.workloads.hitting_times import Times
 
-LARGEST_BEFORE = 1000
-"""The largest n of the tables made before records were kept."""
 STABLE = 30
 """Below it all α take a handful of generations."""
 
 FIGURE2 = "igo-figure2.svg"
-EVERYTHING = "python -m benchmarks.igo --most 300 --write"
 FUNCTIONS = ("OneMax", "LeadingOnes")
 
 
@@ -31,13 +28,8 @@ def hits(part: str, function: str) -> OnRecord:
 
 HITS = {function: hits("figure 1", function) for function in FUNCTIONS}
 ALPHAS = {function: hits("figure 4", function) for function in FUNCTIONS}
-BEFORE = {function: Earlier("igo.md", f"{function} (Figure 1)", EVERYTHING) for function in FUNCTIONS}
-ALPHA = Earlier("igo.md", "Robustness to α (Figure 4)", EVERYTHING)
-TRAINED = {
-    key: Earlier("cotrain.md", TITLES[key], "python -m benchmarks.cotrain --mnist mnist.npz --write") for key in MNIST
-}
 LENGTHS = {"layers": (200_000, 10), "activations": (1_000_000, 1)}
-"""Iterations and seeds of the long runs."""
+"""Iterations of the long runs, and the seeds of a call."""
 SHORT = 81_000
 """Iterations of a run with more seeds."""
 
@@ -53,32 +45,23 @@ LONG = {
     key: trainings(key, iterations, f"--seeds {seeds}", "--checkpoints kept --compact")
     for key, (iterations, seeds) in LENGTHS.items()
 }
-SHORTER = newest(trainings("activations", SHORT), TRAINED["activations"])
+SHORTER = newest(
+    trainings("activations", SHORT),
+    Earlier("cotrain.md", TITLES["activations"], "python -m benchmarks.cotrain --mnist mnist.npz --write"),
+)
 CHANNELS = OnRecord("cotrain_cifar", "activations", ("--seeds 3 --processes 5",))
-
-
-def hitting_sources(function: str) -> list[Source]:
-    """The records, and the table made before them as long as it has larger n."""
-    known = Cells(HITS[function].results).sizes("figure 1", function)
-    found: list[Source] = [HITS[function]] if known else []
-    return found if known and known[-1] >= LARGEST_BEFORE else [*found, BEFORE[function]]
 
 
 def hitting_rows() -> Iterator[Row]:
     for function in FUNCTIONS:
-        if HITS[function].found:
-            cells = Cells(HITS[function].results)
-            for n in cells.sizes("figure 1", function)[2:]:
-                both = [cells.of("figure 1", function, n, name) for name in ("PBIL-λ", "cGA, ε = 1/n")]
-                if all(both):
-                    ours, other = (median(times or []) for times in both)
-                    yield sooner(f"{function}, n = {n:,}", ours, other)
-                elif both[0]:
-                    yield reached(f"{function}, n = {n:,}", both[0])
-            continue
-        for n in ("100", "300"):
-            source = BEFORE[function]
-            yield sooner(f"{function}, n = {n}", cell(source, n, "PBIL-λ"), cell(source, n, "cGA, ε = 1/n"))
+        cells = Cells(HITS[function].results)
+        for n in cells.sizes("figure 1", function)[2:]:
+            both = [cells.of("figure 1", function, n, name) for name in ("PBIL-λ", "cGA, ε = 1/n")]
+            if all(both):
+                ours, other = (median(times or []) for times in both)
+                yield sooner(f"{function}, n = {n:,}", ours, other)
+            elif both[0]:
+                yield reached(f"{function}, n = {n:,}", both[0])
 
 
 def reached(where: str, times: Times) -> Row:
@@ -87,10 +70,6 @@ def reached(where: str, times: Times) -> Row:
     shown = f"{middle:,.0f}" if math.isfinite(middle) else "not within the limit"
     text = f"{where}: PBIL-λ {shown} (median of {len(times)}); cGA was not run"
     return claim("PBIL-λ finds the optimum", text, math.isfinite(middle))
-
-
-def all_alphas() -> bool:
-    return all(source.found for source in ALPHAS.values())
 
 
 def alpha_rows() -> Iterator[Row]:
@@ -124,13 +103,11 @@ def longest(key: str) -> tuple[list[dict[str, Any]], int]:
 
 
 def medians(key: str) -> tuple[dict[str, float], str]:
-    """Method → median of the final test errors, of the longest run on record; else of the table made before."""
-    if LONG[key].found:
-        curve, seeds = longest(key)
-        last = curve[-1]
-        errors = {name: statistics.median(last[name]["error"]) for name in MNIST[key]}
-        return errors, f"{last['iteration']:,} iterations, {counted(seeds)}"
-    return {name: cell(TRAINED[key], name, "median") for name in MNIST[key]}, "the short run"
+    """Method → median of the final test errors, of the longest run on record; and what that run is."""
+    curve, seeds = longest(key)
+    last = curve[-1]
+    errors = {name: statistics.median(last[name]["error"]) for name in MNIST[key]}
+    return errors, f"{last['iteration']:,} iterations, {counted(seeds)}"
 
 
 def trained_rows(key: str) -> Iterator[Row]:
@@ -173,7 +150,7 @@ PAPER = Paper(
             "OneMax and LeadingOnes up to n = 3,000; medians over runs.",
             "Ten runs. LeadingOnes with n = 3,000 is for PBIL-λ only: from n = 300 on none of the others gets there within "
             "3 n² calls.",
-            tuple(source for function in FUNCTIONS for source in hitting_sources(function)),
+            tuple(HITS.values()),
             hitting_rows,
         ),
         Entry(
@@ -188,8 +165,9 @@ PAPER = Paper(
         Entry(
             "Figure 3: the activation of each unit, while it is trained",
             "3,072 bits choose tanh or ReLU for each unit.",
-            "As for Figure 2, but the long run has one seed; it went on once from a checkpoint (at 647,000 iterations), with "
-            "weights in half precision and a fresh momentum. The second table has five seeds and 81,000 iterations. "
+            "As for Figure 2, but the long run has fewer seeds; that of seed 0 went on once from a checkpoint (at 647,000 "
+            "iterations), with weights in half precision and a fresh momentum. The second table has five seeds and 81,000 "
+            "iterations. "
             "[What differs](findings.md#tanh-or-relu-for-each-unit-in-the-long-run-relu-is-as-good).",
             (LONG["activations"], SHORTER),
             unit_rows,
@@ -199,7 +177,7 @@ PAPER = Paper(
             "Figure 4: robustness to α",
             "First hitting times of PBIL-λ over α, relative to the best.",
             "Ten runs, n up to 300.",
-            (*(source for source in ALPHAS.values() if source.found), *(ALPHA,) * (not all_alphas())),
+            tuple(ALPHAS.values()),
             alpha_rows,
         ),
         Entry(

@@ -5,13 +5,11 @@ from __future__ import annotations
 from benchmarks.papers.entry import Entry, Paper
 from benchmarks.papers.mobster_claims import (
     baseline_rows,
-    before,
     cell_rows,
     mlp_rows,
     scheduler_rows,
     share_rows,
     surrogate_rows,
-    told_before,
 )
 from benchmarks.papers.mobster_records import (
     BASELINES,
@@ -32,7 +30,6 @@ from benchmarks.papers.mobster_records import (
     SIGNS,
     SURROGATES,
 )
-from benchmarks.papers.sources import OnRecord
 
 TWO_RUNGS = (
     "NAS-Bench-201 has losses after 12 epochs (a schedule of its own, from which no training goes on) and after 200 in the "
@@ -89,9 +86,7 @@ PAPER = Paper(
         Entry(
             "Figure 4, top: surrogates",
             "Matérn and three kinds of exponential decay under promotion and stopping.",
-            f"The MLP and 16 other problems in simulated time, four workers, {KERNEL_SEEDS} seeds (the paper: 20), our ladder."
-            if isinstance(SURROGATES, OnRecord)
-            else "Sixteen problems in simulated time, four workers, five seeds (20 in the paper).",
+            f"The MLP and 16 other problems in simulated time, four workers, {KERNEL_SEEDS} seeds (the paper: 20), our ladder.",
             (SURROGATES,),
             surrogate_rows,
         ),
@@ -100,8 +95,8 @@ PAPER = Paper(
             "MOBSTER reaches ASHA's accuracy sooner, with 2 to 16 workers.",
             "Simulated time on the MLP, LCBench surrogates, Klein's CNN curves and NAS-Bench-201; six trainings per worker. "
             "With 16 workers there is one seed, at later commits than with 2 to 8, where trials that copy each other share a "
-            f"place at a rung. {told_before()}{TWO_RUNGS}",
-            (*(source for source in SHARES.values() if source.found), *before(), LARGE),
+            f"place at a rung. {TWO_RUNGS}",
+            (*SHARES.values(), LARGE),
             share_rows,
         ),
         Entry(

@@ -22,11 +22,10 @@ from benchmarks.papers.mobster_records import (
     RANK,
     SCHEDULERS,
     SHARE,
-    SHARE_BEFORE,
     SHARES,
     SURROGATES,
 )
-from benchmarks.papers.sources import OnRecord, Source, cell
+from benchmarks.papers.sources import OnRecord, cell
 from benchmarks.workloads.mobster_reports import duel
 
 # ---------------------------------------------------------------- Figures 4 and 10
@@ -34,11 +33,8 @@ from benchmarks.workloads.mobster_reports import duel
 
 def share_rows() -> Iterator[Row]:
     for count, new in SHARES.items():
-        source = new if new.found else SHARE_BEFORE
-        values = [cell(source, MEAN, f"mobster{variant}, {count}") for variant in VARIANTS.values()]
+        values = [cell(new, MEAN, f"mobster{variant}, {count}") for variant in VARIANTS.values()]
         text = f"{count} workers: after {values[0]:.2f} (promotion) and {values[1]:.2f} (stopping) of ASHA's time"
-        if source is SHARE_BEFORE:
-            text += ", in runs made before"
         yield claim("MOBSTER reaches ASHA's final regret sooner", text, max(values) < 1.0)
     on_the_mlp = {
         count: [cell(source, MLP, f"mobster{variant}, {count}") for variant in VARIANTS.values()]
@@ -53,19 +49,6 @@ def share_rows() -> Iterator[Row]:
     later = [f"{name} {share:.2f}" for name, share in shares.items() if share >= 1.0]
     text = f"promotion, 4 workers: not on {len(later)} of {len(shares)} ({', '.join(later)})"
     yield claim("on every benchmark", text, not later)
-
-
-def before() -> tuple[Source, ...]:
-    """The table made before records were kept, as long as there are numbers of workers that only it has."""
-    return () if all(source.found for source in SHARES.values()) else (SHARE_BEFORE,)
-
-
-def told_before() -> str:
-    missing = ", ".join(str(count) for count, source in SHARES.items() if not source.found)
-    text = (
-        f"The last table of shares, for {missing} workers, was made before, without the MLP and with another ladder. "
-    )
-    return text if missing else ""
 
 
 def surrogate_rows() -> Iterator[Row]:

@@ -1,22 +1,16 @@
-"""Where MOBSTER's figures come from: the runs on record, or tables made before records were kept."""
+"""Where MOBSTER's figures come from."""
 
 from __future__ import annotations
 
 from benchmarks.harness.problems import NB201
 from benchmarks.harness.records import Task
 from benchmarks.mobster import VARIANTS
-from benchmarks.papers.sources import Earlier, OnRecord, Source
+from benchmarks.papers.sources import OnRecord
 
 MLP = "electricity"
 PLAIN = {f"{family}{variant}" for family in ("asha", "mobster") for variant in VARIANTS.values()}
 LONGER = 24
 """Trainings per worker of the searches that last longer."""
-COMMAND = "python -m benchmarks.mobster --part"
-
-
-def either(new: OnRecord, old: Earlier) -> Source:
-    """The records, or until there are some what was made before they were kept."""
-    return new if new.found else old
 
 
 def cells(task: Task) -> bool:
@@ -47,19 +41,10 @@ def shares_of(count: int) -> OnRecord:
 
 SHARES = {count: shares_of(count) for count in COUNTS}
 SHARE = SHARES[4]
-SHARE_BEFORE = Earlier("mobster.md", "Share of ASHA's time until", f"{COMMAND} time --write")
-BY_KERNEL = OnRecord("mobster", "kernels", of=lambda task: task["workers"] == 4)
-KERNEL_SEEDS = len({record.task.seed for record in BY_KERNEL.results.of(method="mobster:matern")})
+SURROGATES = OnRecord("mobster", "kernels", of=lambda task: task["workers"] == 4)
 # MOBSTER itself and ASHA are on record by the part ``time``: it is the others that make a comparison of kernels.
-SURROGATES: Source = (
-    BY_KERNEL
-    if BY_KERNEL.results.of(method="mobster:matern")
-    else Earlier("mobster.md", "Surrogates, four workers", f"{COMMAND} kernels --write")
-)
-LARGE = either(
-    OnRecord("mobster", "large", ("--seeds 1",), lambda task: task["workers"] == 64),
-    Earlier("mobster.md", "Many trials, 64 workers", f"{COMMAND} large --write"),
-)
+KERNEL_SEEDS = len({record.task.seed for record in SURROGATES.results.of(method="mobster:matern")})
+LARGE = OnRecord("mobster", "large", ("--seeds 1",), lambda task: task["workers"] == 64)
 BASELINES, BASELINES_MLP = OnRecord("mobster", "figure5", of=others), OnRecord("mobster", "figure5-mlp", of=mlp)
 HALVING, HALVING_MLP = OnRecord("mobster", "figure3", of=others), OnRecord("mobster", "figure3-mlp", of=mlp)
 BASELINES_LONGER = OnRecord("mobster", "figure5-mlp", (f"--trainings {LONGER} --seeds 5",), longer)

@@ -1,4 +1,4 @@
-"""Where NASBOT's tables and figures come from: the runs on record, or tables made before records were kept."""
+"""Where NASBOT's tables and figures come from: the runs on record."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from benchmarks.nasbot import ABLATION as ABLATED
 from benchmarks.nasbot import MAIN
-from benchmarks.papers.sources import Earlier, OnRecord, newest
+from benchmarks.papers.sources import OnRecord
 from benchmarks.workloads.architecture_search import VARIANTS
 
 SEARCH = OnRecord("nasbot_cifar", "search", ("--processes 4",), lambda task: task.problem == "cifar10")
@@ -30,6 +30,12 @@ SEARCHED = OnRecord(
     ("--seeds 3 --workers 1",),
     lambda task: task.method in MAIN and (task.get("evaluations"), task.get("workers")) == (100, 1),
 )
+PARALLEL = OnRecord(
+    "nasbot",
+    "search",
+    ("--seeds 3 --workers 4",),
+    lambda task: task.method in MAIN and (task.get("evaluations"), task.get("workers")) == (100, 4),
+)
 PARTS = OnRecord(
     "nasbot",
     "ablation",
@@ -37,15 +43,6 @@ PARTS = OnRecord(
     lambda task: task.method in ABLATED and (task.get("evaluations"), task.get("workers")) == (100, 1),
 )
 TIME = OnRecord("nasbot", "time", (), lambda task: "repeats" in dict(task.settings))
-FUNCTIONS = newest(
-    SEARCHED, Earlier("nasbot.md", "Best value after 100", "python -m benchmarks.nasbot --part search --write")
-)
-# ``nasbot`` itself is on record by the search: it is the others that make an ablation.
-ABLATION = (
-    PARTS
-    if PARTS.results.of(method="paper's kernel")
-    else Earlier("nasbot.md", "Ablations: best value", "python -m benchmarks.nasbot --part ablation --write")
-)
 KERNELS = OnRecord("nasbot", "kernels", (), lambda task: "seen" in dict(task.settings))
 NAMES = {"nasbot": "NASBOT", "evolution": "EA", "nasbot-random": "RAND", "treebo": "TreeBO"}
 SECONDS = {"nasbot": 46.13, "nasbot-random": 26.43, "evolution": 0.19, "treebo": 7.83}

@@ -11,10 +11,24 @@ import numpy as np
 from benchmarks.harness.records import Found, Record
 from benchmarks.harness.report import Results, mean_and_error, ranks, table
 from benchmarks.harness.simulated import regret_curve, share_of_time
-from benchmarks.workloads.budget_methods import IGNORING, SYNE_TUNE, THEN
+from benchmarks.workloads.budget_methods import ASHA_LATELY, DNGO_LATELY, IGNORING, LATELY, SYNE_TUNE, THEN
 
-RIVALS = ("asha", "asha-before", "random", "mobster-before", "asha:searcher=DNGO()", SYNE_TUNE, IGNORING, THEN)
+TIMED = ("asha", ASHA_LATELY, "asha-before", "asha-two:long_steps=eta", "mobster-two:long_steps=eta")
+"""What shares of the time are told of."""
+RIVALS = (
+    *TIMED,
+    "mobster:long_steps=eta",
+    "random",
+    "mobster-before",
+    "asha:searcher=DNGO()",
+    DNGO_LATELY,
+    SYNE_TUNE,
+    IGNORING,
+    THEN,
+    LATELY,
+)
 """What pairs are told against."""
+WITHOUT_MODEL = ("asha", ASHA_LATELY, "asha-two:long_steps=eta", "asha-two", "random")
 GRID = 2000
 
 Runs = dict[tuple[str, str], dict[int, Found]]
@@ -100,14 +114,17 @@ class Comparison:
         return f"{sum(a < b for a, b in both)}–{sum(a > b for a, b in both)}"
 
     def behind(self, method: str) -> str:
-        """On how many tasks it ends behind the better one of ASHA and random search: surely, and (at all)."""
+        """On how many tasks it ends behind the best one of ASHA's rules and random search: surely, and (at all)."""
+        others = [other for other in WITHOUT_MODEL if other in self.methods]
+        if not others:
+            return "–"
         surely = at_all = tasks = 0
         for name in self.names:
-            seeds = self.seeds(name, method, "asha", "random")
+            seeds = self.seeds(name, method, *others)
             if not seeds:
                 continue
-            ends = {which: self.ends(name, which, seeds) for which in (method, "asha", "random")}
-            better = min(("asha", "random"), key=lambda which: statistics.mean(ends[which]))
+            ends = {which: self.ends(name, which, seeds) for which in (method, *others)}
+            better = min(others, key=lambda which: statistics.mean(ends[which]))
             mean, error = mean_and_error([a - b for a, b in zip(ends[method], ends[better], strict=True)])
             tasks += 1
             at_all += mean > 0
@@ -122,7 +139,7 @@ class Comparison:
 
     def rows(self) -> tuple[list[str], list[tuple[str, ...]]]:
         """The heads of the table of methods, and a row of each; pairs against those alone that were run."""
-        timed = [other for other in ("asha", "asha-before") if other in self.methods]
+        timed = [other for other in TIMED if other in self.methods]
         duels = [other for other in RIVALS if other in self.methods]
         heads = ["method", *(f"share of {other}'s time" for other in timed), *(f"against {other}" for other in duels)]
         rows = [
@@ -154,11 +171,11 @@ def by_task(comparison: Comparison) -> Iterator[str]:
     yield from table(["task", *comparison.methods], rows)
 
 
-def shares_by_task(comparison: Comparison) -> Iterator[str]:
-    methods = [method for method in comparison.methods if method != "asha"]
+def shares_by_task(comparison: Comparison, other: str = "asha") -> Iterator[str]:
+    methods = [method for method in comparison.methods if method != other]
     rows = []
     for name in comparison.names:
-        shares = [comparison.share_on(name, method, "asha") for method in methods]
+        shares = [comparison.share_on(name, method, other) for method in methods]
         rows.append((name, *("–" if share is None else f"{share:.2f}" for share in shares)))
     yield from table(["task", *methods], rows)
 

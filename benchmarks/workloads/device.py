@@ -18,15 +18,20 @@ from contextlib import contextmanager
 from typing import Any, ClassVar
 
 MACHINE = re.compile(
-    r"CUDA error|CUDA-capable|CUDA driver|No CUDA GPUs|cudaErr|CUBLAS_STATUS_NOT_INITIALIZED|\bMPS\b|NVML"
+    r"CUDA error|CUDA-capable|CUDA driver|No CUDA GPUs|cudaErr|CUBLAS_STATUS_NOT_INITIALIZED|CUDNN_STATUS_EXECUTION_FAILED|"
+    r"\bMPS\b|NVML"
 )
 """What such errors say. A network that needs too much memory says otherwise, and is a failure of its own."""
 PAUSE = 5.0
 """Seconds before the process ends, so that a device that is not ready is not asked all the time."""
 MOMENTUM = 0.9
-PATIENCE = 100.0
+PATIENCE = 300.0
 """Seconds without progress after which a process is stuck. Of 46 networks that 12 processes trained at once, 4 never came to an
-end, with the GPU idle; the longest time before a first step was half a minute."""
+end, with the GPU idle; the longest time before a first step was half a minute. With 50 processes on 16 cores it was longer, and
+100 seconds ended trainings that were slow only: whoever ends one that computes breaks all that share the GPU by MPS."""
+POLL = 0.002
+"""Seconds between two looks at the GPU of a process that waits for it. Trainings that slept on an event instead, until the
+driver should wake them, were found stuck there."""
 RETRIES = 20
 """How often a search shall run a trial again whose process ended: `retries` of `xs.minimize`."""
 
@@ -85,10 +90,10 @@ class Pace:
             return
         import torch
 
-        before, self.last = self.last, torch.cuda.Event(blocking=True)
+        before, self.last = self.last, torch.cuda.Event()
         self.last.record()
-        if before is not None:
-            before.synchronize()
+        while before is not None and not before.query():
+            time.sleep(POLL)
 
 
 def captured(one: Callable[[], None], several: Callable[[], None], restore: Callable[[], None]) -> Callable[[], None]:

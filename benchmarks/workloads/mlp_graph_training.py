@@ -58,7 +58,7 @@ def objective(trial: Any, problem: str, seed: int, device: str) -> dict[str, flo
     import torch
 
     torch.set_num_threads(1)
-    with device_errors():
+    with device_errors():  # no patience: MPS fails for all its processes when one is killed in the middle of its work
         return train(trial["net"], rows_on(problem, seed, device), 1000 * seed, device)
 
 

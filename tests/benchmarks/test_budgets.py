@@ -56,6 +56,14 @@ def test_behind_is_by_more_than_a_standard_error(ours: float, told: str) -> None
     assert compared(*others, *(run("one", "mobster", seed, ours) for seed in range(2))).behind("mobster") == told
 
 
+def test_behind_is_behind_the_best_of_all_rules_of_asha() -> None:
+    others = [run("one", name, seed, loss) for name, loss in (("asha", 0.5), ("asha-lately", 0.3)) for seed in range(2)]
+    ours = [run("one", "mobster", seed, 0.4) for seed in range(2)]
+    assert compared(*others, *ours).behind("mobster") == "1 (1) of 1"
+    assert compared(*others[:2], *ours).behind("mobster") == "0 (0) of 1"
+    assert compared(*ours).behind("mobster") == "–"
+
+
 def test_late_is_without_a_complete_trial_by_half_of_the_time() -> None:
     firsts: tuple[float | None, ...] = (None, 3.9, 4.1)
     assert [late(run("one", "asha", 0, 0.1, first).found) for first in firsts] == [True, False, True]
@@ -65,14 +73,15 @@ def test_methods_have_the_ladder_that_they_tell_of() -> None:
     problem = problems.get("curves-mlp", max_budget=52)
     ladders = {
         name: METHODS[name].made(problem)
-        for name in ("asha-before", "mobster-then:min_budget=1", "mobster-then:ladder=bottom", "asha:searcher=DNGO()")
+        for name in ("asha-before", "mobster:min_budget=1", "mobster:ladder=bottom", "asha:searcher=DNGO()", "asha-two")
     }
     rungs = {name: made.rungs for name, made in ladders.items() if isinstance(made, ASHA)}
     assert rungs == {
         "asha-before": (1, 3, 9, 27, 52),
-        "mobster-then:min_budget=1": (1, 2, 6, 17, 52),
-        "mobster-then:ladder=bottom": (1, 3, 9, 27, 52),
+        "mobster:min_budget=1": (1, 2, 6, 17, 52),
+        "mobster:ladder=bottom": (1, 3, 9, 27, 52),
         "asha:searcher=DNGO()": (2, 6, 17, 52),
+        "asha-two": (3, 52),
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from benchmarks import cotrain
 from benchmarks.harness import machine
@@ -77,6 +77,19 @@ def test_a_compact_checkpoint_keeps_all_but_the_momentum(
     assert_array_equal(second.pairs.theta.numpy(), first.pairs.theta.numpy())
     second.advance(3)
     assert second.done == 10
+
+
+@pytest.mark.parametrize("which", ["Layers", "Activations"])
+def test_a_fused_step_is_the_step(which: str) -> None:
+    plain, fused = small(which), small(which)
+    fused.fuse(backend="aot_eager")  # what is compiled is the same, and there is no compiler to wait for
+    for experiment in (plain, fused):
+        torch.manual_seed(5)
+        experiment.advance(5)
+    for ours, theirs in zip(fused.params, plain.params, strict=True):
+        assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=1e-4, atol=1e-6)
+    assert_allclose(fused.pairs.theta.numpy(), plain.pairs.theta.numpy(), rtol=1e-9)
+    assert not torch.all(fused.pairs.theta == 0.5)
 
 
 def test_runs_of_other_seeds_have_other_weights_and_those_of_the_same_do_not() -> None:

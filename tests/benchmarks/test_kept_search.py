@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -126,21 +127,24 @@ def test_the_host_is_one_step_ahead_of_the_device(monkeypatch: pytest.MonkeyPatc
     class Event:
         made = 0
 
-        def __init__(self, blocking: bool) -> None:
-            assert blocking  # else the host waits in a loop
+        def __init__(self) -> None:
             Event.made += 1
-            self.number = Event.made
+            self.number, self.asked = Event.made, 0
 
         def record(self) -> None:
             told.append(f"record {self.number}")
 
-        def synchronize(self) -> None:
-            told.append(f"wait for {self.number}")
+        def query(self) -> bool:
+            told.append(f"ask for {self.number}")
+            self.asked += 1
+            return self.asked == 2
 
     monkeypatch.setattr(torch.cuda, "Event", Event)
+    monkeypatch.setattr(device, "time", SimpleNamespace(sleep=lambda seconds: told.append("sleep")))
     pace = device.Pace("cuda:0")
     for _ in range(3):
         pace.keep()
-    assert told == ["record 1", "record 2", "wait for 1", "record 3", "wait for 2"]
+    waits = [["record 2", "ask for 1", "sleep", "ask for 1"], ["record 3", "ask for 2", "sleep", "ask for 2"]]
+    assert told == ["record 1", *waits[0], *waits[1]]
     device.Pace("cpu").keep()
     assert Event.made == 3

@@ -244,7 +244,7 @@ def test_variants_can_be_named_in_a_list() -> None:
 
 def test_what_runs_is_compared_by_the_searches_of_the_crowd() -> None:
     """Their records count for both parts; the last round has fewer trials than there are workers."""
-    from benchmarks.dngo import pending_report, pending_tasks, worker_tasks
+    from benchmarks.workloads.dngo_crowds import pending_report, pending_tasks, worker_tasks
 
     options = Namespace(seeds=2, sizes="200", workers=200, trials=625, methods="xstar-dngo,xstar-dngo-fantasies")
     tasks = pending_tasks(options)

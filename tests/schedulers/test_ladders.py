@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import xstar as xs
-from xstar.errors import InvalidArgument
+from xstar.errors import InvalidArgument, StudyMismatch
 from xstar.inspect.audit import audit
 from xstar.schedulers import ASHA, SCHEDULERS, Hyperband, StoppingASHA
 from xstar.schedulers.ladder import geometric_rungs, rungs_from_top
@@ -82,9 +82,30 @@ def test_a_short_last_step_keeps_the_ratio_of_the_budgets(cls: Class) -> None:
     assert [short.kept(12, place) for place in range(4)] == [4, 4, 4, 6]
     assert cls(52, min_budget=1, ladder="bottom", last_rung="eta").kept(12, 3) == 4
     assert cls(81).kept(12, 2) == 4  # 27 → 81 is as long as the other steps
-    assert cls(300, levels=(1, 10, 300)).kept(12, 1) == 4  # a longer step drops no more than the others
     with pytest.raises(InvalidArgument, match="last_rung"):
         cls(52, last_rung="half")
+
+
+def test_a_long_step_keeps_the_ratio_of_the_budgets_by_promotion() -> None:
+    """Each rung takes the same share of the time, however far it is to the next."""
+    cells = ASHA(200, levels=(12, 200))
+    assert [cells.kept(count, 0) for count in (3, 16, 17, 34)] == [0, 0, 1, 2]
+    both = ASHA(300, levels=(1, 10, 300), last_rung="ratio")
+    assert [both.kept(60, place) for place in range(2)] == [6, 2]
+    assert ASHA(300, levels=(1, 10, 300)).kept(3, 1) == 1  # the best goes on in any case
+    assert ASHA(5, levels=(1, 5)).kept(3, 0) == 1  # √27 is 5.2: ladders that are built have such steps
+    for former in (ASHA(200, levels=(12, 200), long_steps="eta"), StoppingASHA(200, levels=(12, 200))):
+        assert former.kept(12, 0) == 4
+    with pytest.raises(InvalidArgument, match="long_steps"):
+        ASHA(200, long_steps="half")
+
+
+@given(st.integers(1, 100), st.integers(1, 5000), st.integers(2, 6), st.sampled_from(["top", "bottom"]))
+def test_a_ladder_that_is_built_has_no_long_step(low: int, more: int, eta: int, ladder: str) -> None:
+    built = ASHA(low + more, min_budget=low, eta=eta, ladder=ladder, last_rung="eta")
+    for place, (lower, upper) in enumerate(itertools.pairwise(built.rungs)):
+        if upper <= lower * eta**1.5:  # but for what rounding adds
+            assert built.kept(100, place) == 100 // eta
 
 
 def test_the_best_of_the_last_rung_but_one_goes_on_however_few_there_are() -> None:
@@ -172,8 +193,9 @@ def stored_as(place: Path, scheduler: ASHA | StoppingASHA, *unknown: str) -> Non
 def test_a_study_of_an_earlier_release_keeps_its_rules(
     cls: Class, rule: str, unknown: tuple[str, ...], tmp_path: Path
 ) -> None:
-    meant = cls(52, min_budget=1, last_rung=rule, ladder="bottom")
-    stored_as(tmp_path / "s.db", meant, *unknown)
+    later: dict[str, Any] = {"long_steps": "eta"} if cls is ASHA else {}
+    meant = cls(52, min_budget=1, last_rung=rule, ladder="bottom", **later)
+    stored_as(tmp_path / "s.db", meant, *unknown, *later)
     calls: list[dict[str, Any]] = [{}, {"scheduler": meant}]
     if rule == "ratio" or "last_rung" in unknown:  # the default of its day
         calls.append({"scheduler": cls(52)})
@@ -189,8 +211,23 @@ def test_a_study_of_an_earlier_release_keeps_its_rules(
             assert {t.budget for t in study.history.trials} <= {1, 3, 9, 27, 52}
 
 
+def test_a_study_of_before_goes_on_without_quick_trials_that_go_first(tmp_path: Path) -> None:
+    """Whoever asks for the same method today; and with a third of the trials after a long step."""
+    for place, method, levels in (("a.db", {"method": "asha", "max_budget": 27}, None), ("b.db", {}, (1, 3, 27))):
+        meant = ASHA(27, levels=levels, last_rung="best", long_steps="eta")
+        stored_as(tmp_path / place, meant, "long_steps")
+        calls: list[dict[str, Any]] = [{}, method, {"scheduler": meant}, {"scheduler": ASHA(27, levels=levels)}]
+        for call in calls:
+            with xs.Study(name="s", storage=tmp_path / place, **call) as study:
+                assert study.scheduler == meant
+        with pytest.raises(StudyMismatch, match="last_rung"):
+            xs.Study(name="s", storage=tmp_path / place, scheduler=ASHA(27, levels=levels, last_rung="ratio"))
+
+
 def test_what_was_chosen_then_is_not_what_is_usual_now() -> None:
     for chosen in (ASHA(52, last_rung="eta", min_budget=1), ASHA(52, last_rung="ratio", min_budget=3)):
         stored = SCHEDULERS.dump(chosen)
-        del stored["ladder"]
-        assert SCHEDULERS.read(stored) == [{**stored, "ladder": "bottom"}]
+        del stored["ladder"], stored["long_steps"]
+        first, *others = SCHEDULERS.read(stored)
+        assert first == {**stored, "ladder": "bottom", "long_steps": "eta"}
+        assert others == [{**first, "long_steps": "ratio"}]

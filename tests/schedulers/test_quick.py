@@ -15,7 +15,7 @@ from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.inspect.why import why
 from xstar.journal import History
-from xstar.schedulers import ASHA, StoppingASHA
+from xstar.schedulers import ASHA, SCHEDULERS, StoppingASHA
 from xstar.trial import New, State, Trial
 
 
@@ -50,7 +50,7 @@ def begun(scheduler: ASHA, *trained: tuple[float, float]) -> Workers:
 
 
 def test_the_best_of_the_quick_ones_goes_up_alone() -> None:
-    workers = begun(ASHA(27, min_budget=2, last_rung="quick"), (0.1, 9.0), (0.3, 1.0), (0.2, 2.0))
+    workers = begun(ASHA(27, min_budget=2), (0.1, 9.0), (0.3, 1.0), (0.2, 2.0))
     study = workers.study
     first = workers.ask()
     assert (first.number, first.budget) == (3, 2)  # the second best, and not slower than the median
@@ -113,7 +113,7 @@ rules = st.sampled_from([{"min_budget": 3}, {"levels": (1, 2, 4, 9)}, {"min_budg
 @given(rules, st.randoms(use_true_random=False))
 def test_the_first_is_that_of_the_plain_rule(given_rules: dict[str, Any], draw: Any) -> None:
     """Three workers, losses and paces at random, reports in any order."""
-    scheduler = ASHA(EPOCHS, last_rung="quick", **given_rules)
+    scheduler = ASHA(EPOCHS, **given_rules)
     workers = Workers(scheduler)
     study, running = workers.study, list[Trial]()
     for _ in range(60):
@@ -124,6 +124,19 @@ def test_the_first_is_that_of_the_plain_rule(given_rules: dict[str, Any], draw: 
         trial = draw.choice(running)
         study.report(trial, {"loss": draw.random()})
         running = [each for each in running if each.state is State.RUNNING]
+
+
+@pytest.mark.parametrize("rule", ["quick", "best", "soon", "ratio", "eta"])
+def test_what_was_chosen_is_nothing_else(rule: str) -> None:
+    chosen = ASHA(27, last_rung=rule)
+    assert [SCHEDULERS.load(each) for each in SCHEDULERS.read(SCHEDULERS.dump(chosen))] == [chosen]
+
+
+@pytest.mark.parametrize("method", ["asha", "async-hyperband", "mobster", "mobster-hyperband", "bohb"])
+def test_all_methods_that_promote_have_the_rule(method: str) -> None:
+    study = xs.Study(SPACE, method=method, max_budget=27, metric="loss")
+    assert isinstance(study.scheduler, ASHA)
+    assert study.scheduler.last_rung == "quick"
 
 
 def test_by_stopping_there_is_no_such_rule() -> None:

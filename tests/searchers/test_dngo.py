@@ -238,6 +238,23 @@ def test_a_study_from_before_keeps_its_fantasies(stored: int) -> None:
     assert SEARCHERS.load(SEARCHERS.dump(DNGO())) == DNGO()
 
 
+def test_a_study_from_before_begins_with_sobol_points() -> None:
+    data = SEARCHERS.dump(DNGO())
+    del data["design"]  # which was no setting then
+    assert SEARCHERS.load(data) == DNGO()
+
+
+@pytest.mark.parametrize(("design", "first"), [("steps", "the middle of the space"), ("sobol", "sobol")])
+def test_the_first_trials(design: str, first: str) -> None:
+    study = xs.Study(SQUARE, searcher=DNGO(networks=1, design=design), seed=1)
+    run(study, 6)
+    origins = [trial.origin for trial in study.history.trials]
+    assert first in origins[0]
+    stepped = [number for number, origin in enumerate(origins) if "a step of" in origin]
+    assert stepped == ([1, 2] if design == "steps" else []), "one of each of two parameters"
+    assert audit(study).findings == []
+
+
 def test_fantasies_that_were_asked_for_are_no_earlier_default() -> None:
     data = SEARCHERS.dump(DNGO(unfinished=UNFINISHED_BEFORE[0]))
     assert [SEARCHERS.load(each) for each in SEARCHERS.read(data)] == [DNGO(unfinished=UNFINISHED_BEFORE[0])]

@@ -159,7 +159,7 @@ def test_what_runs_is_pending_at_the_budget_it_runs_to(monkeypatch: pytest.Monke
         return with_pending(model, pending, *rest)
 
     monkeypatch.setattr(gp_fit, "with_pending", noted)
-    study = xs.Study(SQUARE, searcher=GP(initial=1), scheduler=ASHA(9), seed=1)
+    study = xs.Study(SQUARE, searcher=GP(initial=1), scheduler=ASHA(9, last_rung="best"), seed=1)
     trials = [ask(study) for _ in range(4)]
     for place, trial in enumerate(trials[:3]):
         study.report(trial, float(place), 1)

@@ -24,7 +24,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from xstar.core.table import Table
 from xstar.journal import History
+from xstar.models.kernels import Array
 from xstar.searchers.model_based.observations import Observations, feasible_places
 from xstar.trial import Origin, Suggestion
 
@@ -42,12 +44,12 @@ class Restart:
 
     begun: int
     """The number of its first trial."""
-    own: frozenset[int]
+    own: NDArray[np.int64]
     """The numbers of its trials so far."""
 
     def owns(self, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which trials are its own."""
-        return np.array([number in self.own for number in numbers.tolist()], dtype=bool)
+        return np.isin(numbers, self.own)
 
     def named(self, made: Suggestion) -> Suggestion:
         """Return its suggestion, with an origin that says whose it is."""
@@ -69,10 +71,30 @@ def restart(history: History, data: Observations, patience: int) -> Restart | No
     best = int(data.trial[known[np.argmin(data.loss[known])]])
     if len(history.trials) - (best + 1) < patience:
         return None
-    asked = [trial.number for trial in history.trials[best + 1 :] if Origin.of(trial.origin).method not in BY_HAND]
+    asked = history.memo.fold(Asked, history).numbers[:, 0]
+    asked = asked[np.searchsorted(asked, best, side="right") :]
     since = len(asked) - patience
     if since < 0 or since % EVERY:
         return None
     first = patience + since // (STRETCH * patience) * STRETCH * patience
-    own = [*asked, len(history.trials)][first::EVERY]
-    return Restart(own[0], frozenset(own[:-1]))
+    own = asked[first::EVERY].astype(np.int64)
+    return Restart(int(own[0]) if len(own) else len(history.trials), own)
+
+
+class Asked:
+    """The numbers of the trials that a search chose, ascending."""
+
+    def __init__(self) -> None:
+        self._seen = 0
+        self._numbers = Table(1)
+
+    @property
+    def numbers(self) -> Array:
+        return self._numbers.rows
+
+    def catch_up(self, history: History) -> None:
+        """Take in the trials that the history has gained since the last call."""
+        new = history.trials[self._seen :]
+        self._seen += len(new)
+        chosen = [trial.number for trial in new if Origin.of(trial.origin).method not in BY_HAND]
+        self._numbers.append(np.array(chosen, dtype=np.float64).reshape(-1, 1))

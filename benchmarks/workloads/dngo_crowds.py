@@ -1,0 +1,103 @@
+"""DNGO with hundreds of workers (parts ``workers`` and ``pending`` of ``benchmarks/dngo.py``), on ``workloads/captions.py``."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import statistics
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+from benchmarks.harness.experiment import chosen_from, numbers
+from benchmarks.harness.records import Found, Task, best_after
+from benchmarks.harness.report import Results, cell, table
+from benchmarks.workloads import captions
+from xstar.searchers import DNGO, Random, Searcher
+
+CROWD = ("xstar-dngo", "xstar-random", "optuna-tpe")
+SEARCHERS: dict[str, Callable[[], Searcher]] = {
+    "xstar-dngo": DNGO,
+    "xstar-dngo-fantasies": lambda: DNGO(pending="fantasies"),
+    "xstar-random": Random,
+}
+"""Ours of the part ``workers``; with ``fantasies`` all that runs is fantasised, however much that is."""
+CROWDS = {100: 300, 200: 625, 400: 1250, 800: 2500}
+"""Workers of the part ``pending`` → trials."""
+
+
+# ---------------------------------------------------------------- hundreds of workers
+
+
+def worker_tasks(options: Namespace) -> list[Task]:
+    methods = chosen_from(options.methods, [*SEARCHERS, "optuna-tpe"], "--methods")
+    return [
+        Task.of(seed, "captions", method, workers=options.workers, trials=options.trials)
+        for seed in range(options.seeds)
+        for method in methods
+    ]
+
+
+def run_workers(task: Task, options: Namespace) -> Found:
+    workers, trials = task["workers"], task["trials"]
+    with contextlib.redirect_stderr(io.StringIO()):  # a line for each of two thousand failures
+        if task.method == "optuna-tpe":
+            return captions.tpe(workers, trials, task.seed)
+        return captions.ours(SEARCHERS[task.method](), workers, trials, task.seed)
+
+
+def worker_report(results: Results, options: Namespace) -> Iterator[str]:
+    edges = [*range(0, options.trials, options.workers), options.trials]
+    rows = []
+    for method in results.methods:
+        own = [record.found for record in results.of(method=method)]
+        sums = [sum(found["infeasible"][at] for found in own) for at in range(len(edges) - 1)]
+        shares = [
+            f"{count / len(own) / (high - low):.0%}" for count, (low, high) in zip(sums, pairwise(edges), strict=True)
+        ]
+        best = [[best_after(found["best"], count) for found in own] for count in (options.trials // 2, options.trials)]
+        losses = [cell(each, "{:.4f} ± {:.4f}") for each in best]
+        duplicates, seconds = sum(f["duplicates"] for f in own), statistics.mean(f["seconds"] for f in own)
+        rows.append((method, str(len(own)), *shares, str(duplicates), *losses, f"{seconds:.3f}"))
+    heads = [f"infeasible, {low + 1} to {high}" for low, high in pairwise(edges)]
+    heads += ["duplicates", f"best after {options.trials // 2}", f"best after {options.trials}", "seconds a suggestion"]
+    yield from table(["method", "seeds", *heads], rows)
+
+
+# ---------------------------------------------------------------- spreading and fantasies
+
+
+def pending_tasks(options: Namespace) -> list[Task]:
+    """The longest come first, so that no process is left alone with one of them at the end."""
+    return [
+        Task.of(seed, "captions", method, workers=workers, trials=CROWDS[workers])
+        for workers in map(int, chosen_from(options.sizes, map(str, CROWDS), "--sizes"))
+        for method in ("xstar-dngo-fantasies", "xstar-dngo")
+        for seed in range(options.seeds)
+    ]
+
+
+def pending_report(results: Results, options: Namespace) -> Iterator[str]:
+    rows = []
+    for workers in sorted(numbers(options.sizes)):
+        trials = CROWDS[workers]
+        for method, pending in {"xstar-dngo": "spread", "xstar-dngo-fantasies": "fantasies"}.items():
+            own = [record.found for record in results.of(method=method, workers=workers, trials=trials)]
+            if not own:
+                continue
+            best = [[best_after(found["best"], count) for found in own] for count in (trials // 2, trials)]
+            left = trials - (len(own[0]["infeasible"]) - 1) * workers
+            last = sum(found["infeasible"][-1] for found in own) / len(own) / left
+            seconds = statistics.mean(found["seconds"] for found in own)
+            told = f"{last:.0%}", *(cell(each, "{:.3f} ± {:.3f}") for each in best), f"{1e3 * seconds:.0f} ms"
+            rows.append((f"{workers}, {trials:,}", pending, str(len(own)), *told))
+    heads = [
+        "workers, trials",
+        "pending",
+        "seeds",
+        "infeasible of the last round",
+        "best after half",
+        "best",
+        "a suggestion",
+    ]
+    yield from table(heads, rows, left=2)
