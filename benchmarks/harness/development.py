@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import xstar as xs
-from benchmarks.harness import funnels
+from benchmarks.harness import discrete, funnels
 from benchmarks.harness.cases import Case, of_vector
 from benchmarks.harness.problems import FCNET, HPOLIB, NB201
 from benchmarks.workloads.quickstarts import tasks as quickstarts
@@ -269,6 +269,13 @@ def development() -> dict[str, Case]:
         "counted-rastrigin5": counted("counts", rastrigin, 5, 5.12),
         "counted-ellipsoid10": counted("counts", ellipsoid, 10, 5.0),
         "counted-rosenbrock9": counted("counts", rosenbrock, 9, 2.0),
+        "counted-griewank10": counted("counts", griewank, 10, 20.0),
+        "counted-alpine5": counted("counts", alpine, 5, 10.0),
+        "counted-rastrigin10": counted("counts", rastrigin, 10, 5.12),
+        "counted-styblinski5": counted("counts", styblinski, 5, 4.0),
+        "counted-terraces5": counted("counts", discrete.terraces, 5, 5.0),
+        "counted-terraces10": counted("counts", discrete.terraces, 10, 5.0),
+        **discrete.bits(),
         "curves-optimizer": Case("conditional", quick["curves-optimizer"].space, quick["curves-optimizer"].true),
         "branches": branches("conditional"),
         "layers": layers("conditional"),

@@ -125,6 +125,7 @@ CHANGED: dict[str, dict[str, Any]] = {
     "lean": {"effort": "lean"},
     "plain": {"explore_every": 0},
     "unexplained": dict(BEFORE_NOISY),
+    "shared": {"lengths": "shared"},
     "explore4": dict(BEFORE_UNEXPLAINED),
     "explore8": {"explore_every": 8, **BEFORE_UNEXPLAINED},
     "robust": {"robust": True},

@@ -26,6 +26,7 @@ CHANGES = {
     "xstar-gp-spread": 'Sobol points after the middle (`design="sobol"`)',
     "xstar-gp-sobol": "not the middle first (`middle=False`)",
     "xstar-gp-independent": 'length scales without a factor in common (`lengths="independent"`)',
+    "xstar-gp-shared": 'none of switches (`lengths="shared"`)',
     "xstar-gp-product": 'the product kernel alone (`structure="product"`)',
     "xstar-gp-additive": 'always terms of single parameters (`structure="additive"`)',
     "xstar-gp-lean": 'lean suggestions (`effort="lean"`)',
@@ -46,6 +47,7 @@ CHANGES = {
 THEN = "xstar-gp-always-repeats"
 ONLY_WHERE: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("xstar-gp-unexplained", "xstar-gp-always-probable", "xstar-gp-always-bold"), ("failing",)),
+    "xstar-gp-shared": ("bits",),
     "xstar-gp-robust": ("noisy", "spoilt", "rotated", "bbob ill-conditioned"),
 }
 """The classes of problems on which some changes are run: where they can make a difference, or may do harm."""

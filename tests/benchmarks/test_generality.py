@@ -25,7 +25,7 @@ def test_the_development_set_has_thirty_problems_in_every_class() -> None:
     cases = {name: case for name, case in development().items() if case.kind != "tables"}
     assert len(cases) >= 30
     kinds = {"low d", "high d", "separable", "rotated", "noisy", "mixed", "conditional", "categories", "failing"}
-    kinds |= {"weak structure", "counts", "spoilt"}
+    kinds |= {"weak structure", "counts", "spoilt", "bits"}
     assert {case.kind for case in cases.values()} == kinds
     assert not set(cases) & set(validation.names())
 

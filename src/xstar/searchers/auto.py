@@ -25,6 +25,7 @@ from xstar.searchers.evolution import Evolution
 from xstar.searchers.gp.searcher import GP
 from xstar.searchers.gp.settings import (
     BEFORE,
+    BEFORE_ALIKE,
     BEFORE_COPIES,
     BEFORE_EXHAUSTION,
     BEFORE_NOISY,
@@ -40,9 +41,9 @@ from xstar.trial import Done, New, Origin, Suggestion
 SWITCH = 1000
 """At this count both take 0.09 s for a suggestion (Hartmann's function, one core). At 300 the GP takes a third of
 DNGO's time and at 3,000 it takes 1.4 times as long. From 500 on it is fitted to a subset of the observations only."""
-TODAY = 9
+TODAY = 10
 """The defaults that a new study has."""
-BEFORE_LATER: Mapping[str, Any] = {**BEFORE_RESTARTS, **BEFORE_COPIES}
+BEFORE_LATER: Mapping[str, Any] = {**BEFORE_ALIKE, **BEFORE_RESTARTS, **BEFORE_COPIES}
 """What the defaults of before ``GP`` began anew leave off."""
 EARLIER: Mapping[int, Mapping[str, Any]] = {
     1: {**BEFORE, "trust_at": "largest"},
@@ -52,7 +53,8 @@ EARLIER: Mapping[int, Mapping[str, Any]] = {
     5: {**BEFORE_LATER, **BEFORE_NOISY},
     6: {**BEFORE_LATER, **BEFORE_NOISY},
     7: BEFORE_LATER,
-    8: BEFORE_COPIES,
+    8: {**BEFORE_ALIKE, **BEFORE_COPIES},
+    9: BEFORE_ALIKE,
 }
 """Settings of the GP with earlier defaults."""
 FANTASIES = {1: UNFINISHED_BEFORE[0], 2: UNFINISHED_BEFORE[0], **dict.fromkeys((3, 4, 5), UNFINISHED_BEFORE[1])}
@@ -82,7 +84,8 @@ class Auto:
     exhausted places, trust in priors needed a comparison (``trust_at``) and DNGO had ``unfinished``, 3 for those of before the
     GP began with steps, 4 for those of before it explored where losses are unexplained, 5 for those of before DNGO left paused
     trials without fantasies, 6 for those of before the GP left off exploring after failures, 7 for those of
-    before it began anew, 8 for those of before both kept away from copies and the GP explored over budgets, 9 for today's."""
+    before it began anew, 8 for those of before both kept away from copies and the GP explored over budgets, 9 for those of
+    before its length scales of switches had a factor in common, 10 for today's."""
 
     def __post_init__(self) -> None:
         check_counts(self, {"switch": 1, "defaults": 1})

@@ -27,7 +27,7 @@ from xstar.acquisition.pending import with_pending
 from xstar.models.blas import single_threaded
 from xstar.models.cholesky import NotPositiveDefinite
 from xstar.models.kernels import Array
-from xstar.models.priors import EXACT, LENGTH, SHARED_LENGTH, Prior
+from xstar.models.priors import EXACT, LENGTH, SHARED_LENGTH, SWITCH_LENGTH, Prior
 from xstar.models.surrogate import Surrogate, at_full_budget, over_budgets
 from xstar.searchers.gp.fitted import Extended, Fitted, fitted
 from xstar.searchers.gp.settings import GPSettings
@@ -203,10 +203,13 @@ class GPLearner(Learner):
 
     @property
     def _length(self) -> Prior:
-        """The prior of the length scales of numbers."""
-        cube = self.data.cube
-        few_numbers = bool(cube.numeric.all()) and not self.data.networks and len(cube.labels) <= MOST_SHARING
-        return SHARED_LENGTH if self.settings.lengths == "shared" and few_numbers else LENGTH
+        """The prior of the length scales of numbers and switches."""
+        cube, lengths = self.data.cube, self.settings.lengths
+        if lengths == "independent" or self.data.networks:
+            return LENGTH
+        if lengths == "alike" and not cube.numeric.any() and not cube.categories:
+            return SWITCH_LENGTH
+        return SHARED_LENGTH if bool(cube.numeric.all()) and len(cube.labels) <= MOST_SHARING else LENGTH
 
     def _surrogate(self) -> Surrogate:
         """Return the surrogate over budgets, or over architectures."""

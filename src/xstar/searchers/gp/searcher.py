@@ -63,7 +63,7 @@ class GP(GPSettings):
     ``benchmarks/generality.py``, need no tuning."""
 
     structure: str = "evidence"
-    lengths: str = "shared"
+    lengths: str = "alike"
     middle: bool = True
     design: str = "steps"
     explore_when: str = "noisy"

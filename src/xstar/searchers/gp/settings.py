@@ -14,7 +14,7 @@ from xstar.searchers.base import COPIES
 SURROGATES = ("matern-warped", "matern", "decay", "decay-0", "decay-1")
 SHAPES = ("matern52", "rbf")
 DESIGNS = ("sobol", "steps")
-LENGTHS = ("independent", "shared")
+LENGTHS = ("independent", "shared", "alike")
 STRUCTURES = ("product", "additive", "evidence")
 EXPLORE_WHEN = ("always", "unexplained", "noisy")
 EFFORTS = ("thorough", "lean")
@@ -64,7 +64,7 @@ class GPSettings:
     """The prior of the length scales of numbers at the full budget: ``independent`` (``priors.LENGTH``), or with a factor
     that all of them have in common, ``shared`` (``priors.SHARED_LENGTH``), where all parameters are numbers, and at most 20.
     Beside options it was no better (16 problems with options or tables, 4 seeds: lower in 10 searches, higher in 16 after 50
-    trials)."""
+    trials). ``alike``: also where all of them are switches (``priors.SWITCH_LENGTH``), however many."""
     warp: bool = False
     """Learn a warping of the range of each numeric parameter."""
     straighten: bool = True
@@ -210,6 +210,8 @@ BEFORE_NOISY: Mapping[str, Any] = {"explore_when": "unexplained"}
 """What ``GP`` did while it explored after failures, too."""
 BEFORE_RESTARTS: Mapping[str, Any] = {"patience": 0}
 """What ``GP`` did before it began anew."""
+BEFORE_ALIKE: Mapping[str, Any] = {"lengths": "shared"}
+"""What ``GP`` did before length scales of switches had a factor in common."""
 BEFORE_COPIES: Mapping[str, Any] = {"copies": "ignore", "explore_running": 0}
 """What ``GP`` did over budgets before it kept away from copies and explored there."""
 BEFORE: Mapping[str, Any] = {
@@ -224,12 +226,17 @@ BEFORE: Mapping[str, Any] = {
 """What ``GP`` did before any of these were settings of it."""
 
 
+FORMER: Mapping[str, tuple[str, ...]] = {"lengths": ("shared",), "explore_when": ("unexplained",)}
+"""Settings that were defaults once, under a name that has remained."""
+TODAY: Mapping[str, Any] = {"lengths": "alike", "explore_when": "noisy"}
+
+
 def gp_of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """As above; a study from before the settings ``BEFORE`` keeps these, and one that explores after failures goes on to do so,
-    though today's are asked for."""
+    """As above; a study from before the settings ``BEFORE`` keeps these, and one with a former default goes on with it, though
+    today's is asked for."""
     missing = {name: value for name, value in BEFORE.items() if name not in data}
     made = of_earlier_releases(data)
     found = [{**each, **missing} for each in made] + ([*made] if missing else [])
-    if BEFORE_NOISY.items() <= data.items():
-        found += [{**each, "explore_when": "noisy"} for each in found]
+    if former := {name: TODAY[name] for name, values in FORMER.items() if data.get(name) in values}:
+        found += [{**each, **former} for each in found]
     return found
