@@ -16,6 +16,7 @@ from xstar.inspect.audit import audit
 from xstar.inspect.why import why
 from xstar.journal import History
 from xstar.schedulers import ASHA, SCHEDULERS, StoppingASHA
+from xstar.schedulers.quick import Paces
 from xstar.trial import New, State, Trial
 
 
@@ -142,3 +143,22 @@ def test_all_methods_that_promote_have_the_rule(method: str) -> None:
 def test_by_stopping_there_is_no_such_rule() -> None:
     with pytest.raises(InvalidArgument, match="last_rung"):
         StoppingASHA(27, last_rung="quick")
+
+
+def test_a_decision_does_not_go_through_all_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    scheduler = ASHA(27, min_budget=2)
+    workers = begun(scheduler, (0.1, 9.0), (0.3, 1.0), (0.2, 2.0))
+    for _ in range(100):
+        workers.ask()
+    asked = 0
+    real = Paces.is_quick
+
+    def counted(self: Paces, trial: Trial) -> bool:
+        nonlocal asked
+        asked += 1
+        return real(self, trial)
+
+    monkeypatch.setattr(Paces, "is_quick", counted)
+    for _ in range(50):
+        assert scheduler.first_up(workers.study.history) is None, "a quick one is on its way"
+    assert asked < 200, "it is found once, and asked again"

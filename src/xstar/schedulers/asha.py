@@ -184,9 +184,9 @@ class ASHA(Asynchronous):
 
     def first_up(self, history: History) -> Trial | None:
         """The trial that goes up at once, while none is complete or on its way there."""
-        if self.last_rung != "quick" or not history.running or self._one_is_near(history):
+        if self.last_rung != "quick" or not history.running or history.count(State.COMPLETE):
             return None
-        return first_up(history, self._from_the_top(), self.eta)
+        return first_up(history, self._from_the_top(), self.max_budget, self.eta)
 
     def _from_the_top(self) -> Iterator[tuple[int, int]]:
         """The rungs at which trials pause, and their brackets: what is nearest to a result goes first."""

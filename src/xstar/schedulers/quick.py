@@ -13,12 +13,13 @@ Times decide only while other trials run. With a single worker, whose order of t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Sequence
 
 from sortedcontainers import SortedList
 
 from xstar.journal import History
-from xstar.trial import Trial
+from xstar.trial import LIVE, Trial
 
 
 class Paces:
@@ -68,15 +69,38 @@ def _pace(trial: Trial, budget: int, levels: Sequence[int]) -> float | None:
     return (last.at - before.at) / (last.budget - before.budget)
 
 
-def first_up(history: History, rungs: Iterable[tuple[int, int]], least: int) -> Trial | None:
-    """The paused trial that goes up at once, if ``least`` trials have been compared and no quick one is on its way up.
+class Ahead:
+    """A live trial for each of two questions that are asked with every decision, as it was found last: while it still answers
+    with yes, the others need not be looked at. With 20,000 trials running, looking took 2.5 ms a decision."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, int] = {}
+
+    def any(self, history: History, question: str, holds: Callable[[Trial], bool]) -> bool:
+        """Whether ``holds`` is true of a trial that runs, or waits to run again."""
+        number = self._found.get(question)
+        if number is not None and (trial := history.trials[number]).state in LIVE and holds(trial):
+            return True
+        live = itertools.chain(history.running.values(), history.waiting.values())
+        found = next((trial.number for trial in live if holds(trial)), None)
+        if found is None:
+            self._found.pop(question, None)
+            return False
+        self._found[question] = found
+        return True
+
+
+def first_up(history: History, rungs: Iterable[tuple[int, int]], top: int, least: int) -> Trial | None:
+    """The paused trial that goes up at once, if ``least`` trials have been compared and no quick one is on its way up, nor any
+    on its way to the ``top``.
 
     ``rungs`` are those that it may pause at, from the top down: budget and bracket.
     """
     paces = history.memo.fold(Paces, history)
     if len(paces) < least:
         return None
-    if any(paces.is_quick(trial) for live in (history.running, history.waiting) for trial in live.values()):
+    ahead = history.memo.get(Ahead) or history.memo.put(Ahead())
+    if ahead.any(history, "quick", paces.is_quick) or ahead.any(history, "top", lambda trial: trial.target == top):
         return None
     for budget, bracket in rungs:
         for _, number in history.rung(budget, bracket).paused:
