@@ -186,7 +186,12 @@ def ablation_report(results: Results, options: Namespace) -> Iterator[str]:
 DEFAULTS = {"methods": ",".join(USUAL), "workers": "4", "seeds": 10, "trainings": 4.0}
 BESIDE = {**DEFAULTS, "methods": f"random,asha,{SYNE_TUNE},mobster", "seeds": 3}
 FEW_TRIALS = {**DEFAULTS, "methods": f"random,{ASHA_LATELY},{LATELY},{','.join(DNGOS)}", "seeds": 3}
-MANY_TRIALS = {**DEFAULTS, "methods": "random,asha,mobster,asha:searcher=DNGO()", "workers": "32", "seeds": 3}
+MANY_TRIALS = {
+    **DEFAULTS,
+    "methods": f"random,{ASHA_LATELY},{LATELY},{DNGO_LATELY}",  # with so many workers, they were not run with today's rules
+    "workers": "32",
+    "seeds": 3,
+}
 EQUAL = {
     **DEFAULTS,
     "methods": "random,asha,mobster,mobster:repeats=once,mobster:repeats=each",

@@ -122,6 +122,7 @@ METHODS = {
     AT_ONCE: BudgetMethod("500 configurations at random, trained at once"),
     "mobster-before": then("MOBSTER, all rules as before", **RULES_BEFORE),
     LATELY: mobster("MOBSTER with the rules of lately", **RULES_LATELY),
+    f"{LATELY}:copies=ignore": mobster("the same, copies are suggested as anything", copies="ignore", **RULES_LATELY),
     THEN: then("MOBSTER before it explored"),
     f"{THEN}:explore": then("one suggestion in four explores, however many run", explore_running=MANY),
     IGNORING: mobster("copies are suggested as anything", copies="ignore"),
