@@ -19,7 +19,9 @@ import statistics
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,7 @@ from benchmarks.workloads import kept_search
 from benchmarks.workloads import mlp_graph_training as training
 from benchmarks.workloads.architecture_search import TERMS
 from benchmarks.workloads.mlp_training import FILES, WORST
+from xstar import nets
 from xstar.problems import data
 
 METHODS = ("nasbot", *TERMS, "evolution", "nasbot-random", "treebo")
@@ -88,11 +91,7 @@ def run(task: Task, options: Namespace) -> Found:
         seed=task.seed,
         **how,
     )
-    split = training.rows_on(task.problem, task.seed, options.device)
-    again = [
-        training.train(best["net"], split, 1000 * task.seed + weights, options.device)
-        for weights in range(1, FINAL + 1)
-    ]
+    again = trained_again(best["net"], task, options.device)
     return {
         "best": improvements([WORST if trial.value is None else trial.value for trial in done]),
         "test": best.metrics["test"],
@@ -101,6 +100,20 @@ def run(task: Task, options: Namespace) -> Found:
         "failed": sum(trial.value is None for trial in done),
         "trained": significant(statistics.median(t.metrics["trained"] for t in done if t.value is not None)),
     }
+
+
+def trained_again(net: nets.Graph, task: Task, device: str) -> list[dict[str, float]]:
+    """The network from other weights; on a GPU at once, in processes of their own."""
+    once = partial(train_again, net, task.problem, task.seed, device)
+    weights = range(1, FINAL + 1)
+    if not device.startswith("cuda"):
+        return [once(number) for number in weights]
+    with ProcessPoolExecutor(FINAL, get_context("spawn")) as pool:
+        return list(pool.map(once, weights))
+
+
+def train_again(net: nets.Graph, problem: str, seed: int, device: str, weights: int) -> dict[str, float]:
+    return training.train(net, training.rows_on(problem, seed, device), 1000 * seed + weights, device)
 
 
 def report(results: Results, options: Namespace) -> Iterator[str]:

@@ -89,10 +89,9 @@ class Comparison:
 
     def least_share(self, other: str) -> str:
         """The same for the method that has the least on each task, as only hindsight can tell."""
-        least = [
-            min(share for method in self.methods if (share := self.share_on(name, method, other)) is not None)
-            for name in self.names
-        ]
+        of_tasks = ([self.share_on(name, method, other) for method in self.methods] for name in self.names)
+        known = [[share for share in shares if share is not None] for shares in of_tasks]
+        least = [min(shares) for shares in known if shares]
         return f"{math.exp(statistics.mean(map(math.log, least))):.2f}"
 
     def share_on(self, name: str, method: str, other: str) -> float | None:
