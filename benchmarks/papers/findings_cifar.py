@@ -118,10 +118,11 @@ def chains() -> Iterator[str]:
             f"seed {seed}, {count} networks: {errors}, at {costs[0] / costs[1]:.2f} times NASBOT's multiplications"
         )
     if found:
-        yield "**TreeBO is level with NASBOT here, unlike in the paper**, where it is the last of the four (0.1533). Its searches,"
-        yield "which have no branches to choose, are not all at their end. The lowest validation errors of TreeBO, NASBOT and"
-        yield f"evolution after as many networks: {'; '.join(found)}. So of CNNs that are trained for 8 epochs, a model over plain"
-        yield "chains of layers loses nothing by leaving branches out; both models are far ahead of evolution."
+        yield "**TreeBO is level with NASBOT here, unlike in the paper**, where it is the last of the four (0.1533). Its"
+        yield "searches, which have no branches to choose, are not all at their end. The lowest validation errors of TreeBO,"
+        yield f"NASBOT and evolution after as many networks: {'; '.join(found)}."
+        yield "So of CNNs that are trained for 8 epochs, a model over plain chains of layers loses nothing by leaving branches"
+        yield "out; both models are far ahead of evolution."
 
 
 def networks() -> Iterator[str]:
