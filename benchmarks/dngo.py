@@ -2,7 +2,7 @@
 
     python -m benchmarks.dngo --part table1      [--seeds 10] [--methods …] [--processes 1]
     python -m benchmarks.dngo --part figure1     [--sizes 100,1000,10000,100000] [--methods …]
-    python -m benchmarks.dngo --part head        [--sizes 1000,10000,100000,1000000] [--device cuda]
+    python -m benchmarks.dngo --part head        [--sizes 1000,10000,100000,1000000] [--device cpu,cuda]
     python -m benchmarks.dngo --part workers     [--seeds 10] [--methods …] [--workers 800] [--trials 2500]
     python -m benchmarks.dngo --part pending     [--seeds 10] [--sizes 800,400,200,100]
     python -m benchmarks.dngo --part variants    [--seeds 10] [--methods …] [--problems hartmann6]
@@ -94,7 +94,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--problems", help="of the calibration and the variants")
     parser.add_argument("--workers", type=int, default=800)
     parser.add_argument("--trials", type=int, default=2500)
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--device", default="cpu", help="of the part head: cpu, cuda or cpu,cuda")
 
 
 # ---------------------------------------------------------------- Table 1

@@ -73,7 +73,8 @@ class OnRecord:
 
     def about(self) -> str:
         seeds = sorted({record.task.seed for record in self.found})
-        return f"{len(self.found)} runs on record, {named(seeds)}. {self.results.where()}"
+        runs = "1 run" if len(self.found) == 1 else f"{len(self.found)} runs"
+        return f"{runs} on record, {named(seeds)}. {self.results.where()}"
 
     def lines(self) -> list[str]:
         if not self.told:

@@ -54,7 +54,12 @@ def figure1_report(results: Results, options: Namespace) -> Iterator[str]:
 
 
 def head_tasks(options: Namespace) -> list[Task]:
-    return [Task.of(0, "head", "dngo", part="head", n=n, device=options.device) for n in numbers(options.sizes)]
+    devices = chosen_from(options.device, ("cpu", "cuda"), "--device")
+    return [
+        Task.of(0, "head", "dngo", part="head", n=n, device=device)
+        for device in devices
+        for n in numbers(options.sizes)
+    ]
 
 
 def run_head(task: Task, options: Namespace) -> Found:
@@ -63,6 +68,7 @@ def run_head(task: Task, options: Namespace) -> Found:
 
 def head_report(results: Results, options: Namespace) -> Iterator[str]:
     heads = [
+        "trained on",
         "n",
         "add one",
         "add 4,096, each",
@@ -77,5 +83,5 @@ def head_report(results: Results, options: Namespace) -> Iterator[str]:
         f = record.found
         micro = f"{f['add'] * 1e6:.1f} µs", f"{f['each'] * 1e6:.2f} µs", f"{f['posterior'] * 1e6:.0f} µs"
         rest = f"{f['predict'] * 1e3:.2f} ms", f"{f['features']:.2f} s", f"{f['training']:.2f} s", f"{f['steps']:,}"
-        rows.append((f"{record.task['n']:,}", *micro, *rest))
-    yield from (f"Networks are trained on the {options.device}.", "", *table(heads, rows, left=0))
+        rows.append((record.task["device"], f"{record.task['n']:,}", *micro, *rest))
+    yield from table(heads, rows)
