@@ -61,7 +61,7 @@ def electricity() -> Iterator[str]:
     yield from ("## MOBSTER on the electricity MLP: among the first since it explores", "")
     yield "The paper has both variants of MOBSTER ahead of all baselines on this MLP. In our table of 2,048 trained networks,"
     yield "where a configuration has the curve of the nearest, they were not, until suggestions explored over budgets and kept"
-    yield "away from copies; then `mobster` was first (0.1939 after 6 trainings). Since a quick trial goes up first, for a model"
+    yield "away from copies; then `mobster` was first (0.1939 after 6 trainings). As a quick trial goes up first, for a model"
     yield "early on, it is level with BOHB. The runs of 24 trainings are from before all of this:"
     yield ""
     for source in (BASELINES_MLP, BASELINES_LONGER):
