@@ -59,7 +59,9 @@ def rates(losses: np.ndarray, fresh: list[float]) -> dict[str, float]:
     promoting = ASHA(81, min_budget=1)
     history = ladder(promoting, losses, Verdict.PAUSE)
     promotions = min(VERDICTS, records // promoting.eta)  # more are not due
-    promoting.next(history)  # what follows the history, copies and paces, catches up; in a study it does so report by report
+    promoting.next(
+        history
+    )  # what follows the history, copies and paces, catches up; in a study it does so report by report
     begun = time.process_time()
     for _ in range(promotions):
         task = promoting.next(history)
