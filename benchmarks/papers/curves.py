@@ -40,7 +40,7 @@ def all_of_them() -> dict[str, Callable[[], str]]:
     if igo.LONG["layers"].found:
         made[igo.FIGURE2] = layers
     made |= {name: partial(ablated, *panel) for name, panel in nasbot.PANELS.items()}
-    if all(findings_cifar.seeds(method) for method in findings_cifar.METHODS):
+    if any(findings_cifar.seeds(method) for method in findings_cifar.METHODS):
         made[findings_cifar.COSTS] = by_cost
     if dngo.SEARCH.found:
         made[dngo.FIGURE4] = tuned
@@ -112,7 +112,8 @@ def by_cost() -> str:
     """The lowest validation error on CIFAR-10 over the multiplications of all networks so far; the mean over seeds."""
     series = []
     for method in findings_cifar.METHODS:
-        seeds = findings_cifar.seeds(method)
+        if not (seeds := findings_cifar.seeds(method)):
+            continue
         searches = [findings_cifar.spent(method, seed) for seed in seeds]
         first, last = max(points[0][0] for points in searches), min(points[-1][0] for points in searches)
         costs = np.geomspace(max(first, 0.5), last, POINTS).tolist()
