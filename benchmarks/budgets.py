@@ -90,7 +90,7 @@ SETS = {
     "copies": ("klein-cnn", "electricity", *(f"lcbench-table-{task}" for task in CHOSEN_ON)),
     "copies-validation": tuple(f"lcbench-table-{task}" for task in TABLED if task not in CHOSEN_ON),
 }
-USUAL = ("random", "asha-before", ASHA_LATELY, "asha", "mobster-before", LATELY, "mobster")
+USUAL = ("random", "asha-before", ASHA_LATELY, "asha", "mobster-before", "mobster-hyperband", LATELY, "mobster")
 
 
 def arguments(parser: ArgumentParser) -> None:
