@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import xstar as xs
@@ -22,7 +23,8 @@ SPACE = xs.Space(
 
 
 def new_study(storage: Path | None) -> xs.Study:
-    return xs.Study(SPACE, seed=0) if storage is None else xs.Study(SPACE, seed=0, name="overhead", storage=storage)
+    study = partial(xs.Study, SPACE, method="random", seed=0)
+    return study() if storage is None else study(name="overhead", storage=storage)
 
 
 def ask_and_tell(study: xs.Study, trials: int) -> None:

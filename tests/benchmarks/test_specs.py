@@ -258,3 +258,11 @@ def test_what_runs_is_compared_by_the_searches_of_the_crowd() -> None:
     made = {"commit": "c", "machine": "m", "versions": {}}
     *_, row = pending_report(Results(tasks, {task: Record(task, found, made) for task in tasks}), options)
     assert row == "| 200, 625 | fantasies | 2 | 20% | 0.500 ± 0.000 | 0.250 ± 0.000 | 100 ms |"
+
+
+def test_what_a_trial_costs_is_measured_without_a_model() -> None:
+    from benchmarks.workloads.trial_cost import ask_and_tell, new_study
+
+    study = new_study(None)
+    ask_and_tell(study, 20)
+    assert {trial.origin.split(":")[0] for trial in study.history.trials} == {"random"}
