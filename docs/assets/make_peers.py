@@ -57,7 +57,7 @@ def draw():
         subtitle=f"everything at its default; median and middle half of {count} seeds; lower is better",
         x_label="trials",
         log_y=True,
-        y_range=(1e-5, 10.0),
+        y_range=(1e-7, 10.0),
     )
 
 
