@@ -22,6 +22,7 @@ from tests.searchers.cases import (
     best_value,
     bowl,
     check_cache,
+    check_earlier_default,
     check_finite_space,
     check_resuming,
     of_the_model,
@@ -182,18 +183,7 @@ def failing_left(config: dict[str, Any]) -> float:
 
 @pytest.mark.parametrize(("method", "before"), [("gp", GP(**BEFORE_NOISY)), ("auto", Auto(defaults=6))])
 def test_a_study_that_explored_after_failures_goes_on_to(method: str, before: GP | Auto, tmp_path: Path) -> None:
-    """Whoever asks for the method of today gets the rule that the study was begun with, and an audit finds the same."""
-    place = str(tmp_path / "studies.db")
-    with xs.Study(SQUARE, searcher=before, seed=4, name="kept", storage=place) as study:
-        found = [trial.config for trial in run(study, 14, failing_left)]
-    with xs.Study(SQUARE, method=method, seed=4, name="kept", storage=place) as study:
-        found += [trial.config for trial in run(study, 6, failing_left)]
-    whole, today = xs.Study(SQUARE, searcher=before, seed=4), xs.Study(SQUARE, method=method, seed=4)
-    assert found == [trial.config for trial in run(whole, 20, failing_left)]
-    assert found != [trial.config for trial in run(today, 20, failing_left)]
-    with xs.Study.open("kept", place) as study:
-        assert study.searcher == before
-        assert audit(study).findings == []
+    check_earlier_default(method, before, SQUARE, failing_left, tmp_path, (14, 6))
 
 
 def test_things_that_run_are_avoided() -> None:

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import xstar as xs
-from tests.searchers.cases import SQUARE, run
-from xstar.inspect.audit import audit
+from tests.searchers.cases import SQUARE, check_earlier_default, run
 from xstar.models.priors import LENGTH, SHARED_LENGTH, SWITCH_LENGTH, Prior
 from xstar.searchers import GP, SEARCHERS, Auto
 from xstar.searchers.gp.fit import GPLearner
@@ -75,17 +74,7 @@ def test_what_one_switch_does_is_learned_from_strings_that_differ_in_others() ->
 
 @pytest.mark.parametrize(("method", "before"), [("gp", GP(**BEFORE_ALIKE)), ("auto", Auto(defaults=9))])
 def test_a_study_from_before_goes_on_as_it_did(method: str, before: GP | Auto, tmp_path: Path) -> None:
-    place = str(tmp_path / "studies.db")
-    with xs.Study(SWITCHES, searcher=before, seed=4, name="kept", storage=place) as study:
-        found = [trial.config for trial in run(study, 20, wrong)]
-    with xs.Study(SWITCHES, method=method, seed=4, name="kept", storage=place) as study:
-        found += [trial.config for trial in run(study, 16, wrong)]
-        assert study.searcher == before
-    whole, today = xs.Study(SWITCHES, searcher=before, seed=4), xs.Study(SWITCHES, method=method, seed=4)
-    assert found == [trial.config for trial in run(whole, 36, wrong)]
-    assert found != [trial.config for trial in run(today, 36, wrong)]
-    with xs.Study.open("kept", place) as study:
-        assert audit(study).findings == []
+    check_earlier_default(method, before, SWITCHES, wrong, tmp_path, (20, 16))
 
 
 def test_defaults_of_before_are_read_as_they_were_stored() -> None:

@@ -33,6 +33,8 @@ MOST_DRAWS = 100_000
 in 20,000 cases."""
 
 
+DESIGNS = ("sobol", "steps")
+"""The first trials of searchers with a surrogate: Sobol points, or steps of single parameters."""
 COPIES = ("avoid", "ignore")
 """What searchers with a surrogate do about trials that prove to be copies of each other."""
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from xstar.core.checks import check_counts, check_names, check_switches
 from xstar.journal import History
-from xstar.searchers.base import COPIES, SEARCHERS
+from xstar.searchers.base import COPIES, DESIGNS, SEARCHERS
 from xstar.searchers.model_based import initial
 from xstar.searchers.model_based.observations import Observations
 from xstar.trial import Done, New, Suggestion
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 ACTIVATIONS = ("tanh", "relu", "relu-tanh")
 LIKELIHOODS = ("logistic", "step")
-DESIGNS = ("sobol", "steps")
 PENDING = ("spread", "fantasies", "hallucination", "ignored")
 DEVICES = ("cpu", "cuda")
 UNFINISHED = 0

@@ -9,11 +9,10 @@ from typing import Any
 from xstar.core.checks import check_counts, check_names, check_shares, check_switches
 from xstar.core.values import as_float
 from xstar.errors import InvalidArgument
-from xstar.searchers.base import COPIES
+from xstar.searchers.base import COPIES, DESIGNS
 
 SURROGATES = ("matern-warped", "matern", "decay", "decay-0", "decay-1")
 SHAPES = ("matern52", "rbf")
-DESIGNS = ("sobol", "steps")
 LENGTHS = ("independent", "shared", "alike")
 STRUCTURES = ("product", "additive", "evidence")
 EXPLORE_WHEN = ("always", "unexplained", "noisy")
