@@ -15,8 +15,8 @@ from xstar.schedulers import ASHA
 from xstar.searchers import GP, NASBOT, Auto
 from xstar.searchers.base import SEARCHERS
 from xstar.searchers.gp.settings import BEFORE_RESTARTS
-from xstar.searchers.model_based.observations import Observations
-from xstar.searchers.model_based.restarts import EVERY, STRETCH, restart
+from xstar.searchers.model_based.observations import Observations, feasible_places
+from xstar.searchers.model_based.restarts import EVERY, STRETCH, Lowest, restart
 
 OPTIONS = xs.Space({f"c{place}": xs.Choice(["a", "b", "c", "d", "e"]) for place in range(5)})
 PATIENCE = 12
@@ -62,6 +62,24 @@ def test_a_restart_knows_its_own_trials_alone() -> None:
     assert data.count == 31, "all observations are still there"
     run(study, 1, lambda config: 1.0)
     assert restart(study.history, data, 20) is None, "it is the turn of the search as a whole"
+
+
+def test_the_lowest_loss_is_followed_where_trials_fail_and_break_constraints() -> None:
+    study = xs.Study(SQUARE, method="random", seed=3, metric="loss", constraints={"size": 0.7})
+    kept = Lowest()
+    for number in range(80):
+        trial = study.ask()
+        assert trial is not None
+        if trial["x"] < 0.2:
+            study.fail(trial, "diverged")
+        else:
+            study.tell(trial, {"loss": round(float(trial["x"] * trial["y"]), 1), "size": trial["y"]})
+        data = Observations.of(study.history)
+        known = feasible_places(study.history, data, np.arange(data.count))
+        plain = int(known[np.argmin(data.loss[known])]) if len(known) else None
+        assert kept.of(study.history, data) == plain, number
+        if number % 7 == 0:
+            assert Lowest().of(study.history, data) == plain, "whenever it begins"
 
 
 def test_what_was_added_by_hand_is_no_sign_of_a_search_that_is_stuck() -> None:

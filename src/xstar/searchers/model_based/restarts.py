@@ -65,10 +65,10 @@ def restart(history: History, data: Observations, patience: int) -> Restart | No
     """Return the restart that the next trial belongs to, if it belongs to one: at full budget, of numbers and options."""
     if not patience or len(history.levels) > 1 or history.brought or data.networks:
         return None
-    known = feasible_places(history, data, np.arange(data.count))
-    if not len(known):
+    kept = history.memo.get(Lowest, data.in_numbers) or history.memo.put(Lowest(), data.in_numbers)
+    if (lowest := kept.of(history, data)) is None:
         return None
-    best = int(data.trial[known[np.argmin(data.loss[known])]])
+    best = int(data.trial[lowest])
     if len(history.trials) - (best + 1) < patience:
         return None
     asked = history.memo.fold(Asked, history).numbers[:, 0]
@@ -79,6 +79,26 @@ def restart(history: History, data: Observations, patience: int) -> Restart | No
     first = patience + since // (STRETCH * patience) * STRETCH * patience
     own = asked[first::EVERY].astype(np.int64)
     return Restart(int(own[0]) if len(own) else len(history.trials), own)
+
+
+class Lowest:
+    """The observation with the lowest loss that may be the incumbent; follows the observations."""
+
+    def __init__(self) -> None:
+        self._seen = 0
+        self._place: int | None = None
+
+    def of(self, history: History, data: Observations) -> int | None:
+        """Return its place; ``None`` if there is none."""
+        if self._place is not None and not len(feasible_places(history, data, np.array([self._place]))):
+            self._seen, self._place = 0, None  # its trial has failed since
+        new = feasible_places(history, data, np.arange(self._seen, data.count))
+        self._seen = data.count
+        if len(new):
+            place = int(new[np.argmin(data.loss[new])])
+            if self._place is None or data.loss[place] < data.loss[self._place]:
+                self._place = place
+        return self._place
 
 
 class Asked:
