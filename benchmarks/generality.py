@@ -3,12 +3,14 @@
     python -m benchmarks.generality --part development|validation [--methods xstar-gp,…] [--seeds 3] [--write]
     python -m benchmarks.generality --part ablation [--seeds 10] [--processes 16] [--write]
     python -m benchmarks.generality --part restarts [--seeds 10] [--processes 16] [--write]
+    python -m benchmarks.generality --part stuck [--seeds 10] [--processes 16] [--write]
     python -m benchmarks.generality --part holdout [--methods …] [--seeds 3] [--write]
 
 Constants are chosen on the development set (``harness/development.py``) and on no other. The validation set
 (``harness/validation.py``: COCO's bbob, bbob-noisy and bbob-mixint, IOHprofiler's PBO, tables kept aside) is for one run per
 claimed improvement. The ablation changes one default of the GP at a time, on problems of both; ``restarts`` are searches long
-enough to stagnate. The holdout set (``harness/holdout.py``) was made after all constants had been chosen.
+enough to stagnate, ``stuck`` longer ones where they often do. The holdout set (``harness/holdout.py``) was made after all
+constants had been chosen.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
 from benchmarks.harness.methods import LIBRARIES, METHODS
 from benchmarks.harness.records import Found, Task
 from benchmarks.harness.report import Results, mean_and_error, ranks, ratio, table
-from benchmarks.workloads import gp_ablation, long_searches
+from benchmarks.workloads import gp_ablation, long_searches, stuck_searches
 from xstar.space import Space
 
 OURS = "xstar-gp"
@@ -262,6 +264,26 @@ def restart_report(results: Results, options: Namespace) -> Iterator[str]:
     return long_searches.report(results, {which: kinds(which) for which in ("development", "validation")})
 
 
+def stuck_tasks(options: Namespace) -> list[Task]:
+    methods = chosen_from(options.methods, stuck_searches.RULES, "--methods")
+    problems = [name for name in stuck_searches.PROBLEMS if name in development.development()]
+    wanted = chosen_from(options.problems, problems, "--problems") if options.problems else problems
+    return [
+        Task.of(seed, problem, method, evaluations=options.evaluations, set="development")
+        for seed in range(options.seeds)
+        for problem in wanted
+        for method in methods
+    ]
+
+
+def run_stuck(task: Task, options: Namespace) -> Found:
+    return stuck_searches.run(case_of(task), task.method, task.seed, task["evaluations"])
+
+
+def stuck_report(results: Results, options: Namespace) -> Iterator[str]:
+    return stuck_searches.report(results, kinds("development"))
+
+
 USUALLY = {"methods": ",".join(USUAL), "seeds": 3, "evaluations": max(COUNTS)}
 EXPERIMENT = Experiment(
     name="generality",
@@ -290,6 +312,19 @@ EXPERIMENT = Experiment(
             LIBRARIES,
             {"methods": OURS, "seeds": 10, "evaluations": max(long_searches.COUNTS)},
             records="generality-restarts",
+        ),
+        "stuck": Part(
+            "Long searches that get stuck",
+            stuck_tasks,
+            run_stuck,
+            stuck_report,
+            LIBRARIES,
+            {
+                "methods": ",".join(stuck_searches.RULES),
+                "seeds": 10,
+                "evaluations": max(stuck_searches.COUNTS),
+            },
+            records="generality-stuck",
         ),
         "ablation": Part(
             "The defaults of the GP, one at a time",
