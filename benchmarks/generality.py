@@ -4,13 +4,14 @@
     python -m benchmarks.generality --part ablation [--seeds 10] [--processes 16] [--write]
     python -m benchmarks.generality --part restarts [--seeds 10] [--processes 16] [--write]
     python -m benchmarks.generality --part stuck [--seeds 10] [--processes 16] [--write]
+    python -m benchmarks.generality --part blind [--seeds 10] [--processes 16] [--write]
     python -m benchmarks.generality --part holdout [--methods …] [--seeds 3] [--write]
 
 Constants are chosen on the development set (``harness/development.py``) and on no other. The validation set
 (``harness/validation.py``: COCO's bbob, bbob-noisy and bbob-mixint, IOHprofiler's PBO, tables kept aside) is for one run per
 claimed improvement. The ablation changes one default of the GP at a time, on problems of both; ``restarts`` are searches long
-enough to stagnate, ``stuck`` longer ones where they often do. The holdout set (``harness/holdout.py``) was made after all
-constants had been chosen.
+enough to stagnate, ``stuck`` longer ones where they often do, ``blind`` searches where nearly all trials fail
+(``harness/mostly_failing.py``). The holdout set (``harness/holdout.py``) was made after all constants had been chosen.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from benchmarks.harness import development, holdout, validation
+from benchmarks.harness import development, holdout, mostly_failing, validation
 from benchmarks.harness.cases import Case, search, true_after
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
 from benchmarks.harness.methods import LIBRARIES, METHODS
@@ -32,6 +33,7 @@ from xstar.space import Space
 
 OURS = "xstar-gp"
 USUAL = ("xstar-gp", "xstar-gp-before", "optuna-tpe", "nevergrad", "hyperopt", "cmaes", "xstar-random")
+BLIND = ("xstar-gp", "xstar-gp-classifier", "optuna-tpe", "nevergrad", "xstar-random")
 HELD_OUT = ("xstar-gp", "optuna-gp", "optuna-tpe", "nevergrad", "xstar-random")
 COUNTS = (25, 50, 100, 200)
 WIDELY = 0.8
@@ -42,6 +44,8 @@ DIGITS = 6
 
 APART = {"validation": validation, "holdout": holdout}
 """The sets on which nothing is chosen, whose problems depend on the seed."""
+CHOSEN_ON = {"development": development.development, "blind": mostly_failing.mostly_failing}
+"""The sets on which constants are chosen."""
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -55,13 +59,13 @@ def kinds(which: str) -> Mapping[str, str]:
     """The class of each problem of a set."""
     if which in APART:
         return APART[which].names()
-    return {name: case.kind for name, case in development.development().items()}
+    return {name: case.kind for name, case in CHOSEN_ON[which]().items()}
 
 
 def case_of(task: Task) -> Case:
     if task["set"] in APART:
         return APART[task["set"]].case_of(task.problem, task.seed)
-    return development.development()[task.problem]
+    return CHOSEN_ON[task["set"]]()[task.problem]
 
 
 def tasks(which: str, options: Namespace) -> list[Task]:
@@ -251,6 +255,22 @@ def ablation_report(results: Results, options: Namespace) -> Iterator[str]:
     return gp_ablation.report(results, {which: kinds(which) for which in ("development", "validation")}, ranked)
 
 
+def blind_report(results: Results, options: Namespace) -> Iterator[str]:
+    """When the first trial had a value, then the ranks."""
+    yield "Trials until the first with a value, mean over seeds; in brackets the searches in which none had one."
+    rows = []
+    for problem in results.problems:
+        cells = []
+        for method in results.methods:
+            found = [record.found["incumbents"] for record in results.of(problem, method)]
+            first = [each[0][0] if each else options.evaluations for each in found]
+            none = sum(not each for each in found)
+            cells.append((f"{statistics.mean(first):.1f}" + (f" ({none})" if none else "")) if first else "–")
+        rows.append((problem, *cells))
+    yield from ("", *table(["problem", *results.methods], rows), "")
+    yield from report("blind", results, options)
+
+
 def restart_tasks(options: Namespace) -> list[Task]:
     chosen = Namespace(**{**vars(options), "methods": OURS})
     return ablation_tasks(chosen)
@@ -312,6 +332,15 @@ EXPERIMENT = Experiment(
             LIBRARIES,
             {"methods": OURS, "seeds": 10, "evaluations": max(long_searches.COUNTS)},
             records="generality-restarts",
+        ),
+        "blind": Part(
+            "Where nearly all trials fail",
+            partial(tasks, "blind"),
+            run,
+            blind_report,
+            LIBRARIES,
+            {"methods": ",".join(BLIND), "seeds": 10, "evaluations": 100},
+            records="generality-blind",
         ),
         "stuck": Part(
             "Long searches that get stuck",

@@ -73,7 +73,10 @@ def test_restarts_are_counted_by_class() -> None:
 
 
 def test_rules_for_restarts_are_compared_where_all_were_run() -> None:
-    ends = {"xstar-gp-patience0": (2.0, 3.0, 1.0), "xstar-gp-patience100": (1.0, 3.1, 1.0)}
+    ends: dict[str, tuple[float, ...]] = {
+        "xstar-gp-patience0": (2.0, 3.0, 1.0),
+        "xstar-gp-patience100": (1.0, 3.1, 1.0),
+    }
     ends |= {"xstar-gp-patience200": (2.0, 2.0)}
     records = {}
     for method, losses in ends.items():
