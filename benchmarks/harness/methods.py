@@ -130,6 +130,7 @@ CHANGED: dict[str, dict[str, Any]] = {
     "explore8": {"explore_every": 8, **BEFORE_UNEXPLAINED},
     "robust": {"robust": True},
     "classifier": {"blind": "classifier"},
+    "initial12": {"initial_options": 12},
     **{f"patience{patience}": {"patience": patience} for patience in (0, 100, 200)},
 }
 """Changes of defaults of the GP."""

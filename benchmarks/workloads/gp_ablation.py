@@ -25,6 +25,7 @@ CHANGES = {
     "xstar-gp-plain": "no exploring (`explore_every=0`)",
     "xstar-gp-spread": 'Sobol points after the middle (`design="sobol"`)',
     "xstar-gp-sobol": "not the middle first (`middle=False`)",
+    "xstar-gp-initial12": "up to twelve first trials beside options (`initial_options=12`)",
     "xstar-gp-independent": 'length scales without a factor in common (`lengths="independent"`)',
     "xstar-gp-shared": 'none of switches (`lengths="shared"`)',
     "xstar-gp-product": 'the product kernel alone (`structure="product"`)',
@@ -54,6 +55,7 @@ ONLY_WHERE: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("xstar-gp-unexplained", "xstar-gp-probable", "xstar-gp-bold"), ("failing",)),
     **dict.fromkeys(("xstar-gp-always-probable", "xstar-gp-always-bold"), ("failing",)),
     "xstar-gp-shared": ("bits",),
+    "xstar-gp-initial12": ("bits", "mixed", "conditional", "categories", "failing", "spoilt"),
     "xstar-gp-robust": ("noisy", "spoilt", "rotated", "bbob ill-conditioned"),
 }
 """The classes of problems on which some changes are run: where they can make a difference, or may do harm."""
