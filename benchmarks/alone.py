@@ -2,9 +2,10 @@
 
     python -m benchmarks.alone [--part NAME] [--methods …] [--seeds 10] [--write]
 
-The tasks to choose on and the tasks kept aside are those of ``budgets.py``, for longer: 100 full trainings one after the other with
-one worker, 50 on each of two. ``gp`` trains every trial to the end and models the losses there; ``mobster:straight=never`` is MOBSTER
-whose trials all begin at the lowest rung. No method knows when the time will be over, so one search tells of all these times.
+The tasks to choose on and the tasks kept aside are those of ``budgets.py``, for longer: 100 full trainings one after the other
+with one worker, 50 on each of two. ``gp`` trains every trial to the end and models the losses there;
+``mobster:straight=never`` is MOBSTER whose trials all begin at the lowest rung. No method knows when the time will be over, so
+one search tells of all these times.
 Of each set, for each time:
 
     rank            mean rank of the lowest loss so far among the methods, over tasks and seeds that all were run on
@@ -133,8 +134,7 @@ def report(names: Sequence[str], results: Results, options: Namespace) -> Iterat
     times = [time for time in TIMES if time <= options.trainings]
     last = At(runs, names, times[-1])
     searches = sum(len(last.losses[name, last.methods[0]]) for name in last.names)
-    yield f"{options.workers} worker{'s' if options.workers > 1 else ''}, {len(last.names)} tasks, {searches} searches with each"
-    yield "method: of each task, the seeds that all of them have been run on."
+    yield f"{len(last.names)} tasks, {searches} searches with each method: of each task, the seeds that all have been run on."
     for time in times:
         at = At(runs, names, time)
         rivals = [other for other in RIVALS if other in at.methods]

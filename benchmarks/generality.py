@@ -3,12 +3,15 @@
     python -m benchmarks.generality --part development|validation [--methods xstar-gp,…] [--seeds 3] [--write]
     python -m benchmarks.generality --part ablation [--seeds 10] [--processes 16] [--write]
     python -m benchmarks.generality --part restarts [--seeds 10] [--processes 16] [--write]
+    python -m benchmarks.generality --part stuck [--seeds 10] [--processes 16] [--write]
+    python -m benchmarks.generality --part blind [--seeds 10] [--processes 16] [--write]
     python -m benchmarks.generality --part holdout [--methods …] [--seeds 3] [--write]
 
 Constants are chosen on the development set (``harness/development.py``) and on no other. The validation set
 (``harness/validation.py``: COCO's bbob, bbob-noisy and bbob-mixint, IOHprofiler's PBO, tables kept aside) is for one run per
 claimed improvement. The ablation changes one default of the GP at a time, on problems of both; ``restarts`` are searches long
-enough to stagnate. The holdout set (``harness/holdout.py``) was made after all constants had been chosen.
+enough to stagnate, ``stuck`` longer ones where they often do, ``blind`` searches where nearly all trials fail
+(``harness/mostly_failing.py``). The holdout set (``harness/holdout.py``) was made after all constants had been chosen.
 """
 
 from __future__ import annotations
@@ -19,17 +22,18 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from benchmarks.harness import development, holdout, validation
+from benchmarks.harness import development, holdout, mostly_failing, validation
 from benchmarks.harness.cases import Case, search, true_after
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
 from benchmarks.harness.methods import LIBRARIES, METHODS
 from benchmarks.harness.records import Found, Task
 from benchmarks.harness.report import Results, mean_and_error, ranks, ratio, table
-from benchmarks.workloads import gp_ablation, long_searches
+from benchmarks.workloads import gp_ablation, long_searches, stuck_searches
 from xstar.space import Space
 
 OURS = "xstar-gp"
 USUAL = ("xstar-gp", "xstar-gp-before", "optuna-tpe", "nevergrad", "hyperopt", "cmaes", "xstar-random")
+BLIND = ("xstar-gp", "xstar-gp-classifier", "optuna-tpe", "nevergrad", "xstar-random")
 HELD_OUT = ("xstar-gp", "optuna-gp", "optuna-tpe", "nevergrad", "xstar-random")
 COUNTS = (25, 50, 100, 200)
 WIDELY = 0.8
@@ -40,6 +44,8 @@ DIGITS = 6
 
 APART = {"validation": validation, "holdout": holdout}
 """The sets on which nothing is chosen, whose problems depend on the seed."""
+CHOSEN_ON = {"development": development.development, "blind": mostly_failing.mostly_failing}
+"""The sets on which constants are chosen."""
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -53,13 +59,13 @@ def kinds(which: str) -> Mapping[str, str]:
     """The class of each problem of a set."""
     if which in APART:
         return APART[which].names()
-    return {name: case.kind for name, case in development.development().items()}
+    return {name: case.kind for name, case in CHOSEN_ON[which]().items()}
 
 
 def case_of(task: Task) -> Case:
     if task["set"] in APART:
         return APART[task["set"]].case_of(task.problem, task.seed)
-    return development.development()[task.problem]
+    return CHOSEN_ON[task["set"]]()[task.problem]
 
 
 def tasks(which: str, options: Namespace) -> list[Task]:
@@ -249,6 +255,22 @@ def ablation_report(results: Results, options: Namespace) -> Iterator[str]:
     return gp_ablation.report(results, {which: kinds(which) for which in ("development", "validation")}, ranked)
 
 
+def blind_report(results: Results, options: Namespace) -> Iterator[str]:
+    """When the first trial had a value, then the ranks."""
+    yield "Trials until the first with a value, mean over seeds; in brackets the searches in which none had one."
+    rows = []
+    for problem in results.problems:
+        cells = []
+        for method in results.methods:
+            found = [record.found["incumbents"] for record in results.of(problem, method)]
+            first = [each[0][0] if each else options.evaluations for each in found]
+            none = sum(not each for each in found)
+            cells.append((f"{statistics.mean(first):.1f}" + (f" ({none})" if none else "")) if first else "–")
+        rows.append((problem, *cells))
+    yield from ("", *table(["problem", *results.methods], rows), "")
+    yield from report("blind", results, options)
+
+
 def restart_tasks(options: Namespace) -> list[Task]:
     chosen = Namespace(**{**vars(options), "methods": OURS})
     return ablation_tasks(chosen)
@@ -260,6 +282,26 @@ def run_long(task: Task, options: Namespace) -> Found:
 
 def restart_report(results: Results, options: Namespace) -> Iterator[str]:
     return long_searches.report(results, {which: kinds(which) for which in ("development", "validation")})
+
+
+def stuck_tasks(options: Namespace) -> list[Task]:
+    methods = chosen_from(options.methods, stuck_searches.RULES, "--methods")
+    problems = [name for name in stuck_searches.PROBLEMS if name in development.development()]
+    wanted = chosen_from(options.problems, problems, "--problems") if options.problems else problems
+    return [
+        Task.of(seed, problem, method, evaluations=options.evaluations, set="development")
+        for seed in range(options.seeds)
+        for problem in wanted
+        for method in methods
+    ]
+
+
+def run_stuck(task: Task, options: Namespace) -> Found:
+    return stuck_searches.run(case_of(task), task.method, task.seed, task["evaluations"])
+
+
+def stuck_report(results: Results, options: Namespace) -> Iterator[str]:
+    return stuck_searches.report(results, kinds("development"))
 
 
 USUALLY = {"methods": ",".join(USUAL), "seeds": 3, "evaluations": max(COUNTS)}
@@ -290,6 +332,28 @@ EXPERIMENT = Experiment(
             LIBRARIES,
             {"methods": OURS, "seeds": 10, "evaluations": max(long_searches.COUNTS)},
             records="generality-restarts",
+        ),
+        "blind": Part(
+            "Where nearly all trials fail",
+            partial(tasks, "blind"),
+            run,
+            blind_report,
+            LIBRARIES,
+            {"methods": ",".join(BLIND), "seeds": 10, "evaluations": 100},
+            records="generality-blind",
+        ),
+        "stuck": Part(
+            "Long searches that get stuck",
+            stuck_tasks,
+            run_stuck,
+            stuck_report,
+            LIBRARIES,
+            {
+                "methods": ",".join(stuck_searches.RULES),
+                "seeds": 10,
+                "evaluations": max(stuck_searches.COUNTS),
+            },
+            records="generality-stuck",
         ),
         "ablation": Part(
             "The defaults of the GP, one at a time",

@@ -129,6 +129,8 @@ CHANGED: dict[str, dict[str, Any]] = {
     "explore4": dict(BEFORE_UNEXPLAINED),
     "explore8": {"explore_every": 8, **BEFORE_UNEXPLAINED},
     "robust": {"robust": True},
+    "classifier": {"blind": "classifier"},
+    **{f"patience{patience}": {"patience": patience} for patience in (0, 100, 200)},
 }
 """Changes of defaults of the GP."""
 ABLATIONS = {f"xstar-gp-{name}": change for name, change in CHANGED.items()}

@@ -30,6 +30,11 @@ CHANGES = {
     "xstar-gp-product": 'the product kernel alone (`structure="product"`)',
     "xstar-gp-additive": 'always terms of single parameters (`structure="additive"`)',
     "xstar-gp-lean": 'lean suggestions (`effort="lean"`)',
+    "xstar-gp-repeats": "exhausted places are not left (`exhausted=0`)",
+    "xstar-gp-inexact": "noise of at least 10⁻⁶ (`exact=False`)",
+    "xstar-gp-not-straightened": "losses are not transformed (`straighten=False`)",
+    "xstar-gp-probable": "probably feasible is safe (`safe=0.5`)",
+    "xstar-gp-bold": "no order by feasibility (`cautious=False`)",
     "xstar-gp-robust": "losses that are exceptions are left out (`robust=True`)",
     "xstar-gp-always-before-steps": 'then: `design="sobol"`, `lengths="independent"`, `safe=0.5`',
     "xstar-gp-always-spread": 'then: Sobol points after the middle (`design="sobol"`)',
@@ -46,7 +51,8 @@ CHANGES = {
 """What each method changes. ``then``: beside the defaults of before ``explore_when="unexplained"``."""
 THEN = "xstar-gp-always-repeats"
 ONLY_WHERE: Mapping[str, Sequence[str]] = {
-    **dict.fromkeys(("xstar-gp-unexplained", "xstar-gp-always-probable", "xstar-gp-always-bold"), ("failing",)),
+    **dict.fromkeys(("xstar-gp-unexplained", "xstar-gp-probable", "xstar-gp-bold"), ("failing",)),
+    **dict.fromkeys(("xstar-gp-always-probable", "xstar-gp-always-bold"), ("failing",)),
     "xstar-gp-shared": ("bits",),
     "xstar-gp-robust": ("noisy", "spoilt", "rotated", "bbob ill-conditioned"),
 }

@@ -13,6 +13,7 @@ from benchmarks.harness import validation
 from benchmarks.harness.cases import Case, search, true_after
 from benchmarks.harness.development import development
 from benchmarks.harness.methods import METHODS
+from benchmarks.harness.mostly_failing import mostly_failing
 from benchmarks.harness.peers import active_part, without_conditions
 from benchmarks.harness.records import Record, Task
 from benchmarks.harness.report import Results
@@ -170,3 +171,23 @@ def test_ranks_are_among_different_methods() -> None:
     results = Results(list(records), records)
     assert generality.widely_run(results) == ["xstar-gp", "nevergrad"]
     assert any(gp_ablation.ALWAYS in row for row in generality.duels(results, [25]))
+
+
+def test_most_configurations_fail_and_the_optimum_does_not() -> None:
+    for name, case in mostly_failing().items():
+        assert case.fails is not None
+        drawn = [case.space.sample(np.random.default_rng(seed)) for seed in range(400)]
+        share = np.mean([case.fails(config) for config in drawn])
+        assert 0.8 < share < 1.0, name
+        known = [case.true(config) for config in drawn if not case.fails(config)]
+        assert len(set(known)) > 1, name
+
+
+def test_the_first_trial_with_a_value_is_told() -> None:
+    records = {}
+    for seed, incumbents in enumerate([[(5, 2.0), (9, 1.0)], []]):
+        task = Task.of(seed, "few-fit", "xstar-gp", evaluations=100, set="blind")
+        found = {"incumbents": incumbents, "failed": 50, "repeated": 0, "processor": 1.0, "median": 1.0}
+        records[task] = Record(task, found, {})
+    text = "\n".join(generality.blind_report(Results(list(records), records), Namespace(evaluations=100)))
+    assert "| few-fit | 52.5 (1) |" in text

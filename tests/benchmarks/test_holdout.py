@@ -10,7 +10,7 @@ from benchmarks.harness import holdout, holdout_models
 from benchmarks.harness.cases import Case
 from benchmarks.harness.records import Record, Task
 from benchmarks.harness.report import Results
-from benchmarks.workloads import long_searches
+from benchmarks.workloads import long_searches, stuck_searches
 
 OURS = ("rounded", "constant", "cliff", "counts", "idle", "mostly-failing")
 """Those that need no other library."""
@@ -70,3 +70,27 @@ def test_restarts_are_counted_by_class() -> None:
     text = "\n".join(long_searches.report(Results(list(records), records), kinds))
     assert "| development: low d | 1 | 3 | 2 | 1–1 (1–0) | 1–1 (1–0) | 1–1 (1–0) |" in text
     assert "| **development** | 1 | 3 | 2 |" in text
+
+
+def test_rules_for_restarts_are_compared_where_all_were_run() -> None:
+    ends: dict[str, tuple[float, ...]] = {
+        "xstar-gp-patience0": (2.0, 3.0, 1.0),
+        "xstar-gp-patience100": (1.0, 3.1, 1.0),
+    }
+    ends |= {"xstar-gp-patience200": (2.0, 2.0)}
+    records = {}
+    for method, losses in ends.items():
+        for seed, loss in enumerate(losses):
+            task = Task.of(seed, "levy6", method, evaluations=500, set="development")
+            found = {"incumbents": [(1, 9.0), (350, loss)], "anew": int("00" in method and seed == 0), "processor": 2.0}
+            records[task] = Record(task, found, {})
+    text = "\n".join(stuck_searches.report(Results(list(records), records), {"levy6": "low d"}))
+    assert "| low d | 1 | 2 | 1 | 0–0 (0–0) | 0–0 (0–0) | 1–1 (1–1) | 1–1 (1–1) | 1.0× |" in text
+    assert "| low d | 1 | 2 | 1 | 0–0 (0–0) | 0–0 (0–0) | 1–0 (1–0) | 1–0 (1–0) | 1.0× |" in text
+    assert "| levy6 | 2 | 2.5 | 2.05 | 2 |" in text
+
+
+def test_a_stuck_search_begins_anew_by_its_own_rule() -> None:
+    flat = Case("flat", xs.Space(x=xs.Float(0, 1), c=xs.Choice(["a", "b"])), lambda config: 1.0)
+    found = [stuck_searches.run(flat, method, 1, 105)["anew"] for method in stuck_searches.RULES]
+    assert found == [0, 2, 0]

@@ -211,7 +211,7 @@ def test_a_constraint_that_nothing_keeps() -> None:
 
 def test_a_constraint_metric_that_is_never_reported() -> None:
     study = xs.Study(SPACE, searcher=GP(initial=3), constraints={"memory": 1.0}, seed=3)
-    for _ in range(6):
+    for _ in range(7):
         trial = ask(study)
         study.tell(trial, objective(trial))
     assert trial.state is xs.State.INFEASIBLE

@@ -37,11 +37,14 @@ class Sobol:
         return space.continuous
 
 
-def place(history: History, space: Space, rng: np.random.Generator) -> Suggestion | Done:
-    """Suggest the next point, mapped through the priors of ``space``, which may be others than those of the study."""
+def place(history: History, space: Space, rng: np.random.Generator, number: int | None = None) -> Suggestion | Done:
+    """Suggest the next point, mapped through the priors of ``space``, which may be others than those of the study.
+
+    ``number``: another point than that of the trial's number.
+    """
     if (done := exhausted(history)) is not None:
         return done
-    number = history.next_number
+    number = history.next_number if number is None else number
     if space.draws:
         config = space.from_uniforms(_block(history.seed, space.draws, number // BLOCK)[number % BLOCK], rng)
         if history.tried(config) is None:

@@ -43,7 +43,7 @@ EXHAUSTED = 0.125
 """Among n observations of noise σ around the incumbent the expected improvement is about 0.4 σ/√n: an eighth of σ is what ten
 of them leave. Measurements are in ``model_based/exhaustion.py``."""
 
-PATIENCE = 100
+PATIENCE = 200
 """Measurements are in ``model_based/restarts.py``."""
 
 SAFE = 0.8
@@ -72,6 +72,7 @@ class GP(GPSettings):
     explore_when: str = "noisy"
     cautious: bool = True
     safe: float = SAFE
+    blind: str = "spread"
     exhausted: float = EXHAUSTED
     patience: int = PATIENCE
     exact: bool = True
@@ -123,5 +124,6 @@ def suggest(
         in_numbers=True,
         doubts=doubts,
         patience=settings.patience,
+        spreads=settings.blind == "spread",
     )
     return initial.suggest(history, task, rng, design, learner)

@@ -16,6 +16,7 @@ SHAPES = ("matern52", "rbf")
 LENGTHS = ("independent", "shared", "alike")
 STRUCTURES = ("product", "additive", "evidence")
 EXPLORE_WHEN = ("always", "unexplained", "noisy")
+BLIND = ("classifier", "spread")
 EFFORTS = ("thorough", "lean")
 PENDING = ("fantasies", "hallucination", "ignored")
 ACQUISITIONS = ("ei", "ucb", "thompson")
@@ -94,6 +95,9 @@ class GPSettings:
     """Where ``cautious``, what has a value with at least this probability comes before what only probably has one. On the same
     problems, 16 searches of 100 trials, 17 trials failed with 0.5, 7 with 0.8 and 5 with 0.9, and those with 0.9 ended far
     from the optimum in four searches, instead of one with 0.5 and none with 0.8."""
+    blind: str = "classifier"
+    """While fewer than two trials have a value and all others have failed: go where the ``classifier`` of failures favours, or
+    ``spread`` with every second trial (``model_based/blind.py``)."""
     exhausted: float = 0.0
     """At full budget, a place is exhausted if the expected improvement there is below this share of the standard deviation of
     the noise; then the suggestion is another place. 0: never."""
@@ -146,6 +150,7 @@ class GPSettings:
                 "lengths": LENGTHS,
                 "acquisition": ACQUISITIONS,
                 "explore_when": EXPLORE_WHEN,
+                "blind": BLIND,
                 "effort": EFFORTS,
                 "pending": PENDING,
                 "acquire_at": ACQUIRE_AT,
@@ -212,15 +217,20 @@ BEFORE_NOISY: Mapping[str, Any] = {"explore_when": "unexplained"}
 """What ``GP`` did while it explored after failures, too."""
 BEFORE_RESTARTS: Mapping[str, Any] = {"patience": 0}
 """What ``GP`` did before it began anew."""
+BEFORE_LONGER: Mapping[str, Any] = {"patience": 100}
+"""What ``GP`` did before it waited longer until it began anew."""
 BEFORE_ALIKE: Mapping[str, Any] = {"lengths": "shared"}
 """What ``GP`` did before length scales of switches had a factor in common."""
 BEFORE_COPIES: Mapping[str, Any] = {"copies": "ignore", "explore_running": 0}
 """What ``GP`` did over budgets before it kept away from copies and explored there."""
 BEFORE_STRAIGHT: Mapping[str, Any] = {"straight_running": 0}
 """What ``GP`` did over budgets before trials could train to the end at once."""
+BEFORE_SPREAD: Mapping[str, Any] = {"blind": "classifier"}
+"""What ``GP`` did before it spread while nothing has a value."""
 BEFORE: Mapping[str, Any] = {
     **BEFORE_STRAIGHT,
     **BEFORE_RESTARTS,
+    **BEFORE_SPREAD,
     "structure": "product",
     "middle": False,
     **BEFORE_EXHAUSTION,
@@ -231,9 +241,9 @@ BEFORE: Mapping[str, Any] = {
 """What ``GP`` did before any of these were settings of it."""
 
 
-FORMER: Mapping[str, tuple[str, ...]] = {"lengths": ("shared",), "explore_when": ("unexplained",)}
+FORMER: Mapping[str, tuple[Any, ...]] = {"lengths": ("shared",), "explore_when": ("unexplained",), "patience": (100,)}
 """Settings that were defaults once, under a name that has remained."""
-TODAY: Mapping[str, Any] = {"lengths": "alike", "explore_when": "noisy"}
+TODAY: Mapping[str, Any] = {"lengths": "alike", "explore_when": "noisy", "patience": 200}
 
 
 def gp_of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -1,9 +1,9 @@
 """Over budgets with few workers: two searches that take turns, along the rungs and straight to the end.
 
 Rungs find a good region with little: a bad configuration costs 1/27 of a training. Within that region they tell less and less,
-as all suggestions are good after a few epochs, and which is the best in the end another matter; and since few trials are trained
-to the end, a model over (x, r) learns slowly what is good there. A search with one worker that goes on for long ended behind the
-plain GP that trains every trial to the end.
+as all suggestions are good after a few epochs, and which is the best in the end is another matter; and since few trials are
+trained to the end, a model over (x, r) learns slowly what is good there. A search with one worker that goes on for long ended
+behind the plain GP that trains every trial to the end.
 
 So once there are a few complete trials, new ones may also go *straight*: a plain GP that knows the complete trials alone
 suggests them, and they train to the end without a comparison at any rung (in a bracket of their own, ``New.straight``). Both
@@ -98,4 +98,6 @@ def straight(made: Suggestion, top: int) -> Suggestion:
     """The suggestion with the full budget, and an origin that says so."""
     origin = Origin.of(made.origin)
     detail = origin.detail if origin.numbers else origin.detail.replace("{", "{{").replace("}", "}}")
-    return Suggestion(made.config, Origin(origin.method, detail + ", straight to {top}", **origin.numbers, top=top), top)
+    return Suggestion(
+        made.config, Origin(origin.method, detail + ", straight to {top}", **origin.numbers, top=top), top
+    )

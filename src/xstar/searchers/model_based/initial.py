@@ -13,6 +13,7 @@ from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.nets.catalogue import is_of_networks
 from xstar.searchers.base import at_random, exhausted
+from xstar.searchers.model_based import blind
 from xstar.searchers.model_based.observations import Observations
 from xstar.searchers.model_based.prior_design import has_priors, next_trial, trials_of_design
 from xstar.searchers.model_based.restarts import Restart, restart
@@ -57,6 +58,8 @@ class Design:
     """Whether priors place only some of the trials (``prior_design.py``)."""
     patience: int = 0
     """Trials without improvement after which the search begins anew beside itself (``restarts.py``); 0: never."""
+    spreads: bool = False
+    """Whether trials go on to spread while fewer than two have a value (``blind.py``)."""
 
 
 def suggest(
@@ -66,6 +69,10 @@ def suggest(
     data = before_models(history, task, rng, design)
     if not isinstance(data, Observations):
         return data
+    if design.spreads:
+        made = blind.next_trial(history, data, rng, design.method, steps=_has_steps(history, data))
+        if made is not None:
+            return made
     from xstar.searchers.model_based.decision import is_noisy  # imported at use: see that module
 
     whole = learner(history, data)

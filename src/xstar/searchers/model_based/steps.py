@@ -35,22 +35,29 @@ def trials_of_steps(d: int) -> int:
 
 
 def next_step(
-    history: History, data: Observations, rng: np.random.Generator, *, lengthened: bool = False
+    history: History,
+    data: Observations,
+    rng: np.random.Generator,
+    *,
+    lengthened: bool = False,
+    turn: int | None = None,
+    share: float = 1.0,
 ) -> Suggestion | None:
     """Return a step of the next parameter, up or down at random; ``None`` if no loss is known, or all steps were tried.
 
-    ``lengthened``: a step that leaves a parameter of few values as it is, is doubled until it does not.
+    ``lengthened``: a step that leaves a parameter of few values as it is, is doubled until it does not. ``turn``: which
+    parameter, if it is not the trial's number that says so. ``share``: of the usual length.
     """
     known = feasible_places(history, data, np.arange(data.count))
     if not len(known):
         return None
     cube, best = data.cube, int(known[np.argmin(data.loss[known])])
     for place in range(cube.width):
-        column = (len(history.trials) - 1 + place) % cube.width
+        column = ((len(history.trials) - 1 if turn is None else turn) + place) % cube.width
         way = 1.0 if rng.random() < 0.5 else -1.0
         for length in LENGTHS if lengthened else LENGTHS[:1]:
             row = data.X[best].copy()
-            step = way * length
+            step = way * share * length
             row[column] += step if 0.0 <= row[column] + step <= 1.0 else -step
             row = cube.snap(row[None])[0]
             if row[column] != data.X[best, column]:
