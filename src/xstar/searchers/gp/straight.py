@@ -16,7 +16,7 @@ Notation
 symbol           meaning
 ===============  ====================================================================================
 ``d``            the number of parameters
-``spent``        epochs so far, as reports at rungs tell
+``spent``        epochs of this search so far, as reports at rungs tell
 ``since``        epochs that the search whose turn it is has spent since it improved, or since its turn began
 ===============  ====================================================================================
 """
@@ -54,18 +54,17 @@ class Turns:
         top, patience, begin = levels[-1], PATIENCE * levels[-1], _beginning(history)
         for place in range(self._taken, len(observed)):
             number, budget, loss = observed[place]
+            better = budget == top and loss < self._best and _feasible(history, number, budget)
+            self.complete += budget == top
+            self._best = loss if better else self._best
+            if (bracket := history.trials[number].bracket) < 0:
+                continue  # it was added by hand
             epochs = budget - self._reached.get(number, 0)
             self._reached[number] = budget
             self.spent += epochs
-            better = budget == top and loss < self._best and _feasible(history, number, budget)
-            if budget == top:
-                self.complete += 1
-                del self._reached[number]
-            if better:
-                self._best = loss
             if self.spent < begin:
                 continue
-            if (history.trials[number].bracket == len(levels) - 1) == self.straight:
+            if (bracket == len(levels) - 1) == self.straight:
                 self._since = 0 if better else self._since + epochs
             if self._since >= patience:
                 self.straight, self._since = not self.straight, 0
