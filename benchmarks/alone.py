@@ -25,7 +25,7 @@ from functools import partial
 
 from benchmarks.budgets import DEVELOPMENT, SURROGATE, VALIDATION
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
-from benchmarks.harness.problems import at_hand, full_training
+from benchmarks.harness.problems import at_hand
 from benchmarks.harness.records import Found, Task
 from benchmarks.harness.report import Results, mean_and_error, ranks, table
 from benchmarks.harness.simulated import run_simulated
@@ -76,24 +76,24 @@ def run(task: Task, options: Namespace) -> Found:
 # ---------------------------------------------------------------- the report
 
 
-def loss_at(found: Found, seconds: float) -> float:
-    """The lowest loss reported by then; infinite while there is none."""
+def loss_at(found: Found, share: float) -> float:
+    """The lowest loss reported by this share of the time; infinite while there is none."""
     times = [at for at, _ in found["best"]]
-    place = bisect.bisect_right(times, seconds)
+    place = bisect.bisect_right(times, share * found["seconds"])
     return float(found["best"][place - 1][1]) if place else math.inf
 
 
 class At:
-    """The losses of all runs after some trainings' time."""
+    """The losses of all runs after a share of the time."""
 
-    def __init__(self, runs: Runs, names: Sequence[str], trainings: float) -> None:
+    def __init__(self, runs: Runs, names: Sequence[str], share: float) -> None:
         self.methods = [method for method in METHODS if any(which == method for _, which in runs)]
         shared = {
             name: sorted(set.intersection(*(set(runs.get((name, method), {})) for method in self.methods)))
             for name in names
         }
         self.losses = {
-            (name, method): [loss_at(runs[name, method][seed], full_training(name) * trainings) for seed in seeds]
+            (name, method): [loss_at(runs[name, method][seed], share) for seed in seeds]
             for name, seeds in shared.items()
             if seeds
             for method in self.methods
@@ -132,11 +132,11 @@ class At:
 def report(names: Sequence[str], results: Results, options: Namespace) -> Iterator[str]:
     runs = runs_of(results.records)
     times = [time for time in TIMES if time <= options.trainings]
-    last = At(runs, names, times[-1])
+    last = At(runs, names, times[-1] / options.trainings)
     searches = sum(len(last.losses[name, last.methods[0]]) for name in last.names)
     yield f"{len(last.names)} tasks, {searches} searches with each method: of each task, the seeds that all have been run on."
     for time in times:
-        at = At(runs, names, time)
+        at = At(runs, names, time / options.trainings)
         rivals = [other for other in RIVALS if other in at.methods]
         plain = [other for other in WITHOUT_MODEL if other in at.methods]
         heads = ["method", "rank", *(f"against {other}" for other in rivals), "behind gp", "behind asha or random"]
