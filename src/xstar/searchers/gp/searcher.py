@@ -55,6 +55,8 @@ exploring suggestion in four end lower than without in 105 and higher in 73 on t
 ``benchmarks/budgets.py`` (73 and 53 on those of validation), with 8 workers in 89 and 92 (61 and 58). Ten seeds each."""
 
 STRAIGHT_RUNNING = 1
+"""With a single worker, that is. Searches with several were compared for the time of four trainings on each
+(``benchmarks/budgets.py``), and are as they were."""
 
 MakeLearner = Callable[..., "GPLearner"]
 """Makes a learner of a history, observations, and the first trial of these if they are those of a restart."""
