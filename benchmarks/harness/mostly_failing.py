@@ -52,9 +52,13 @@ def _inside(kind: str, function: Callable[[Vector], float], at: Vector, has_valu
 
 
 def box(name: str, function: Callable[[Vector], float], d: int, share: float) -> Case:
-    """A box with that share of the volume, anywhere inside."""
-    rng, side = _rng(name), 2 * share ** (1 / d)
-    low = rng.uniform(-1, 1 - side, d)
+    """A box with that share of the volume, narrow in some parameters and wide in others, anywhere but around the middle."""
+    rng = _rng(name)
+    while True:
+        side = 2 * share ** rng.dirichlet(np.ones(d))
+        low = rng.uniform(-1, 1 - side)
+        if ((low > 0) | (low + side < 0)).any():
+            break
     at = low + side * rng.uniform(0.1, 0.9, d)
     return _inside("box", function, at, lambda x: bool(((x > low) & (x < low + side)).all()))
 

@@ -69,6 +69,7 @@ class GP(GPSettings):
 
     structure: str = "evidence"
     lengths: str = "alike"
+    initial_options: int = 6
     middle: bool = True
     design: str = "steps"
     explore_when: str = "noisy"
@@ -127,5 +128,6 @@ def suggest(
         doubts=doubts,
         patience=settings.patience,
         spreads=settings.blind == "spread",
+        options=settings.initial_options,
     )
     return initial.suggest(history, task, rng, design, learner)
