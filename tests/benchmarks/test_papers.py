@@ -95,6 +95,26 @@ def test_what_was_run_has_conditions_seeds_commit_machine_and_command(entry: Ent
             assert re.search(r"seeds? \d.* Runs of commit \w{7}.*cores .*Python", source.about())
 
 
+def test_the_tables_of_one_commit_are_those_whose_runs_name_one() -> None:
+    found = [source for _, source in page.tables()]
+    assert len({(source.spec, source.part, source.given) for source in found}) == len(found) > 30
+    text = "\n".join(page.commits())
+    alone = [source for source in found if len({record.made["commit"] for record in source.found}) == 1]
+    assert 0 < len(alone) < len(found)
+    assert f"Of the {len(found)} tables on this page {len(alone)} are of one commit." in text
+    for source in found:
+        assert (
+            f"`{source.command.removesuffix(' --write')}` | {len(source.found)} | {', '.join(source.commits)} |" in text
+        )
+
+
+def test_what_is_not_run_says_why() -> None:
+    missing = [entry for paper in page.PAPERS for entry in paper.entries if entry.state == "not run"]
+    assert missing
+    for entry in missing:
+        assert len(entry.missing.split()) > 5, entry.what
+
+
 def test_lower_is_better_and_a_percent_is_nothing() -> None:
     assert compare("x", 2.0, 1.0).verdict == BETTER
     assert compare("x", 2.0, 2.01).verdict == EQUAL
