@@ -265,9 +265,9 @@ PAPER = Paper(
         Entry(
             "Beyond the paper: cells of NAS-Bench-201",
             "Not in the paper.",
-            "A table of 15,625 trained cells; how many evaluations until one of the six best. The rows below have the medians on "
-            "CIFAR-10; on all three data sets, pair by pair, differences between settings of the model are mostly within chance "
-            "([Findings](findings.md#nasbot-its-settings-hardly-matter)).",
+            "A table of 15,625 trained cells; how many evaluations until one of the six best. The rows below have the medians "
+            "on CIFAR-10; on all three data sets, pair by pair, differences between settings of the model are mostly within "
+            "chance ([Findings](findings.md#nasbot-its-settings-hardly-matter)).",
             (CARRIES, CELLS),
             carry_rows,
         ),
