@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.harness import records, report
 from benchmarks.harness.records import Record, Store, Task
-from benchmarks.papers import curves, drawings, findings, findings_nasbot, nasbot_records, page
+from benchmarks.papers import curves, drawings, findings, findings_nasbot, nasbot, nasbot_records, page
 from benchmarks.papers.entry import BETTER, EQUAL, WORSE, Entry, Paper, claim, compare
 from benchmarks.papers.sources import Begun, Earlier, OnRecord, cell, first_table, named, newest, tables
 
@@ -106,6 +106,23 @@ def test_the_tables_of_one_commit_are_those_whose_runs_name_one() -> None:
         assert (
             f"`{source.command.removesuffix(' --write')}` | {len(source.found)} | {', '.join(source.commits)} |" in text
         )
+
+
+def test_a_method_with_fewer_seeds_is_compared_on_those(monkeypatch: pytest.MonkeyPatch) -> None:
+    tested = {"nasbot": [0.1, 0.3], "evolution": [0.4, 0.2], "treebo": [0.05]}
+    runs = [
+        Record(Task.of(seed, "cifar10", method), {"test": error}, MADE)
+        for method, errors in tested.items()
+        for seed, error in enumerate(errors)
+    ]
+    results = report.Results([record.task for record in runs], {record.task: record for record in runs})
+    source = OnRecord("nasbot_cifar", "search")
+    monkeypatch.setitem(source.__dict__, "results", results)
+    rows = list(nasbot.lowest(source, "nasbot", "NASBOT"))
+    assert [(row.ours, row.verdict) for row in rows] == [
+        ("NASBOT 0.2000; EA 0.3000", "as there"),
+        ("NASBOT 0.1000; TreeBO 0.0500 (seed 0)", "differs"),
+    ]
 
 
 def test_what_is_not_run_says_why() -> None:
