@@ -14,7 +14,7 @@ from xstar.journal.copies import Copies
 from xstar.schedulers import ASHA
 from xstar.searchers import DNGO, GP, Auto, Searcher
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.gp.settings import BEFORE_ALIKE, BEFORE_COPIES, BEFORE_LONGER, BEFORE_SPREAD
+from xstar.searchers.gp.settings import BEFORE_ALIKE, BEFORE_COPIES, BEFORE_LONGER, BEFORE_SPREAD, BEFORE_STRAIGHT
 from xstar.searchers.model_based.away import LEFT, PENALTY, away, away_from_copies
 from xstar.searchers.model_based.observations import Observations
 from xstar.trial import State, Trial
@@ -47,7 +47,7 @@ def most(study: xs.Study) -> int:
 
 
 def makers(copies: str) -> dict[str, Searcher]:
-    return {"gp": GP(copies=copies), "dngo": DNGO(copies=copies, networks=2)}
+    return {"gp": GP(copies=copies, straight_running=0), "dngo": DNGO(copies=copies, networks=2)}
 
 
 @pytest.mark.parametrize("name", ["gp", "dngo"])
@@ -77,7 +77,7 @@ def test_the_nearest_trial_decides(room: int, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_around_shared_curves_it_is_lower() -> None:
-    study = searched(GP(), 24)
+    study = searched(GP(straight_running=0), 24)  # curves are compared within a bracket
     history, data = study.history, Observations.of(study.history)
     begun = [trial for trial in history.trials if trial.reports]
     count = Counter(cell(trial) for trial in begun)
@@ -101,7 +101,8 @@ def test_a_study_from_before_suggests_copies_as_it_did(today: GP | DNGO) -> None
 
 
 def test_auto_suggests_copies_as_it_did() -> None:
-    assert Auto(defaults=8)._gp == GP(**BEFORE_ALIKE, **BEFORE_COPIES, **BEFORE_LONGER, **BEFORE_SPREAD)
+    before = {**BEFORE_ALIKE, **BEFORE_COPIES, **BEFORE_LONGER, **BEFORE_SPREAD, **BEFORE_STRAIGHT}
+    assert Auto(defaults=8)._gp == GP(**before)
     assert Auto()._gp == GP()
 
 

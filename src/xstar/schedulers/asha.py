@@ -181,7 +181,12 @@ class ASHA(Asynchronous):
             if number is not None:
                 return Promote(number, self.rungs[place + 1])
         bracket = self.bracket_of(history.seed, len(history.trials))
-        return New(self.rungs[bracket], bracket)
+        return New(self.rungs[bracket], bracket, straight=self._top_bracket)
+
+    @property
+    def _top_bracket(self) -> int | None:
+        """The bracket of trials that train to the end at once, if no trial is in it as a matter of course."""
+        return len(self.rungs) - 1 if len(self.sizes) < len(self.rungs) else None
 
     def first_up(self, history: History) -> Trial | None:
         """The trial that goes up at once, while none is complete or on its way there."""

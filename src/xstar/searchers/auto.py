@@ -33,6 +33,7 @@ from xstar.searchers.gp.settings import (
     BEFORE_RESTARTS,
     BEFORE_SPREAD,
     BEFORE_STEPS,
+    BEFORE_STRAIGHT,
     BEFORE_UNEXPLAINED,
     PRIOR_WEIGHT,
     checked_weight,
@@ -43,9 +44,15 @@ from xstar.trial import Done, New, Origin, Suggestion
 SWITCH = 1000
 """At this count both take 0.09 s for a suggestion (Hartmann's function, one core). At 300 the GP takes a third of
 DNGO's time and at 3,000 it takes 1.4 times as long. From 500 on it is fitted to a subset of the observations only."""
-TODAY = 11
+TODAY = 12
 """The defaults that a new study has."""
-BEFORE_LATER: Mapping[str, Any] = {**BEFORE_ALIKE, **BEFORE_RESTARTS, **BEFORE_COPIES, **BEFORE_SPREAD}
+BEFORE_LATER: Mapping[str, Any] = {
+    **BEFORE_ALIKE,
+    **BEFORE_RESTARTS,
+    **BEFORE_COPIES,
+    **BEFORE_SPREAD,
+    **BEFORE_STRAIGHT,
+}
 """What the defaults of before ``GP`` began anew leave off."""
 EARLIER: Mapping[int, Mapping[str, Any]] = {
     1: {**BEFORE, "trust_at": "largest"},
@@ -55,9 +62,10 @@ EARLIER: Mapping[int, Mapping[str, Any]] = {
     5: {**BEFORE_LATER, **BEFORE_NOISY},
     6: {**BEFORE_LATER, **BEFORE_NOISY},
     7: BEFORE_LATER,
-    8: {**BEFORE_ALIKE, **BEFORE_COPIES, **BEFORE_LONGER, **BEFORE_SPREAD},
-    9: {**BEFORE_ALIKE, **BEFORE_LONGER, **BEFORE_SPREAD},
-    10: {**BEFORE_LONGER, **BEFORE_SPREAD},
+    8: {**BEFORE_ALIKE, **BEFORE_COPIES, **BEFORE_LONGER, **BEFORE_SPREAD, **BEFORE_STRAIGHT},
+    9: {**BEFORE_ALIKE, **BEFORE_LONGER, **BEFORE_SPREAD, **BEFORE_STRAIGHT},
+    10: {**BEFORE_LONGER, **BEFORE_SPREAD, **BEFORE_STRAIGHT},
+    11: BEFORE_STRAIGHT,
 }
 """Settings of the GP with earlier defaults."""
 FANTASIES = {1: UNFINISHED_BEFORE[0], 2: UNFINISHED_BEFORE[0], **dict.fromkeys((3, 4, 5), UNFINISHED_BEFORE[1])}
@@ -89,7 +97,8 @@ class Auto:
     trials without fantasies, 6 for those of before the GP left off exploring after failures, 7 for those of
     before it began anew, 8 for those of before both kept away from copies and the GP explored over budgets, 9 for those of
     before its length scales of switches had a factor in common, 10 for those of before it spread while nothing has a value and
-    waited longer until it began anew, 11 for today's."""
+    waited longer until it began anew, 11 for those of before trials of the GP could go straight to the full budget, 12 for
+    today's."""
 
     def __post_init__(self) -> None:
         check_counts(self, {"switch": 1, "defaults": 1})
@@ -119,7 +128,7 @@ class Auto:
         if isinstance(made, Done):
             return made
         origin = Origin.of(made.origin).within("auto")
-        return Suggestion(made.config, Origin("auto", reason + origin.detail, **origin.numbers))
+        return Suggestion(made.config, Origin("auto", reason + origin.detail, **origin.numbers), made.budget)
 
 
 def _of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:

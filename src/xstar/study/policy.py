@@ -77,10 +77,13 @@ class Policy:
             choice = self.searcher.suggest(history, task, self.streams.generator(number, "suggest"))
             if isinstance(choice, Done):
                 return choice
-        config, budget, seen = history.space.dump(choice.config), task.budget, history.seen + history.unread
+        config, seen = history.space.dump(choice.config), history.seen + history.unread
+        budget, bracket = task.budget, task.bracket
         if choice.budget in task.choices:
             budget = choice.budget
-        return ev.Asked(number, config, Origin.of(choice.origin), seen, now, budget, task.bracket, queued)
+        elif task.straight is not None and choice.budget is not None and choice.budget == self.scheduler.max_budget:
+            budget, bracket = choice.budget, task.straight
+        return ev.Asked(number, config, Origin.of(choice.origin), seen, now, budget, bracket, queued)
 
     def _enqueued(self, history: History, task: New, queued: int, given: Config) -> Suggestion:
         """A configuration that a user wants tried; what it leaves open is as the searcher would have it."""

@@ -36,7 +36,7 @@ from xstar.searchers.model_based.beliefs import COMPARED, believed, trusted
 from xstar.searchers.model_based.columns import of_cube, of_positions
 from xstar.searchers.model_based.exhaustion import RESOLUTION, confirmed_noise
 from xstar.searchers.model_based.learner import BAD, PROMISING, UNFINISHED, Known, Learned, Learner
-from xstar.searchers.model_based.observations import feasible_places
+from xstar.searchers.model_based.observations import Observations, feasible_places
 from xstar.searchers.model_based.prior_design import has_priors
 from xstar.searchers.model_based.schedule import last_full_refit, last_lean_refit, last_refit
 from xstar.searchers.model_based.shelved import NotShelved, only_borrowed
@@ -68,6 +68,8 @@ class GPLearner(Learner):
     architectures: Architectures = field(default_factory=Architectures)
     begun: int = 0
     """The first trial of the observations, where they are those of a restart."""
+    complete: bool = False
+    """Whether the observations are those at the full budget alone, although there are rungs below (``straight.py``)."""
 
     name: ClassVar[str] = "gp"
 
@@ -88,8 +90,14 @@ class GPLearner(Learner):
         return self.architectures.modifiers
 
     def _key(self, purpose: str) -> Hashable:
-        key = (self.settings, self.architectures, purpose)
+        key: tuple[Hashable, ...] = (self.settings, self.architectures, purpose)
+        if self.complete:
+            key = (*key, "complete")
         return (*key, self.begun) if self.begun else key
+
+    @property
+    def over_budgets(self) -> bool:
+        return not self.complete and super().over_budgets
 
     @property
     def has_gradients(self) -> bool:
@@ -148,9 +156,11 @@ class GPLearner(Learner):
         weight, space = self.settings.prior_weight, self.history.space
         if not weight or self.acquisition == "thompson" or not has_priors(space):
             return []
+        # Complete trials alone may have nothing to compare, and priors would be trusted for want of it.
+        data = Observations.of(self.history, self.data.in_numbers) if self.complete else self.data
         least = COMPARED if self.settings.trust_at == "comparable" else 0
-        share = 1.0 if self.settings.prior_trust == "constant" else trusted(self.history, self.data, least)
-        return [believed(space, weight * share / max(self.data.count, 1))] if share else []
+        share = 1.0 if self.settings.prior_trust == "constant" else trusted(self.history, data, least)
+        return [believed(space, weight * share / max(data.count, 1))] if share else []
 
     def budget_position(self, budget: Array) -> Array:
         return budget / self.history.levels[-1]

@@ -30,6 +30,7 @@ import numpy as np
 from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.searchers.gp.settings import GPSettings
+from xstar.searchers.gp.straight import goes_straight, straight
 from xstar.searchers.model_based import initial
 from xstar.searchers.model_based.observations import Observations
 from xstar.space.cube import cube_of
@@ -53,6 +54,10 @@ EXPLORE_RUNNING = 5
 exploring suggestion in four end lower than without in 105 and higher in 73 on the development tasks of
 ``benchmarks/budgets.py`` (73 and 53 on those of validation), with 8 workers in 89 and 92 (61 and 58). Ten seeds each."""
 
+STRAIGHT_RUNNING = 1
+"""With a single worker, that is. Searches with several were compared for the time of four trainings on each
+(``benchmarks/budgets.py``), and are as they were."""
+
 MakeLearner = Callable[..., "GPLearner"]
 """Makes a learner of a history, observations, and the first trial of these if they are those of a restart."""
 
@@ -75,9 +80,14 @@ class GP(GPSettings):
     exact: bool = True
     explore_running: int = EXPLORE_RUNNING
     copies: str = "avoid"
+    straight_running: int = STRAIGHT_RUNNING
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
-        return suggest(self, history, task, rng, self._learner)
+        networks = bool(cube_of(history.space).encoder.domains)
+        if networks or not self.straight_running or not goes_straight(history, task, self.straight_running):
+            return suggest(self, history, task, rng, self._learner)
+        made = suggest(self, history, task, rng, self._learner_of_complete)
+        return made if isinstance(made, Done) else straight(made, history.levels[-1])
 
     def follow(self, history: History) -> None:
         follow(history, self._learner)
@@ -86,6 +96,11 @@ class GP(GPSettings):
         from xstar.searchers.gp.fit import GPLearner  # imported at use: see ``model_based/decision.py``
 
         return GPLearner(history, data, self, begun=begun)
+
+    def _learner_of_complete(self, history: History, data: Observations, begun: int = 0) -> GPLearner:
+        from xstar.searchers.gp.fit import GPLearner  # imported at use: see ``model_based/decision.py``
+
+        return GPLearner(history, data.at(history.levels[-1]), self, begun=begun, complete=True)
 
 
 def follow(history: History, learner: MakeLearner) -> None:

@@ -84,6 +84,9 @@ class GPSettings:
     explore_running: int = 0
     """Over budgets, one suggestion in ``explore_every`` explores while fewer other trials than this run, whatever
     ``explore_when`` says; 0: none."""
+    straight_running: int = 0
+    """Over budgets and without architectures, while fewer other trials than this run, new trials that train to the end at once
+    take turns with those that begin at the lowest rung (``straight.py``); 0: none do."""
     cautious: bool = False
     """Suggest what would probably fail only where all that was compared would. On four problems of
     ``benchmarks/generality.py`` with a region that fails, 25 searches of 100 trials, 17.3 trials failed instead of 21.0; the
@@ -166,7 +169,7 @@ class GPSettings:
             "limit": 10,
             "patience": 0,
         }
-        least |= {"most_pending": 1, "explore_running": 0}
+        least |= {"most_pending": 1, "explore_running": 0, "straight_running": 0}
         check_counts(self, least, optional=("initial", "most_pending"))
         check_switches(self, "middle", "warp", "straighten", "cautious", "robust", "exact")
         check_shares(self, "exhausted", "safe")
@@ -220,9 +223,12 @@ BEFORE_ALIKE: Mapping[str, Any] = {"lengths": "shared"}
 """What ``GP`` did before length scales of switches had a factor in common."""
 BEFORE_COPIES: Mapping[str, Any] = {"copies": "ignore", "explore_running": 0}
 """What ``GP`` did over budgets before it kept away from copies and explored there."""
+BEFORE_STRAIGHT: Mapping[str, Any] = {"straight_running": 0}
+"""What ``GP`` did over budgets before trials could train to the end at once."""
 BEFORE_SPREAD: Mapping[str, Any] = {"blind": "classifier"}
 """What ``GP`` did before it spread while nothing has a value."""
 BEFORE: Mapping[str, Any] = {
+    **BEFORE_STRAIGHT,
     **BEFORE_RESTARTS,
     **BEFORE_SPREAD,
     "structure": "product",

@@ -144,7 +144,7 @@ class Decision:
 
     def _away(self) -> list[LogProbability]:
         learner = self.learner
-        if not learner.avoids_copies or not learner.over_budgets or learner.data.networks:
+        if not learner.avoids_copies or len(learner.history.levels) <= 1 or learner.data.networks:
             return []
         return away_from_copies(learner.history, learner.data)
 

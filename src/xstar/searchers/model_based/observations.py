@@ -116,6 +116,13 @@ class Observations:
         made._table.append(self._table.rows[trials(self.trial)])
         return made
 
+    def at(self, budget: int) -> Observations:
+        """Return the observations at one budget alone, as of now; failures and constraint metrics are those of all."""
+        made = copy(self)
+        made._table = Table(self.width + 3)
+        made._table.append(self._table.rows[self.budget == budget])
+        return made
+
     def rows(self, trials: Iterable[Trial]) -> Array:
         """Return the encoded configurations of some trials; each is encoded once."""
         listed = list(trials)
