@@ -47,7 +47,7 @@ def test_every_second_trial_after_the_patience_begins_anew() -> None:
         begun = first + place * EVERY // stretch * stretch
         count = place % (stretch // EVERY)
         assert origin.endswith(f", a search anew from trial {begun} on")
-        assert origin.startswith(f"gp: initial {count + 1}, " if count < 10 else "gp: log EI")
+        assert origin.startswith(f"gp: initial {count + 1}, " if count < 6 else "gp: log EI")
     assert audit(study).findings == []
 
 
@@ -150,7 +150,7 @@ def test_a_stored_restart_goes_on_alike(tmp_path: Path) -> None:
 )
 def test_a_study_of_before_goes_on_without(method: str, before: GP | Auto) -> None:
     """As it was stored then: without the setting. Whoever asks for the method of today gets no restart."""
-    later = ("patience", "robust", "blind", "straight_running")
+    later = ("patience", "robust", *BEFORE_SPREAD, *BEFORE_STRAIGHT)
     stored = {name: value for name, value in SEARCHERS.dump(before).items() if name not in later}
     assert SEARCHERS.load(stored) == before
     assert SEARCHERS.dump(GP() if method == "gp" else Auto()) in SEARCHERS.read(stored)
