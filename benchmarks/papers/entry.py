@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from benchmarks.harness.report import table
 from benchmarks.papers.sources import Begun, OnRecord, Source, pictures
@@ -67,8 +68,8 @@ class Entry:
     @property
     def commits(self) -> list[str]:
         """Of the runs on record, in the order of the tables."""
-        runs = (record for source in self.here if isinstance(source, OnRecord) for record in source.found)
-        return list(dict.fromkeys(record.made["commit"] for record in runs))
+        each = (source.commits for source in self.here if isinstance(source, OnRecord))
+        return list(dict.fromkeys(chain.from_iterable(each)))
 
     def compared(self) -> list[Row]:
         return list(self.rows()) if self.here else []

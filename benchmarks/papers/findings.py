@@ -10,9 +10,22 @@ from benchmarks.papers.findings_dngo import intervals, short_trainings
 from benchmarks.papers.findings_igo import units
 from benchmarks.papers.findings_mobster import electricity, stopping
 from benchmarks.papers.findings_nasbot import carries, kernels, naval
+from benchmarks.papers.findings_settings import settings
 from benchmarks.papers.findings_terms import terms
 
-SECTIONS = (kernels, terms, carries, networks, naval, intervals, short_trainings, electricity, stopping, units)
+SECTIONS = (
+    kernels,
+    terms,
+    carries,
+    settings,
+    networks,
+    naval,
+    intervals,
+    short_trainings,
+    electricity,
+    stopping,
+    units,
+)
 HEAD = """# Findings
 
 Where the evidence differs from the four papers behind xstar: what a paper says, what was measured here, and how to measure it

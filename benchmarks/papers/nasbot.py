@@ -33,10 +33,11 @@ from benchmarks.papers.nasbot_records import (
     WINNERS,
     WINNERS_40,
 )
-from benchmarks.papers.sources import Begun, OnRecord, cell, drawn
+from benchmarks.papers.sources import Begun, OnRecord, cell, drawn, named
 from benchmarks.workloads.architecture_search import CELLS as CELL_PROBLEM
 from benchmarks.workloads.kept_search import reported
 
+OTHERS = ("evolution", "nasbot-random", "treebo")
 SEARCHES = ("nasbot", "nasbot-otmann", "evolution", "nasbot-random")
 """On naval and protein."""
 
@@ -72,15 +73,25 @@ def errors(source: OnRecord, place: int, when: str) -> Iterator[Row]:
     if "nasbot-otmann" in found:
         what = f"NASBOT, kernel (7) alone: test error {when}, {seeds['nasbot-otmann']}"
         yield compare(what, CIFAR["nasbot"][place], found["nasbot-otmann"], "{:.4f}")
-    others = {method: found[method] for method in ("evolution", "nasbot-random", "treebo") if method in found}
     for method, name in (("nasbot", "NASBOT"), ("nasbot-otmann", "NASBOT with kernel (7) alone")):
-        if method in found and others:
-            shown = ", ".join(f"{NAMES[other]} {error:.4f}" for other, error in others.items())
-            yield claim(
-                "NASBOT has the lowest test error",
-                f"{name} {found[method]:.4f}; {shown}",
-                found[method] < min(others.values()),
-            )
+        yield from lowest(source, method, name)
+
+
+def lowest(source: OnRecord, method: str, name: str) -> Iterator[Row]:
+    """Whether a method has the lowest test error; beside methods with fewer seeds, of those seeds."""
+    tested = {
+        other: {record.task.seed: record.found["test"] for record in source.results.of(method=other)}
+        for other in (method, *OTHERS)
+    }
+    ours = tested[method]
+    shared = {other: frozenset(ours.keys() & tested[other].keys()) for other in OTHERS}
+    for common in filter(None, dict.fromkeys(shared.values())):
+        beside = [other for other in OTHERS if shared[other] == common]
+        means = {each: statistics.mean(tested[each][seed] for seed in common) for each in (method, *beside)}
+        shown = ", ".join(f"{NAMES[other]} {means[other]:.4f}" for other in beside)
+        where = "" if len(common) == len(ours) else f" ({named(sorted(common))})"
+        holds = means[method] < min(means[other] for other in beside)
+        yield claim("NASBOT has the lowest test error", f"{name} {means[method]:.4f}; {shown}{where}", holds)
 
 
 def uci_rows() -> Iterator[Row]:
@@ -207,16 +218,18 @@ PAPER = Paper(
             "The paper's rows, iterations and limits of networks, but Adam instead of SGD with a step of 1e-5. Outputs are "
             "normalised to variance 1, so that predicting their mean errs by 1: the paper's 0.902 for protein is hardly "
             "better than that. On naval, Adam brings most networks below 0.0002, far below the paper's 0.0075, before any "
-            "search has begun, so that there is little to find; a few do not train at all and err by 1. Below it smaller "
+            "search has begun, so that there is little to find; a few do not train at all and err by 1. One seed; 60 networks "
+            "a method instead of eight hours; TreeBO (0.0102, 0.998 in the paper) was not run here. Below it smaller "
             "ones: 2,000 rows, at most 64 units a layer, 300 iterations, a CPU.",
             (UCI, Begun(UCI, "mse"), MLPS),
             uci_rows,
         ),
         Entry(
             "Table 3: blog, indoor, slice, news",
-            "Four more data sets.",
-            "These data are not at hand.",
-            missing="there is no experiment for them.",
+            "Test errors of NASBOT, RAND, EA and TreeBO: blog 0.731, 0.780, 0.806, 0.928; indoor 0.117, 0.115, 0.147, 0.168; "
+            "slice 0.615, 0.758, 0.733, 0.759; news 0.752, 0.762, 0.758, 0.866.",
+            "None to state.",
+            missing="these four data sets are not at hand. With them, each is a line in the experiment of naval and protein.",
         ),
         Entry(
             "Figures 4 and 6: distances between networks, and their errors",
@@ -263,7 +276,9 @@ PAPER = Paper(
         Entry(
             "Beyond the paper: cells of NAS-Bench-201",
             "Not in the paper.",
-            "A table of 15,625 trained cells; how many evaluations until one of the six best.",
+            "A table of 15,625 trained cells; how many evaluations until one of the six best. The rows below have the medians "
+            "on CIFAR-10; on all three data sets, pair by pair, differences between settings of the model are mostly within "
+            "chance ([Findings](findings.md#nasbot-its-settings-hardly-matter)).",
             (CARRIES, CELLS),
             carry_rows,
         ),

@@ -63,6 +63,11 @@ class OnRecord:
         return self.results.records
 
     @property
+    def commits(self) -> list[str]:
+        """Of the runs, in the order of the records."""
+        return list(dict.fromkeys(record.made["commit"] for record in self.found))
+
+    @property
     def options(self) -> Namespace:
         """Those that the report reads; as many seeds as there are."""
         parser = parser_of(self.experiment)

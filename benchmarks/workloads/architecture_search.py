@@ -46,9 +46,17 @@ VARIANTS: dict[str, Searcher] = {
 }
 """NASBOT with and without each of its parts; hyperparameters at their MAP, matrices with jitter, p = p̄ = 1 and five exact
 distances of a candidate unless named."""
-EXACT = "all distances exact"
+EXACT = ("all distances exact", "nasbot-exact")
+"""Ends of the names of methods that take all distances of a candidate exactly."""
 TERMS = {"nasbot-otmann": VARIANTS["OTMANN alone"], "nasbot-described": VARIANTS["describing term alone"]}
 """NASBOT with one of its terms, as methods of the MLPs."""
+CHANGED = {
+    "nasbot-sampled": VARIANTS["both, sampled"],
+    "nasbot-projected": VARIANTS["both, projected"],
+    "nasbot-quadratic": VARIANTS["both, p̄ = 2"],
+    "nasbot-exact": VARIANTS["both, all distances exact"],
+}
+"""NASBOT with one of its settings changed, as methods of the MLPs."""
 
 
 def milliseconds(decided: list[float]) -> float:
@@ -57,8 +65,13 @@ def milliseconds(decided: list[float]) -> float:
 
 
 def run_mlp(task: Task, options: Namespace) -> Found:
-    space = xs.Space(net=domain(task.problem, task.seed))
-    how: dict[str, Any] = {"searcher": TERMS[task.method]} if task.method in TERMS else {"method": task.method}
+    with near(exact_distances(task)):
+        return search_mlps(task)
+
+
+def search_mlps(task: Task) -> Found:
+    space, searchers = xs.Space(net=domain(task.problem, task.seed)), TERMS | CHANGED
+    how: dict[str, Any] = {"searcher": searchers[task.method]} if task.method in searchers else {"method": task.method}
     study = xs.Study(space, metric="mse", seed=task.seed, **how)
     losses, trained, decided = [], [], []
     for _ in range(task["evaluations"]):
@@ -92,8 +105,13 @@ def near(count: int) -> Iterator[None]:
         catalogue.NEAR = before
 
 
+def exact_distances(task: Task) -> int:
+    """Of a candidate."""
+    return int(task["evaluations"]) if task.method.endswith(EXACT) else catalogue.NEAR
+
+
 def run_cells(task: Task, options: Namespace) -> Found:
-    with near(task["evaluations"] if task.method.endswith(EXACT) else catalogue.NEAR):
+    with near(exact_distances(task)):
         return search_cells(task)
 
 

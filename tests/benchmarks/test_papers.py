@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.harness import records, report
 from benchmarks.harness.records import Record, Store, Task
-from benchmarks.papers import curves, drawings, findings, findings_nasbot, nasbot_records, page
+from benchmarks.papers import curves, drawings, findings, findings_nasbot, nasbot, nasbot_records, page
 from benchmarks.papers.entry import BETTER, EQUAL, WORSE, Entry, Paper, claim, compare
 from benchmarks.papers.sources import Begun, Earlier, OnRecord, cell, first_table, named, newest, tables
 
@@ -93,6 +93,43 @@ def test_what_was_run_has_conditions_seeds_commit_machine_and_command(entry: Ent
         assert source.command.startswith("python -m benchmarks.")
         if isinstance(source, OnRecord):
             assert re.search(r"seeds? \d.* Runs of commit \w{7}.*cores .*Python", source.about())
+
+
+def test_the_tables_of_one_commit_are_those_whose_runs_name_one() -> None:
+    found = [source for _, source in page.tables()]
+    assert len({(source.spec, source.part, source.given) for source in found}) == len(found) > 30
+    text = "\n".join(page.commits())
+    alone = [source for source in found if len({record.made["commit"] for record in source.found}) == 1]
+    assert 0 < len(alone) < len(found)
+    assert f"Of the {len(found)} tables on this page {len(alone)} are of one commit." in text
+    for source in found:
+        assert (
+            f"`{source.command.removesuffix(' --write')}` | {len(source.found)} | {', '.join(source.commits)} |" in text
+        )
+
+
+def test_a_method_with_fewer_seeds_is_compared_on_those(monkeypatch: pytest.MonkeyPatch) -> None:
+    tested = {"nasbot": [0.1, 0.3], "evolution": [0.4, 0.2], "treebo": [0.05]}
+    runs = [
+        Record(Task.of(seed, "cifar10", method), {"test": error}, MADE)
+        for method, errors in tested.items()
+        for seed, error in enumerate(errors)
+    ]
+    results = report.Results([record.task for record in runs], {record.task: record for record in runs})
+    source = OnRecord("nasbot_cifar", "search")
+    monkeypatch.setitem(source.__dict__, "results", results)
+    rows = list(nasbot.lowest(source, "nasbot", "NASBOT"))
+    assert [(row.ours, row.verdict) for row in rows] == [
+        ("NASBOT 0.2000; EA 0.3000", "as there"),
+        ("NASBOT 0.1000; TreeBO 0.0500 (seed 0)", "differs"),
+    ]
+
+
+def test_what_is_not_run_says_why() -> None:
+    missing = [entry for paper in page.PAPERS for entry in paper.entries if entry.state == "not run"]
+    assert missing
+    for entry in missing:
+        assert len(entry.missing.split()) > 5, entry.what
 
 
 def test_lower_is_better_and_a_percent_is_nothing() -> None:

@@ -150,7 +150,7 @@ def test_a_stored_restart_goes_on_alike(tmp_path: Path) -> None:
 )
 def test_a_study_of_before_goes_on_without(method: str, before: GP | Auto) -> None:
     """As it was stored then: without the setting. Whoever asks for the method of today gets no restart."""
-    later = ("patience", "robust", *BEFORE_SPREAD, *BEFORE_STRAIGHT)
+    later = ("patience", "robust", "straight_running", *BEFORE_SPREAD)
     stored = {name: value for name, value in SEARCHERS.dump(before).items() if name not in later}
     assert SEARCHERS.load(stored) == before
     assert SEARCHERS.dump(GP() if method == "gp" else Auto()) in SEARCHERS.read(stored)
