@@ -251,10 +251,6 @@ def _space(which: str, problem: str) -> Space:
     return case_of(Task.of(0, problem, OURS, set=which)).space
 
 
-def run_ablation(task: Task, options: Namespace) -> Found:
-    return search(case_of(task), gp_ablation.method_of(task.method), task.seed, task["evaluations"])
-
-
 def ablation_report(results: Results, options: Namespace) -> Iterator[str]:
     return gp_ablation.report(results, {which: kinds(which) for which in ("development", "validation")}, ranked)
 
@@ -362,7 +358,7 @@ EXPERIMENT = Experiment(
         "ablation": Part(
             "The defaults of the GP, one at a time",
             ablation_tasks,
-            run_ablation,
+            run,
             ablation_report,
             LIBRARIES,
             {"methods": ",".join(gp_ablation.CHANGES), "seeds": 10, "evaluations": 100},

@@ -129,15 +129,12 @@ CHANGED: dict[str, dict[str, Any]] = {
     "explore4": dict(BEFORE_UNEXPLAINED),
     "explore8": {"explore_every": 8, **BEFORE_UNEXPLAINED},
     "robust": {"robust": True},
-    "classifier": {"blind": "classifier", "initial_options": 6},
-    "initial12": {},
+    "classifier": {"blind": "classifier"},
     **{f"patience{patience}": {"patience": patience} for patience in (0, 100, 200)},
 }
 """Changes of defaults of the GP."""
-FIRST = {"initial_options": 12}
-"""What all of them were run with: up to twelve first trials beside options, not at most six."""
-ABLATIONS = {f"xstar-gp-{name}": {**FIRST, **change} for name, change in CHANGED.items()}
-ABLATIONS |= {f"xstar-gp-always-{name}": {**FIRST, **change, **BEFORE_UNEXPLAINED} for name, change in CHANGED.items()}
+ABLATIONS = {f"xstar-gp-{name}": change for name, change in CHANGED.items()}
+ABLATIONS |= {f"xstar-gp-always-{name}": {**change, **BEFORE_UNEXPLAINED} for name, change in CHANGED.items()}
 """The GP with one default changed, by name, or with several that came together. ``always``: beside the defaults of before the
 history said when to explore."""
 

@@ -1,7 +1,7 @@
 """One default of the GP changed at a time: on which problems that is run, and what is told of it.
 
 What was changed beside the defaults of before the history said when to explore (``always``) is compared with these; all else
-with today's, but for the first trials beside options, which were up to twelve: that there are at most six is a change, too.
+with today's.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ CHANGES = {
     "xstar-gp-plain": "no exploring (`explore_every=0`)",
     "xstar-gp-spread": 'Sobol points after the middle (`design="sobol"`)',
     "xstar-gp-sobol": "not the middle first (`middle=False`)",
-    "xstar-gp-initial6": "at most six first trials beside options (`initial_options=6`, today's default)",
     "xstar-gp-independent": 'length scales without a factor in common (`lengths="independent"`)',
     "xstar-gp-shared": 'none of switches (`lengths="shared"`)',
     "xstar-gp-product": 'the product kernel alone (`structure="product"`)',
@@ -55,7 +54,6 @@ ONLY_WHERE: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("xstar-gp-unexplained", "xstar-gp-probable", "xstar-gp-bold"), ("failing",)),
     **dict.fromkeys(("xstar-gp-always-probable", "xstar-gp-always-bold"), ("failing",)),
     "xstar-gp-shared": ("bits",),
-    "xstar-gp-initial6": ("bits", "mixed", "conditional", "categories", "failing", "spoilt"),
     "xstar-gp-robust": ("noisy", "spoilt", "rotated", "bbob ill-conditioned"),
 }
 """The classes of problems on which some changes are run: where they can make a difference, or may do harm."""
@@ -86,11 +84,6 @@ def matters(method: str, kind: str) -> bool:
     return kind in ONLY_WHERE.get(method, (kind,))
 
 
-def method_of(name: str) -> str:
-    """The method that a name stands for here: ``xstar-gp`` is what all changes are compared with."""
-    return {OURS: f"{OURS}-initial12", f"{OURS}-initial6": OURS}.get(name, name)
-
-
 Ranked = Callable[[Mapping[str, Found], Sequence[str], int], list[float]]
 
 
@@ -105,8 +98,7 @@ def report(results: Results, kinds: Mapping[str, Mapping[str, str]], ranked: Ran
     yield f"Every other problem of each class with at most {MOST_PARAMETERS}"
     yield "parameters, all where trials fail, no tables. Cells: searches in which the defaults ended lower–higher than with"
     yield "the change; in brackets the difference as a share of the searches, averaged over problems, ± its standard error. A"
-    yield "default has support where it is above 0. All are beside up to twelve first trials where there are options; that they"
-    yield 'are at most six (today) is a change of its own. "Then": beside the defaults of before `explore_when="unexplained"`,'
+    yield 'default has support where it is above 0. "Then": beside the defaults of before `explore_when="unexplained"`,'
     yield f"{_seeds(results, kinds, THEN)}."
     heads = [f"{which} {count}" for which in kinds for count in COUNTS]
     rows = []

@@ -47,7 +47,7 @@ def test_every_second_trial_after_the_patience_begins_anew() -> None:
         begun = first + place * EVERY // stretch * stretch
         count = place % (stretch // EVERY)
         assert origin.endswith(f", a search anew from trial {begun} on")
-        assert origin.startswith(f"gp: initial {count + 1}, " if count < 6 else "gp: log EI")
+        assert origin.startswith(f"gp: initial {count + 1}, " if count < 10 else "gp: log EI")
     assert audit(study).findings == []
 
 

@@ -96,9 +96,9 @@ class Auto:
     GP began with steps, 4 for those of before it explored where losses are unexplained, 5 for those of before DNGO left paused
     trials without fantasies, 6 for those of before the GP left off exploring after failures, 7 for those of
     before it began anew, 8 for those of before both kept away from copies and the GP explored over budgets, 9 for those of
-    before its length scales of switches had a factor in common, 10 for those of before it spread while nothing has a value,
-    began with fewer trials beside options and waited longer until it began anew, 11 for those of before trials of the GP could
-    go straight to the full budget, 12 for today's."""
+    before its length scales of switches had a factor in common, 10 for those of before it spread while nothing has a value and
+    waited longer until it began anew, 11 for those of before trials of the GP could go straight to the full budget, 12 for
+    today's."""
 
     def __post_init__(self) -> None:
         check_counts(self, {"switch": 1, "defaults": 1})

@@ -69,7 +69,6 @@ class GP(GPSettings):
 
     structure: str = "evidence"
     lengths: str = "alike"
-    initial_options: int = 6
     middle: bool = True
     design: str = "steps"
     explore_when: str = "noisy"
@@ -128,6 +127,5 @@ def suggest(
         doubts=doubts,
         patience=settings.patience,
         spreads=settings.blind == "spread",
-        options=settings.initial_options,
     )
     return initial.suggest(history, task, rng, design, learner)

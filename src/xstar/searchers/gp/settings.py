@@ -43,11 +43,6 @@ class GPSettings:
     """Sobol points before the first model-based suggestion. The default is twice the number of parameters, between 5
     and 12. Under a scheduler with rungs it is the number of parameters plus one, between 4 and 10. With an architecture
     it is at least 10, and the networks come from its pool."""
-    initial_options: int = 12
-    """At most so many of them at full budget where the space has choices, switches or bits. With 6 instead of 12, losses of 16
-    development problems with choices (``benchmarks/harness/development.py``, six seeds) are lower in 56 searches and higher in
-    34 after 25 trials, in 37 and 35 after 50; of nine with switches (ten seeds) with 5 in 47 and 35, then 35 and 29, with 8 in
-    48 and 31, then 29 and 34; of the six functions of bits of the validation set, afterwards, in 21 and 13, then 16 and 13."""
     middle: bool = False
     """Begin with the middle of a space of numbers, at the full budget. Losses after 100 trials on functions of 20 to 50
     parameters (``benchmarks/generality.py``, one seed): Levy 16.1 → 11.6, Ackley 19.7 → 5.3, Rosenbrock 196 → 138,
@@ -174,7 +169,7 @@ class GPSettings:
             "limit": 10,
             "patience": 0,
         }
-        least |= {"most_pending": 1, "explore_running": 0, "straight_running": 0, "initial_options": 1}
+        least |= {"most_pending": 1, "explore_running": 0, "straight_running": 0}
         check_counts(self, least, optional=("initial", "most_pending"))
         check_switches(self, "middle", "warp", "straighten", "cautious", "robust", "exact")
         check_shares(self, "exhausted", "safe")
@@ -230,8 +225,8 @@ BEFORE_COPIES: Mapping[str, Any] = {"copies": "ignore", "explore_running": 0}
 """What ``GP`` did over budgets before it kept away from copies and explored there."""
 BEFORE_STRAIGHT: Mapping[str, Any] = {"straight_running": 0}
 """What ``GP`` did over budgets before trials could train to the end at once."""
-BEFORE_SPREAD: Mapping[str, Any] = {"blind": "classifier", "initial_options": 12}
-"""What ``GP`` did before it spread while nothing has a value, and began with fewer trials beside options."""
+BEFORE_SPREAD: Mapping[str, Any] = {"blind": "classifier"}
+"""What ``GP`` did before it spread while nothing has a value."""
 BEFORE: Mapping[str, Any] = {
     **BEFORE_STRAIGHT,
     **BEFORE_RESTARTS,

@@ -30,9 +30,6 @@ LEAST_WITH_NETWORKS = 10
 """Minimum number of initial trials with an architecture in the space: NASBOT's initial pools have this many
 networks."""
 
-MOST = 12
-"""Maximum number of initial trials at full budget without an architecture."""
-
 LEAST_WITH_SOURCES = 3
 """Minimum number of initial trials where other studies brought something along; otherwise it is half of what it would be."""
 
@@ -63,8 +60,6 @@ class Design:
     """Trials without improvement after which the search begins anew beside itself (``restarts.py``); 0: never."""
     spreads: bool = False
     """Whether trials go on to spread while fewer than two have a value (``blind.py``)."""
-    options: int = MOST
-    """The same as ``MOST`` where a parameter is no number."""
 
 
 def suggest(
@@ -93,7 +88,7 @@ def _anew(
     """Suggest a trial of a restart: a Sobol point, or the choice of a learner that knows its own trials alone."""
     data = Observations.of(history, design.in_numbers)
     own, started = data.among(restart.owns), len(restart.own)
-    if started < (design.initial or _initial(history, data, design.options)) or own.count < 2:
+    if started < (design.initial or _initial(history, data)) or own.count < 2:
         made = initial_trial(design.method, first_design(history, task, rng), started)
     else:
         made = _decided(learner(history, own, restart.begun), history, rng)
@@ -121,7 +116,7 @@ def before_models(
     known = data.count + len(data.failed)
     doubts = design.doubts and has_priors(history.space)
     steps = design.steps and _has_steps(history, data)
-    count = design.initial or (trials_of_steps(data.cube.width) if steps else _initial(history, data, design.options))
+    count = design.initial or (trials_of_steps(data.cube.width) if steps else _initial(history, data))
     if doubts and design.initial is None and started < count:
         count = trials_of_design(history, data, count)
     if started < count or known < 2 or not data.width:
@@ -161,11 +156,10 @@ def middle(space: Space) -> Config:
     return {name: config[name] for name in space.parameters if name in config}
 
 
-def _initial(history: History, data: Observations, options: int) -> int:
+def _initial(history: History, data: Observations) -> int:
     d = len(data.cube.labels)
     over_budgets = len(history.levels) > 1  # an observation at the lowest rung is cheap
-    most = MOST if data.cube.numeric.all() else min(options, MOST)
-    count = min(max(d + 1, 4), 10) if over_budgets else min(max(2 * d, 5), most)
+    count = min(max(d + 1, 4), 10) if over_budgets else min(max(2 * d, 5), 12)
     count = max(count, LEAST_WITH_NETWORKS) if data.networks else count
     return max((count + 1) // 2, LEAST_WITH_SOURCES) if history.brought else count
 
