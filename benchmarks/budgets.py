@@ -188,7 +188,7 @@ BESIDE = {**DEFAULTS, "methods": f"random,asha,{SYNE_TUNE},mobster", "seeds": 3}
 FEW_TRIALS = {**DEFAULTS, "methods": f"random,{ASHA_LATELY},{LATELY},{','.join(DNGOS)}", "seeds": 3}
 MANY_TRIALS = {
     **DEFAULTS,
-    "methods": f"random,{ASHA_LATELY},{LATELY},{DNGO_LATELY}",  # with so many workers, they were not run with today's rules
+    "methods": "random,asha,mobster,asha:searcher=DNGO()",
     "workers": "32",
     "seeds": 3,
 }
