@@ -36,12 +36,11 @@ CHANGES = {
     "xstar-gp-probable": "probably feasible is safe (`safe=0.5`)",
     "xstar-gp-bold": "no order by feasibility (`cautious=False`)",
     "xstar-gp-robust": "losses that are exceptions are left out (`robust=True`)",
-    "xstar-gp-always-repeats": "then: exhausted places are not left (`exhausted=0`)",
     "xstar-gp-always-inexact": "then: noise of at least 10⁻⁶ (`exact=False`)",
     "xstar-gp-always-not-straightened": "then: losses are not transformed (`straighten=False`)",
 }
 """What each method changes. ``then``: beside the defaults of before ``explore_when="unexplained"``."""
-THEN = "xstar-gp-always-repeats"
+THEN = "xstar-gp-always-inexact"
 ONLY_WHERE: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("xstar-gp-unexplained", "xstar-gp-probable", "xstar-gp-bold"), ("failing",)),
     "xstar-gp-shared": ("bits",),
