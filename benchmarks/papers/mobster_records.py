@@ -46,7 +46,10 @@ SURROGATES = OnRecord("mobster", "kernels", of=lambda task: task["workers"] == 4
 KERNEL_SEEDS = len({record.task.seed for record in SURROGATES.results.of(method="mobster:matern")})
 LARGE = OnRecord("mobster", "large", ("--seeds 1",), lambda task: task["workers"] == 64)
 BASELINES, BASELINES_MLP = OnRecord("mobster", "figure5", of=others), OnRecord("mobster", "figure5-mlp", of=mlp)
-HALVING, HALVING_MLP = OnRecord("mobster", "figure3", of=others), OnRecord("mobster", "figure3-mlp", of=mlp)
+HALVING, HALVING_MLP = (
+    OnRecord("mobster", "figure3", ("--problems curves-mlp,curves-optimizer --seeds 5",), others),
+    OnRecord("mobster", "figure3-mlp", of=mlp),
+)
 BASELINES_LONGER = OnRecord("mobster", "figure5-mlp", (f"--trainings {LONGER} --seeds 5",), longer)
 BASELINES_CELLS = OnRecord("mobster", "figure5", (f"--problems {','.join(NB201)} --seeds 20",), cells)
 HALVING_CELLS = OnRecord("mobster", "figure3", ("--problems nb201-cifar10 --seeds 20",), cells)
