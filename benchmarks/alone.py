@@ -42,6 +42,7 @@ METHODS = {
     "mobster:straight=never": mobster("all trials begin at the lowest rung", straight_running=0),
     "mobster": BudgetMethod("the default", "mobster"),
 }
+USUAL = ("random", "asha", "gp", "mobster:straight=never", "mobster")
 TIMES = (4, 16, 50, 100)
 """In trainings on each worker."""
 RIVALS = ("gp", "mobster:straight=never", "mobster")
@@ -51,7 +52,7 @@ SETS = {"development": DEVELOPMENT, "validation": VALIDATION}
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--problems", help="some of the tasks of the set")
-    parser.add_argument("--methods", default=",".join(METHODS))
+    parser.add_argument("--methods", default=",".join(USUAL))
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--workers", type=int)
     parser.add_argument("--trainings", type=float)
