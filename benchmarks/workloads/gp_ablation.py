@@ -36,14 +36,6 @@ CHANGES = {
     "xstar-gp-probable": "probably feasible is safe (`safe=0.5`)",
     "xstar-gp-bold": "no order by feasibility (`cautious=False`)",
     "xstar-gp-robust": "losses that are exceptions are left out (`robust=True`)",
-    "xstar-gp-always-before-steps": 'then: `design="sobol"`, `lengths="independent"`, `safe=0.5`',
-    "xstar-gp-always-spread": 'then: Sobol points after the middle (`design="sobol"`)',
-    "xstar-gp-always-sobol": "then: not the middle first (`middle=False`)",
-    "xstar-gp-always-independent": 'then: length scales without a factor in common (`lengths="independent"`)',
-    "xstar-gp-always-product": 'then: the product kernel alone (`structure="product"`)',
-    "xstar-gp-always-additive": 'then: always terms of single parameters (`structure="additive"`)',
-    "xstar-gp-always-probable": "then: probably feasible is safe (`safe=0.5`)",
-    "xstar-gp-always-bold": "then: no order by feasibility (`cautious=False`)",
     "xstar-gp-always-repeats": "then: exhausted places are not left (`exhausted=0`)",
     "xstar-gp-always-inexact": "then: noise of at least 10⁻⁶ (`exact=False`)",
     "xstar-gp-always-not-straightened": "then: losses are not transformed (`straighten=False`)",
@@ -52,7 +44,6 @@ CHANGES = {
 THEN = "xstar-gp-always-repeats"
 ONLY_WHERE: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("xstar-gp-unexplained", "xstar-gp-probable", "xstar-gp-bold"), ("failing",)),
-    **dict.fromkeys(("xstar-gp-always-probable", "xstar-gp-always-bold"), ("failing",)),
     "xstar-gp-shared": ("bits",),
     "xstar-gp-robust": ("noisy", "spoilt", "rotated", "bbob ill-conditioned"),
 }
