@@ -62,8 +62,8 @@ def under_way(complete: list[dict[str, Any]]) -> Iterator[str]:
             f"{name} {end:.2f} ({statistics.median(then[name]['error']):.2f})" for name, end in ends.items()
         )
         first = [ends[name] for name in (*LEARNED, "ReLU")]
-        yield f"Seed {seed} is under way (commit {kept['commit']}), with {last['iteration']:,} of {int(length):,} iterations. Test"
-        yield f"errors in %, and in brackets those of the table's run at the same moment: {shown}."
+        yield f"Seed {seed} is under way (commit {kept['commit']}), with {last['iteration']:,} of {int(length):,} iterations."
+        yield f"Test errors in %, and in brackets those of the table's run at the same moment: {shown}."
         yield f"Without tanh they are within {max(first) - min(first):.2f} points of each other, tanh is"
         yield f"{ends['tanh'] - max(first):.2f} behind the last of them."
         yield ""
