@@ -37,7 +37,7 @@ BLIND = ("xstar-gp", "xstar-gp-classifier", "optuna-tpe", "nevergrad", "xstar-ra
 HELD_OUT = ("xstar-gp", "optuna-gp", "optuna-tpe", "nevergrad", "xstar-random")
 COUNTS = (25, 50, 100, 200)
 WIDELY = 0.8
-"""The share of the problems that a method has to be run on to be ranked; the others are compared in pairs."""
+"""The share of the problems and seeds that a method has to be run on to be ranked; the others are compared in pairs."""
 DIGITS = 6
 """Losses that differ by less than 10⁻⁶ of the difference between the best and the worst of all methods share a rank."""
 
@@ -170,12 +170,24 @@ def duels(results: Results, counts: Sequence[int]) -> Iterator[str]:
     yield from table(heads, rows)
 
 
-def widely_run(results: Results) -> list[str]:
-    """The methods that were run on most problems: the others would leave few for the ranks. Of ours with other settings there
-    are none among them: a rank is among different methods."""
+def widely_run(results: Results, seeds: bool = True) -> list[str]:
+    """The methods that were run on most problems, with most ``seeds``: the others would leave few for the ranks. Of ours with
+    other settings there are none among them: a rank is among different methods."""
     own = [method for method in results.methods if not method.startswith(f"{OURS}-")]
-    problems = {m: len({record.task.problem for record in results.of(method=m)}) for m in own}
-    return [method for method, count in problems.items() if count >= WIDELY * max(problems.values())]
+    tasks = {method: [record.task for record in results.of(method=method)] for method in own}
+    counts = {method: len({(task.problem, task.seed if seeds else 0) for task in run}) for method, run in tasks.items()}
+    return [method for method, count in counts.items() if count >= WIDELY * max(counts.values())]
+
+
+def with_fewer_seeds(results: Results, counts: Sequence[int]) -> Iterator[str]:
+    """The ranks among more methods, where there are any that were run with few seeds."""
+    methods = widely_run(results, seeds=False)
+    pairs = complete_pairs(results, methods)
+    if methods != widely_run(results) and pairs:
+        problems = len({problem for problem, _ in pairs})
+        yield from ("", "### Mean rank beside methods with fewer seeds", "")
+        yield f"{problems} problems, {len(pairs)} searches that all of these were run on."
+        yield from ("", *overall(pairs, methods, counts))
 
 
 def rest_of(results: Results, known: Mapping[str, str]) -> Iterator[str]:
@@ -217,6 +229,7 @@ def report(which: str, results: Results, options: Namespace) -> Iterator[str]:
         for count in counts:
             yield from ("", f"### Mean rank in each class after {count} evaluations", "")
             yield from per_class(pairs, methods, count, known)
+        yield from with_fewer_seeds(results, counts)
     if OURS in results.methods:
         yield from ("", f"### {OURS} and each method alone", "", *duels(results, counts))
     yield from ("", "### Failures and time", "", *rest_of(results, known))

@@ -30,7 +30,7 @@ def longer(task: Task) -> bool:
 
 
 COUNTS = {2: 3, 4: 3, 8: 3, 16: 1}
-"""Workers → seeds; with four there are two more, of an earlier commit."""
+"""Workers → seeds; with four there are two more, of a later commit."""
 
 
 def shares_of(count: int) -> OnRecord:

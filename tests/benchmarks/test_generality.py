@@ -173,6 +173,19 @@ def test_ranks_are_among_different_methods() -> None:
     assert any(gp_ablation.ALWAYS in row for row in generality.duels(results, [25]))
 
 
+def test_a_method_with_one_seed_of_five_is_ranked_on_that_alone() -> None:
+    records = {}
+    for seed in range(5):
+        for method, loss in (("xstar-gp", 1.0), ("nevergrad", 2.0), ("optuna-gp", 3.0))[: 3 if seed == 0 else 2]:
+            task = Task.of(seed, "levy6", method, evaluations=100, set="development")
+            records[task] = Record(task, {"incumbents": [(1, loss)], "processor": 1.0}, {})
+    results = Results(list(records), records)
+    assert generality.widely_run(results) == ["xstar-gp", "nevergrad"]
+    text = "\n".join(generality.with_fewer_seeds(results, [25]))
+    assert "1 problems, 1 searches" in text
+    assert "| optuna-gp | 3.00" in text
+
+
 def test_most_configurations_fail_and_the_optimum_does_not() -> None:
     for name, case in mostly_failing().items():
         assert case.fails is not None
