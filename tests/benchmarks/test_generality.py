@@ -17,7 +17,7 @@ from benchmarks.harness.mostly_failing import mostly_failing
 from benchmarks.harness.peers import active_part, without_conditions
 from benchmarks.harness.records import Record, Task
 from benchmarks.harness.report import Results
-from benchmarks.workloads import gp_ablation
+from benchmarks.workloads import class_ranks, gp_ablation
 from xstar.searchers import Auto
 from xstar.study.methods import MANY_SWITCHES, choose
 
@@ -97,11 +97,11 @@ def test_ranks_are_averaged_over_seeds_and_share_what_is_equal() -> None:
         for method, loss in zip(methods, row, strict=True)
     ]
     results = Results([each.task for each in records], {each.task: each for each in records})
-    pairs = generality.complete_pairs(results, methods)
-    assert generality.by_problem(pairs, methods, 25) == {"a": [1.5, 1.5, 3.0], "b": [1.5, 1.5, 3.0]}
-    rows = list(generality.duels(results, [25]))
+    pairs = class_ranks.complete_pairs(results, methods)
+    assert class_ranks.by_problem(pairs, methods, 25) == {"a": [1.5, 1.5, 3.0], "b": [1.5, 1.5, 3.0]}
+    rows = list(class_ranks.duels(results, [25]))
     assert rows[2:] == ["| optuna-tpe | 3 | 1–1 | 1.0× |", "| xstar-random | 3 | 3–0 | 1.0× |"]
-    text = "\n".join(generality.per_class(pairs, methods, 25, {"a": "low d", "b": "low d"}))
+    text = "\n".join(class_ranks.per_class(pairs, methods, 25, {"a": "low d", "b": "low d"}))
     assert "| low d (2) | **1.50 ± 0.00** | **1.50 ± 0.00** | 3.00 ± 0.00 | no |" in text
 
 
@@ -169,8 +169,8 @@ def test_ranks_are_among_different_methods() -> None:
         task = Task.of(0, "levy6", method, evaluations=100, set="development")
         records[task] = Record(task, {"incumbents": [(1, 1.0)], "processor": 1.0}, {})
     results = Results(list(records), records)
-    assert generality.widely_run(results) == ["xstar-gp", "nevergrad"]
-    assert any(gp_ablation.ALWAYS in row for row in generality.duels(results, [25]))
+    assert class_ranks.widely_run(results) == ["xstar-gp", "nevergrad"]
+    assert any(gp_ablation.ALWAYS in row for row in class_ranks.duels(results, [25]))
 
 
 def test_a_method_with_one_seed_of_five_is_ranked_on_that_alone() -> None:
@@ -180,8 +180,8 @@ def test_a_method_with_one_seed_of_five_is_ranked_on_that_alone() -> None:
             task = Task.of(seed, "levy6", method, evaluations=100, set="development")
             records[task] = Record(task, {"incumbents": [(1, loss)], "processor": 1.0}, {})
     results = Results(list(records), records)
-    assert generality.widely_run(results) == ["xstar-gp", "nevergrad"]
-    text = "\n".join(generality.with_fewer_seeds(results, [25]))
+    assert class_ranks.widely_run(results) == ["xstar-gp", "nevergrad"]
+    text = "\n".join(class_ranks.with_fewer_seeds(results, [25]))
     assert "1 problems, 1 searches" in text
     assert "| optuna-gp | 3.00" in text
 
