@@ -24,11 +24,10 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from benchmarks.budgets import DEVELOPMENT, SURROGATE, VALIDATION
-from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
-from benchmarks.harness.problems import at_hand
+from benchmarks.harness.experiment import Experiment, Part, main, numbers
 from benchmarks.harness.records import Found, Task
 from benchmarks.harness.report import Results, mean_and_error, ranks, table
-from benchmarks.harness.simulated import run_simulated
+from benchmarks.harness.simulated import run_simulated, simulated_tasks
 from benchmarks.workloads.budget_comparison import Runs, runs_of
 from benchmarks.workloads.budget_methods import BudgetMethod, mobster
 from xstar import problems
@@ -54,19 +53,12 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--problems", help="some of the tasks of the set")
     parser.add_argument("--methods", default=",".join(USUAL))
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--workers", type=int)
+    parser.add_argument("--workers")
     parser.add_argument("--trainings", type=float)
 
 
 def tasks(known: Sequence[str], options: Namespace) -> list[Task]:
-    names = chosen_from(options.problems, known, "--problems") if options.problems else list(known)
-    methods = chosen_from(options.methods, METHODS, "--methods")
-    return [
-        Task.of(seed, name, method, workers=options.workers, trainings=options.trainings)
-        for seed in range(options.seeds)
-        for name in at_hand(names)
-        for method in methods
-    ]
+    return simulated_tasks(known, METHODS, options)
 
 
 def run(task: Task, options: Namespace) -> Found:
@@ -151,7 +143,12 @@ def report(names: Sequence[str], results: Results, options: Namespace) -> Iterat
             )
             for method in at.methods
         ]
-        yield from ("", f"After {time} trainings{' on each' if options.workers > 1 else ''}:", "", *table(heads, rows))
+        yield from (
+            "",
+            f"After {time} trainings{'' if numbers(options.workers) == [1] else ' on each'}:",
+            "",
+            *table(heads, rows),
+        )
     yield from ("", f"Mean loss after {times[-1]}, trials and complete ones, and processor time, all a search:", "")
     yield from by_task(last)
     yield from ("", *table(["method", "trials", "complete", "processor"], counts(runs, last.methods)))
@@ -172,7 +169,7 @@ def counts(runs: Runs, methods: Sequence[str]) -> Iterator[tuple[str, ...]]:
         yield method, f"{means[0]:.0f}", f"{means[1]:.0f}", f"{means[2]:.1f} s"
 
 
-def part_of(name: str, title: str, workers: int, trainings: float) -> Part:
+def part_of(name: str, title: str, workers: str, trainings: float) -> Part:
     defaults = {"workers": workers, "trainings": trainings}
     return Part(title, partial(tasks, SETS[name]), run, partial(report, SETS[name]), SURROGATE, defaults)
 
@@ -183,10 +180,10 @@ EXPERIMENT = Experiment(
     result="alone.md",
     description=__doc__,
     parts={
-        "development": part_of("development", "One worker, development tasks", 1, 100.0),
-        "validation": part_of("validation", "One worker, validation tasks", 1, 100.0),
-        "development-2": part_of("development", "Two workers, development tasks", 2, 50.0),
-        "validation-2": part_of("validation", "Two workers, validation tasks", 2, 50.0),
+        "development": part_of("development", "One worker, development tasks", "1", 100.0),
+        "validation": part_of("validation", "One worker, validation tasks", "1", 100.0),
+        "development-2": part_of("development", "Two workers, development tasks", "2", 50.0),
+        "validation-2": part_of("validation", "Two workers, validation tasks", "2", 50.0),
     },
     arguments=arguments,
 )

@@ -37,12 +37,12 @@ from contextlib import contextmanager
 from functools import partial
 from types import ModuleType
 
-from benchmarks.harness.experiment import Experiment, Part, chosen_from, main, numbers
-from benchmarks.harness.problems import LCBENCH, NB201, at_hand
+from benchmarks.harness.experiment import Experiment, Part, main, numbers
+from benchmarks.harness.problems import LCBENCH, NB201
 from benchmarks.harness.records import Found, Task
 from benchmarks.harness.report import Results, table
 from benchmarks.harness.run import Libraries
-from benchmarks.harness.simulated import run_simulated
+from benchmarks.harness.simulated import run_simulated, simulated_tasks
 from benchmarks.workloads.at_once import AT_ONCE, run_at_once
 from benchmarks.workloads.budget_comparison import Comparison, by_task, mean_ranks, shares_by_task
 from benchmarks.workloads.budget_methods import (
@@ -102,15 +102,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def tasks(known: Sequence[str], options: Namespace) -> list[Task]:
-    names = chosen_from(options.problems, known, "--problems") if options.problems else list(known)
-    methods = chosen_from(options.methods, METHODS, "--methods")
-    return [
-        Task.of(seed, name, method, workers=count, trainings=options.trainings)
-        for seed in range(options.seeds)
-        for count in numbers(options.workers)
-        for name in at_hand(names)
-        for method in methods
-    ]
+    return simulated_tasks(known, METHODS, options)
 
 
 def run(task: Task, options: Namespace) -> Found:

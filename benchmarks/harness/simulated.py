@@ -7,10 +7,13 @@ time of a comparison is that of so many full trainings one after the other on ea
 from __future__ import annotations
 
 import time
+from argparse import Namespace
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from benchmarks.harness.problems import full_training
+from benchmarks.harness.experiment import chosen_from, numbers
+from benchmarks.harness.problems import at_hand, full_training
 from benchmarks.harness.records import Found, Task, significant
 from xstar import problems
 from xstar.schedulers import Scheduler
@@ -20,6 +23,19 @@ from xstar.trial import State
 
 TIMES = 6
 """Digits of simulated times: a comparison looks at 2,000 of them. Losses keep theirs, as equal ones are ties."""
+
+
+def simulated_tasks(known: Sequence[str], methods: Iterable[str], options: Namespace) -> list[Task]:
+    """All seeds, numbers of workers, problems and methods that were asked for, of those that are ``known``."""
+    names = chosen_from(options.problems, known, "--problems") if options.problems else list(known)
+    chosen = chosen_from(options.methods, methods, "--methods")
+    return [
+        Task.of(seed, name, method, workers=count, trainings=options.trainings)
+        for seed in range(options.seeds)
+        for count in numbers(options.workers)
+        for name in at_hand(names)
+        for method in chosen
+    ]
 
 
 def run_simulated(

@@ -51,7 +51,7 @@ def test_behind_is_by_more_than_a_standard_error() -> None:
 
 def test_the_report_needs_records_alone() -> None:
     known = {each.task: each for each in RECORDS}
-    text = list(alone.report(["p", "q"], Results(list(known), known), Namespace(workers=1, trainings=100.0)))
+    text = list(alone.report(["p", "q"], Results(list(known), known), Namespace(workers="1", trainings=100.0)))
     assert text[0].startswith("1 tasks, 3 searches")
     assert sum(line.startswith("After ") for line in text) == len(alone.TIMES)
     assert "| mobster | 1.50 | 1–1 |  | 0 (0) |  |" in text
