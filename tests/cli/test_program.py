@@ -110,7 +110,7 @@ def test_a_terminal_shows_a_live_table(write: Write) -> None:
     plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", screen)
     # The table, while it ran: a row per running trial, with its epochs; drawn again and again in the same place.
     assert re.search(r"trial +epochs +loss +elapsed +configuration", plain)
-    assert re.search(r"\n +\d +[1-3]/4 +\d\.\d+ +\d\.\d+ s +x=0\.\d+", plain)
+    assert re.search(r"\n +\d +[1-4]/4 +\d\.\d+ +\d\.\d+ s +x=0\.\d+", plain)
     assert re.search(r"\d of 12", plain)
     assert re.search(r"elapsed, \S+ trials/min, about", plain)
     assert screen.count("\x1b[1A") > 5
