@@ -38,7 +38,7 @@ from benchmarks.harness.records import Found, Task, improvements, significant
 from benchmarks.harness.run import OURS, Libraries
 from xstar import problems
 from xstar.problems import Problem
-from xstar.searchers import GP, Searcher
+from xstar.searchers import DNGO, GP, Searcher
 from xstar.searchers.auto import Auto
 from xstar.searchers.gp.settings import BEFORE, BEFORE_EXHAUSTION, BEFORE_NOISY, BEFORE_STEPS, BEFORE_UNEXPLAINED
 from xstar.space import Config, Space
@@ -148,6 +148,7 @@ METHODS: dict[str, Method] = {
     "xstar-gp-before": Method(lambda space, seed, _: Xstar(space, seed, None, GP(**BEFORE))),
     **{name: _gp_with(**settings) for name, settings in ABLATIONS.items()},
     "xstar-dngo": Method(lambda space, seed, _: Xstar(space, seed, "dngo")),
+    "xstar-dngo-classifier": Method(lambda space, seed, _: Xstar(space, seed, None, DNGO(blind="classifier"))),
     "xstar-dngo-paper": Method(lambda space, seed, _: Xstar(space, seed, "dngo-paper")),
     "xstar-tpe": Method(lambda space, seed, _: Xstar(space, seed, "tpe")),
     "xstar-forest": Method(lambda space, seed, _: Xstar(space, seed, "forest")),

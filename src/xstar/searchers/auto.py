@@ -122,7 +122,9 @@ class Auto:
             made = Evolution().suggest(history, task, rng)
             reason = f"no model knows {', '.join(names)}; "
         else:
-            dngo = DNGO(unfinished=FANTASIES.get(self.defaults, UNFINISHED), copies=self._copies)
+            # ``blind`` as it was before DNGO spread: from ``switch`` observations on, trials have values.
+            fantasies = FANTASIES.get(self.defaults, UNFINISHED)
+            dngo = DNGO(unfinished=fantasies, copies=self._copies, blind="classifier")
             made = (self._gp if len(history.observed) < self.switch else dngo).suggest(history, task, rng)
             reason = ""
         if isinstance(made, Done):

@@ -55,7 +55,7 @@ def _ts() -> GP:
 
 def _dngo_paper() -> DNGO:
     """DNGO as Snoek et al. (2015) have it: one network, ten draws of θ, fantasies of all that runs, losses as they are."""
-    return DNGO(networks=1, samples=10, straighten=False, explore_every=0, pending="fantasies")
+    return DNGO(networks=1, samples=10, straighten=False, explore_every=0, pending="fantasies", blind="classifier")
 
 
 def _nasbot_paper() -> NASBOT:

@@ -106,7 +106,7 @@ def trained(
     if kept is not None and kept.last == last:
         return kept
     rng = Streams(history.seed).generator(last, f"dngo {purpose}")
-    targets = Targets.of(y[:last], straighten=settings.straighten)
+    targets = Targets.of(y[:last], straighten=settings.straighten, lower=settings.penalties == "lower")
     t = targets(y[:last])
     bad = float(np.quantile(t, BAD))
     shift = None if sources is None else sources.shift(X[:last], t)

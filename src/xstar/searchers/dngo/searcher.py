@@ -24,7 +24,7 @@ import numpy as np
 
 from xstar.core.checks import check_counts, check_names, check_switches
 from xstar.journal import History
-from xstar.searchers.base import COPIES, DESIGNS, SEARCHERS
+from xstar.searchers.base import BLIND, COPIES, DESIGNS, PENALTIES, SEARCHERS
 from xstar.searchers.model_based import initial
 from xstar.searchers.model_based.observations import Observations
 from xstar.trial import Done, New, Suggestion
@@ -82,6 +82,10 @@ class DNGO:
     copies: str = "avoid"
     """Under a scheduler with rungs, where trials have proved to be copies of each other: ``avoid`` their surroundings
     (``model_based/away.py``), or ``ignore`` that they are."""
+    penalties: str = "lower"
+    blind: str = "level"
+    """While fewer than two trials have a value and all others have failed: go where the ``classifier`` of failures favours, or
+    ``spread`` with every second trial (``model_based/blind.py``)."""
     device: str = "cpu"
     """Device on which networks are trained. ``cuda`` requires torch and a GPU; its networks differ from those of the
     CPU by rounding, so an audit needs the same device."""
@@ -94,7 +98,7 @@ class DNGO:
             "pending": PENDING,
             "device": DEVICES,
         }
-        check_names(self, {**names, "copies": COPIES})
+        check_names(self, {**names, "copies": COPIES, "blind": BLIND})
         least = {"initial": 1, "networks": 1, "samples": 1, "explore_every": 0, "fantasies": 1, "unfinished": 0}
         check_counts(self, least, optional=("initial",))
         check_switches(self, "straighten")
@@ -111,7 +115,7 @@ class DNGO:
             return DNGOLearner(history, data, self)
 
         steps = self.design == "steps"
-        design = initial.Design("dngo", self.initial, middle=steps, steps=steps)
+        design = initial.Design("dngo", self.initial, middle=steps, steps=steps, blind=self.blind)
         return initial.suggest(history, task, rng, design, learner)
 
 
@@ -124,6 +128,8 @@ def _of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         found += [{**stored, "unfinished": UNFINISHED}]
     if "copies" not in data:
         found += [{**each, "copies": "avoid"} for each in found]
+    if "blind" not in data:
+        found = [{**each, "blind": rule} for rule in ("classifier", "spread") for each in found]
     return found
 
 

@@ -74,7 +74,8 @@ class GP(GPSettings):
     explore_when: str = "noisy"
     cautious: bool = True
     safe: float = SAFE
-    blind: str = "spread"
+    blind: str = "level"
+    penalties: str = "lower"
     exhausted: float = EXHAUSTED
     patience: int = PATIENCE
     exact: bool = True
@@ -126,6 +127,6 @@ def suggest(
         in_numbers=True,
         doubts=doubts,
         patience=settings.patience,
-        spreads=settings.blind == "spread",
+        blind=settings.blind,
     )
     return initial.suggest(history, task, rng, design, learner)

@@ -9,14 +9,13 @@ from typing import Any
 from xstar.core.checks import check_counts, check_names, check_shares, check_switches
 from xstar.core.values import as_float
 from xstar.errors import InvalidArgument
-from xstar.searchers.base import COPIES, DESIGNS
+from xstar.searchers.base import BLIND, COPIES, DESIGNS, PENALTIES
 
 SURROGATES = ("matern-warped", "matern", "decay", "decay-0", "decay-1")
 SHAPES = ("matern52", "rbf")
 LENGTHS = ("independent", "shared", "alike")
 STRUCTURES = ("product", "additive", "evidence")
 EXPLORE_WHEN = ("always", "unexplained", "noisy")
-BLIND = ("classifier", "spread")
 EFFORTS = ("thorough", "lean")
 PENDING = ("fantasies", "hallucination", "ignored")
 ACQUISITIONS = ("ei", "ucb", "thompson")
@@ -69,6 +68,9 @@ class GPSettings:
     """Learn a warping of the range of each numeric parameter."""
     straighten: bool = True
     """Transform skewed losses (Yeo–Johnson)."""
+    penalties: str = "keep"
+    """A largest loss that several trials have and that is far above all others, as where trials that fail return a penalty:
+    ``keep`` it as it is, or ``lower`` it (``models/standardise.py``), so that the others can be told apart."""
     samples: int = 0
     """Number of hyperparameter draws over which the acquisition function is averaged; 0: use the MAP estimate."""
     starts: int = 1
@@ -151,6 +153,7 @@ class GPSettings:
                 "acquisition": ACQUISITIONS,
                 "explore_when": EXPLORE_WHEN,
                 "blind": BLIND,
+                "penalties": PENALTIES,
                 "effort": EFFORTS,
                 "pending": PENDING,
                 "acquire_at": ACQUIRE_AT,

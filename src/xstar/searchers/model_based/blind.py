@@ -30,19 +30,28 @@ SHORTEST = 2.0**-12
 
 
 def next_trial(
-    history: History, data: Observations, rng: np.random.Generator, method: str, *, steps: bool
+    history: History, data: Observations, rng: np.random.Generator, method: str, *, steps: bool, level: bool = False
 ) -> Suggestion | Done | None:
-    """Return a trial that spreads, or a step from the only one with a value; ``None`` if the choice is the model's."""
-    if data.count >= ENOUGH or len(data.measured) >= ENOUGH or data.networks or not data.failed:
+    """Return a trial that spreads, or a step from the only one with a value; ``None`` if the choice is the model's.
+
+    ``level``: also where losses are all the same.
+    """
+    same = level and data.count >= ENOUGH and bool((data.loss == data.loss[0]).all())
+    if data.networks or not (same or _unknown(data)):
         return None
     started = len(history.trials)
     drawn: Suggestion | Done | None = None
     if started % 2:
         drawn = place(history, history.space, rng, FIRST + started // 2)
-    elif steps and data.count:
+    elif steps and data.count == 1:
         rounds = (started - 1 - int(data.trial[0])) // (2 * data.cube.width)
         drawn = next_step(history, data, rng, turn=started // 2, share=max(0.5**rounds, SHORTEST))
     if not isinstance(drawn, Suggestion):
         return drawn
-    known = "one trial has a value" if data.count else "no trial has a value"
+    known = "all losses are the same" if same else "one trial has a value" if data.count else "no trial has a value"
     return Suggestion(drawn.config, Origin(method, f"{drawn.origin}, {known}"))
+
+
+def _unknown(data: Observations) -> bool:
+    """Return whether trials have failed, and too few others have a value or metrics for a model."""
+    return bool(data.failed) and data.count < ENOUGH and len(data.measured) < ENOUGH
