@@ -62,8 +62,7 @@ class Entry:
     def state(self) -> str:
         if not self.here:
             return "not run" if self.missing or self.sources else "a definition"
-        gone = [source for source in self.here if not hasattr(source, "spec")]
-        return "records gone" if len(gone) == len(self.here) else "in part" if gone else "on record"
+        return "on record"
 
     @property
     def commits(self) -> list[str]:
