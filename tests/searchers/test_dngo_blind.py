@@ -1,17 +1,16 @@
-"""While nothing is known but failures, DNGO looks inside the space, too; ``test_gp_blind.py`` has the rule's own tests."""
+"""While nothing is known but failures or a penalty, DNGO looks inside the space, too, as in ``test_gp_blind.py``."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import pytest
 
 import xstar as xs
-from tests.searchers.cases import check_earlier_default, run
+from tests.searchers.cases import run
 from tests.searchers.test_gp_blind import CUBE, at_border, inside, never
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.searchers import DNGO, SEARCHERS
+from xstar.searchers.dngo.searcher import BEFORE_LEVEL
 
 
 def test_every_second_trial_spreads_while_all_fail() -> None:
@@ -24,22 +23,34 @@ def test_every_second_trial_spreads_while_all_fail() -> None:
     assert audit(study).findings == []
 
 
-def test_what_a_classifier_of_failures_would_not_find_is_found() -> None:
-    found = {}
-    for blind in ("classifier", "spread"):
-        trials = run(xs.Study(CUBE, searcher=DNGO(networks=1, blind=blind), seed=2), 40, inside)
-        found[blind] = any(trial.state is xs.State.COMPLETE for trial in trials)
-    assert found == {"classifier": False, "spread": True}
+def test_every_second_trial_spreads_while_all_losses_are_the_same() -> None:
+    study = xs.Study(CUBE, searcher=DNGO(networks=1), seed=1)
+    trials = run(study, 14, lambda config: 0.9)
+    spread = [trial.number for trial in trials if str(trial.origin).endswith("all losses are the same")]
+    assert spread == list(range(7, 14, 2))
+    assert audit(study).findings == []
 
 
-def test_a_study_from_before_goes_on_as_it_did(tmp_path: Path) -> None:
-    check_earlier_default("dngo", DNGO(blind="classifier"), CUBE, never, tmp_path, (9, 4))
+def test_a_penalty_is_no_obstacle() -> None:
+    def returned(config: dict[str, float]) -> float:
+        try:
+            return inside(config)
+        except ArithmeticError:
+            return 1e9
+
+    ended = {}
+    for name, rules in (("before", BEFORE_LEVEL), ("today", {})):
+        trials = run(xs.Study(CUBE, searcher=DNGO(networks=1, **rules), seed=3), 40, returned)
+        ended[name] = min(trial.value or 0.0 for trial in trials)
+    assert ended["today"] < 0.1 * ended["before"]
 
 
 def test_defaults_of_before_are_read_as_they_were_stored() -> None:
     today = SEARCHERS.dump(DNGO())
-    missing = {name: value for name, value in today.items() if name != "blind"}
-    assert SEARCHERS.load(missing) == DNGO(blind="classifier")
-    assert today in SEARCHERS.read(missing)
+    missing = {name: value for name, value in today.items() if name not in BEFORE_LEVEL}
+    assert SEARCHERS.load(missing) == DNGO(**BEFORE_LEVEL)
+    assert today in [SEARCHERS.dump(SEARCHERS.load(each)) for each in SEARCHERS.read(missing)]
     with pytest.raises(InvalidArgument, match="blind"):
         DNGO(blind="both")
+    with pytest.raises(InvalidArgument, match="penalties"):
+        DNGO(penalties="raise")

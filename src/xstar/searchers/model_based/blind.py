@@ -1,4 +1,4 @@
-"""What to try while nothing is known but failures.
+"""What to try while nothing is known but failures, or losses that are all the same.
 
 Where all trials have failed, a classifier of failures favours what is farthest from them: the corners of the space, one after
 the other, and then places beside them. It never looks inside. So every second trial is the next point of a Sobol sequence
@@ -9,6 +9,9 @@ Trials until the first with a value, where 5 or 15 % of a cube of 2, 4 or 8 para
 band, a half, an edge, a corner; 216 searches of at most 60 trials): 12.2 with the classifier alone, which found none in 14 % of
 them, 7.3 with Sobol points alone, 6.8 with both in turn (off record). Whole searches are in ``benchmarks/generality.py --part
 blind``.
+
+Where all losses are the same, as where trials return a penalty or an accuracy is that of chance, a model of the loss goes to
+the corners as well, and every second trial spreads, too (``--part penalties``).
 """
 
 from __future__ import annotations
@@ -36,8 +39,10 @@ def next_trial(
 
     ``level``: also where losses are all the same.
     """
+    if data.networks or len(data.measured) >= ENOUGH:
+        return None
     same = level and data.count >= ENOUGH and bool((data.loss == data.loss[0]).all())
-    if data.networks or not (same or _unknown(data)):
+    if not same and (data.count >= ENOUGH or not data.failed):
         return None
     started = len(history.trials)
     drawn: Suggestion | Done | None = None
@@ -50,8 +55,3 @@ def next_trial(
         return drawn
     known = "all losses are the same" if same else "one trial has a value" if data.count else "no trial has a value"
     return Suggestion(drawn.config, Origin(method, f"{drawn.origin}, {known}"))
-
-
-def _unknown(data: Observations) -> bool:
-    """Return whether trials have failed, and too few others have a value or metrics for a model."""
-    return bool(data.failed) and data.count < ENOUGH and len(data.measured) < ENOUGH

@@ -59,7 +59,8 @@ class Design:
     patience: int = 0
     """Trials without improvement after which the search begins anew beside itself (``restarts.py``); 0: never."""
     blind: str = "classifier"
-    """Whether trials go on to ``spread`` while fewer than two have a value, or while losses are ``level``, too (``blind.py``)."""
+    """Whether trials go on to ``spread`` while fewer than two have a value, or while losses are ``level``, too
+    (``blind.py``)."""
 
 
 def suggest(
