@@ -32,9 +32,9 @@ LARGEST = 1e30
 """Losses are clipped to this many units of spread: at the fourth power (λ = -2) the variance is still finite."""
 
 FEWEST_EQUAL = 3
-"""The number of equal losses that may be a penalty: of a symmetric function two corners are equal. That a quarter of all must be,
-from which on the spread is that of the penalties, was worse: on 14 problems, four seeds, losses after 100 trials were lower in 7
-searches and higher in 25 (off record)."""
+"""The number of equal losses that may be a penalty: of a symmetric function two corners are equal. That a quarter of all must
+be, from which on the spread is that of the penalties, was worse: on 14 problems, four seeds, losses after 100 trials were lower
+in 7 searches and higher in 25 (off record)."""
 
 LARGEST_LOSS = 1e300
 """Losses are clipped to this size: the sum of two of them is still finite."""
