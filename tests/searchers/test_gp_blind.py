@@ -112,6 +112,31 @@ def test_every_second_trial_spreads_while_all_losses_are_the_same() -> None:
     assert audit(study).findings == []
 
 
+def test_every_second_trial_spreads_while_losses_differ_by_noise_alone() -> None:
+    rng = np.random.default_rng(4)
+    study = xs.Study(CUBE, searcher=GP(), seed=1)
+    trials = run(study, 40, lambda config: 0.9 + 0.02 * float(rng.standard_normal()))
+    spread = [trial for trial in trials if str(trial.origin).endswith("losses differ by noise alone")]
+    assert len(spread) >= 5
+    assert all(trial.number % 2 for trial in spread)
+    assert not any(at_border(trial) for trial in spread)
+    assert audit(study).findings == []
+    before = run(
+        xs.Study(CUBE, searcher=GP(blind="spread"), seed=1), 40, lambda config: 0.9 + 0.02 * float(rng.normal())
+    )
+    assert not any("noise alone" in str(trial.origin) for trial in before)
+
+
+def test_noise_beside_an_effect_leaves_the_choice_to_the_model() -> None:
+    rng = np.random.default_rng(4)
+
+    def noisy(config: dict[str, Any]) -> float:
+        return float(sum((value - 0.4) ** 2 for value in config.values()) + 0.1 * rng.standard_normal())
+
+    trials = run(xs.Study(CUBE, searcher=GP(), seed=1), 40, noisy)
+    assert sum("noise alone" in str(trial.origin) for trial in trials) <= 2
+
+
 def test_a_penalty_is_no_obstacle() -> None:
     def returned(config: dict[str, Any]) -> float:
         try:

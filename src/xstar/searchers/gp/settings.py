@@ -104,7 +104,8 @@ class GPSettings:
     (``searcher.SAFE_WHEN``)."""
     blind: str = "classifier"
     """While fewer than two trials have a value and all others have failed: go where the ``classifier`` of failures favours, or
-    ``spread`` with every second trial (``model_based/blind.py``); ``level``: also while all losses are the same."""
+    ``spread`` with every second trial (``model_based/blind.py``); ``level``: also while all losses are the same, or
+    nearly all that they differ by is noise to the model (``fit.ALL_NOISE``)."""
     exhausted: float = 0.0
     """At full budget, a place is exhausted if the expected improvement there is below this share of the standard deviation of
     the noise; then the suggestion is another place. 0: never."""

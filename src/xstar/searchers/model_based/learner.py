@@ -145,6 +145,11 @@ class Learner(ABC):
         return False
 
     @property
+    def explains_nothing(self) -> bool:
+        """Whether nearly all that losses differ by is noise to the model: then it knows no place that is better."""
+        return False
+
+    @property
     def limit(self) -> int:
         """Maximum number of trials for the feasibility classifier, and for evolution if no loss is known."""
         return 500
