@@ -88,6 +88,27 @@ class Result:
         return f"<div><b>Result</b> of {count}: {escaped(self.reason)}{found}</div>"
 
 
+ELSEWHERE = {
+    "direction": "xs.minimize looks for the lowest value, xs.maximize for the highest",
+    "min_budget": "it is the scheduler's, e.g. scheduler=xs.schedulers.ASHA(81, min_budget=3)",
+    "eta": "it is the scheduler's, e.g. scheduler=xs.schedulers.ASHA(81, eta=4)",
+    "n_jobs": "did you mean 'workers'?",
+    "num_samples": "did you mean 'trials'?",
+    "max_evals": "did you mean 'trials'?",
+    "max_t": "did you mean 'max_budget'?",
+    "max_epochs": "did you mean 'max_budget'?",
+    "epochs": "did you mean 'max_budget'?",
+    "name": "did you mean 'study'?",
+    "study_name": "did you mean 'study'?",
+    "load_if_exists": "leave it out: a study that exists is resumed",
+    "sampler": "did you mean 'searcher'?",
+    "pruner": "did you mean 'scheduler'?",
+    "random_state": "did you mean 'seed'?",
+    "n_startup_trials": "it is the searcher's, e.g. searcher=xs.searchers.GP(initial=10)",
+}
+"""What other libraries, or our own parts, call an option: the remedy where a like spelling would lead astray."""
+
+
 def _called_like(model: Callable[P, Result]) -> Callable[[Callable[..., Result]], Callable[P, Result]]:
     """A decorator: the function is called as ``model`` is, and gets every argument by name, defaults included.
 
@@ -101,7 +122,7 @@ def _called_like(model: Callable[P, Result]) -> Callable[[Callable[..., Result]]
         def call(*args: P.args, **kwargs: P.kwargs) -> Result:
             for name in kwargs:
                 if name not in signature.parameters:
-                    remedy = nearest(name, options())
+                    remedy = ELSEWHERE.get(name) or nearest(name, options())
                     raise InvalidArgument(name, f"is no option of xs.{function.__name__}", f"{name}=…", remedy)
             bound = signature.bind(*args, **kwargs)
             bound.apply_defaults()
@@ -351,6 +372,8 @@ def _check_surroundings(arguments: Mapping[str, Any]) -> None:
     if arguments["checkpoints"] is not None:
         check_kept(arguments["checkpoints"])
     check_path("storage", arguments["storage"], "e.g. storage='xstar.db'")
+    if arguments["storage"] is not None and arguments["study"] is None:
+        raise InvalidArgument("study", "a stored study needs a name", None, "e.g. study='digits', or leave out storage")
     check_path("directory", arguments["directory"], "e.g. directory='runs'")
     check_progress(arguments["progress"])
     if (grace := as_float(arguments["grace"])) is None or grace < 0:
