@@ -19,6 +19,7 @@ from typing import Any, ParamSpec
 
 from xstar.core import entry_points
 from xstar.core.checks import check_path, nearest
+from xstar.core.elsewhere import ELSEWHERE
 from xstar.core.markup import escaped
 from xstar.core.values import as_float
 from xstar.core.words import plural
@@ -86,27 +87,6 @@ class Result:
         found = "<p>No trial has a value.</p>" if best is None else f"<p>The best:</p>{best._repr_html_()}"
         count = plural(len(self.study.history.trials), "trial")
         return f"<div><b>Result</b> of {count}: {escaped(self.reason)}{found}</div>"
-
-
-ELSEWHERE = {
-    "direction": "xs.minimize looks for the lowest value, xs.maximize for the highest",
-    "min_budget": "it is the scheduler's, e.g. scheduler=xs.schedulers.ASHA(81, min_budget=3)",
-    "eta": "it is the scheduler's, e.g. scheduler=xs.schedulers.ASHA(81, eta=4)",
-    "n_jobs": "did you mean 'workers'?",
-    "num_samples": "did you mean 'trials'?",
-    "max_evals": "did you mean 'trials'?",
-    "max_t": "did you mean 'max_budget'?",
-    "max_epochs": "did you mean 'max_budget'?",
-    "epochs": "did you mean 'max_budget'?",
-    "name": "did you mean 'study'?",
-    "study_name": "did you mean 'study'?",
-    "load_if_exists": "leave it out: a study that exists is resumed",
-    "sampler": "did you mean 'searcher'?",
-    "pruner": "did you mean 'scheduler'?",
-    "random_state": "did you mean 'seed'?",
-    "n_startup_trials": "it is the searcher's, e.g. searcher=xs.searchers.GP(initial=10)",
-}
-"""What other libraries, or our own parts, call an option: the remedy where a like spelling would lead astray."""
 
 
 def _called_like(model: Callable[P, Result]) -> Callable[[Callable[..., Result]], Callable[P, Result]]:
