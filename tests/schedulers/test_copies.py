@@ -105,7 +105,7 @@ tables = st.lists(
 schedulers = st.sampled_from([{"min_budget": 3}, {"levels": (1, 2, 4, 9)}, {"min_budget": 1, "brackets": None}])
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(tables, schedulers, st.randoms(use_true_random=False))
 def test_promotion_is_the_plain_rule(table: list[list[float]], rules: dict[str, Any], draw: Any) -> None:
     """Curves drawn from a small table, so that there are copies, reported by three workers in any order."""

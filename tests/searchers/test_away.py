@@ -57,6 +57,7 @@ def test_no_curve_is_suggested_as_often(name: str) -> None:
     assert not audit(avoiding).findings
 
 
+@pytest.mark.usefixtures("short_training")
 @pytest.mark.parametrize("name", ["gp", "dngo"])
 def test_without_copies_nothing_changes(name: str) -> None:
     avoiding, ignoring = (searched(makers(rule)[name], 12, steps=False) for rule in ("avoid", "ignore"))
