@@ -14,7 +14,14 @@ from xstar.journal.copies import Copies
 from xstar.schedulers import ASHA
 from xstar.searchers import DNGO, GP, Auto, Searcher
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.gp.settings import BEFORE_ALIKE, BEFORE_COPIES, BEFORE_LONGER, BEFORE_SPREAD, BEFORE_STRAIGHT
+from xstar.searchers.gp.settings import (
+    BEFORE_ALIKE,
+    BEFORE_COPIES,
+    BEFORE_LEVEL,
+    BEFORE_LONGER,
+    BEFORE_SPREAD,
+    BEFORE_STRAIGHT,
+)
 from xstar.searchers.model_based.away import LEFT, PENALTY, away, away_from_copies
 from xstar.searchers.model_based.observations import Observations
 from xstar.trial import State, Trial
@@ -102,7 +109,7 @@ def test_a_study_from_before_suggests_copies_as_it_did(today: GP | DNGO) -> None
 
 
 def test_auto_suggests_copies_as_it_did() -> None:
-    before = {**BEFORE_ALIKE, **BEFORE_COPIES, **BEFORE_LONGER, **BEFORE_SPREAD, **BEFORE_STRAIGHT}
+    before = {**BEFORE_LEVEL, **BEFORE_ALIKE, **BEFORE_COPIES, **BEFORE_LONGER, **BEFORE_SPREAD, **BEFORE_STRAIGHT}
     assert Auto(defaults=8)._gp == GP(**before)
     assert Auto()._gp == GP()
 
