@@ -134,9 +134,7 @@ CHANGED: dict[str, dict[str, Any]] = {
 }
 """Changes of defaults of the GP."""
 ABLATIONS = {f"xstar-gp-{name}": change for name, change in CHANGED.items()}
-ABLATIONS |= {f"xstar-gp-always-{name}": {**change, **BEFORE_UNEXPLAINED} for name, change in CHANGED.items()}
-"""The GP with one default changed, by name, or with several that came together. ``always``: beside the defaults of before the
-history said when to explore."""
+"""The GP with one default changed, by name, or with several that came together."""
 
 
 def _gp_with(**settings: Any) -> Method:
