@@ -70,18 +70,21 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def tasks(options: Namespace) -> list[Task]:
+    """The runs asked for after those on record, whose tables are to stay beside theirs."""
+    known = Store(options.records / f"{EXPERIMENT.name}.jsonl").read()
+    kept = [task for task in known if task.problem in options.experiments]
     if options.table_only:
-        known = Store(options.records / f"{EXPERIMENT.name}.jsonl").read()
-        return [task for task in known if task.problem in options.experiments]
+        return kept
     if not options.mnist:
         raise SystemExit("--mnist is needed to run: an .npz with x_train, y_train, x_test, y_test")
     length: dict[str, Any] = {"iterations": options.iterations}
     if options.iterations is None:
         length = {"minutes": options.minutes / len(options.experiments)}
-    return [
+    asked = [
         Task.of(options.first, key, "side by side", seeds=options.seeds, rate=options.rate, **length)
         for key in options.experiments
     ]
+    return asked if options.again else list(dict.fromkeys([*kept, *asked]))
 
 
 def run(task: Task, options: Namespace) -> Found:
@@ -201,10 +204,8 @@ def counted(seeds: int) -> str:
 
 
 def report(results: Results, options: Namespace) -> Iterator[str]:
-    """Of all runs on record of these experiments, so that the tables of a new one do not displace the others."""
     yield "The paper: 30 trials; its number of iterations and first rate are not in its text."
-    on_record = [record for record in results.all.values() if record.task.problem in results.problems]
-    for task, found, seeds in pooled(on_record):
+    for task, found, seeds in pooled(results.records):
         key = task.problem
         last, count = found["curve"][-1], found["iterations"]
         epochs = count * BATCH / found["images"]

@@ -38,9 +38,17 @@ from benchmarks.harness.records import Found, Task, improvements, significant
 from benchmarks.harness.run import OURS, Libraries
 from xstar import problems
 from xstar.problems import Problem
-from xstar.searchers import GP, Searcher
+from xstar.searchers import DNGO, GP, Searcher
 from xstar.searchers.auto import Auto
-from xstar.searchers.gp.settings import BEFORE, BEFORE_EXHAUSTION, BEFORE_NOISY, BEFORE_STEPS, BEFORE_UNEXPLAINED
+from xstar.searchers.dngo.searcher import BEFORE_LEVEL as DNGO_BEFORE_LEVEL
+from xstar.searchers.gp.settings import (
+    BEFORE,
+    BEFORE_EXHAUSTION,
+    BEFORE_LEVEL,
+    BEFORE_NOISY,
+    BEFORE_STEPS,
+    BEFORE_UNEXPLAINED,
+)
 from xstar.space import Config, Space
 from xstar.trial import Origin
 
@@ -130,13 +138,14 @@ CHANGED: dict[str, dict[str, Any]] = {
     "explore8": {"explore_every": 8, **BEFORE_UNEXPLAINED},
     "robust": {"robust": True},
     "classifier": {"blind": "classifier"},
+    "before-level": dict(BEFORE_LEVEL),
+    "keeps": {"penalties": "keep"},
+    "safe": {"safe_when": "always"},
     **{f"patience{patience}": {"patience": patience} for patience in (0, 100, 200)},
 }
 """Changes of defaults of the GP."""
 ABLATIONS = {f"xstar-gp-{name}": change for name, change in CHANGED.items()}
-ABLATIONS |= {f"xstar-gp-always-{name}": {**change, **BEFORE_UNEXPLAINED} for name, change in CHANGED.items()}
-"""The GP with one default changed, by name, or with several that came together. ``always``: beside the defaults of before the
-history said when to explore."""
+"""The GP with one default changed, by name, or with several that came together."""
 
 
 def _gp_with(**settings: Any) -> Method:
@@ -148,6 +157,7 @@ METHODS: dict[str, Method] = {
     "xstar-gp-before": Method(lambda space, seed, _: Xstar(space, seed, None, GP(**BEFORE))),
     **{name: _gp_with(**settings) for name, settings in ABLATIONS.items()},
     "xstar-dngo": Method(lambda space, seed, _: Xstar(space, seed, "dngo")),
+    "xstar-dngo-before-level": Method(lambda space, seed, _: Xstar(space, seed, None, DNGO(**DNGO_BEFORE_LEVEL))),
     "xstar-dngo-paper": Method(lambda space, seed, _: Xstar(space, seed, "dngo-paper")),
     "xstar-tpe": Method(lambda space, seed, _: Xstar(space, seed, "tpe")),
     "xstar-forest": Method(lambda space, seed, _: Xstar(space, seed, "forest")),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from benchmarks.harness.report import table
-from benchmarks.papers.sources import Begun, OnRecord, Source, pictures
+from benchmarks.papers.sources import OnRecord, pictures
 
 CLOSE = 0.01
 """Numbers that differ by less than this share count as equal."""
@@ -47,7 +47,7 @@ class Entry:
     """What the paper shows there, in a sentence."""
     differs: str
     """What differs in the conditions."""
-    sources: tuple[Source, ...] = ()
+    sources: tuple[OnRecord, ...] = ()
     rows: Callable[[], Iterable[Row]] = lambda: ()
     missing: str = ""
     """Why there is nothing to run."""
@@ -55,20 +55,19 @@ class Entry:
     """(file in docs/assets/results, what it shows) of pictures made from the records."""
 
     @property
-    def here(self) -> list[Source]:
+    def here(self) -> list[OnRecord]:
         return [source for source in self.sources if source.found]
 
     @property
     def state(self) -> str:
         if not self.here:
             return "not run" if self.missing or self.sources else "a definition"
-        gone = [source for source in self.here if not hasattr(source, "spec")]
-        return "records gone" if len(gone) == len(self.here) else "in part" if gone else "on record"
+        return "on record"
 
     @property
     def commits(self) -> list[str]:
         """Of the runs on record, in the order of the tables."""
-        each = (source.commits for source in self.here if isinstance(source, OnRecord))
+        each = (source.commits for source in self.here)
         return list(dict.fromkeys(chain.from_iterable(each)))
 
     def compared(self) -> list[Row]:
@@ -83,9 +82,8 @@ class Entry:
             yield from (f"![{text}](assets/results/{file})", "")
         for source in self.here:
             yield from (f"`{source.command}`: {source.about()}", "", *folded(source.lines()), "")
-        begun = [source.records for source in self.here if isinstance(source, Begun)]
         for source in self.sources:
-            if not source.found and not isinstance(source, Begun) and source not in begun:
+            if not source.found:
                 yield from (f"Not run yet: `{source.command}`.", "")
         if self.missing:
             yield from (f"Not run: {self.missing}", "")

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Iterator
-from typing import Any
 
 from benchmarks.cotrain import PAPER as MNIST
 from benchmarks.cotrain import counted
-from benchmarks.harness.records import FOLDER
 from benchmarks.harness.report import table
 from benchmarks.papers.igo import CHANNELS, LONG, SHORTER, longest, medians
 from benchmarks.papers.sources import ASSETS, cell
@@ -29,8 +26,9 @@ def units() -> Iterator[str]:
     apart = max(abs(end - ends["ReLU"]) for end in learned)
     yield from ("## tanh or ReLU for each unit: in the long run ReLU is as good", "")
     yield "The paper's networks that choose the activation of each of 3,072 units end 0.16 to 0.24 points of test error below a"
-    yield "network of ReLUs. After 81,000 of our iterations PBIL is ahead of ReLU by less than half of that, and cGA behind it."
-    yield "After a million the advantage is gone: the three that learn their structure err on"
+    beside = ", ".join(f"{name} {short[name] - short['ReLU']:+.2f}" for name in LEARNED)
+    yield f"network of ReLUs. After 81,000 of our iterations they are apart from it by {beside} points."
+    yield "After a million there is no advantage either: the three that learn their structure err on"
     yield f"{min(learned):.2f} to {max(learned):.2f} % of the test images, ReLU on {ends['ReLU']:.2f} %: they differ by at most"
     yield f"{apart:.2f} points. tanh is behind with {ends['tanh']:.2f} %; in the paper it is ahead of ReLU. Learning the"
     yield "activations spared the choice between the two here, and gained nothing over the better one. This is with"
@@ -43,30 +41,11 @@ def units() -> Iterator[str]:
         f"{last:,} iterations, {counted(seeds)}",
     ]
     yield from (*table(heads, rows), "")
-    yield from under_way(curve)
     if CHANNELS.found:
         yield from (*channels(), "")
     for source in (LONG["activations"], SHORTER, CHANNELS):
         if source.found:
             yield from (f"`{source.command}`: {source.about()}", "")
-
-
-def under_way(complete: list[dict[str, Any]]) -> Iterator[str]:
-    """A run that was left before its end: what it has reached, beside the seeds of those that were not."""
-    for file in sorted((FOLDER / "cotrain").glob("activations-*.json")):
-        kept = json.loads(file.read_text(encoding="utf-8"))
-        last, (_, length, seed) = kept["curve"][-1], file.stem.split("-")
-        then = next(moment for moment in complete if moment["iteration"] == last["iteration"])
-        ends = {name: statistics.median(last[name]["error"]) for name in MNIST["activations"]}
-        shown = ", ".join(
-            f"{name} {end:.2f} ({statistics.median(then[name]['error']):.2f})" for name, end in ends.items()
-        )
-        first = [ends[name] for name in (*LEARNED, "ReLU")]
-        yield f"Seed {seed} is under way (commit {kept['commit']}), with {last['iteration']:,} of {int(length):,} iterations."
-        yield f"Test errors in %, and in brackets those of the table's run at the same moment: {shown}."
-        yield f"Without tanh they are within {max(first) - min(first):.2f} points of each other, tanh is"
-        yield f"{ends['tanh'] - max(first):.2f} behind the last of them."
-        yield ""
 
 
 def told(errors: list[float]) -> str:

@@ -81,7 +81,7 @@ def electricity() -> Iterator[str]:
     yield "One reason was known: suggestions crowd around what was good, where the table has few curves. In"
     yield '`simulate(problems.get("electricity"), "mobster", workers=4, seconds=1608, seed=3)` 1,062 trials had the'
     yield "curves of 46 rows, one of them 555 times; ASHA's 321 have those of 296. Exploring, and keeping away from where"
-    yield "suggestions proved to be copies ([MOBSTER](mobster.md#away-from-copies)), it was 494 trials of 138 rows, one of them"
+    yield "suggestions proved to be copies ([MOBSTER](mobster.md#copies)), it was 494 trials of 138 rows, one of them"
     yield "68 times, and an error of 0.1831 instead of 0.2131. On NAS-Bench-201, both variants are first, as in the paper"
     yield "([Results](results.md#figures-3-5-and-10-on-nas-bench-201))."
     yield from ("", f"![The mean regret of all baselines over time]({ASSETS}/{FIGURE5_MLP})", "")

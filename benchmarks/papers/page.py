@@ -18,9 +18,8 @@ The tables and figures of the four papers behind xstar, one after the other: the
 conditions. Where the paper draws curves and prints no number, its claim is compared. Losses stand beside wins.
 
 `{command}` makes this page from `benchmarks/records`, and a test checks that it is up to date. Each
-table has the command that makes it, its commit, its machine and its seeds. *Records gone* marks tables made before
-records were kept: they stand as they are in `benchmarks/results` until their command is run again. Numbers within one percent
-of each other count as equal; lower is better. The last column has the commit of the runs;
+table has the command that makes it, its commit, its machine and its seeds. Numbers within one
+percent of each other count as equal; lower is better. The last column has the commit of the runs;
 [below](#which-tables-are-of-one-commit) is what several of them mean.
 """
 SEVERAL = """A run on record is not made again, and a run names the commit it was made at. So a table of one commit is one state
@@ -53,11 +52,7 @@ def tables() -> Iterator[tuple[str, OnRecord]]:
     known: set[tuple[str, str, tuple[str, ...]]] = set()
     for paper in PAPERS:
         for source in chain.from_iterable(entry.here for entry in paper.entries):
-            if (
-                isinstance(source, OnRecord)
-                and source.told
-                and (key := (source.spec, source.part, source.given)) not in known
-            ):
+            if source.told and (key := (source.spec, source.part, source.given)) not in known:
                 known.add(key)
                 yield paper.name, source
 

@@ -1,4 +1,4 @@
-"""Where a figure of the results page comes from: the records of an experiment, or a table made before records were kept."""
+"""Where a figure of the results page comes from: the records of an experiment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from benchmarks.harness import records, report
 from benchmarks.harness.experiment import Experiment, parser_of, with_defaults
 from benchmarks.harness.records import Record, Store, Task
 from benchmarks.harness.report import Results
-from benchmarks.workloads.kept_search import under_way
 
 PICTURE = re.compile(r"\]\(([\w-]+\.svg)\)")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
@@ -94,77 +93,7 @@ def named(seeds: Sequence[int]) -> str:
     return f"seeds {seeds[0]} to {seeds[-1]}" if whole else f"seeds {', '.join(map(str, seeds))}"
 
 
-@dataclass(frozen=True)
-class Begun:
-    """Searches that are kept from call to call and have not come to their end; nothing once there are records of them."""
-
-    records: OnRecord
-    metric: str
-    """That is minimised."""
-
-    @property
-    def spec(self) -> str:
-        return self.records.spec
-
-    @property
-    def command(self) -> str:
-        return self.records.command
-
-    @cached_property
-    def found(self) -> list[tuple[str, str, str, str]]:
-        return [] if self.records.found else under_way(records.FOLDER / self.spec, set(), self.metric)
-
-    def about(self) -> str:
-        return "under way; no search has all of its evaluations yet, and a later call goes on with them."
-
-    def lines(self) -> list[str]:
-        return list(report.table(["search", "evaluations", "best so far", "its test error"], self.found))
-
-
-@dataclass(frozen=True)
-class Earlier:
-    """A section of a file in results/ whose runs are gone; ``heading`` is a heading or the start of a line of text.
-
-    Of several such lines it is the last: new tables stand above what was made before.
-    """
-
-    file: str
-    heading: str
-    command: str
-
-    @property
-    def found(self) -> list[str]:
-        return self.lines()
-
-    def lines(self) -> list[str]:
-        text = (report.FOLDER / self.file).read_text(encoding="utf-8").splitlines()
-        begin = max(at for at, line in enumerate(text) if line.lstrip("# ").startswith(self.heading))
-        level = len(text[begin]) - len(text[begin].lstrip("#"))
-        section = text[begin + 1 :] if level else text[begin:]
-        kept = []
-        for line in section:
-            marks = len(line) - len(line.lstrip("#"))
-            if 0 < marks <= (level or 9) or line.startswith("<!--"):
-                break
-            kept.append(line)
-        if not level:
-            kept = first_table(kept)
-        return lowered("\n".join(kept).strip().splitlines())
-
-    def about(self) -> str:
-        where = f"`benchmarks/results/{self.file}`, *{self.heading}*"
-        return f"made before records were kept; the runs are gone. As it stands in {where}."
-
-
-Source = OnRecord | Begun | Earlier
-
-
-def newest(records: OnRecord, before: Earlier) -> Source:
-    """The runs on record, or where there are none the table made before."""
-    return records if records.found else before
-
-
-def cell(source: Source, row: str, column: str) -> float:
+def cell(source: OnRecord, row: str, column: str) -> float:
     """The first number of a cell, in the first table that has that row; a row is known by its first cells.
 
     ∞ where the cell says that a goal was not reached (``not in 400,000``).
@@ -179,16 +108,6 @@ def cell(source: Source, row: str, column: str) -> float:
     if numbers is None:
         raise LookupError(f"{row}, {column}: no number in {text!r}")
     return float(numbers.group())
-
-
-def first_table(lines: Sequence[str]) -> list[str]:
-    """The lines up to the end of the first table."""
-    kept: list[str] = []
-    for line in lines:
-        if kept and kept[-1].startswith("|") and not line.startswith("|"):
-            break
-        kept.append(line)
-    return kept
 
 
 def tables(lines: Sequence[str]) -> Iterator[list[list[str]]]:

@@ -1,8 +1,4 @@
-"""One default of the GP changed at a time: on which problems that is run, and what is told of it.
-
-What was changed beside the defaults of before the history said when to explore (``always``) is compared with these; all else
-with today's.
-"""
+"""One default of the GP changed at a time: on which problems that is run, and what is told of it."""
 
 from __future__ import annotations
 
@@ -16,7 +12,6 @@ from benchmarks.harness.records import Found, Record
 from benchmarks.harness.report import Results, mean_and_error, table
 
 OURS = "xstar-gp"
-ALWAYS = "xstar-gp-explore4"
 CHANGES = {
     "xstar-gp": "",
     "xstar-gp-explore4": 'every fourth suggestion explores (`explore_when="always"`)',
@@ -36,11 +31,8 @@ CHANGES = {
     "xstar-gp-probable": "probably feasible is safe (`safe=0.5`)",
     "xstar-gp-bold": "no order by feasibility (`cautious=False`)",
     "xstar-gp-robust": "losses that are exceptions are left out (`robust=True`)",
-    "xstar-gp-always-inexact": "then: noise of at least 10⁻⁶ (`exact=False`)",
-    "xstar-gp-always-not-straightened": "then: losses are not transformed (`straighten=False`)",
 }
-"""What each method changes. ``then``: beside the defaults of before ``explore_when="unexplained"``."""
-THEN = "xstar-gp-always-inexact"
+"""What each method changes."""
 ONLY_WHERE: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("xstar-gp-unexplained", "xstar-gp-probable", "xstar-gp-bold"), ("failing",)),
     "xstar-gp-shared": ("bits",),
@@ -77,19 +69,13 @@ def matters(method: str, kind: str) -> bool:
 Ranked = Callable[[Mapping[str, Found], Sequence[str], int], list[float]]
 
 
-def baseline(method: str) -> str:
-    """The method that one with a change is compared with."""
-    return ALWAYS if method.startswith(f"{OURS}-always-") else OURS
-
-
 def report(results: Results, kinds: Mapping[str, Mapping[str, str]], ranked: Ranked) -> Iterator[str]:
     """Ours beside each change, then the same for each class of problems."""
     yield f"{_seeds(results, kinds, OURS)}; {max(COUNTS)} evaluations."
     yield f"Every other problem of each class with at most {MOST_PARAMETERS}"
     yield "parameters, all where trials fail, no tables. Cells: searches in which the defaults ended lower–higher than with"
     yield "the change; in brackets the difference as a share of the searches, averaged over problems, ± its standard error. A"
-    yield 'default has support where it is above 0. "Then": beside the defaults of before `explore_when="unexplained"`,'
-    yield f"{_seeds(results, kinds, THEN)}."
+    yield "default has support where it is above 0."
     heads = [f"{which} {count}" for which in kinds for count in COUNTS]
     rows = []
     for method, text in _changes(results):
@@ -135,7 +121,7 @@ def share(mine: Found, other: Found, count: int) -> float:
 
 
 def _changes(results: Results) -> list[tuple[str, str]]:
-    """The changes that were run beside what they are compared with."""
+    """The changes that were run beside the defaults."""
     sets = ("development", "validation")
     run = [method for method in CHANGES if method != OURS and any(_pairs(results, method, which) for which in sets)]
     return [(method, CHANGES[method]) for method in run]
@@ -163,7 +149,7 @@ def _classes(results: Results, which: str, known: Mapping[str, str], ranked: Ran
 
 def _pairs(results: Results, method: str, which: str) -> list[tuple[Record, Record]]:
     """What the defaults found beside what was found with a change, where both were run."""
-    base = results.of(method=baseline(method))
+    base = results.of(method=OURS)
     ours = {(r.task.problem, r.task.seed): r for r in base if r.task["set"] == which}
     theirs = [r for r in results.of(method=method) if r.task["set"] == which]
     return [(ours[key], r) for r in theirs if (key := (r.task.problem, r.task.seed)) in ours]

@@ -152,25 +152,14 @@ def test_large_differences_are_counted_apart() -> None:
     assert f"| {gp_ablation.CHANGES['xstar-gp-product']} | 2–1 | 2–1 | 2–1 | – |" in large
 
 
-def test_changes_of_before_are_compared_with_the_defaults_of_before() -> None:
-    records = {}
-    for method, loss in (("xstar-gp", 1.0), (gp_ablation.ALWAYS, 3.0), ("xstar-gp-always-inexact", 2.0)):
-        task = Task.of(0, "levy6", method, evaluations=100, set="development")
-        records[task] = Record(task, {"incumbents": [(1, loss)], "processor": 1.0}, {})
-    text = "\n".join(generality.ablation_report(Results(list(records), records), ablation_options()))
-    assert f"| {gp_ablation.CHANGES[gp_ablation.ALWAYS]} | 1–0" in text
-    assert f"| {gp_ablation.CHANGES['xstar-gp-always-inexact']} | 0–1" in text
-    assert METHODS[gp_ablation.ALWAYS].ours
-
-
 def test_ranks_are_among_different_methods() -> None:
     records = {}
-    for method in ("xstar-gp", gp_ablation.ALWAYS, "nevergrad"):
+    for method in ("xstar-gp", "xstar-gp-explore4", "nevergrad"):
         task = Task.of(0, "levy6", method, evaluations=100, set="development")
         records[task] = Record(task, {"incumbents": [(1, 1.0)], "processor": 1.0}, {})
     results = Results(list(records), records)
     assert class_ranks.widely_run(results) == ["xstar-gp", "nevergrad"]
-    assert any(gp_ablation.ALWAYS in row for row in class_ranks.duels(results, [25]))
+    assert any("xstar-gp-explore4" in row for row in class_ranks.duels(results, [25]))
 
 
 def test_a_method_with_one_seed_of_five_is_ranked_on_that_alone() -> None:

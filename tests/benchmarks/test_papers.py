@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable
@@ -14,7 +13,7 @@ from benchmarks.harness import records, report
 from benchmarks.harness.records import Record, Store, Task
 from benchmarks.papers import curves, drawings, findings, findings_nasbot, nasbot, nasbot_records, page
 from benchmarks.papers.entry import BETTER, EQUAL, WORSE, Entry, Paper, claim, compare
-from benchmarks.papers.sources import Begun, Earlier, OnRecord, cell, first_table, named, newest, tables
+from benchmarks.papers.sources import OnRecord, cell, named, tables
 
 DOCS = Path(__file__).parents[2] / "docs"
 PRINTED = {
@@ -140,21 +139,20 @@ def test_lower_is_better_and_a_percent_is_nothing() -> None:
     assert claim("a", "b", holds=False).verdict != claim("a", "b", holds=True).verdict
 
 
-def test_cells_of_an_older_table_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    heads = "| m | a |\n|---|---:|"
-    text = f"# T\n\n## First\n\n{heads}\n| x | **1,234 ± 5** |\n\n## Second\n\nBest of all.\n\n{heads}\n| x | -2.5 |\n"
-    (tmp_path / "old.md").write_text(text, encoding="utf-8")
-    monkeypatch.setattr(report, "FOLDER", tmp_path)
-    assert cell(Earlier("old.md", "First", "c"), "x", "a") == 1234.0
-    assert cell(Earlier("old.md", "Best of all", "c"), "x", "a") == -2.5
-    (tmp_path / "old.md").write_text(
-        f"## A\n\n{heads}\n| x | 1 |\n\n## A\n\n{heads}\n| x | not in 400 |\n", encoding="utf-8"
-    )
-    assert (
-        cell(Earlier("old.md", "A", "c"), "x", "a") == math.inf
-    )  # the last of the two: new tables stand above old ones
-    (tmp_path / "old.md").write_text(text, encoding="utf-8")
-    assert "Second" not in "\n".join(Earlier("old.md", "First", "c").lines())
+def test_cells_are_found_by_the_first_cells_of_their_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [
+        "| m | a |",
+        "|---|---:|",
+        "| x | **1,234 ± 5** |",
+        "",
+        "| m | a |",
+        "|---|---:|",
+        "| y | -2.5 |",
+        "| z | not in 400 |",
+    ]
+    monkeypatch.setattr(OnRecord, "lines", lambda self: lines)
+    source = OnRecord("quality", "search")
+    assert [cell(source, row, "a") for row in "xyz"] == [1234.0, -2.5, math.inf]
 
 
 def test_records_are_told_with_their_commit_and_seeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,27 +168,6 @@ def test_records_are_told_with_their_commit_and_seeds(tmp_path: Path, monkeypatc
     assert OnRecord("quality", "search", of=lambda task: task.problem == "other").found == []
 
 
-def test_searches_under_way_are_shown_until_there_are_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "FOLDER", tmp_path)
-    (tmp_path / "nasbot_uci").mkdir()
-    lines = [{"event": {"metrics": {"mse": mse, "test": 2 * mse}}} for mse in (0.3, 0.00002, 0.1)]
-    text = "".join(json.dumps(line) + "\n" for line in lines)
-    (tmp_path / "nasbot_uci" / "naval-nasbot-0.jsonl").write_text(text, encoding="utf-8")
-    begun = Begun(OnRecord("nasbot_uci", "search"), "mse")
-    assert begun.lines()[-1] == "| naval-nasbot-0 | 3 | 2e-05 | 4e-05 |"
-    Store(tmp_path / "nasbot_uci.jsonl").append(Record(Task.of(0, "naval", "nasbot"), {"test": 1.0}, MADE))
-    assert Begun(OnRecord("nasbot_uci", "search"), "mse").found == []
-
-
-def test_records_stand_before_the_table_made_before_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "FOLDER", tmp_path)
-    before = Earlier("old.md", "A", "c")
-    assert newest(OnRecord("quality", "search"), before) is before
-    Store(tmp_path / "quality.jsonl").append(Record(Task.of(0, "branin", "xstar-random", evaluations=5), {}, MADE))
-    after = OnRecord("quality", "search")
-    assert newest(after, before) is after
-
-
 def test_what_is_not_run_says_so_with_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(records, "FOLDER", tmp_path)
     entry = Entry("Table 9", "Nine.", "None.", (OnRecord("quality", "search"),), lambda: [compare("x", 1.0, 2.0)])
@@ -202,6 +179,5 @@ def test_what_is_not_run_says_so_with_its_command(tmp_path: Path, monkeypatch: p
 def test_small_helpers() -> None:
     assert named([3]) == "seed 3"
     assert named([0, 1, 2]) == "seeds 0 to 2"
-    assert first_table(["a", "| b |", "| c |", "", "| d |"]) == ["a", "| b |", "| c |"]
     assert list(tables(["| a | b |", "|---|---:|", "| **1** | 2 |"])) == [[["a", "b"], ["1", "2"]]]
     assert page.anchor("Table 3, Figure 2: CIFAR-10") == "table-3-figure-2-cifar-10"

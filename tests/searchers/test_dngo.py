@@ -39,7 +39,7 @@ from xstar.searchers import SEARCHERS
 from xstar.searchers.auto import TODAY, Auto
 from xstar.searchers.dngo.fit import Sizes, last_training
 from xstar.searchers.dngo.learner import SPACING, DNGOLearner, Leaders, apart
-from xstar.searchers.dngo.searcher import ACTIVATIONS, DNGO, LIKELIHOODS, PENDING, UNFINISHED_BEFORE
+from xstar.searchers.dngo.searcher import ACTIVATIONS, BEFORE_LEVEL, DNGO, LIKELIHOODS, PENDING, UNFINISHED_BEFORE
 from xstar.searchers.model_based import initial
 from xstar.searchers.model_based.observations import Observations
 from xstar.searchers.random import Random
@@ -226,10 +226,10 @@ def test_paused_trials_have_no_fantasies_by_default(fantasised: list[int]) -> No
 @pytest.mark.parametrize("stored", UNFINISHED_BEFORE)
 def test_a_study_from_before_keeps_its_fantasies(stored: int) -> None:
     data = {**SEARCHERS.dump(DNGO()), "unfinished": stored}
-    del data["copies"]  # which was no setting then
+    del data["copies"], data["blind"], data["penalties"]  # which were no settings then
     if stored == UNFINISHED_BEFORE[0]:
         del data["unfinished"]
-    assert SEARCHERS.load(data) == DNGO(unfinished=stored, copies="ignore")
+    assert SEARCHERS.load(data) == DNGO(unfinished=stored, copies="ignore", **BEFORE_LEVEL)
     assert DNGO() in [SEARCHERS.load(each) for each in SEARCHERS.read(data)]  # to ask for today's is no other method
     assert SEARCHERS.load(SEARCHERS.dump(DNGO())) == DNGO()
 
@@ -271,7 +271,8 @@ def test_auto_keeps_its_fantasies(defaults: int, unfinished: int, monkeypatch: p
     if defaults > 1:
         assert Auto(switch=3) in [SEARCHERS.load(each) for each in SEARCHERS.read(data)]
     run(xs.Study(SQUARE, searcher=Auto(switch=3, defaults=defaults), seed=1), 4)
-    assert asked == [DNGO(unfinished=unfinished, copies="avoid" if defaults == TODAY else "ignore")]
+    earlier = {} if defaults == TODAY else {"copies": "ignore", **BEFORE_LEVEL}
+    assert asked == [DNGO(unfinished=unfinished, **earlier)]
 
 
 def test_every_fourth_suggestion_explores_unless_many_run() -> None:

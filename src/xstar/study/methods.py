@@ -31,6 +31,7 @@ from xstar.searchers import (
     TreeBO,
     without_model,
 )
+from xstar.searchers.dngo.searcher import BEFORE_LEVEL
 from xstar.searchers.gp.settings import BEFORE
 from xstar.space import Bits, Bool, Choice, Constant, Space
 from xstar.study.limits import Limits
@@ -55,7 +56,7 @@ def _ts() -> GP:
 
 def _dngo_paper() -> DNGO:
     """DNGO as Snoek et al. (2015) have it: one network, ten draws of θ, fantasies of all that runs, losses as they are."""
-    return DNGO(networks=1, samples=10, straighten=False, explore_every=0, pending="fantasies")
+    return DNGO(networks=1, samples=10, straighten=False, explore_every=0, pending="fantasies", **BEFORE_LEVEL)
 
 
 def _nasbot_paper() -> NASBOT:

@@ -44,6 +44,8 @@ PROMISING = 10
 """The number of best known configurations around which local candidates are placed."""
 UNFINISHED = 64
 """The number of tried configurations (the most promising) whose outcome at the acquisition's budget is fantasised."""
+PROBABLY = 0.5
+"""The probability of a value below which a trial would probably fail."""
 BAD = 0.9
 """Infeasible trials and expected failures count as this quantile of all targets. Otherwise the model would predict low
 losses there, and no classifier is ever certain enough to outweigh them: with half of the unit square infeasible and the
@@ -227,6 +229,11 @@ class Learner(ABC):
         return []
 
     @property
+    def weighs_survival(self) -> bool:
+        """Whether trials that did not fail say only as much about failures as they have outlived."""
+        return False
+
+    @property
     def avoids_copies(self) -> bool:
         """Whether suggestions keep away from where they proved to be copies of earlier trials."""
         return False
@@ -255,7 +262,7 @@ class Learner(ABC):
     @cached_property
     def failures(self) -> Failures:
         """The classifier of failures."""
-        return Failures(self.history, self.data, self.limit, self._key("feasible"))
+        return Failures(self.history, self.data, self.limit, self._key("feasible"), self.weighs_survival)
 
     def _key(self, purpose: str) -> Hashable:
         return (self.settings, purpose)
