@@ -33,9 +33,15 @@ def deceiving(config: dict[str, Any]) -> float:
     return -10.0 if values == ["a"] * len(values) else float(sum(value != "e" for value in values))
 
 
-def unmoved(config: dict[str, Any]) -> float:
+class Unmoved:
     """Nothing is better than the first."""
-    return 1.0
+
+    def __init__(self) -> None:
+        self.first: dict[str, Any] = {}
+
+    def __call__(self, config: dict[str, Any]) -> float:
+        self.first = self.first or dict(config)
+        return -1.0 if config == self.first else float(sum(value != "e" for value in config.values()))
 
 
 @dataclass(frozen=True)
@@ -181,7 +187,7 @@ def test_a_study_of_before_goes_on_without(method: str, before: GP | Auto) -> No
         xs.Study(OPTIONS, seed=2, searcher=AfterChance(each)) for each in (before, GP() if method == "gp" else Auto())
     )
     for each in (study, today):
-        run(each, AfterChance.first + 3, unmoved)
+        run(each, AfterChance.first + 3, Unmoved())
     assert not numbers_of(study)
     assert numbers_of(today)
 
