@@ -79,10 +79,10 @@ def test_weights_are_shares_of_failures() -> None:
     expected = [
         1.0
         if (trial := history.trials[number]).state is State.COMPLETE
-        else np.mean([budget < trial.budget for budget in budgets])
+        else float(np.mean([budget < trial.budget for budget in budgets]))
         for number in alive
     ]
-    assert_allclose(found, [*expected, *(1.0 for _ in budgets)])
+    assert_allclose(found, np.array([*expected, *(1.0 for _ in budgets)]))
     assert {State.COMPLETE, State.PAUSED} <= {history.trials[number].state for number in alive}
     assert len(set(expected)) > 2
 
