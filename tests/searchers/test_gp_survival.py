@@ -16,7 +16,7 @@ from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.schedulers import ASHA
 from xstar.searchers import GP, SEARCHERS, Auto
-from xstar.searchers.gp.settings import BEFORE_SURVIVAL
+from xstar.searchers.gp.settings import BEFORE_LEVEL, BEFORE_SURVIVAL
 from xstar.searchers.model_based.observations import Observations
 from xstar.searchers.model_based.outcomes import Failures
 from xstar.trial import State, Trial
@@ -126,7 +126,7 @@ def test_the_setting_is_read_as_it_was_stored() -> None:
     today = SEARCHERS.dump(GP())
     assert SEARCHERS.load({**today, **BEFORE_SURVIVAL}) == GP(survival="any")
     assert today in SEARCHERS.read({name: value for name, value in today.items() if name != "survival"})
-    assert Auto(defaults=12)._gp == GP(**BEFORE_SURVIVAL)
+    assert Auto(defaults=12)._gp == GP(**BEFORE_LEVEL, **BEFORE_SURVIVAL)
     assert Auto()._gp == GP()
     with pytest.raises(InvalidArgument, match="survival"):
         GP(survival="some")
