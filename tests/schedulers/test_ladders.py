@@ -119,12 +119,14 @@ def test_the_best_of_the_last_rung_but_one_goes_on_however_few_there_are() -> No
 
 def test_a_search_has_a_complete_trial_after_fewer_trials() -> None:
     def first_complete(scheduler: ASHA) -> int:
-        history = simulated(scheduler, 120, 1).history
+        history = simulated(scheduler, 120, 1).history  # at its lowest rung all are equal
         trial = next(t for t in map(history.trials.__getitem__, history.ended) if t.state is State.COMPLETE)
         assert trial.ended_at is not None
         return sum(each.asked_at < trial.ended_at for each in history.trials)
 
-    soon, best, ratio = (first_complete(ASHA(27, last_rung=rule)) for rule in ("soon", "best", "ratio"))
+    soon, best, ratio = (
+        first_complete(ASHA(27, last_rung=rule, ties="earliest")) for rule in ("soon", "best", "ratio")
+    )
     assert soon == 3 < best <= 15 < ratio
 
 
@@ -172,7 +174,9 @@ def test_more_trials_are_completed_where_the_last_step_is_short() -> None:
 
 def test_fewer_trials_are_completed_after_a_long_step() -> None:
     ratio, eta = (
-        simulated(ASHA(17, levels=(1, 17), last_rung="best", long_steps=rule), 68, 4).history.count(State.COMPLETE)
+        simulated(ASHA(17, levels=(1, 17), last_rung="best", long_steps=rule, ties="earliest"), 68, 4).history.count(
+            State.COMPLETE
+        )
         for rule in ("ratio", "eta")
     )
     assert ratio <= 68 // 17 < 68 // 3 - 4 <= eta  # up to four still run, or were not yet asked for
@@ -201,7 +205,7 @@ def stored_as(place: Path, scheduler: ASHA | StoppingASHA, *unknown: str) -> Non
 def test_a_study_of_an_earlier_release_keeps_its_rules(
     cls: Class, rule: str, unknown: tuple[str, ...], tmp_path: Path
 ) -> None:
-    later: dict[str, Any] = {"long_steps": "eta"} if cls is ASHA else {}
+    later: dict[str, Any] = {"ties": "earliest", **({"long_steps": "eta"} if cls is ASHA else {})}
     meant = cls(52, min_budget=1, last_rung=rule, ladder="bottom", **later)
     stored_as(tmp_path / "s.db", meant, *unknown, *later)
     calls: list[dict[str, Any]] = [{}, {"scheduler": meant}]
@@ -222,8 +226,8 @@ def test_a_study_of_an_earlier_release_keeps_its_rules(
 def test_a_study_of_before_goes_on_without_quick_trials_that_go_first(tmp_path: Path) -> None:
     """Whoever asks for the same method today; and with a third of the trials after a long step."""
     for place, method, levels in (("a.db", {"method": "asha", "max_budget": 27}, None), ("b.db", {}, (1, 3, 27))):
-        meant = ASHA(27, levels=levels, last_rung="best", long_steps="eta")
-        stored_as(tmp_path / place, meant, "long_steps")
+        meant = ASHA(27, levels=levels, last_rung="best", long_steps="eta", ties="earliest")
+        stored_as(tmp_path / place, meant, "long_steps", "ties")
         calls: list[dict[str, Any]] = [{}, method, {"scheduler": meant}, {"scheduler": ASHA(27, levels=levels)}]
         for call in calls:
             with xs.Study(name="s", storage=tmp_path / place, **call) as study:
@@ -235,7 +239,29 @@ def test_a_study_of_before_goes_on_without_quick_trials_that_go_first(tmp_path: 
 def test_what_was_chosen_then_is_not_what_is_usual_now() -> None:
     for chosen in (ASHA(52, last_rung="eta", min_budget=1), ASHA(52, last_rung="ratio", min_budget=3)):
         stored = SCHEDULERS.dump(chosen)
-        del stored["ladder"], stored["long_steps"]
+        del stored["ladder"], stored["long_steps"], stored["ties"]
         first, *others = SCHEDULERS.read(stored)
-        assert first == {**stored, "ladder": "bottom", "long_steps": "eta"}
-        assert others == [{**first, "long_steps": "ratio"}]
+        assert first == {**stored, "ladder": "bottom", "long_steps": "eta", "ties": "earliest"}
+        assert others == [
+            {**first, "long_steps": steps, "ties": ties}
+            for ties, steps in (("earliest", "ratio"), ("latest", "eta"), ("latest", "ratio"))
+        ]
+
+
+@pytest.mark.parametrize(("method", "cls"), [("asha", ASHA), ("asha-stop", StoppingASHA)])
+def test_a_study_of_before_goes_on_with_the_earliest_of_equal_trials(method: str, cls: Class, tmp_path: Path) -> None:
+    meant = cls(9, ties="earliest")
+    stored_as(tmp_path / "s.db", meant, "ties")
+    calls: list[dict[str, Any]] = [{}, {"method": method, "max_budget": 9}, {"scheduler": meant}, {"scheduler": cls(9)}]
+    for call in calls:
+        with xs.Study(name="s", storage=tmp_path / "s.db", **call) as study:
+            assert study.scheduler == meant
+            for _ in range(6):
+                trial = study.ask()
+                assert trial is not None
+                while trial.state is State.RUNNING:
+                    study.report(trial, 0.9)
+            assert audit(study).findings == []
+    assert [trial.number for trial in study.history.trials if trial.budget > 1][:2] == [0, 1]
+    with pytest.raises(InvalidArgument, match="ties"):
+        cls(9, ties="random")

@@ -118,12 +118,30 @@ def test_stopping_by_hand() -> None:
         assert player.step() == expected
 
 
-def test_ties_go_to_the_earlier_trial() -> None:
-    player = Player(ASHA(3), [0.5, 0.5, 0.5, 0.5])
-    player.step(), player.step(), player.step()
-    assert player.step() == (0, 3, "complete")
-    player = Player(StoppingASHA(3), [0.5, 0.5, 0.5])
-    assert [player.step()[2] for _ in range(3)] == ["complete", "complete", "stopped"]
+@pytest.mark.parametrize(("ties", "first", "second"), [("latest", 2, 5), ("earliest", 0, 1)])
+def test_ties_go_to_the_latest_trial(ties: str, first: int, second: int) -> None:
+    player = Player(ASHA(3, ties=ties), [0.5] * 6)
+    steps = [player.step() for _ in range(8)]
+    assert (steps[3], steps[7]) == ((first, 3, "complete"), (second, 3, "complete"))
+    player = Player(StoppingASHA(3, ties=ties), [0.5] * 7)
+    verdicts = ["complete", "complete", *(["complete", "stopped", "stopped"] if ties == "latest" else ["stopped"] * 3)]
+    assert [player.step()[2] for _ in range(5)] == verdicts
+
+
+def test_a_better_trial_goes_before_a_later_one() -> None:
+    player = Player(ASHA(3), [0.5, 0.4, 0.5, 0.4, 0.6, 0.6])
+    steps = [player.step() for _ in range(8)]
+    assert [step for step in steps if step[1] == 3] == [(1, 3, "complete"), (3, 3, "complete")]
+
+
+def test_from_a_rung_at_which_all_are_equal_all_go_on() -> None:
+    """Nine records of the lowest rung say nothing; then one differs, and a third goes on again."""
+    player = Player(ASHA(9, levels=(1, 9), long_steps="eta"), [0.5] * 9 + [0.4] + [0.6] * 20)
+    steps = [player.step() for _ in range(22)]
+    assert [number for number, budget, _ in steps if budget == 9] == [2, 5, 8, 7, 6, 4, 3, 1, 0, 9]
+    stopping = Player(StoppingASHA(9, levels=(1, 9)), [0.5] * 12 + [0.4] + [0.5] * 2)
+    ends = [stopping.step()[1] for _ in range(15)]
+    assert ends == [9, 9, 9, 1, 1, 9, 1, 1, 9, 9, 9, 9, 9, 1, 9]
 
 
 def test_synchronous_halving_by_hand() -> None:
@@ -213,19 +231,27 @@ def test_the_median_rule_by_hand() -> None:
 # ---------------------------------------------------------------- the plain form
 
 
-@given(st.lists(st.sampled_from([0.1, 0.2, 0.3, 0.4, 0.5]), min_size=1, max_size=40), st.integers(2, 5))
-def test_stopping_is_being_out_of_the_top_share(losses: list[float], eta: int) -> None:
+@given(
+    st.lists(st.sampled_from([0.1, 0.2, 0.3, 0.4, 0.5]), min_size=1, max_size=40),
+    st.integers(2, 5),
+    st.sampled_from(["latest", "earliest"]),
+)
+def test_stopping_is_being_out_of_the_top_share(losses: list[float], eta: int, ties: str) -> None:
     """The scheduler compares with one record; the rule of the paper counts how many are better."""
-    player = Player(StoppingASHA(eta, eta=eta), losses)  # rungs 1 and η: one decision per trial
+    player = Player(StoppingASHA(eta, eta=eta, ties=ties), losses)  # rungs 1 and η: one decision per trial
     for number, loss in enumerate(losses):
-        better = sum((other, n) < (loss, number) for n, other in enumerate(losses[:number]))
-        goes_on = number + 1 < eta or better < (number + 1) // eta
+        others, places = losses[:number], (number + 1) // eta
+        better, equal = sum(other < loss for other in others), others.count(loss)
+        goes_on = number + 1 < eta or better + equal < places
+        if ties == "latest" and better < places <= better + equal:
+            goes_on = goes_on or (number + 1) % eta == 0 or (equal == number and number >= eta**2)
         assert player.step() == (number, eta if goes_on else 1, "complete" if goes_on else "stopped")
 
 
 @given(st.lists(st.sampled_from([0.1, 0.2, 0.3, 0.4, 0.5]), min_size=2, max_size=30), st.integers(2, 4))
 def test_promotion_is_being_in_the_top_share(losses: list[float], eta: int) -> None:
-    player = Player(ASHA(eta, eta=eta), losses)
+    """In this order; ``test_copies.py`` has the plain form of the other."""
+    player = Player(ASHA(eta, eta=eta, ties="earliest"), losses)
     known: list[tuple[float, int]] = []
     promoted: set[int] = set()
     while len(known) < len(losses):

@@ -59,11 +59,12 @@ def makers(copies: str) -> dict[str, Searcher]:
 
 @pytest.mark.parametrize("name", ["gp", "dngo"])
 def test_no_curve_is_suggested_as_often(name: str) -> None:
-    avoiding, ignoring = (searched(makers(rule)[name], 30) for rule in ("avoid", "ignore"))
+    avoiding, ignoring = (searched(makers(rule)[name], 40) for rule in ("avoid", "ignore"))
     assert most(avoiding) <= 0.75 * most(ignoring)
     assert not audit(avoiding).findings
 
 
+@pytest.mark.usefixtures("short_training")
 @pytest.mark.parametrize("name", ["gp", "dngo"])
 def test_without_copies_nothing_changes(name: str) -> None:
     avoiding, ignoring = (searched(makers(rule)[name], 12, steps=False) for rule in ("avoid", "ignore"))
@@ -108,7 +109,14 @@ def test_a_study_from_before_suggests_copies_as_it_did(today: GP | DNGO) -> None
 
 
 def test_auto_suggests_copies_as_it_did() -> None:
-    before = {**BEFORE_LEVEL, **BEFORE_ALIKE, **BEFORE_COPIES, **BEFORE_LONGER, **BEFORE_SPREAD, **BEFORE_STRAIGHT}
+    before = {
+        **BEFORE_LEVEL,
+        **BEFORE_ALIKE,
+        **BEFORE_COPIES,
+        **BEFORE_LONGER,
+        **BEFORE_SPREAD,
+        **BEFORE_STRAIGHT,
+    }
     assert Auto(defaults=8)._gp == GP(**before)
     assert Auto()._gp == GP()
 

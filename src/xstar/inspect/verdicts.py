@@ -50,6 +50,11 @@ def _standing(history: History, trial: Trial, loss: float, budget: int, schedule
     rank, among = bisect_left(others, (loss, trial.number)) + 1, len(others) + 1
     what, value = "" if curves is None else " different curves", number(history.sign * loss, 5)
     text = f"its {history.created.metric} of {value} was number {rank} of {among}{what} at epoch {budget}"
+    if isinstance(scheduler, Asynchronous) and scheduler.ties == "latest":
+        if scheduler.says_nothing(history.rung(budget, trial.bracket)) and records[0][0] == loss:
+            return f"{text}, where all are equal and go on"
+        if equal := sum(other == loss for other, _ in others):
+            text += f" ({equal} like it, of which the latest go on)"
     return text + _quota(scheduler, len(records) + ((loss, trial.number) not in records), budget)
 
 

@@ -18,6 +18,7 @@ rung O(log n); nothing is gone through again.
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Iterator
 
@@ -137,8 +138,15 @@ class Copies:
     def rung(self, budget: int, bracket: int) -> Distinct:
         return self._rungs.setdefault((bracket, budget), Distinct())
 
-    def best_paused(self, history: History, budget: int, bracket: int, places: int) -> int | None:
-        """The best trial that pauses at a rung, among its first ``places`` curves, with one from which none has gone on."""
+    def best_paused(
+        self, history: History, budget: int, bracket: int, places: int, *, latest: bool = False
+    ) -> int | None:
+        """The best trial that pauses at a rung, among its first ``places`` curves, with one from which none has gone on.
+
+        ``latest``: of several with equal losses, of which as many may go on as have places, the latest.
+        """
+        if latest:
+            return self._latest_paused(history, budget, bracket, places)
         distinct, paused = self.rung(budget, bracket), history.rung(budget, bracket).paused
         ranked, waiting, at = distinct.ranked, distinct.waiting, 0
         while at < len(waiting) and waiting[at] <= ranked[min(places, len(ranked)) - 1]:
@@ -149,6 +157,21 @@ class Copies:
                 return record[1]
             else:
                 at += 1  # on its way, without a report yet
+        return None
+
+    def _latest_paused(self, history: History, budget: int, bracket: int, places: int) -> int | None:
+        distinct, paused = self.rung(budget, bracket), history.rung(budget, bracket).paused
+        ranked, waiting, at = distinct.ranked, distinct.waiting, 0
+        while at < len(waiting) and (better := ranked.bisect_left((waiting[at][0], -1))) < places:
+            end = (math.nextafter(waiting[at][0], math.inf), -1)
+            equal = list(waiting.islice(at, waiting.bisect_left(end)))
+            for record in equal:
+                if self._gone(history.trials[record[1]], budget):
+                    waiting.remove(record)  # for good: no trial comes back to a rung
+            ready = [record for record in equal if record in paused and record in waiting]
+            if ready and ranked.bisect_left(end) - better - len(ready) < places - better:
+                return ready[-1][1]
+            at = waiting.bisect_left(end)
         return None
 
     def _gone(self, trial: Trial, budget: int) -> bool:

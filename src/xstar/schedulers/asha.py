@@ -28,6 +28,11 @@ curve of the nearest, one that is the best after an epoch and the 71st after 40 
 and all but one of its full trainings; of 2,048 networks a search of 1,443 trials tried 59. Where no two curves are equal,
 nothing changes. By stopping the same rule was no better (4–8 in twenty searches of these two tables).
 
+A fifth is about ties. Of trials with equal losses the latest go on: a model has suggested them knowing most, and without one
+it makes no difference. (Those that went on first would be the initial design, and by stopping none would go on after the
+first.) And from a rung at which all of η² trials or more are equal, all go on: accuracy at chance, a reward that is still 0
+or a warm-up say nothing, and to drop two thirds of the trials there would cost two thirds of the time up to there.
+
 Where a ladder is given one by one its last step may be short, 27 → 52. Dropping two thirds of the trials there would save
 little; ⌊n · r_(K−1)/r_K⌋ go on instead. And a step may be long, 12 → 200 of NAS-Bench-201. Promotion of a third of the trials
 would leave five sixths of the time to full trainings, of 12 of 32 networks; halving gives all rungs the same share of it, so
@@ -59,6 +64,7 @@ LAST_RUNGS = ("quick", "soon", "best", "ratio", "eta")
 OF_STOPPING = LAST_RUNGS[2:]
 REPEATS = ("distinct", "once", "each")
 LONG_STEPS = ("ratio", "eta")
+TIES = ("latest", "earliest")
 
 
 @dataclass(frozen=True)
@@ -71,9 +77,12 @@ class Asynchronous(OnLadder):
     1/η; the same, and the ``best`` one in any case (above the rung where it began); or 1/``eta`` as at the other rungs."""
     ladder: str = "top"
     """Where ``min_budget`` and ``eta`` are counted from: r_max/η, r_max/η², … down to r_min, or r_min·η, r_min·η², … up."""
+    ties: str = "latest"
+    """Which of several trials with equal losses go on, where not all of them do: the ``latest``, or the ``earliest``. With
+    ``latest``, all go on from a rung whose records, η² or more, are all equal."""
 
     def __post_init__(self) -> None:
-        check_names(self, {"last_rung": self._last_rungs(), "ladder": LADDERS})
+        check_names(self, {"last_rung": self._last_rungs(), "ladder": LADDERS, "ties": TIES})
         super().__post_init__()
 
     def _last_rungs(self) -> tuple[str, ...]:
@@ -97,6 +106,22 @@ class Asynchronous(OnLadder):
                 kept = max(kept, min(count, 1))
         return kept
 
+    def says_nothing(self, rung: Rung) -> bool:
+        """Whether all trials of a rung have had the same loss, so that there is nothing to compare: all go on."""
+        records = rung.records
+        return self.ties == "latest" and len(records) >= self.eta**2 and bool(records[0][0] == records[-1][0])
+
+
+def _with_ties(data: Mapping[str, Any], readings: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Before there was a choice, the earliest of equal trials went on."""
+    if "ties" in data:
+        return [*readings]
+    return [{**each, "ties": rule} for rule in reversed(TIES) for each in readings]
+
+
+def _stopping_of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return _with_ties(data, _of_earlier_releases(data))
+
 
 def _of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Before there was a choice, 1/η went on from every rung, and ladders began at the bottom, with one epoch.
@@ -117,10 +142,10 @@ def _promoting_of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str,
     the best of the last rung but one, but no quick one before."""
     readings = _with_rules_for_equal_trials(data)
     if "long_steps" in data:
-        return readings
+        return _with_ties(data, readings)
     asked = [{**each, "long_steps": "ratio"} for each in readings]
     asked += [{**each, "last_rung": "quick"} for each in asked if each.get("last_rung") == "best"]
-    return [*({**each, "long_steps": "eta"} for each in readings), *asked]
+    return _with_ties(data, [*({**each, "long_steps": "eta"} for each in readings), *asked])
 
 
 def _with_rules_for_equal_trials(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -170,12 +195,16 @@ class ASHA(Asynchronous):
         for budget, bracket in self._from_the_top():
             rung, place = history.rung(budget, bracket), self.rungs.index(budget)
             places = self.kept(len(rung.records), place, bracket)
+            if self.says_nothing(rung):
+                places = len(rung.records)
             if soon and place > bracket:
                 places = max(places, min(len(rung.records), 1))
             if not places:
                 continue
             if copies is not None and copies.told_at(budget):
-                number = copies.best_paused(history, budget, bracket, places)
+                number = copies.best_paused(history, budget, bracket, places, latest=self.ties == "latest")
+            elif self.ties == "latest" and not once:
+                number = _latest_paused(rung, places)
             else:
                 number = _best_paused(rung, places, once)
             if number is not None:
@@ -220,6 +249,22 @@ class ASHA(Asynchronous):
         return ()  # as records come in, any paused trial may still rise into the top 1/η
 
 
+def _latest_paused(rung: Rung, places: int) -> int | None:
+    """The best trial that pauses and has one of the ``places``; of equal ones, of which as many may go on as have places, the
+    latest."""
+    paused, records = rung.paused, rung.records
+    most, _ = records[places - 1]
+    if not paused or paused[0][0] > most:
+        return None
+    loss, number = paused[0]
+    if loss < most and (len(paused) == 1 or paused[1][0] > loss):
+        return number
+    first, last = (loss, -1), (math.nextafter(loss, math.inf), -1)
+    better, waiting = records.bisect_left(first), paused.bisect_left(last)
+    gone = records.bisect_left(last) - better - waiting
+    return paused[waiting - 1][1] if gone < places - better else None
+
+
 def _best_paused(rung: Rung, places: int, once: bool) -> int | None:
     """The best trial that pauses among the first ``places`` records; ``once``: and whose loss none has that went on before."""
     paused, last = rung.paused, rung.records[places - 1]
@@ -247,14 +292,22 @@ class StoppingASHA(Asynchronous):
         trial = history.trials[report.trial]
         if not self.at_rung(trial, report.budget):
             return Verdict.CONTINUE
-        records = history.rung(report.budget, trial.bracket).records
+        rung = history.rung(report.budget, trial.bracket)
+        records = rung.records
         count = len(records) + 1  # this one included, which the history does not hold yet
         if count < self.eta:
             return Verdict.CONTINUE
         # In the top k of them all iff better than the k-th of the others. One look-up and one comparison: finding its rank
         # compares it with twenty records, each a miss of the cache among a million (87,000 against 359,000 verdicts/s).
-        last = records[self.kept(count, self.rungs.index(report.budget), trial.bracket) - 1]
-        return Verdict.CONTINUE if (history.loss_of(report.metrics), report.trial) < last else Verdict.STOP
+        place, loss = self.rungs.index(report.budget), history.loss_of(report.metrics)
+        kept = self.kept(count, place, trial.bracket)
+        last = records[kept - 1]
+        if loss == last[0] and self.ties == "latest":
+            # As many of equal trials go on as there are places: this one, if there is one more of them with it.
+            goes_on = kept > self.kept(count - 1, place, trial.bracket) or self.says_nothing(rung)
+        else:
+            goes_on = (loss, report.trial) < last
+        return Verdict.CONTINUE if goes_on else Verdict.STOP
 
     def retired(self, history: History, trial: Trial) -> tuple[int, ...]:
         return ()  # nothing ever pauses
@@ -263,4 +316,4 @@ class StoppingASHA(Asynchronous):
 TODAY = {name: getattr(StoppingASHA, name) for name in ("min_budget", "last_rung", "ladder")}
 
 SCHEDULERS.register("asha", ASHA, readings=_promoting_of_earlier_releases)
-SCHEDULERS.register("asha-stop", StoppingASHA, readings=_of_earlier_releases)
+SCHEDULERS.register("asha-stop", StoppingASHA, readings=_stopping_of_earlier_releases)

@@ -173,6 +173,15 @@ def _switches(space: Space) -> int:
     return count
 
 
+def _instead(given: object) -> str:
+    """The remedy for a ``method`` that is none."""
+    for part, member in (("searcher", "suggest"), ("scheduler", "judge")):
+        if hasattr(given, member):
+            return f"it is a {part}: pass it as {part}=…"
+    close = nearest(str(given), METHODS)
+    return close if close.startswith("did you mean") else "leave it out if in doubt"  # the rule has named all of them
+
+
 def resolve(
     method: str | None,
     searcher: Searcher | None,
@@ -188,7 +197,8 @@ def resolve(
     name, why = (method, "") if method is not None else choose(space, max_budget)
     offered = SEARCHERS.known(name) if isinstance(name, str) and name not in METHODS else None
     if not isinstance(name, str) or (name not in METHODS and offered is None):
-        raise InvalidArgument("method", f"must be one of {', '.join(METHODS)}", name, nearest(str(name), METHODS))
+        shown = name if isinstance(name, str) else getattr(name, "__name__", type(name).__name__)
+        raise InvalidArgument("method", f"must be one of {', '.join(METHODS)}", shown, _instead(name))
     if method is None and (searcher is not None or scheduler is not None):
         # Who names one part has thought about how to search: what was left out of it is plain, trials that run to their end.
         name, why = "auto", ""
