@@ -14,8 +14,8 @@ from benchmarks.harness.cases import Case, search, true_after
 from benchmarks.harness.development import development
 from benchmarks.harness.methods import METHODS
 from benchmarks.harness.mostly_failing import mostly_failing
-from benchmarks.harness.penalties import penalised, suiting
 from benchmarks.harness.peers import active_part, without_conditions
+from benchmarks.harness.penalties import penalised, suiting
 from benchmarks.harness.records import Record, Task
 from benchmarks.harness.report import Results
 from benchmarks.workloads import class_ranks, gp_ablation
