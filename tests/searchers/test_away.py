@@ -20,7 +20,6 @@ from xstar.searchers.gp.settings import (
     BEFORE_LONGER,
     BEFORE_SPREAD,
     BEFORE_STRAIGHT,
-    BEFORE_SURVIVAL,
 )
 from xstar.searchers.model_based.away import LEFT, PENALTY, away, away_from_copies
 from xstar.searchers.model_based.observations import Observations
@@ -108,7 +107,7 @@ def test_a_study_from_before_suggests_copies_as_it_did(today: GP | DNGO) -> None
 
 
 def test_auto_suggests_copies_as_it_did() -> None:
-    before = {**BEFORE_ALIKE, **BEFORE_COPIES, **BEFORE_LONGER, **BEFORE_SPREAD, **BEFORE_STRAIGHT, **BEFORE_SURVIVAL}
+    before = {**BEFORE_ALIKE, **BEFORE_COPIES, **BEFORE_LONGER, **BEFORE_SPREAD, **BEFORE_STRAIGHT}
     assert Auto(defaults=8)._gp == GP(**before)
     assert Auto()._gp == GP()
 

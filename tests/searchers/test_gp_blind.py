@@ -12,7 +12,7 @@ from tests.searchers.cases import check_earlier_default, run
 from xstar.inspect.audit import audit
 from xstar.schedulers import ASHA
 from xstar.searchers import GP, SEARCHERS, Auto
-from xstar.searchers.gp.settings import BEFORE_LONGER, BEFORE_SPREAD, BEFORE_STRAIGHT, BEFORE_SURVIVAL
+from xstar.searchers.gp.settings import BEFORE_LONGER, BEFORE_SPREAD, BEFORE_STRAIGHT
 
 CUBE = xs.Space({f"x{place}": xs.Float(0.0, 1.0) for place in range(3)})
 
@@ -109,4 +109,4 @@ def test_defaults_of_before_are_read_as_they_were_stored() -> None:
     missing = {name: value for name, value in today.items() if name != "blind"}
     assert SEARCHERS.load(missing) == GP(**BEFORE_SPREAD)
     assert today in SEARCHERS.read({**missing, **BEFORE_LONGER})
-    assert Auto(defaults=10)._gp == GP(**BEFORE_SPREAD, **BEFORE_LONGER, **BEFORE_STRAIGHT, **BEFORE_SURVIVAL)
+    assert Auto(defaults=10)._gp == GP(**BEFORE_SPREAD, **BEFORE_LONGER, **BEFORE_STRAIGHT)

@@ -34,7 +34,6 @@ from xstar.searchers.gp.settings import (
     BEFORE_SPREAD,
     BEFORE_STEPS,
     BEFORE_STRAIGHT,
-    BEFORE_SURVIVAL,
     BEFORE_UNEXPLAINED,
     PRIOR_WEIGHT,
     checked_weight,
@@ -45,7 +44,7 @@ from xstar.trial import Done, New, Origin, Suggestion
 SWITCH = 1000
 """At this count both take 0.09 s for a suggestion (Hartmann's function, one core). At 300 the GP takes a third of
 DNGO's time and at 3,000 it takes 1.4 times as long. From 500 on it is fitted to a subset of the observations only."""
-TODAY = 13
+TODAY = 12
 """The defaults that a new study has."""
 BEFORE_LATER: Mapping[str, Any] = {
     **BEFORE_ALIKE,
@@ -53,7 +52,6 @@ BEFORE_LATER: Mapping[str, Any] = {
     **BEFORE_COPIES,
     **BEFORE_SPREAD,
     **BEFORE_STRAIGHT,
-    **BEFORE_SURVIVAL,
 }
 """What the defaults of before ``GP`` began anew leave off."""
 EARLIER: Mapping[int, Mapping[str, Any]] = {
@@ -64,11 +62,10 @@ EARLIER: Mapping[int, Mapping[str, Any]] = {
     5: {**BEFORE_LATER, **BEFORE_NOISY},
     6: {**BEFORE_LATER, **BEFORE_NOISY},
     7: BEFORE_LATER,
-    8: {**BEFORE_ALIKE, **BEFORE_COPIES, **BEFORE_LONGER, **BEFORE_SPREAD, **BEFORE_STRAIGHT, **BEFORE_SURVIVAL},
-    9: {**BEFORE_ALIKE, **BEFORE_LONGER, **BEFORE_SPREAD, **BEFORE_STRAIGHT, **BEFORE_SURVIVAL},
-    10: {**BEFORE_LONGER, **BEFORE_SPREAD, **BEFORE_STRAIGHT, **BEFORE_SURVIVAL},
-    11: {**BEFORE_STRAIGHT, **BEFORE_SURVIVAL},
-    12: BEFORE_SURVIVAL,
+    8: {**BEFORE_ALIKE, **BEFORE_COPIES, **BEFORE_LONGER, **BEFORE_SPREAD, **BEFORE_STRAIGHT},
+    9: {**BEFORE_ALIKE, **BEFORE_LONGER, **BEFORE_SPREAD, **BEFORE_STRAIGHT},
+    10: {**BEFORE_LONGER, **BEFORE_SPREAD, **BEFORE_STRAIGHT},
+    11: BEFORE_STRAIGHT,
 }
 """Settings of the GP with earlier defaults."""
 FANTASIES = {1: UNFINISHED_BEFORE[0], 2: UNFINISHED_BEFORE[0], **dict.fromkeys((3, 4, 5), UNFINISHED_BEFORE[1])}
@@ -101,7 +98,7 @@ class Auto:
     before it began anew, 8 for those of before both kept away from copies and the GP explored over budgets, 9 for those of
     before its length scales of switches had a factor in common, 10 for those of before it spread while nothing has a value and
     waited longer until it began anew, 11 for those of before trials of the GP could go straight to the full budget, 12 for
-    those of before trials had to outlive others to count as survivors, 13 for today's."""
+    today's."""
 
     def __post_init__(self) -> None:
         check_counts(self, {"switch": 1, "defaults": 1})

@@ -149,10 +149,6 @@ class GPLearner(Learner):
         return float(np.log(share * noise))
 
     @property
-    def weighs_survival(self) -> bool:
-        return bool(self.settings.survival == "outlived")
-
-    @property
     def avoids_copies(self) -> bool:
         return self.settings.copies == "avoid"
 

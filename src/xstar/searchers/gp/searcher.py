@@ -75,7 +75,6 @@ class GP(GPSettings):
     cautious: bool = True
     safe: float = SAFE
     blind: str = "spread"
-    survival: str = "outlived"
     exhausted: float = EXHAUSTED
     patience: int = PATIENCE
     exact: bool = True

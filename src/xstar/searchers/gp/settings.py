@@ -17,7 +17,6 @@ LENGTHS = ("independent", "shared", "alike")
 STRUCTURES = ("product", "additive", "evidence")
 EXPLORE_WHEN = ("always", "unexplained", "noisy")
 BLIND = ("classifier", "spread")
-SURVIVAL = ("any", "outlived")
 EFFORTS = ("thorough", "lean")
 PENDING = ("fantasies", "hallucination", "ignored")
 ACQUISITIONS = ("ei", "ucb", "thompson")
@@ -99,10 +98,6 @@ class GPSettings:
     blind: str = "classifier"
     """While fewer than two trials have a value and all others have failed: go where the ``classifier`` of failures favours, or
     ``spread`` with every second trial (``model_based/blind.py``)."""
-    survival: str = "any"
-    """What a trial that has not failed says about failures: that its place does not fail, whatever budget it has reached
-    (``any``), or as much as the share of failures that it has ``outlived`` (``model_based/outcomes.py``). At full budget the
-    two are the same."""
     exhausted: float = 0.0
     """At full budget, a place is exhausted if the expected improvement there is below this share of the standard deviation of
     the noise; then the suggestion is another place. 0: never."""
@@ -156,7 +151,6 @@ class GPSettings:
                 "acquisition": ACQUISITIONS,
                 "explore_when": EXPLORE_WHEN,
                 "blind": BLIND,
-                "survival": SURVIVAL,
                 "effort": EFFORTS,
                 "pending": PENDING,
                 "acquire_at": ACQUIRE_AT,
@@ -233,10 +227,7 @@ BEFORE_STRAIGHT: Mapping[str, Any] = {"straight_running": 0}
 """What ``GP`` did over budgets before trials could train to the end at once."""
 BEFORE_SPREAD: Mapping[str, Any] = {"blind": "classifier"}
 """What ``GP`` did before it spread while nothing has a value."""
-BEFORE_SURVIVAL: Mapping[str, Any] = {"survival": "any"}
-"""What ``GP`` did before trials had to outlive others to count as survivors."""
 BEFORE: Mapping[str, Any] = {
-    **BEFORE_SURVIVAL,
     **BEFORE_STRAIGHT,
     **BEFORE_RESTARTS,
     **BEFORE_SPREAD,
