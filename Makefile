@@ -7,6 +7,8 @@ BIN := .venv/bin
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
+# Hundreds of programs that the tests start would compile the package again, each for itself.
+export PYTHONDONTWRITEBYTECODE :=
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export NO_MKDOCS_2_WARNING := 1
 
@@ -16,6 +18,8 @@ KILLS ?= 1000
 INTEGRATIONS := tests/integrations tests/benchmarks tests/examples \
 	tests/executors/test_ranks.py tests/executors/test_states.py tests/igo/test_cotrain.py tests/models/test_features_torch.py \
 	tests/nets/test_torch.py tests/test_docs.py
+# A worker that is done takes tests from one that is not: long tests stand last, those of the documentation.
+PARALLEL := -n auto --dist worksteal
 SEED ?= 0
 
 .PHONY: help demo test test-all test-integrations soak lint format docs bench bench-quick bench-peers clean
@@ -34,10 +38,10 @@ demo: .venv/.installed  ## search on scikit-learn's digits, about a minute; a se
 	@echo "look at it:   $(BIN)/xstar dashboard --storage build/demo/digits.db"
 
 test: lint  ## lint, then every test that is not slow
-	$(BIN)/python -m pytest -n auto --durations=10
+	$(BIN)/python -m pytest $(PARALLEL) --durations=10
 
 test-all: lint  ## lint, then every test, the slow ones too
-	$(BIN)/python -m pytest -n auto --durations=20 -m ""
+	$(BIN)/python -m pytest $(PARALLEL) --durations=20 -m ""
 
 .venv-integrations/.installed: pyproject.toml constraints.txt constraints-integrations.txt
 	$(PYTHON) -m venv .venv-integrations
@@ -46,7 +50,7 @@ test-all: lint  ## lint, then every test, the slow ones too
 	@touch $@
 
 test-integrations: .venv-integrations/.installed  ## every test of the adapters and of torch, none skipped for a missing package
-	.venv-integrations/bin/python -m pytest -n auto --durations=20 -m "" $(INTEGRATIONS) $(ARGS)
+	.venv-integrations/bin/python -m pytest $(PARALLEL) --durations=20 -m "" $(INTEGRATIONS) $(ARGS)
 
 soak: .venv/.installed  ## kill programs, workers and servers until KILLS=1000 kills have hit work (most of an hour)
 	$(BIN)/python -m tests.crash.soak --kills $(KILLS) --seed $(SEED)
@@ -54,7 +58,7 @@ soak: .venv/.installed  ## kill programs, workers and servers until KILLS=1000 k
 lint: .venv/.installed  ## ruff, mypy and the order of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy --strict src tests
+	$(BIN)/mypy --strict --num-workers auto src tests
 	$(BIN)/lint-imports
 
 format: .venv/.installed  ## put the code in shape

@@ -5,13 +5,16 @@
     python -m benchmarks.generality --part restarts [--seeds 10] [--processes 16] [--write]
     python -m benchmarks.generality --part stuck [--seeds 10] [--processes 16] [--write]
     python -m benchmarks.generality --part blind [--seeds 10] [--processes 16] [--write]
+    python -m benchmarks.generality --part penalties|suiting [--seeds 10] [--processes 16] [--write]
     python -m benchmarks.generality --part holdout [--methods …] [--seeds 3] [--write]
 
 Constants are chosen on the development set (``harness/development.py``) and on no other. The validation set
 (``harness/validation.py``: COCO's bbob, bbob-noisy and bbob-mixint, IOHprofiler's PBO, tables kept aside) is for one run per
 claimed improvement. The ablation changes one default of the GP at a time, on problems of both; ``restarts`` are searches long
 enough to stagnate, ``stuck`` longer ones where they often do, ``blind`` searches where nearly all trials fail
-(``harness/mostly_failing.py``). The holdout set (``harness/holdout.py``) was made after all constants had been chosen.
+(``harness/mostly_failing.py``), ``penalties`` those where they return a penalty instead, ``suiting`` those where options raise
+unless they suit each other (``harness/penalties.py``). The holdout set (``harness/holdout.py``) was made after all constants
+had been chosen.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from benchmarks.harness import development, holdout, mostly_failing, validation
+from benchmarks.harness import development, holdout, mostly_failing, penalties, validation
 from benchmarks.harness.cases import Case, search
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
 from benchmarks.harness.methods import LIBRARIES, METHODS
@@ -44,13 +47,19 @@ from xstar.space import Space
 
 USUAL = ("xstar-gp", "xstar-gp-before", "optuna-tpe", "nevergrad", "hyperopt", "cmaes", "xstar-random")
 BLIND = ("xstar-gp", "xstar-gp-classifier", "optuna-tpe", "nevergrad", "xstar-random")
+PENALISED = ("xstar-gp", "xstar-gp-before-level", "xstar-dngo", "optuna-tpe", "nevergrad", "xstar-random")
 HELD_OUT = ("xstar-gp", "optuna-gp", "optuna-tpe", "nevergrad", "xstar-random")
 COUNTS = (25, 50, 100, 200)
 
 
 APART = {"validation": validation, "holdout": holdout}
 """The sets on which nothing is chosen, whose problems depend on the seed."""
-CHOSEN_ON = {"development": development.development, "blind": mostly_failing.mostly_failing}
+CHOSEN_ON = {
+    "development": development.development,
+    "blind": mostly_failing.mostly_failing,
+    "penalties": penalties.penalised,
+    "suiting": penalties.suiting,
+}
 """The sets on which constants are chosen."""
 
 
@@ -231,6 +240,21 @@ EXPERIMENT = Experiment(
             {"methods": ",".join(BLIND), "seeds": 10, "evaluations": 100},
             records="generality-blind",
         ),
+        **{
+            which: Part(
+                title,
+                partial(tasks, which),
+                run,
+                partial(report, which),
+                LIBRARIES,
+                {"methods": ",".join(PENALISED), "seeds": 10, "evaluations": 100},
+                records=f"generality-{which}",
+            )
+            for which, title in (
+                ("penalties", "Where nearly all trials return a penalty"),
+                ("suiting", "Options that have to suit each other"),
+            )
+        },
         "stuck": Part(
             "Long searches that get stuck",
             stuck_tasks,

@@ -35,6 +35,14 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
+def short_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    """DNGO's networks, trained for a tenth of the steps: for tests that ask what is done, not how well."""
+    from xstar.models import features
+
+    monkeypatch.setattr(features, "MOST_STEPS", 100)
+
+
+@pytest.fixture
 def name(request: pytest.FixtureRequest) -> str:
     """A study name that no other test uses."""
     return "".join(letter if letter.isalnum() else "-" for letter in request.node.name)[-80:].strip("-")

@@ -38,9 +38,17 @@ from benchmarks.harness.records import Found, Task, improvements, significant
 from benchmarks.harness.run import OURS, Libraries
 from xstar import problems
 from xstar.problems import Problem
-from xstar.searchers import GP, Searcher
+from xstar.searchers import DNGO, GP, Searcher
 from xstar.searchers.auto import Auto
-from xstar.searchers.gp.settings import BEFORE, BEFORE_EXHAUSTION, BEFORE_NOISY, BEFORE_STEPS, BEFORE_UNEXPLAINED
+from xstar.searchers.dngo.searcher import BEFORE_LEVEL as DNGO_BEFORE_LEVEL
+from xstar.searchers.gp.settings import (
+    BEFORE,
+    BEFORE_EXHAUSTION,
+    BEFORE_LEVEL,
+    BEFORE_NOISY,
+    BEFORE_STEPS,
+    BEFORE_UNEXPLAINED,
+)
 from xstar.space import Config, Space
 from xstar.trial import Origin
 
@@ -130,6 +138,9 @@ CHANGED: dict[str, dict[str, Any]] = {
     "explore8": {"explore_every": 8, **BEFORE_UNEXPLAINED},
     "robust": {"robust": True},
     "classifier": {"blind": "classifier"},
+    "before-level": dict(BEFORE_LEVEL),
+    "keeps": {"penalties": "keep"},
+    "safe": {"safe_when": "always"},
     **{f"patience{patience}": {"patience": patience} for patience in (0, 100, 200)},
 }
 """Changes of defaults of the GP."""
@@ -146,6 +157,7 @@ METHODS: dict[str, Method] = {
     "xstar-gp-before": Method(lambda space, seed, _: Xstar(space, seed, None, GP(**BEFORE))),
     **{name: _gp_with(**settings) for name, settings in ABLATIONS.items()},
     "xstar-dngo": Method(lambda space, seed, _: Xstar(space, seed, "dngo")),
+    "xstar-dngo-before-level": Method(lambda space, seed, _: Xstar(space, seed, None, DNGO(**DNGO_BEFORE_LEVEL))),
     "xstar-dngo-paper": Method(lambda space, seed, _: Xstar(space, seed, "dngo-paper")),
     "xstar-tpe": Method(lambda space, seed, _: Xstar(space, seed, "tpe")),
     "xstar-forest": Method(lambda space, seed, _: Xstar(space, seed, "forest")),

@@ -19,6 +19,7 @@ from typing import Any, ParamSpec
 
 from xstar.core import entry_points
 from xstar.core.checks import check_path, nearest
+from xstar.core.elsewhere import ELSEWHERE
 from xstar.core.markup import escaped
 from xstar.core.values import as_float
 from xstar.core.words import plural
@@ -101,7 +102,7 @@ def _called_like(model: Callable[P, Result]) -> Callable[[Callable[..., Result]]
         def call(*args: P.args, **kwargs: P.kwargs) -> Result:
             for name in kwargs:
                 if name not in signature.parameters:
-                    remedy = nearest(name, options())
+                    remedy = ELSEWHERE.get(name) or nearest(name, options())
                     raise InvalidArgument(name, f"is no option of xs.{function.__name__}", f"{name}=…", remedy)
             bound = signature.bind(*args, **kwargs)
             bound.apply_defaults()
@@ -351,6 +352,8 @@ def _check_surroundings(arguments: Mapping[str, Any]) -> None:
     if arguments["checkpoints"] is not None:
         check_kept(arguments["checkpoints"])
     check_path("storage", arguments["storage"], "e.g. storage='xstar.db'")
+    if arguments["storage"] is not None and arguments["study"] is None:
+        raise InvalidArgument("study", "a stored study needs a name", None, "e.g. study='digits', or leave out storage")
     check_path("directory", arguments["directory"], "e.g. directory='runs'")
     check_progress(arguments["progress"])
     if (grace := as_float(arguments["grace"])) is None or grace < 0:

@@ -6,6 +6,7 @@
     ├── InvalidArgument            (also a ValueError)  an argument breaks a rule
     │   ├── InvalidSpace                                a parameter or a condition is not well formed
     │   ├── InvalidConfig                               a configuration does not belong to its space
+    │   ├── UnknownParameter       (also a KeyError)    a trial has no parameter of that name
     │   └── InvalidReport                               metrics or budgets a study cannot accept
     │       └── MissingMetric                           the watched metric is not among those reported
     ├── StudyError
@@ -62,6 +63,13 @@ class InvalidSpace(InvalidArgument):
 
 class InvalidConfig(InvalidArgument):
     """A configuration does not belong to its space."""
+
+
+class UnknownParameter(InvalidArgument, KeyError):
+    """A trial has no parameter of that name: it is misspelt, or its condition does not hold."""
+
+    def __str__(self) -> str:  # a KeyError's own puts the sentence in quotes
+        return str(self.args[0])
 
 
 class InvalidReport(InvalidArgument):

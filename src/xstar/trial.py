@@ -6,6 +6,7 @@ fold writes to it, so it always shows what the journal says, also to a caller wh
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,10 +16,22 @@ from typing import Any, Protocol
 
 from xstar.core import markup
 from xstar.core.reasons import last_line
-from xstar.errors import InvalidArgument
+from xstar.errors import InvalidArgument, UnknownParameter
 
 Config = dict[str, Any]
 Metrics = Mapping[str, float]
+
+
+def value_of(config: Config, name: str) -> Any:
+    """``trial[name]``, or an error that says what there is."""
+    try:
+        return config[name]
+    except KeyError:
+        close = difflib.get_close_matches(str(name), config)
+        absent = f"one whose condition does not hold is absent, so use trial.config.get({name!r}, …) where it may be"
+        remedy = f"did you mean {' or '.join(map(repr, close))}? If not, {absent}" if close else absent
+        there = f"must be a parameter of this trial, which has {', '.join(config)}"
+        raise UnknownParameter(f"trial[{name!r}]", there, name, remedy) from None
 
 
 class State(Enum):
@@ -305,7 +318,7 @@ class Trial:
         self._lowest_counts = lowest_counts
 
     def __getitem__(self, name: str) -> Any:
-        return self._config[name]
+        return value_of(self._config, name)
 
     def __hash__(self) -> int:
         return self.number

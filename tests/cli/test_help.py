@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -43,6 +45,34 @@ def test_every_option_is_explained() -> None:
         assert command.help, command.name
         for parameter in command.params:
             assert parameter.help, f"{command.name}: {parameter.name}"
+
+
+def shown() -> list[tuple[str, list[str]]]:
+    """The calls of xstar in the console blocks of the README and of docs/, as (page, words)."""
+    found = []
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
+        text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+        for line in re.findall(r"^ *\$ xstar (.+)$", text, re.MULTILINE):
+            words = shlex.split(line, comments=True)
+            end = next((at for at, word in enumerate(words) if word in {">", "|", "&", "&&"}), len(words))
+            found.append((page.relative_to(ROOT).as_posix(), words[:end]))
+    return found
+
+
+@pytest.mark.parametrize(("page", "words"), shown(), ids=lambda part: part if isinstance(part, str) else " ".join(part))
+def test_calls_in_the_documentation_have_what_their_command_needs(page: str, words: list[str]) -> None:
+    name, *rest = words
+    if name.startswith("-") or "--help" in rest:
+        return  # compared word by word above
+    command = get_command(app).commands[name]  # type: ignore[attr-defined]
+    command.make_context(name, rest)  # parses, and runs nothing
+
+
+def test_a_call_that_lacks_a_word_is_noticed() -> None:
+    command = get_command(app).commands["import"]  # type: ignore[attr-defined]
+    with pytest.raises(Exception, match=r"(?i)study") as caught:
+        command.make_context("import", ["guide.jsonl", "--storage", "other.db"])
+    assert type(caught.value).__name__ == "MissingParameter"
 
 
 def test_version_and_bare_call(cli: Cli) -> None:

@@ -19,7 +19,7 @@ from xstar.errors import XstarError
 from xstar.inspect.audit import audit
 from xstar.inspect.exchange import export_csv, export_events, import_events
 
-QUICK, THOROUGH = 1_500, 6_000
+QUICK, THOROUGH = 600, 6_000
 
 
 def rung_study() -> xs.Study:

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from xstar.models.standardise import POWERS, Targets, _all_powers, _quantile, yeo_johnson
+from xstar.models.standardise import POWERS, Targets, _all_powers, _quantile, below_penalty, yeo_johnson
 
 
 @pytest.mark.parametrize("power", [-2.0, -0.5, 0.0, 1e-13, 0.3, 1.0, 1.7, 2.0])
@@ -111,3 +111,36 @@ def test_quantiles_are_numpys_to_the_last_bit(q: float) -> None:
         for y in (rng.standard_normal(n) ** 5, np.round(rng.standard_normal(n), 1), 1e300 * rng.uniform(-1.0, 1.0, n)):
             expected = np.median(y) if q == 0.5 else np.quantile(y, q)
             assert _quantile(np.sort(y).tolist(), q) == expected
+
+
+def test_a_penalty_that_most_have_leaves_the_others_apart() -> None:
+    y = np.append(np.full(80, 1e9), np.linspace(1.0, 3.0, 20))
+    kept, lowered = (Targets.of(y, straighten=True, lower=lower)(y) for lower in (False, True))
+    assert np.ptp(kept[80:]) < 1e-6
+    assert np.ptp(lowered[80:]) > 1.0
+    assert (np.diff(lowered[80:]) > 0.0).all()
+    assert (lowered[:80] > lowered[80:].max()).all()
+    assert_allclose(lowered.mean(), 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [1.0, 2.0, 3.0, 1e9, 1e9],  # two may be what they are
+        [1.0, 2.0, 3.0, 4.0, 4.0, 4.0],  # no farther than the others lie apart
+        [1.0, 1e9, 1e9, 1e9],  # a single other one
+        [1.0, 1.0, 1e9, 1e9, 1e9],  # others that do not differ
+        [5.0, 5.0, 5.0],
+    ],
+)
+def test_other_losses_are_taken_as_they_are(y: list[float]) -> None:
+    given = np.array(y)
+    assert below_penalty(given) == np.inf
+    assert Targets.of(given, straighten=True, lower=True) == Targets.of(given, straighten=True)
+
+
+def test_what_comes_after_is_lowered_as_well() -> None:
+    targets = Targets.of(np.array([1e9, 3.0, 1e9, 1.0, 1e9, 2.0]), straighten=True, lower=True)
+    assert targets.ceiling == 5.0
+    t = targets(np.array([4.9, 5.0, 7.0, 1e12]))
+    assert t[0] < t[1] == t[2] == t[3]

@@ -126,7 +126,7 @@ schedulers = st.sampled_from(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(tables, schedulers, st.randoms(use_true_random=False))
 def test_promotion_is_the_plain_rule(table: list[list[float]], rules: dict[str, Any], draw: Any) -> None:
     """Curves drawn from a small table, so that there are copies, reported by three workers in any order."""

@@ -17,6 +17,7 @@ from xstar.searchers.base import SEARCHERS
 from xstar.searchers.gp.settings import (
     BEFORE_ALIKE,
     BEFORE_COPIES,
+    BEFORE_LEVEL,
     BEFORE_LONGER,
     BEFORE_SPREAD,
     BEFORE_STRAIGHT,
@@ -63,6 +64,7 @@ def test_no_curve_is_suggested_as_often(name: str) -> None:
     assert not audit(avoiding).findings
 
 
+@pytest.mark.usefixtures("short_training")
 @pytest.mark.parametrize("name", ["gp", "dngo"])
 def test_without_copies_nothing_changes(name: str) -> None:
     avoiding, ignoring = (searched(makers(rule)[name], 12, steps=False) for rule in ("avoid", "ignore"))
@@ -107,7 +109,14 @@ def test_a_study_from_before_suggests_copies_as_it_did(today: GP | DNGO) -> None
 
 
 def test_auto_suggests_copies_as_it_did() -> None:
-    before = {**BEFORE_ALIKE, **BEFORE_COPIES, **BEFORE_LONGER, **BEFORE_SPREAD, **BEFORE_STRAIGHT}
+    before = {
+        **BEFORE_LEVEL,
+        **BEFORE_ALIKE,
+        **BEFORE_COPIES,
+        **BEFORE_LONGER,
+        **BEFORE_SPREAD,
+        **BEFORE_STRAIGHT,
+    }
     assert Auto(defaults=8)._gp == GP(**before)
     assert Auto()._gp == GP()
 

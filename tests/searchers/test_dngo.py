@@ -39,7 +39,7 @@ from xstar.searchers import SEARCHERS
 from xstar.searchers.auto import TODAY, Auto
 from xstar.searchers.dngo.fit import Sizes, last_training
 from xstar.searchers.dngo.learner import SPACING, DNGOLearner, Leaders, apart
-from xstar.searchers.dngo.searcher import ACTIVATIONS, DNGO, LIKELIHOODS, PENDING, UNFINISHED_BEFORE
+from xstar.searchers.dngo.searcher import ACTIVATIONS, BEFORE_LEVEL, DNGO, LIKELIHOODS, PENDING, UNFINISHED_BEFORE
 from xstar.searchers.model_based import initial
 from xstar.searchers.model_based.observations import Observations
 from xstar.searchers.random import Random
@@ -47,11 +47,7 @@ from xstar.simulation import simulate
 from xstar.testing import check_searcher
 from xstar.trial import Done, New, Suggestion
 
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Networks trained for a tenth of the steps: these tests ask what is done, not how well."""
-    monkeypatch.setattr(features, "MOST_STEPS", 100)
+pytestmark = pytest.mark.usefixtures("short_training")
 
 
 # ---------------------------------------------------------------- the shared suite
@@ -67,7 +63,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     ids=["dngo", "relu-tanh", "auto"],
 )
 def test_conforms(searcher: Any) -> None:
-    check_searcher(searcher, trials=9)
+    check_searcher(searcher, trials=8)
 
 
 def test_a_finite_space_is_tried_to_the_last() -> None:
@@ -75,10 +71,10 @@ def test_a_finite_space_is_tried_to_the_last() -> None:
 
 
 def test_it_beats_random_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(features, "MOST_STEPS", 1000)
+    monkeypatch.setattr(features, "MOST_STEPS", 400)
     for seed in (1, 2):
         best = {}
-        for name, searcher in (("random", Random()), ("dngo", DNGO(networks=4))):
+        for name, searcher in (("random", Random()), ("dngo", DNGO(networks=2))):
             study = xs.Study(SQUARE, searcher=searcher, seed=seed)
             run(study, 30)
             best[name] = best_value(study)
@@ -168,7 +164,7 @@ def test_things_that_run_are_avoided(pending: str) -> None:
 
 
 @pytest.mark.parametrize("pending", ["spread", "fantasies"])
-def test_two_hundred_at_once(pending: str) -> None:
+def test_a_hundred_at_once(pending: str) -> None:
     """No two alike, and not all in one place."""
 
     def wavy(config: dict[str, Any]) -> float:
@@ -176,10 +172,10 @@ def test_two_hundred_at_once(pending: str) -> None:
 
     study = xs.Study(SQUARE, searcher=DNGO(networks=2, fantasies=4, pending=pending), seed=1)
     run(study, 12, wavy)
-    places = np.array([list(ask(study).config.values()) for _ in range(200)])
-    assert len(np.unique(places, axis=0)) == 200
-    distance = np.linalg.norm(places[:, None] - places, axis=2) + np.eye(200)
-    assert np.median(distance.min(axis=1)) > 0.2 * SPACING * 200**-0.5
+    places = np.array([list(ask(study).config.values()) for _ in range(100)])
+    assert len(np.unique(places, axis=0)) == 100
+    distance = np.linalg.norm(places[:, None] - places, axis=2) + np.eye(100)
+    assert np.median(distance.min(axis=1)) > 0.2 * SPACING * 100**-0.5
 
 
 def test_fantasies_are_left_out_only_where_many_run() -> None:
@@ -230,10 +226,10 @@ def test_paused_trials_have_no_fantasies_by_default(fantasised: list[int]) -> No
 @pytest.mark.parametrize("stored", UNFINISHED_BEFORE)
 def test_a_study_from_before_keeps_its_fantasies(stored: int) -> None:
     data = {**SEARCHERS.dump(DNGO()), "unfinished": stored}
-    del data["copies"]  # which was no setting then
+    del data["copies"], data["blind"], data["penalties"]  # which were no settings then
     if stored == UNFINISHED_BEFORE[0]:
         del data["unfinished"]
-    assert SEARCHERS.load(data) == DNGO(unfinished=stored, copies="ignore")
+    assert SEARCHERS.load(data) == DNGO(unfinished=stored, copies="ignore", **BEFORE_LEVEL)
     assert DNGO() in [SEARCHERS.load(each) for each in SEARCHERS.read(data)]  # to ask for today's is no other method
     assert SEARCHERS.load(SEARCHERS.dump(DNGO())) == DNGO()
 
@@ -275,7 +271,8 @@ def test_auto_keeps_its_fantasies(defaults: int, unfinished: int, monkeypatch: p
     if defaults > 1:
         assert Auto(switch=3) in [SEARCHERS.load(each) for each in SEARCHERS.read(data)]
     run(xs.Study(SQUARE, searcher=Auto(switch=3, defaults=defaults), seed=1), 4)
-    assert asked == [DNGO(unfinished=unfinished, copies="avoid" if defaults == TODAY else "ignore")]
+    earlier = {} if defaults == TODAY else {"copies": "ignore", **BEFORE_LEVEL}
+    assert asked == [DNGO(unfinished=unfinished, **earlier)]
 
 
 def test_every_fourth_suggestion_explores_unless_many_run() -> None:

@@ -13,6 +13,8 @@ from xstar.nets.synthetic import f3
 from xstar.searchers import DNGO, Auto
 from xstar.searchers.model_based.observations import Observations
 
+pytestmark = pytest.mark.usefixtures("short_training")
+
 SMALL = xs.nets.MLP(inputs=4, max_layers=14, units=(8, 64))
 NETS = xs.Space(net=SMALL)
 JOINT = xs.Space(x=xs.Float(0, 1), net=SMALL, kind=xs.Choice(["a", "b"]))

@@ -12,7 +12,7 @@ from tests.searchers.cases import check_earlier_default, run
 from xstar.inspect.audit import audit
 from xstar.schedulers import ASHA
 from xstar.searchers import GP, SEARCHERS, Auto
-from xstar.searchers.gp.settings import BEFORE_LONGER, BEFORE_SPREAD, BEFORE_STRAIGHT
+from xstar.searchers.gp.settings import BEFORE_LEVEL, BEFORE_LONGER, BEFORE_SPREAD, BEFORE_STRAIGHT
 
 CUBE = xs.Space({f"x{place}": xs.Float(0.0, 1.0) for place in range(3)})
 
@@ -96,17 +96,52 @@ def test_over_budgets_it_is_the_same() -> None:
     assert audit(study).findings == []
 
 
+def test_every_second_trial_spreads_while_all_losses_are_the_same() -> None:
+    study = xs.Study(CUBE, searcher=GP(), seed=1)
+    trials = run(study, 20, lambda config: 0.9)
+    spread = [trial for trial in trials if str(trial.origin).endswith("all losses are the same")]
+    assert [trial.number for trial in spread] == list(range(5, 20, 2))
+    assert not any(at_border(trial) for trial in spread)
+    others = [trial for trial in trials[4:] if trial not in spread]
+    assert at_border(others[0])
+    assert all("log EI" in str(trial.origin) for trial in others)
+    study.add({"x0": 0.2, "x1": 0.2, "x2": 0.2}, 0.8)
+    assert all("log EI" in str(trial.origin) for trial in run(study, 3, lambda config: 0.9)), (
+        "one that differs is enough"
+    )
+    assert audit(study).findings == []
+
+
+def test_a_penalty_is_no_obstacle() -> None:
+    def returned(config: dict[str, Any]) -> float:
+        try:
+            return inside(config)
+        except ArithmeticError:
+            return 1e9
+
+    ended = {}
+    for name, searcher in (("before", GP(**BEFORE_LEVEL)), ("today", GP())):
+        studies = [xs.Study(CUBE, searcher=searcher, seed=seed) for seed in range(3)]
+        ended[name] = [min(trial.value or 0.0 for trial in run(study, 50, returned)) for study in studies]
+    assert min(ended["before"]) == 1e9
+    assert max(ended["today"]) < 0.1
+
+
 def test_a_study_of_auto_from_before_goes_on_as_it_did(tmp_path: Path) -> None:
     check_earlier_default("auto", Auto(defaults=10), CUBE, never, tmp_path, (9, 8))
 
 
 def test_defaults_of_before_are_read_as_they_were_stored() -> None:
     today = SEARCHERS.dump(GP())
-    for before in (BEFORE_SPREAD, BEFORE_LONGER, {**BEFORE_SPREAD, **BEFORE_LONGER}):
+    for before in (BEFORE_SPREAD, BEFORE_LEVEL, BEFORE_LONGER, {**BEFORE_SPREAD, **BEFORE_LONGER}):
         stored = {**today, **before}
         assert SEARCHERS.load(stored) == GP(**before)
     assert today in SEARCHERS.read({**today, **BEFORE_LONGER})
     missing = {name: value for name, value in today.items() if name != "blind"}
     assert SEARCHERS.load(missing) == GP(**BEFORE_SPREAD)
     assert today in SEARCHERS.read({**missing, **BEFORE_LONGER})
-    assert Auto(defaults=10)._gp == GP(**BEFORE_SPREAD, **BEFORE_LONGER, **BEFORE_STRAIGHT)
+    lately = {name: value for name, value in today.items() if name not in BEFORE_LEVEL} | {"blind": "spread"}
+    assert SEARCHERS.load(lately) == GP(**BEFORE_LEVEL)
+    assert today in [SEARCHERS.dump(SEARCHERS.load(each)) for each in SEARCHERS.read(lately)]
+    assert Auto(defaults=10)._gp == GP(**{**BEFORE_LEVEL, **BEFORE_SPREAD, **BEFORE_LONGER, **BEFORE_STRAIGHT})
+    assert Auto(defaults=12)._gp == GP(**BEFORE_LEVEL)

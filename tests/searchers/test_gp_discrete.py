@@ -13,7 +13,14 @@ from tests.searchers.cases import SQUARE, check_earlier_default, run
 from xstar.models.priors import LENGTH, SHARED_LENGTH, SWITCH_LENGTH, Prior
 from xstar.searchers import GP, SEARCHERS, Auto
 from xstar.searchers.gp.fit import GPLearner
-from xstar.searchers.gp.settings import BEFORE_ALIKE, BEFORE_LONGER, BEFORE_NOISY, BEFORE_SPREAD, BEFORE_STRAIGHT
+from xstar.searchers.gp.settings import (
+    BEFORE_ALIKE,
+    BEFORE_LEVEL,
+    BEFORE_LONGER,
+    BEFORE_NOISY,
+    BEFORE_SPREAD,
+    BEFORE_STRAIGHT,
+)
 from xstar.searchers.model_based.observations import Observations
 
 SWITCHES = xs.Space({f"s{place}": xs.Bool() for place in range(16)})
@@ -84,4 +91,5 @@ def test_defaults_of_before_are_read_as_they_were_stored() -> None:
         assert SEARCHERS.load(stored) == GP(**before)
         assert today in SEARCHERS.read(stored)
     assert today not in SEARCHERS.read({**today, "lengths": "independent"})
-    assert Auto(defaults=9)._gp == GP(**BEFORE_ALIKE, **BEFORE_LONGER, **BEFORE_SPREAD, **BEFORE_STRAIGHT)
+    earlier = {**BEFORE_LEVEL, **BEFORE_ALIKE, **BEFORE_LONGER, **BEFORE_SPREAD, **BEFORE_STRAIGHT}
+    assert Auto(defaults=9)._gp == GP(**earlier)

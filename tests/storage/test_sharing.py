@@ -12,51 +12,18 @@ from typing import Any
 import pytest
 
 import xstar as xs
+from tests.storage.drivers import SEARCHES, SPACE, drive
 from xstar.errors import StorageError
 from xstar.inspect.audit import audit
 from xstar.journal import History
 from xstar.journal import events as ev
-from xstar.schedulers import ASHA, FIFO, Hyperband, Scheduler, StoppingASHA
-from xstar.searchers.gp.searcher import GP
-from xstar.searchers.grid import Grid
+from xstar.schedulers import Hyperband, Scheduler, StoppingASHA
 from xstar.searchers.random import Random
-from xstar.storage import SqlStorage, postgresql, sqlite
+from xstar.storage import SqlStorage, database, postgresql, sqlite
 from xstar.storage.line import Entry
 from xstar.testing.journals import created
 
-SPACE = xs.Space(x=xs.Float(0, 1), n=xs.Int(1, 40))
 DRIVERS = 4
-
-SEARCHES: dict[str, tuple[Any, Scheduler, int]] = {
-    "random": (Random(), FIFO(), 60),
-    "grid": (Grid(6), FIFO(), 36),
-    "asha": (Random(), ASHA(9), 60),
-    "hyperband": (Random(), Hyperband(9), 60),
-    "gp": (GP(initial=6), FIFO(), 24),
-}
-
-
-def drive(storage: str, name: str, start: Any, results: Any) -> None:
-    """One program: asks until nothing is left, and reports up to the target of each run."""
-    study = xs.Study(name=name, storage=storage)
-    trials = SEARCHES[name.rpartition("-")[2]][2]
-    start.wait()
-    ran = []
-    while True:
-        trial = study.ask(xs.Limits(trials=trials))
-        if trial is None:
-            if study.ended is not None:
-                break
-            continue
-        ran.append((trial.number, trial.attempt))
-        if trial.target is None:
-            study.tell(trial, trial["x"] * trial["n"])
-            continue
-        for epoch in trial.epochs():
-            if study.report(trial, trial["x"] * trial["n"] / epoch) is not xs.Verdict.CONTINUE:
-                break
-    study.close()
-    results.put(ran)
 
 
 def together(storage: str, name: str, searcher: Any, scheduler: Scheduler) -> list[tuple[int, int]]:
@@ -75,7 +42,11 @@ def together(storage: str, name: str, searcher: Any, scheduler: Scheduler) -> li
 
 
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize(
+    "search",
+    # Eight programs that search at random stand in tests/study/test_shared.py.
+    [pytest.param(name, marks=pytest.mark.slow) if name == "random" else name for name in SEARCHES],
+)
 def test_programs_that_share_a_study(storage: str, name: str, search: str) -> None:
     name = f"{name[:40]}-{search}"
     searcher, scheduler, trials = SEARCHES[search]
@@ -229,7 +200,8 @@ def test_an_append_sent_twice_is_committed_once(postgres: str, name: str) -> Non
 
 
 def test_an_outage_that_lasts_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0.01)
+    for module in (sqlite, database):
+        monkeypatch.setattr(module, "BUSY_SECONDS", 0.01)
     storage = SqlStorage(tmp_path / "s.db", patience=0.3)
     other = sqlite3.connect(tmp_path / "s.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")

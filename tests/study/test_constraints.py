@@ -15,7 +15,7 @@ from xstar.inspect.audit import audit
 from xstar.journal import event_json
 from xstar.journal import events as ev
 from xstar.schedulers import ASHA
-from xstar.searchers import GP
+from xstar.searchers import DNGO, GP
 from xstar.study.settings import Constraints
 
 SPACE = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1))
@@ -262,8 +262,9 @@ def test_both_sides() -> None:
         assert trial.state.value == state
 
 
-@pytest.mark.parametrize("method", ["gp", "dngo"])
-def test_a_lower_bound_is_learned_as_the_upper_bound_of_its_negation_is(method: str) -> None:
+@pytest.mark.usefixtures("short_training")
+@pytest.mark.parametrize("searcher", [GP(), DNGO(networks=2)], ids=["gp", "dngo"])
+def test_a_lower_bound_is_learned_as_the_upper_bound_of_its_negation_is(searcher: GP | DNGO) -> None:
     """The degenerate twin: a metric at least 0.6 and its negation at most -0.6 lead to the same configurations."""
 
     def lower(trial: Any) -> dict[str, float]:
@@ -273,7 +274,7 @@ def test_a_lower_bound_is_learned_as_the_upper_bound_of_its_negation_is(method: 
         return {"value": trial["x"] + trial["y"], "good (negated)": -trial["x"]}
 
     one, two = (
-        xs.minimize(objective, SPACE, method=method, trials=10, seed=3, constraints=constraints).study
+        xs.minimize(objective, SPACE, searcher=searcher, trials=10, seed=3, constraints=constraints).study
         for objective, constraints in ((lower, {"good": xs.at_least(0.6)}), (upper, {"good (negated)": -0.6}))
     )
     assert [trial.config for trial in one.history.trials] == [trial.config for trial in two.history.trials]

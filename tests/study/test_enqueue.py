@@ -17,6 +17,7 @@ SPACE = xs.Space(
 )
 
 
+@pytest.mark.usefixtures("short_training")
 @pytest.mark.parametrize("method", ["random", "sobol", "gp", "evolution", "pbil", "dngo"])
 def test_the_searcher_completes_what_is_left_open(method: str) -> None:
     study = xs.Study(SPACE, method=method, seed=1)

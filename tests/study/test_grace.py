@@ -23,7 +23,7 @@ folder, workers, grace = Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
 def train(trial):
     state = trial.checkpoint / "epoch"
     done = int(state.read_text()) if state.exists() else 0
-    for epoch in range(done + 1, 201):
+    for epoch in range(done + 1, 121):
         with (folder / f"epochs-{trial.number}").open("a") as file:
             print(epoch, file=file)
         time.sleep(0.02)
@@ -37,7 +37,7 @@ def silent(trial):
     return 1.0
 
 space = xs.Space(x=xs.Float(0, 1))
-xs.minimize(globals()[sys.argv[4]], space, trials=2, method="random", max_budget=200, workers=workers, grace=grace,
+xs.minimize(globals()[sys.argv[4]], space, trials=2, method="random", max_budget=120, workers=workers, grace=grace,
             study="s", storage=folder / "s.db", seed=1, max_failures=None)
 """
 
@@ -78,7 +78,7 @@ def test_trials_are_handed_back_with_all_that_they_trained(tmp_path: Path, worke
     assert other.returncode == 0
     for number in range(2):
         epochs = (tmp_path / f"epochs-{number}").read_text().split()
-        assert epochs == [str(epoch + 1) for epoch in range(200)], "no epoch is trained twice"
+        assert epochs == [str(epoch + 1) for epoch in range(120)], "no epoch is trained twice"
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -10,7 +10,7 @@ import pytest
 import xstar as xs
 from xstar.inspect.audit import audit
 
-TRIALS = 400
+TRIALS = 200
 PROCESSES = 8
 
 PROGRAM = """
@@ -27,7 +27,7 @@ result.study.close()
 
 
 @pytest.mark.timeout(300)
-def test_eight_processes_finish_400_trials_between_them(storage: str, name: str) -> None:
+def test_eight_processes_finish_200_trials_between_them(storage: str, name: str) -> None:
     command = [sys.executable, "-W", "error", "-c", PROGRAM, storage, name, str(TRIALS)]
     running = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(PROCESSES)]
     for process in running:

@@ -32,6 +32,7 @@ def source(trials: int = 12, method: str = "random", **options: object) -> xs.St
     return xs.minimize(bowl, SPACE, trials=trials, method=method, seed=3, **options).study  # type: ignore[arg-type]
 
 
+@pytest.mark.usefixtures("short_training")
 @pytest.mark.parametrize("method", ["gp", "dngo", "tpe", "forest", "auto", "evolution", "regularised-evolution"])
 def test_decisions_of_a_warm_start_can_be_made_again(method: str) -> None:
     study = xs.minimize(bowl, SPACE, trials=8, method=method, seed=1, warm_start=source()).study

@@ -52,8 +52,10 @@ def _number(what: str, value: Any) -> float:
     if type(value) is float:
         return value
     if value is None or isinstance(value, str | bytes | bool):
-        remedy = "return or yield a number, or a dictionary of numbers" if value is None else ""
-        raise InvalidReport(what, "must be a number", value, remedy)
+        raise InvalidReport(what, "must be a number", value, "return or yield a number, or a dictionary of numbers")
+    if isinstance(value, list | tuple):
+        remedy = "return one number, or name each in a dictionary and say with metric=… which one counts"
+        raise InvalidReport(what, "must be a number", type(value).__name__, remedy)
     try:
         return float(value)  # NumPy scalars, zero-dimensional arrays, torch tensors
     except (TypeError, ValueError, RuntimeError):

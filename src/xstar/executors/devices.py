@@ -83,7 +83,7 @@ def available_cores() -> int:
 
 def share(workers: int, cores: int | None = None, gpus: float | None = None) -> list[Place]:
     """A place for each worker: ``cores`` and ``gpus`` are for one of them; by default the cores are shared evenly."""
-    workers = whole_number("workers", workers, least=1)
+    workers = whole_number("workers", workers, least=1, remedy="e.g. workers=2 for two trials at a time")
     if cores is not None:
         cores = whole_number("cores", cores, least=1, remedy="it is the number of cores of one worker")
     each = cores

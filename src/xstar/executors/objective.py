@@ -30,8 +30,27 @@ def check_objective(objective: Objective) -> None:
     """Refuse what can never be run."""
     if not callable(objective):
         raise ObjectiveError(f"the objective must be a function of one argument (the trial), but is {objective!r}")
+    if (counted := _arguments(objective)) is not None:
+        raise ObjectiveError(f"the objective must be a function of one argument (the trial), but {counted}")
     if inspect.iscoroutinefunction(objective) or inspect.isasyncgenfunction(objective):
         raise ObjectiveError(f"the objective {objective.__name__} is async; write a plain function or generator")
+
+
+def _arguments(objective: Objective) -> str | None:
+    """What keeps an objective from being called with the trial alone, where that can be seen before the call."""
+    if hasattr(objective, "__signature__"):  # what a decorator says of it need not be how it is called
+        return None
+    try:
+        signature = inspect.signature(objective, follow_wrapped=False)
+    except (TypeError, ValueError):  # of some that are written in C nothing is known
+        return None
+    try:
+        signature.bind(None)
+    except TypeError as error:
+        return (
+            f"{getattr(objective, '__name__', type(objective).__name__)}{signature} is called in another way ({error})"
+        )
+    return None
 
 
 def warn_once(key: str, text: str) -> None:

@@ -11,7 +11,7 @@ from xstar.errors import InvalidArgument, ObjectiveError, Pruned
 from xstar.executors import ranks
 from xstar.executors.devices import HERE, Place
 from xstar.executors.states import States
-from xstar.trial import Config, Job, no_epochs
+from xstar.trial import Config, Job, no_epochs, value_of
 
 UNFINISHED = (".new", ".tmp", ".part")
 """Endings of files on their way to becoming a checkpoint. A run killed before its rename leaves one: it is no checkpoint."""
@@ -62,7 +62,7 @@ class RunningTrial:
     # ------------------------------------------------------------ what to train
 
     def __getitem__(self, name: str) -> Any:
-        return self._config[name]
+        return value_of(self._config, name)
 
     @property
     def config(self) -> Config:

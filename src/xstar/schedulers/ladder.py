@@ -102,7 +102,7 @@ class OnLadder:
             rungs = self._explicit(tuple(self.levels))
         elif lowest > self.max_budget:
             found = f"min_budget={self.min_budget}, max_budget={self.max_budget}"
-            raise InvalidArgument("min_budget", "must not be above max_budget", found)
+            raise InvalidArgument("min_budget", "must not be above max_budget", found, "swap them")
         else:
             rungs = self._geometric(lowest)
         brackets = len(rungs) if self.brackets is None else self.brackets

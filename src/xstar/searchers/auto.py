@@ -20,6 +20,7 @@ from xstar.core.checks import check_counts
 from xstar.journal import History
 from xstar.nets.catalogue import is_of_networks
 from xstar.searchers.base import SEARCHERS
+from xstar.searchers.dngo.searcher import BEFORE_LEVEL as DNGO_BEFORE_LEVEL
 from xstar.searchers.dngo.searcher import DNGO, UNFINISHED, UNFINISHED_BEFORE
 from xstar.searchers.evolution import Evolution
 from xstar.searchers.gp.searcher import GP
@@ -28,6 +29,7 @@ from xstar.searchers.gp.settings import (
     BEFORE_ALIKE,
     BEFORE_COPIES,
     BEFORE_EXHAUSTION,
+    BEFORE_LEVEL,
     BEFORE_LONGER,
     BEFORE_NOISY,
     BEFORE_RESTARTS,
@@ -44,12 +46,13 @@ from xstar.trial import Done, New, Origin, Suggestion
 SWITCH = 1000
 """At this count both take 0.09 s for a suggestion (Hartmann's function, one core). At 300 the GP takes a third of
 DNGO's time and at 3,000 it takes 1.4 times as long. From 500 on it is fitted to a subset of the observations only."""
-TODAY = 12
+TODAY = 13
 """The defaults that a new study has."""
 BEFORE_LATER: Mapping[str, Any] = {
     **BEFORE_ALIKE,
     **BEFORE_RESTARTS,
     **BEFORE_COPIES,
+    **BEFORE_LEVEL,
     **BEFORE_SPREAD,
     **BEFORE_STRAIGHT,
 }
@@ -62,14 +65,17 @@ EARLIER: Mapping[int, Mapping[str, Any]] = {
     5: {**BEFORE_LATER, **BEFORE_NOISY},
     6: {**BEFORE_LATER, **BEFORE_NOISY},
     7: BEFORE_LATER,
-    8: {**BEFORE_ALIKE, **BEFORE_COPIES, **BEFORE_LONGER, **BEFORE_SPREAD, **BEFORE_STRAIGHT},
-    9: {**BEFORE_ALIKE, **BEFORE_LONGER, **BEFORE_SPREAD, **BEFORE_STRAIGHT},
-    10: {**BEFORE_LONGER, **BEFORE_SPREAD, **BEFORE_STRAIGHT},
-    11: BEFORE_STRAIGHT,
+    8: {**BEFORE_ALIKE, **BEFORE_COPIES, **BEFORE_LONGER, **BEFORE_LEVEL, **BEFORE_SPREAD, **BEFORE_STRAIGHT},
+    9: {**BEFORE_ALIKE, **BEFORE_LONGER, **BEFORE_LEVEL, **BEFORE_SPREAD, **BEFORE_STRAIGHT},
+    10: {**BEFORE_LONGER, **BEFORE_LEVEL, **BEFORE_SPREAD, **BEFORE_STRAIGHT},
+    11: {**BEFORE_LEVEL, **BEFORE_STRAIGHT},
+    12: BEFORE_LEVEL,
 }
 """Settings of the GP with earlier defaults."""
 FANTASIES = {1: UNFINISHED_BEFORE[0], 2: UNFINISHED_BEFORE[0], **dict.fromkeys((3, 4, 5), UNFINISHED_BEFORE[1])}
 """``unfinished`` of DNGO with earlier defaults."""
+BEFORE_LEVELS = 12
+"""The last defaults with which neither spread while losses are level, nor lowered penalties."""
 BEFORE_AVOIDING = 8
 """The last defaults with which neither kept away from copies."""
 
@@ -98,7 +104,7 @@ class Auto:
     before it began anew, 8 for those of before both kept away from copies and the GP explored over budgets, 9 for those of
     before its length scales of switches had a factor in common, 10 for those of before it spread while nothing has a value and
     waited longer until it began anew, 11 for those of before trials of the GP could go straight to the full budget, 12 for
-    today's."""
+    those of before both lowered penalties and the GP was less cautious beside options, 13 for today's."""
 
     def __post_init__(self) -> None:
         check_counts(self, {"switch": 1, "defaults": 1})
@@ -114,16 +120,17 @@ class Auto:
         return GP(prior_weight=self.prior_weight, **EARLIER.get(self.defaults, {}))
 
     @property
-    def _copies(self) -> str:
-        return "ignore" if self.defaults <= BEFORE_AVOIDING else "avoid"
+    def _dngo(self) -> DNGO:
+        copies = "ignore" if self.defaults <= BEFORE_AVOIDING else "avoid"
+        earlier = DNGO_BEFORE_LEVEL if self.defaults <= BEFORE_LEVELS else {}
+        return DNGO(unfinished=FANTASIES.get(self.defaults, UNFINISHED), copies=copies, **earlier)
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         if names := without_model(history.space):
             made = Evolution().suggest(history, task, rng)
             reason = f"no model knows {', '.join(names)}; "
         else:
-            dngo = DNGO(unfinished=FANTASIES.get(self.defaults, UNFINISHED), copies=self._copies)
-            made = (self._gp if len(history.observed) < self.switch else dngo).suggest(history, task, rng)
+            made = (self._gp if len(history.observed) < self.switch else self._dngo).suggest(history, task, rng)
             reason = ""
         if isinstance(made, Done):
             return made

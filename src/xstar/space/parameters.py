@@ -37,6 +37,8 @@ def as_parameter(name: str, given: object) -> Parameter | Domain:
     remedy = "use Float, Int, Choice, Ordinal, Bool, Bits, a Domain, or a plain scalar for a constant"
     if isinstance(plain, (list, tuple)):
         remedy = "use Choice([...]) to choose one of the list, Constant([...]) for the list itself"
+        if len(plain) == 2 and all(isinstance(end, (int, float)) for end in plain):
+            remedy = f"use Float({plain[0]}, {plain[1]}) or Int for a range, {remedy.removeprefix('use ')}"
     raise InvalidSpace(name, "must be a parameter", given, remedy)
 
 

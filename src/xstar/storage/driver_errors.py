@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from sqlalchemy import exc
 
 from xstar.errors import StorageBusy, StorageError, StorageFull, StorageReadOnly
@@ -76,6 +78,8 @@ def translated(error: Exception, url: str) -> StorageError:
         )
     if "not a database" in low or "malformed" in low:
         return StorageError(f"{url} is not a sound SQLite database ({text}); use another file, or restore a backup")
+    if "unable to open" in low and Path(url.removeprefix("sqlite:///")).is_dir():
+        return StorageError(f"{url} is a folder and must be a file; e.g. xstar.db in it")
     if "unable to open" in low:
         return StorageError(f"{url} cannot be opened ({text}); check the path and its permissions")
     return StorageError(f"{url}: {text}")

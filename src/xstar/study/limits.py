@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from xstar.core.checks import check_counts
 from xstar.core.reasons import last_line
@@ -16,6 +18,7 @@ from xstar.trial import State
 FIRST_FAILURES = 5
 """Bad luck seldom makes the first five trials fail on one line with one exception; a typing error always does."""
 
+_OURS = str(Path(__file__).parents[1]) + os.sep
 _PLACE = re.compile(r'^ *File "(.+)", line (\d+)', re.MULTILINE)
 
 
@@ -44,7 +47,11 @@ class Limits:
             self,
             {"trials": 0, "patience": 1, "max_failures": 1},
             ("trials", "patience", "max_failures"),
-            {"max_failures": "None switches it off"},
+            {
+                "trials": "it counts all trials of the study, those of earlier calls included",
+                "patience": "it is a number of trials; None switches it off",
+                "max_failures": "None switches it off",
+            },
         )
         for name in ("seconds", "target"):
             value = getattr(self, name)
@@ -110,7 +117,12 @@ class SameFailure:
             return None
         self._first = raised
         self._left -= 1
-        return f"{raised[0]}, {last_line(reason)}" if self._left == 0 else None
+        if self._left > 0:
+            return None
+        where = (
+            "" if raised[0].startswith(_OURS) else f"{raised[0]}, "
+        )  # a line of ours is no place to look for the mistake
+        return f"{where}{last_line(reason)}"
 
 
 def raised_at(reason: str) -> tuple[str, str] | None:
@@ -122,7 +134,9 @@ def raised_at(reason: str) -> tuple[str, str] | None:
     if not places:
         first = reason.partition("\n")[0]
         return (first.partition(";")[0], last_line(reason)) if first.startswith("the program ") else None
-    file, line = places[-1].groups()
+    # The user's line rather than the one in xstar that it called. There is none where what the objective returned is refused.
+    theirs = [found for found in places if not found[1].startswith(_OURS)]
+    file, line = (theirs or places)[-1].groups()
     # Below the last place stand its lines of code, indented, and then the exception; its message may have several lines.
     below = reason[places[-1].end() :].splitlines()[1:]
     named = next((text for text in below if text and not text[0].isspace()), "")

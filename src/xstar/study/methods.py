@@ -31,6 +31,7 @@ from xstar.searchers import (
     TreeBO,
     without_model,
 )
+from xstar.searchers.dngo.searcher import BEFORE_LEVEL
 from xstar.searchers.gp.settings import BEFORE
 from xstar.space import Bits, Bool, Choice, Constant, Space
 from xstar.study.limits import Limits
@@ -55,7 +56,7 @@ def _ts() -> GP:
 
 def _dngo_paper() -> DNGO:
     """DNGO as Snoek et al. (2015) have it: one network, ten draws of θ, fantasies of all that runs, losses as they are."""
-    return DNGO(networks=1, samples=10, straighten=False, explore_every=0, pending="fantasies")
+    return DNGO(networks=1, samples=10, straighten=False, explore_every=0, pending="fantasies", **BEFORE_LEVEL)
 
 
 def _nasbot_paper() -> NASBOT:
@@ -172,6 +173,15 @@ def _switches(space: Space) -> int:
     return count
 
 
+def _instead(given: object) -> str:
+    """The remedy for a ``method`` that is none."""
+    for part, member in (("searcher", "suggest"), ("scheduler", "judge")):
+        if hasattr(given, member):
+            return f"it is a {part}: pass it as {part}=…"
+    close = nearest(str(given), METHODS)
+    return close if close.startswith("did you mean") else "leave it out if in doubt"  # the rule has named all of them
+
+
 def resolve(
     method: str | None,
     searcher: Searcher | None,
@@ -187,7 +197,8 @@ def resolve(
     name, why = (method, "") if method is not None else choose(space, max_budget)
     offered = SEARCHERS.known(name) if isinstance(name, str) and name not in METHODS else None
     if not isinstance(name, str) or (name not in METHODS and offered is None):
-        raise InvalidArgument("method", f"must be one of {', '.join(METHODS)}", name, nearest(str(name), METHODS))
+        shown = name if isinstance(name, str) else getattr(name, "__name__", type(name).__name__)
+        raise InvalidArgument("method", f"must be one of {', '.join(METHODS)}", shown, _instead(name))
     if method is None and (searcher is not None or scheduler is not None):
         # Who names one part has thought about how to search: what was left out of it is plain, trials that run to their end.
         name, why = "auto", ""

@@ -127,9 +127,12 @@ class Policy:
             if at <= trial.budget:
                 if run > 0 or not strict:
                     return None
-                raise InvalidReport(f"budget of trial {number}", f"must be above the last one, {trial.budget}", at)
+                rule, remedy = f"must be above the last one, {trial.budget}", "count the epochs up, one report for each"
+                raise InvalidReport(f"budget of trial {number}", rule, at, remedy)
             if trial.target is not None and at > trial.target:
-                raise InvalidReport(f"budget of trial {number}", f"must not pass its target, {trial.target}", at)
+                rule = f"must not pass its target, {trial.target}"
+                remedy = f"report the epochs of trial.epochs(), and at {trial.target} do as the verdict says"
+                raise InvalidReport(f"budget of trial {number}", rule, at, remedy)
         value = metrics[metric]
         if not math.isfinite(value):
             return ev.Failed(number, "nan", f"{metric} is {value} at budget {at}", now, run)

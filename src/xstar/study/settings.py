@@ -41,6 +41,8 @@ BEST = ("last", "lowest")
 DEFAULT_RETRIES = 1
 """A worker that dies once is bad luck (a neighbour's memory, a preempted node); one that dies twice is the trial's doing."""
 
+SEED_AND_RETRIES = {"seed": "e.g. seed=1, or leave it out", "retries": "it is how often a lost trial is run again"}
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
@@ -65,9 +67,12 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.space is not None and not isinstance(self.space, Space):
-            raise InvalidArgument(
-                "space", "must be an xs.Space", type(self.space).__name__, "e.g. xs.Space(lr=xs.Float(0, 1))"
-            )
+            remedy = "e.g. xs.Space(lr=xs.Float(0, 1))"
+            if isinstance(self.space, Mapping):
+                remedy = f"wrap it, xs.Space({{…}}), with a parameter for each name, {remedy}"
+            elif callable(self.space):
+                remedy = f"the objective comes first and the space second, {remedy}"
+            raise InvalidArgument("space", "must be an xs.Space", type(self.space).__name__, remedy)
         if self.direction is not None and self.direction not in DIRECTIONS:
             raise InvalidArgument("direction", f"must be one of {', '.join(DIRECTIONS)}", self.direction)
         if self.best is not None and self.best not in BEST:
@@ -79,7 +84,7 @@ class Settings:
             if part is not None and (isinstance(part, type) or not callable(getattr(part, member, None))):
                 remedy = f"e.g. {name}={example}; a name goes into method"
                 raise InvalidArgument(name, f"must be a {name}, not a class or a name", part, remedy)
-        check_counts(self, {"seed": 0, "retries": 0}, ("seed", "retries"), {})
+        check_counts(self, {"seed": 0, "retries": 0}, ("seed", "retries"), SEED_AND_RETRIES)
         if self.constraints is not None:
             _check_constraints(self.constraints, self.metric)
         listed(self.warm_start)

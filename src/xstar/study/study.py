@@ -87,9 +87,7 @@ class Study(Shown):
         journal: Journal
         if name is None:
             if storage is not None:
-                raise InvalidArgument(
-                    "name", "a stored study needs a name", None, "pass name='…', or leave out storage"
-                )
+                raise InvalidArgument("name", "a stored study needs a name", None, "pass a name, or leave out storage")
             journal = MemoryJournal(settings.begin(None, None, clock(), VERSION))
         else:
             check_name(name)

@@ -106,7 +106,9 @@ def trained(
     if kept is not None and kept.last == last:
         return kept
     rng = Streams(history.seed).generator(last, f"dngo {purpose}")
-    targets = Targets.of(y[:last], straighten=settings.straighten)
+    # Not of a constraint metric, which is compared with its bound.
+    lower = settings.penalties == "lower" and purpose == "loss"
+    targets = Targets.of(y[:last], straighten=settings.straighten, lower=lower)
     t = targets(y[:last])
     bad = float(np.quantile(t, BAD))
     shift = None if sources is None else sources.shift(X[:last], t)

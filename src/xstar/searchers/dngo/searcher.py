@@ -24,7 +24,7 @@ import numpy as np
 
 from xstar.core.checks import check_counts, check_names, check_switches
 from xstar.journal import History
-from xstar.searchers.base import COPIES, DESIGNS, SEARCHERS
+from xstar.searchers.base import BLIND, COPIES, DESIGNS, PENALTIES, SEARCHERS
 from xstar.searchers.model_based import initial
 from xstar.searchers.model_based.observations import Observations
 from xstar.trial import Done, New, Suggestion
@@ -42,6 +42,8 @@ without in 28, 26 and 27 of 60 and higher in 29, 31 and 30 (``benchmarks/budgets
 them lower in 16 of 31 and higher in 11 (``--part many``, ``many-validation``), and they take time."""
 UNFINISHED_BEFORE = (64, 12)
 """What ``DNGO`` did before this was a setting of it, and its first default."""
+BEFORE_LEVEL: Mapping[str, Any] = {"blind": "classifier", "penalties": "keep"}
+"""What ``DNGO`` did before it spread while nothing is known, and lowered penalties."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,12 @@ class DNGO:
     copies: str = "avoid"
     """Under a scheduler with rungs, where trials have proved to be copies of each other: ``avoid`` their surroundings
     (``model_based/away.py``), or ``ignore`` that they are."""
+    penalties: str = "lower"
+    """A largest loss that several trials have and that is far above all others: ``keep`` it as it is, or ``lower`` it, so that
+    the others can be told apart (``models/standardise.py``)."""
+    blind: str = "level"
+    """While fewer than two trials have a value and all others have failed: go where the ``classifier`` of failures favours, or
+    ``spread`` with every second trial (``model_based/blind.py``); ``level``: also while all losses are the same."""
     device: str = "cpu"
     """Device on which networks are trained. ``cuda`` requires torch and a GPU; its networks differ from those of the
     CPU by rounding, so an audit needs the same device."""
@@ -94,7 +102,7 @@ class DNGO:
             "pending": PENDING,
             "device": DEVICES,
         }
-        check_names(self, {**names, "copies": COPIES})
+        check_names(self, {**names, "copies": COPIES, "blind": BLIND, "penalties": PENALTIES})
         least = {"initial": 1, "networks": 1, "samples": 1, "explore_every": 0, "fantasies": 1, "unfinished": 0}
         check_counts(self, least, optional=("initial",))
         check_switches(self, "straighten")
@@ -111,7 +119,7 @@ class DNGO:
             return DNGOLearner(history, data, self)
 
         steps = self.design == "steps"
-        design = initial.Design("dngo", self.initial, middle=steps, steps=steps)
+        design = initial.Design("dngo", self.initial, middle=steps, steps=steps, blind=self.blind)
         return initial.suggest(history, task, rng, design, learner)
 
 
@@ -124,6 +132,8 @@ def _of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         found += [{**stored, "unfinished": UNFINISHED}]
     if "copies" not in data:
         found += [{**each, "copies": "avoid"} for each in found]
+    if "blind" not in data:
+        found = [{**each, **rules} for rules in (BEFORE_LEVEL, {}) for each in found]
     return found
 
 

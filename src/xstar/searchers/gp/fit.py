@@ -35,7 +35,7 @@ from xstar.searchers.gp.structure import Data, Pair, pair_of, structured
 from xstar.searchers.model_based.beliefs import COMPARED, believed, trusted
 from xstar.searchers.model_based.columns import of_cube, of_positions
 from xstar.searchers.model_based.exhaustion import RESOLUTION, confirmed_noise
-from xstar.searchers.model_based.learner import BAD, PROMISING, UNFINISHED, Known, Learned, Learner
+from xstar.searchers.model_based.learner import BAD, PROBABLY, PROMISING, UNFINISHED, Known, Learned, Learner
 from xstar.searchers.model_based.observations import Observations, feasible_places
 from xstar.searchers.model_based.prior_design import has_priors
 from xstar.searchers.model_based.schedule import last_full_refit, last_lean_refit, last_refit
@@ -135,7 +135,11 @@ class GPLearner(Learner):
 
     @property
     def safe(self) -> float:
-        return self.settings.safe if self.settings.cautious else 0.0
+        settings = self.settings
+        if not settings.cautious:
+            return 0.0
+        beside_options = settings.safe_when == "numbers" and not self.data.cube.numeric.all()
+        return min(settings.safe, PROBABLY) if beside_options else settings.safe
 
     def log_exhausted(self, known: Known, value: float) -> float:
         share, data = self.settings.exhausted, self.data

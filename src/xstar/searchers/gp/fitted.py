@@ -104,7 +104,9 @@ def _fitted_to(
 ) -> Fitted:
     """Return the model of the observations at ``places``."""
     X, y = data.X[:last], data.y[:last]
-    targets = Targets.of(y[places], straighten=settings.straighten)
+    # Not of a constraint metric, which is compared with its bound.
+    lower = settings.penalties == "lower" and purpose.startswith("loss")
+    targets = Targets.of(y[places], straighten=settings.straighten, lower=lower)
     inputs, outputs = X[places], targets(y[places])
     rng = Streams(history.seed).generator(last, "gp fit")
     shift = None if data.sources is None else data.sources.shift(inputs, outputs)

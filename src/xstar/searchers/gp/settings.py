@@ -9,14 +9,14 @@ from typing import Any
 from xstar.core.checks import check_counts, check_names, check_shares, check_switches
 from xstar.core.values import as_float
 from xstar.errors import InvalidArgument
-from xstar.searchers.base import COPIES, DESIGNS
+from xstar.searchers.base import BLIND, COPIES, DESIGNS, PENALTIES
 
 SURROGATES = ("matern-warped", "matern", "decay", "decay-0", "decay-1")
 SHAPES = ("matern52", "rbf")
 LENGTHS = ("independent", "shared", "alike")
 STRUCTURES = ("product", "additive", "evidence")
 EXPLORE_WHEN = ("always", "unexplained", "noisy")
-BLIND = ("classifier", "spread")
+SAFE_WHEN = ("always", "numbers")
 EFFORTS = ("thorough", "lean")
 PENDING = ("fantasies", "hallucination", "ignored")
 ACQUISITIONS = ("ei", "ucb", "thompson")
@@ -69,6 +69,9 @@ class GPSettings:
     """Learn a warping of the range of each numeric parameter."""
     straighten: bool = True
     """Transform skewed losses (Yeo–Johnson)."""
+    penalties: str = "keep"
+    """A largest loss that several trials have and that is far above all others, as where trials that fail return a penalty:
+    ``keep`` it as it is, or ``lower`` it (``models/standardise.py``), so that the others can be told apart."""
     samples: int = 0
     """Number of hyperparameter draws over which the acquisition function is averaged; 0: use the MAP estimate."""
     starts: int = 1
@@ -95,9 +98,13 @@ class GPSettings:
     """Where ``cautious``, what has a value with at least this probability comes before what only probably has one. On the same
     problems, 16 searches of 100 trials, 17 trials failed with 0.5, 7 with 0.8 and 5 with 0.9, and those with 0.9 ended far
     from the optimum in four searches, instead of one with 0.5 and none with 0.8."""
+    safe_when: str = "always"
+    """Whether that is so ``always``, or only where all parameters are ``numbers``: beside options, what probably has a value is
+    as good. Where options have to suit each other, none but the first combination with a value is ever safe
+    (``searcher.SAFE_WHEN``)."""
     blind: str = "classifier"
     """While fewer than two trials have a value and all others have failed: go where the ``classifier`` of failures favours, or
-    ``spread`` with every second trial (``model_based/blind.py``)."""
+    ``spread`` with every second trial (``model_based/blind.py``); ``level``: also while all losses are the same."""
     exhausted: float = 0.0
     """At full budget, a place is exhausted if the expected improvement there is below this share of the standard deviation of
     the noise; then the suggestion is another place. 0: never."""
@@ -151,6 +158,8 @@ class GPSettings:
                 "acquisition": ACQUISITIONS,
                 "explore_when": EXPLORE_WHEN,
                 "blind": BLIND,
+                "penalties": PENALTIES,
+                "safe_when": SAFE_WHEN,
                 "effort": EFFORTS,
                 "pending": PENDING,
                 "acquire_at": ACQUIRE_AT,
@@ -227,7 +236,10 @@ BEFORE_STRAIGHT: Mapping[str, Any] = {"straight_running": 0}
 """What ``GP`` did over budgets before trials could train to the end at once."""
 BEFORE_SPREAD: Mapping[str, Any] = {"blind": "classifier"}
 """What ``GP`` did before it spread while nothing has a value."""
+BEFORE_LEVEL: Mapping[str, Any] = {"blind": "spread", "penalties": "keep", "safe_when": "always"}
+"""What ``GP`` did before it spread while losses are level, lowered penalties, and was less cautious beside options."""
 BEFORE: Mapping[str, Any] = {
+    **BEFORE_LEVEL,
     **BEFORE_STRAIGHT,
     **BEFORE_RESTARTS,
     **BEFORE_SPREAD,
@@ -241,9 +253,14 @@ BEFORE: Mapping[str, Any] = {
 """What ``GP`` did before any of these were settings of it."""
 
 
-FORMER: Mapping[str, tuple[Any, ...]] = {"lengths": ("shared",), "explore_when": ("unexplained",), "patience": (100,)}
+FORMER: Mapping[str, tuple[Any, ...]] = {
+    "lengths": ("shared",),
+    "explore_when": ("unexplained",),
+    "patience": (100,),
+    "blind": ("spread",),
+}
 """Settings that were defaults once, under a name that has remained."""
-TODAY: Mapping[str, Any] = {"lengths": "alike", "explore_when": "noisy", "patience": 200}
+TODAY: Mapping[str, Any] = {"lengths": "alike", "explore_when": "noisy", "patience": 200, "blind": "level"}
 
 
 def gp_of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -113,7 +113,8 @@ def observed(data: Data, last: int, settings: GPSettings) -> tuple[Array, Array]
     """Return those of the first ``last`` observations that structures are compared on: inputs and targets."""
     X, y = data.X[:last], data.y[:last]
     places = choose(data.spread(X) if last > MOST else X, y, data.budget[:last], MOST)
-    return X[places], Targets.of(y[places], straighten=settings.straighten)(y[places])
+    targets = Targets.of(y[places], straighten=settings.straighten, lower=settings.penalties == "lower")
+    return X[places], targets(y[places])
 
 
 def evidence(surrogate: Plain, X: Array, t: Array, rng: np.random.Generator, needed: float = np.inf) -> float:

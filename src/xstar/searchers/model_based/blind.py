@@ -1,4 +1,4 @@
-"""What to try while nothing is known but failures.
+"""What to try while nothing is known but failures, or losses that are all the same.
 
 Where all trials have failed, a classifier of failures favours what is farthest from them: the corners of the space, one after
 the other, and then places beside them. It never looks inside. So every second trial is the next point of a Sobol sequence
@@ -9,6 +9,9 @@ Trials until the first with a value, where 5 or 15 % of a cube of 2, 4 or 8 para
 band, a half, an edge, a corner; 216 searches of at most 60 trials): 12.2 with the classifier alone, which found none in 14 % of
 them, 7.3 with Sobol points alone, 6.8 with both in turn (off record). Whole searches are in ``benchmarks/generality.py --part
 blind``.
+
+Where all losses are the same, as where trials return a penalty or an accuracy is that of chance, a model of the loss goes to
+the corners as well, and every second trial spreads, too (``--part penalties``).
 """
 
 from __future__ import annotations
@@ -30,19 +33,25 @@ SHORTEST = 2.0**-12
 
 
 def next_trial(
-    history: History, data: Observations, rng: np.random.Generator, method: str, *, steps: bool
+    history: History, data: Observations, rng: np.random.Generator, method: str, *, steps: bool, level: bool = False
 ) -> Suggestion | Done | None:
-    """Return a trial that spreads, or a step from the only one with a value; ``None`` if the choice is the model's."""
-    if data.count >= ENOUGH or len(data.measured) >= ENOUGH or data.networks or not data.failed:
+    """Return a trial that spreads, or a step from the only one with a value; ``None`` if the choice is the model's.
+
+    ``level``: also where losses are all the same.
+    """
+    if data.networks or len(data.measured) >= ENOUGH:
+        return None
+    same = level and data.count >= ENOUGH and bool((data.loss == data.loss[0]).all())
+    if not same and (data.count >= ENOUGH or not data.failed):
         return None
     started = len(history.trials)
     drawn: Suggestion | Done | None = None
     if started % 2:
         drawn = place(history, history.space, rng, FIRST + started // 2)
-    elif steps and data.count:
+    elif steps and data.count == 1:
         rounds = (started - 1 - int(data.trial[0])) // (2 * data.cube.width)
         drawn = next_step(history, data, rng, turn=started // 2, share=max(0.5**rounds, SHORTEST))
     if not isinstance(drawn, Suggestion):
         return drawn
-    known = "one trial has a value" if data.count else "no trial has a value"
+    known = "all losses are the same" if same else "one trial has a value" if data.count else "no trial has a value"
     return Suggestion(drawn.config, Origin(method, f"{drawn.origin}, {known}"))

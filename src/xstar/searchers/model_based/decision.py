@@ -30,7 +30,7 @@ from xstar.models.cholesky import NotPositiveDefinite
 from xstar.models.kernels import Array
 from xstar.searchers.model_based.away import away_from_copies
 from xstar.searchers.model_based.exhaustion import REPEATED
-from xstar.searchers.model_based.learner import Known, Learner
+from xstar.searchers.model_based.learner import PROBABLY, Known, Learner
 from xstar.searchers.model_based.networks import NetworkEvolution, with_networks
 from xstar.trial import Config, Origin, Suggestion
 
@@ -40,9 +40,6 @@ LARGE_IMPROVEMENT = 1.0
 refining the incumbent. Over 20 seeds of 100 trials, one such suggestion in four reduces the mean regret of Levy6 from
 1.47 to 0.52 and of Ackley10 from 7.9 to 6.3, and increases that of Rosenbrock4 from 1.9 to 5.6; NAS-Bench-201
 (ImageNet16) stays at 0.12, 0.11."""
-
-PROBABLY = 0.5
-"""The probability of a value below which a trial would probably fail."""
 
 MODEST_IMPROVEMENT = 0.1
 """What suggestions aim for where the best place is exhausted, in standard deviations of the losses. Compared before noise had

@@ -58,8 +58,9 @@ class Design:
     """Whether priors place only some of the trials (``prior_design.py``)."""
     patience: int = 0
     """Trials without improvement after which the search begins anew beside itself (``restarts.py``); 0: never."""
-    spreads: bool = False
-    """Whether trials go on to spread while fewer than two have a value (``blind.py``)."""
+    blind: str = "classifier"
+    """Whether trials go on to ``spread`` while fewer than two have a value, or while losses are ``level``, too
+    (``blind.py``)."""
 
 
 def suggest(
@@ -69,8 +70,9 @@ def suggest(
     data = before_models(history, task, rng, design)
     if not isinstance(data, Observations):
         return data
-    if design.spreads:
-        made = blind.next_trial(history, data, rng, design.method, steps=_has_steps(history, data))
+    if design.blind != "classifier":
+        steps, level = _has_steps(history, data), design.blind == "level"
+        made = blind.next_trial(history, data, rng, design.method, steps=steps, level=level)
         if made is not None:
             return made
     from xstar.searchers.model_based.decision import is_noisy  # imported at use: see that module

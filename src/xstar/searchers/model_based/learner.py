@@ -44,6 +44,8 @@ PROMISING = 10
 """The number of best known configurations around which local candidates are placed."""
 UNFINISHED = 64
 """The number of tried configurations (the most promising) whose outcome at the acquisition's budget is fantasised."""
+PROBABLY = 0.5
+"""The probability of a value below which a trial would probably fail."""
 BAD = 0.9
 """Infeasible trials and expected failures count as this quantile of all targets. Otherwise the model would predict low
 losses there, and no classifier is ever certain enough to outweigh them: with half of the unit square infeasible and the

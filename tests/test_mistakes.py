@@ -1,0 +1,224 @@
+"""The mistakes that new users make most: each is told the argument, the rule, the value found and the remedy."""
+
+from __future__ import annotations
+
+import functools
+import math
+import pickle
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import xstar as xs
+from xstar.core.elsewhere import ELSEWHERE
+from xstar.errors import InvalidArgument, InvalidReport, ObjectiveError, StorageError, StudyMismatch, UnknownParameter
+
+SPACE = xs.Space(
+    x=xs.Float(0, 1), optimizer=xs.Choice(["sgd", "adam"]), momentum=xs.Float(0, 1, when={"optimizer": "sgd"})
+)
+
+
+def objective(trial: Any) -> float:
+    return float(trial["x"])
+
+
+def epochs(trial: Any) -> Iterator[float]:
+    for epoch in trial.epochs():
+        yield trial["x"] / epoch
+
+
+def search(**options: Any) -> xs.Result:
+    return xs.minimize(**{"objective": objective, "space": SPACE, "trials": 3, "seed": 1, **options})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"space": {"x": (0, 1)}}, "space: must be an xs.Space, but got 'dict'; wrap it, xs.Space({…})"),
+        ({"space": objective}, "space: must be an xs.Space, but got 'function'; the objective comes first"),
+        ({"space": [1]}, "space: must be an xs.Space, but got 'list'; e.g. xs.Space(lr="),
+        ({"method": "mobstr"}, "but got 'mobstr'; did you mean 'mobster'"),
+        ({"method": "magic"}, "but got 'magic'; leave it out if in doubt"),
+        ({"method": xs.searchers.GP()}, "but got 'GP'; it is a searcher: pass it as searcher=…"),
+        ({"method": xs.schedulers.ASHA}, "but got 'ASHA'; it is a scheduler: pass it as scheduler=…"),
+        ({"trials": -3}, "trials: must be a whole number of at least 0, but got -3; it counts all trials of the study"),
+        ({"patience": 0}, "patience: must be a whole number of at least 1, but got 0; it is a number of trials"),
+        ({"workers": 0}, "workers: must be a whole number of at least 1, but got 0; e.g. workers=2"),
+        ({"seed": "a"}, "seed: must be a whole number of at least 0, but got 'a'; e.g. seed=1"),
+        (
+            {"storage": "x.db"},
+            "study: a stored study needs a name, but got None; e.g. study='digits', or leave out storage",
+        ),
+        (
+            {"direction": "maximize"},
+            "direction: is no option of xs.minimize, but got direction=…; xs.minimize looks for",
+        ),
+        (
+            {"min_budget": 9, "max_budget": 3},
+            "min_budget: is no option of xs.minimize, but got min_budget=…; it is the",
+        ),
+        ({"max_budget": 0}, "max_budget: must be a whole number of at least 1, but got 0; pass the epochs"),
+    ],
+)
+def test_an_argument(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidArgument, match=re.escape(message)):
+        search(**options)
+
+
+def test_a_list_of_methods_is_not_told_twice() -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        search(method="bayes")
+    assert str(caught.value).count("mobster-hyperband") == 1
+
+
+def test_every_word_of_others_is_answered_with_ours() -> None:
+    for word, remedy in ELSEWHERE.items():
+        with pytest.raises(InvalidArgument, match=re.escape(remedy)):
+            search(**{word: 1})
+        for ours in re.findall(r"'(\w+)'", remedy):
+            assert ours in xs.api.options()
+
+
+def test_budgets_in_reverse() -> None:
+    with pytest.raises(InvalidArgument, match="but got min_budget=9, max_budget=3; swap them"):
+        xs.schedulers.ASHA(3, min_budget=9)
+
+
+@pytest.mark.parametrize(("given", "remedy"), [((0, 1), "use Float(0, 1) or Int"), (["a", "b"], "use Choice")])
+def test_a_range_without_its_kind(given: Any, remedy: str) -> None:
+    with pytest.raises(xs.errors.InvalidSpace, match=re.escape(f"x: must be a parameter, but got {given!r}; {remedy}")):
+        xs.Space(x=given)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (None, "value: must be a number, but got None; return or yield a number, or a dictionary of numbers"),
+        ("0.5", "value: must be a number, but got '0.5'; return or yield a number"),
+        ((0.5, 0.1), "value: must be a number, but got 'tuple'; return one number, or name each in a dictionary"),
+    ],
+)
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_objective_without_a_number(value: Any, message: str, workers: int) -> None:
+    with pytest.raises(ObjectiveError, match=re.escape(message)) as caught:
+        search(objective=lambda trial: value, trials=20, workers=workers)
+    assert "File" not in str(caught.value)
+    assert "metrics.py" not in str(caught.value)  # a line of ours is no place to look for it
+
+
+@pytest.mark.parametrize(
+    "wrong", [lambda: 1.0, lambda trial, more: 1.0, functools.partial(objective, 1), lambda *, x: x]
+)
+def test_an_objective_of_other_arguments(wrong: Any) -> None:
+    with pytest.raises(
+        ObjectiveError, match=r"must be a function of one argument \(the trial\), but .* is called in another way"
+    ):
+        search(objective=wrong)
+
+
+class Callable:
+    def __call__(self, trial: Any) -> float:
+        return objective(trial)
+
+
+def _unpacked(function: Any) -> Any:
+    """A decorator that says of its function what holds within."""
+
+    @functools.wraps(function)
+    def call(trial: Any) -> float:
+        return float(function(trial["x"], 2.0))
+
+    return call
+
+
+@_unpacked
+def decorated(x: float, factor: float) -> float:
+    return x * factor
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        Callable(),
+        decorated,
+        lambda *given: 1.0,
+        lambda trial, more=2: 1.0,
+        functools.partial(lambda more, trial: 1.0, 1),
+        hash,
+    ],
+)
+def test_an_objective_that_takes_the_trial_is_no_mistake(right: Any) -> None:
+    assert search(objective=right, trials=1).best.value is not None
+
+
+def test_a_misspelt_parameter() -> None:
+    def misspelt(trial: Any) -> float:
+        return float(trial["optimiser"])
+
+    with pytest.raises(ObjectiveError, match=r"test_mistakes\.py, line \d+, .*UnknownParameter") as caught:
+        search(objective=misspelt, trials=20)
+    assert "trial['optimiser']: must be a parameter of this trial, which has x, optimizer" in str(caught.value)
+    assert "but got 'optimiser'; did you mean 'optimizer'?" in str(caught.value)
+
+
+def test_a_parameter_that_is_not_there_now() -> None:
+    study = xs.Study(SPACE, searcher=xs.searchers.Random(), seed=1)
+    study.enqueue({"x": 0.5, "optimizer": "adam"})
+    asked = study.ask()
+    assert asked is not None
+    with pytest.raises(
+        UnknownParameter, match=r"condition does not hold is absent, so use trial\.config\.get\('momentum'"
+    ):
+        asked["momentum"]
+    with pytest.raises(KeyError) as caught:  # what a caller may have written, the name its argument
+        asked["momentum"]
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    assert not str(caught.value).startswith('"')
+
+
+def test_a_loss_that_is_nan() -> None:
+    result = search(objective=lambda trial: math.nan)
+    with pytest.raises(xs.errors.NoValue, match="the last failure: value is nan at budget 1"):
+        result.best.value  # noqa: B018
+
+
+def test_budgets_out_of_order() -> None:
+    study = xs.Study(SPACE, max_budget=9, method="asha", seed=1)
+    trial = study.ask()
+    assert trial is not None
+    with pytest.raises(
+        InvalidReport, match=r"must not pass its target, 1, but got 2; report the epochs of trial\.epochs"
+    ):
+        study.report(trial, 0.5, budget=2)
+    plain = xs.Study(SPACE, max_budget=9, method="random", seed=1)
+    trial = plain.ask()
+    assert trial is not None
+    plain.report(trial, 0.5, budget=2)
+    with pytest.raises(InvalidReport, match=r"must be above the last one, 2, but got 1; count the epochs up"):
+        plain.report(trial, 0.5, budget=1)
+
+
+def test_a_study_that_exists(tmp_path: Path) -> None:
+    place = tmp_path / "s.db"
+    search(study="s", storage=place).study.close()
+    with pytest.raises(
+        StudyMismatch, match=r"(?s)study 's' exists and differs.*z is missing there.*choose another study name"
+    ):
+        search(study="s", storage=place, space=xs.Space(z=xs.Float(0, 1)))
+
+
+def test_a_storage_that_cannot_be(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match=r"is a folder and must be a file; e\.g\. xstar\.db in it"):
+        search(study="s", storage=tmp_path)
+    with pytest.raises(StorageError, match=r"the folder .*none does not exist; create it first"):
+        search(study="s", storage=tmp_path / "none" / "s.db")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc, which even root cannot write to")
+def test_a_storage_that_may_not_be_written() -> None:
+    with pytest.raises(StorageError, match=r"/proc/s\.db cannot be opened .*; check the path and its permissions"):
+        search(study="s", storage="/proc/s.db")
