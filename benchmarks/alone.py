@@ -4,7 +4,8 @@
 
 The tasks to choose on and the tasks kept aside are those of ``budgets.py``, for longer: 100 full trainings one after the other
 with one worker, 50 on each of two. ``gp`` trains every trial to the end and models the losses there;
-``mobster:straight=never`` is MOBSTER whose trials all begin at the lowest rung. No method knows when the time will be over, so
+``mobster:straight=never`` is MOBSTER whose trials all begin at the lowest rung, as they do with two workers, and with
+``mobster:straight=two`` some go straight then, too. No method knows when the time will be over, so
 one search tells of all these times.
 Of each set, for each time:
 
@@ -39,19 +40,21 @@ METHODS = {
     "gp": BudgetMethod("every trial is trained to the end", "gp"),
     "mobster-hyperband": BudgetMethod("all brackets", "mobster-hyperband"),
     "mobster:straight=never": mobster("all trials begin at the lowest rung", straight_running=0),
+    "mobster:straight=two": mobster("some trials go straight beside one other, too", straight_running=2),
     "mobster": BudgetMethod("the default", "mobster"),
 }
 USUAL = ("random", "asha", "gp", "mobster:straight=never", "mobster")
+OF_TWO = ("random", "asha", "gp", "mobster:straight=two", "mobster")
 TIMES = (4, 16, 50, 100)
 """In trainings on each worker."""
-RIVALS = ("gp", "mobster:straight=never", "mobster")
+RIVALS = ("gp", "mobster:straight=never", "mobster:straight=two", "mobster")
 WITHOUT_MODEL = ("asha", "random")
 SETS = {"development": DEVELOPMENT, "validation": VALIDATION}
 
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--problems", help="some of the tasks of the set")
-    parser.add_argument("--methods", default=",".join(USUAL))
+    parser.add_argument("--methods")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--workers")
     parser.add_argument("--trainings", type=float)
@@ -170,7 +173,8 @@ def counts(runs: Runs, methods: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 def part_of(name: str, title: str, workers: str, trainings: float) -> Part:
-    defaults = {"workers": workers, "trainings": trainings}
+    methods = ",".join(USUAL if workers == "1" else OF_TWO)
+    defaults = {"workers": workers, "trainings": trainings, "methods": methods}
     return Part(title, partial(tasks, SETS[name]), run, partial(report, SETS[name]), SURROGATE, defaults)
 
 

@@ -17,6 +17,10 @@ from benchmarks.harness.cases import Case
 from benchmarks.harness.mostly_failing import mostly_failing
 
 PENALTY = 1e9
+CHANCE, BELOW, SCALE, NOISE = 0.9, 0.85, 20.0, 0.02
+"""The error rate of chance, the largest of a model that has learned something, the loss at which it has learned most, and the
+standard deviation of a validation set of two hundred."""
+BY_CHANCE = ("box2-sphere", "box3-cusp", "box4-levy", "ball4-cusp", "slab3-sphere", "corner3-cusp", "corner6-sphere")
 SOLVERS = {
     "lbfgs": ("l2", "none"),
     "liblinear": ("l1", "l2"),
@@ -34,10 +38,22 @@ def returned(case: Case) -> Case:
     return Case(case.kind, case.space, lambda config: PENALTY if fails(config) else case.true(config))
 
 
+def by_chance(case: Case) -> Case:
+    """The same problem, where trials have the loss of chance instead of raising; all losses are noisy."""
+    fails = case.fails
+    assert fails is not None
+
+    def true(config: Mapping[str, Any]) -> float:
+        return CHANCE if fails(config) else float(BELOW * (1 - np.exp(-case.true(config) / SCALE)))
+
+    return Case("chance", case.space, true, noise=NOISE)
+
+
 @cache
 def penalised() -> dict[str, Case]:
     """Those of ``mostly_failing.py``, all of whose trials have a value."""
-    return {name: returned(case) for name, case in mostly_failing().items()}
+    penalties = {name: returned(case) for name, case in mostly_failing().items()}
+    return penalties | {f"{name}-by-chance": by_chance(mostly_failing()[name]) for name in BY_CHANCE}
 
 
 def suited(parameters: int, options: int, share: float, numbers: int) -> Case:

@@ -15,6 +15,7 @@ from benchmarks.harness.development import development
 from benchmarks.harness.methods import METHODS
 from benchmarks.harness.mostly_failing import mostly_failing
 from benchmarks.harness.peers import active_part, without_conditions
+from benchmarks.harness.penalties import penalised, suiting
 from benchmarks.harness.records import Record, Task
 from benchmarks.harness.report import Results
 from benchmarks.workloads import class_ranks, gp_ablation
@@ -182,6 +183,25 @@ def test_most_configurations_fail_and_the_optimum_does_not() -> None:
         share = np.mean([case.fails(config) for config in drawn])
         assert 0.8 < share < 1.0, name
         known = [case.true(config) for config in drawn if not case.fails(config)]
+        assert len(set(known)) > 1, name
+
+
+def test_what_fails_returns_a_penalty_or_the_loss_of_chance() -> None:
+    for name, case in penalised().items():
+        failing = mostly_failing()[name.removesuffix("-by-chance")]
+        assert failing.fails is not None
+        assert case.fails is None
+        drawn = [case.space.sample(np.random.default_rng(seed)) for seed in range(100)]
+        worst = 0.9 if name.endswith("-by-chance") else 1e9
+        assert [case.true(config) == worst for config in drawn] == [failing.fails(config) for config in drawn], name
+
+
+def test_some_options_suit_each_other() -> None:
+    for name, case in suiting().items():
+        assert case.fails is not None
+        drawn = [case.space.sample(np.random.default_rng(seed)) for seed in range(400)]
+        known = [case.true(config) for config in drawn if not case.fails(config)]
+        assert 0.01 < len(known) / len(drawn) < 0.6, name
         assert len(set(known)) > 1, name
 
 

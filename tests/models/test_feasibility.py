@@ -55,19 +55,6 @@ def test_the_mode_satisfies_its_equation() -> None:
         assert model.length == length
 
 
-def test_a_weight_is_a_share_of_a_trial() -> None:
-    X, feasible = halves()
-    A, _ = halves(20, seed=1)
-    kept = np.arange(len(X)) % 3 > 0
-    without = fit(X[kept], feasible[kept], lengths=(0.3,))
-    weighed = fit(X, feasible, lengths=(0.3,), weights=kept.astype(float))
-    assert_allclose(probability(weighed, A), probability(without, A), rtol=1e-4)
-    ones = fit(X, feasible, lengths=(0.3,), weights=np.ones(len(X)))
-    assert (probability(ones, A) == probability(fit(X, feasible, lengths=(0.3,)), A)).all()
-    twice = fit(np.vstack([X, X]), np.append(feasible, feasible), lengths=(0.3,), weights=np.full(2 * len(X), 0.5))
-    assert_allclose(probability(twice, A), probability(ones, A), rtol=1e-3)
-
-
 def test_the_evidence_is_laplaces() -> None:
     """log p(s | f) - ½ aᵀK a - ½ log |I + √D K √D| at the mode (eq. 3.32)."""
     X, feasible = halves()

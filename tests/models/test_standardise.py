@@ -126,10 +126,10 @@ def test_a_penalty_that_most_have_leaves_the_others_apart() -> None:
 @pytest.mark.parametrize(
     "y",
     [
-        [1.0, 2.0, 3.0, 1e9],  # one alone may be what it is
-        [1.0, 2.0, 3.0, 4.0, 4.0],  # no farther than the others lie apart
-        [1.0, 1e9, 1e9],  # a single other one
-        [1.0, 1.0, 1e9, 1e9],  # others that do not differ
+        [1.0, 2.0, 3.0, 1e9, 1e9],  # two may be what they are
+        [1.0, 2.0, 3.0, 4.0, 4.0, 4.0],  # no farther than the others lie apart
+        [1.0, 1e9, 1e9, 1e9],  # a single other one
+        [1.0, 1.0, 1e9, 1e9, 1e9],  # others that do not differ
         [5.0, 5.0, 5.0],
     ],
 )
@@ -140,7 +140,7 @@ def test_other_losses_are_taken_as_they_are(y: list[float]) -> None:
 
 
 def test_what_comes_after_is_lowered_as_well() -> None:
-    targets = Targets.of(np.array([1e9, 3.0, 1e9, 1.0, 2.0]), straighten=True, lower=True)
+    targets = Targets.of(np.array([1e9, 3.0, 1e9, 1.0, 1e9, 2.0]), straighten=True, lower=True)
     assert targets.ceiling == 5.0
     t = targets(np.array([4.9, 5.0, 7.0, 1e12]))
     assert t[0] < t[1] == t[2] == t[3]

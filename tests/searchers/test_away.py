@@ -21,7 +21,6 @@ from xstar.searchers.gp.settings import (
     BEFORE_LONGER,
     BEFORE_SPREAD,
     BEFORE_STRAIGHT,
-    BEFORE_SURVIVAL,
 )
 from xstar.searchers.model_based.away import LEFT, PENALTY, away, away_from_copies
 from xstar.searchers.model_based.observations import Observations
@@ -117,7 +116,6 @@ def test_auto_suggests_copies_as_it_did() -> None:
         **BEFORE_LONGER,
         **BEFORE_SPREAD,
         **BEFORE_STRAIGHT,
-        **BEFORE_SURVIVAL,
     }
     assert Auto(defaults=8)._gp == GP(**before)
     assert Auto()._gp == GP()

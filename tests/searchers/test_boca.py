@@ -14,6 +14,7 @@ from xstar.schedulers import FIFO, Chosen
 from xstar.schedulers.chosen import MOST_BUDGETS, budgets_between
 from xstar.searchers import BOCA, DNGO, GP, Random
 from xstar.searchers.boca.fit import cheapest
+from xstar.searchers.dngo.searcher import BEFORE_LEVEL
 from xstar.searchers.gp.settings import BEFORE
 from xstar.simulation import simulate
 from xstar.study.methods import METHODS
@@ -127,7 +128,7 @@ def test_the_names_of_the_papers() -> None:
     made = {name: (METHODS[name][0](), METHODS[name][1](27)) for name in ("ts", "boca", "dngo-paper")}
     assert made["ts"] == (GP(acquisition="thompson", pending="ignored", explore_every=0, **BEFORE), FIFO(27))
     assert made["boca"] == (BOCA(), Chosen(27))
-    paper = DNGO(networks=1, samples=10, straighten=False, explore_every=0, pending="fantasies")
+    paper = DNGO(networks=1, samples=10, straighten=False, explore_every=0, pending="fantasies", **BEFORE_LEVEL)
     assert made["dngo-paper"] == (paper, FIFO(27))
 
 

@@ -12,7 +12,7 @@ from tests.searchers.cases import check_earlier_default, run
 from xstar.inspect.audit import audit
 from xstar.schedulers import ASHA
 from xstar.searchers import GP, SEARCHERS, Auto
-from xstar.searchers.gp.settings import BEFORE_LEVEL, BEFORE_LONGER, BEFORE_SPREAD, BEFORE_STRAIGHT, BEFORE_SURVIVAL
+from xstar.searchers.gp.settings import BEFORE_LEVEL, BEFORE_LONGER, BEFORE_SPREAD, BEFORE_STRAIGHT
 
 CUBE = xs.Space({f"x{place}": xs.Float(0.0, 1.0) for place in range(3)})
 
@@ -112,6 +112,31 @@ def test_every_second_trial_spreads_while_all_losses_are_the_same() -> None:
     assert audit(study).findings == []
 
 
+def test_every_second_trial_spreads_while_losses_differ_by_noise_alone() -> None:
+    rng = np.random.default_rng(4)
+    study = xs.Study(CUBE, searcher=GP(), seed=1)
+    trials = run(study, 40, lambda config: 0.9 + 0.02 * float(rng.standard_normal()))
+    spread = [trial for trial in trials if str(trial.origin).endswith("losses differ by noise alone")]
+    assert len(spread) >= 5
+    assert all(trial.number % 2 for trial in spread)
+    assert not any(at_border(trial) for trial in spread)
+    assert audit(study).findings == []
+    before = run(
+        xs.Study(CUBE, searcher=GP(blind="spread"), seed=1), 40, lambda config: 0.9 + 0.02 * float(rng.normal())
+    )
+    assert not any("noise alone" in str(trial.origin) for trial in before)
+
+
+def test_noise_beside_an_effect_leaves_the_choice_to_the_model() -> None:
+    rng = np.random.default_rng(4)
+
+    def noisy(config: dict[str, Any]) -> float:
+        return float(sum((value - 0.4) ** 2 for value in config.values()) + 0.1 * rng.standard_normal())
+
+    trials = run(xs.Study(CUBE, searcher=GP(), seed=1), 40, noisy)
+    assert sum("noise alone" in str(trial.origin) for trial in trials) <= 2
+
+
 def test_a_penalty_is_no_obstacle() -> None:
     def returned(config: dict[str, Any]) -> float:
         try:
@@ -143,7 +168,5 @@ def test_defaults_of_before_are_read_as_they_were_stored() -> None:
     lately = {name: value for name, value in today.items() if name not in BEFORE_LEVEL} | {"blind": "spread"}
     assert SEARCHERS.load(lately) == GP(**BEFORE_LEVEL)
     assert today in [SEARCHERS.dump(SEARCHERS.load(each)) for each in SEARCHERS.read(lately)]
-    assert Auto(defaults=10)._gp == GP(
-        **{**BEFORE_LEVEL, **BEFORE_SPREAD, **BEFORE_LONGER, **BEFORE_STRAIGHT, **BEFORE_SURVIVAL}
-    )
-    assert Auto(defaults=12)._gp == GP(**BEFORE_LEVEL, **BEFORE_SURVIVAL)
+    assert Auto(defaults=10)._gp == GP(**{**BEFORE_LEVEL, **BEFORE_SPREAD, **BEFORE_LONGER, **BEFORE_STRAIGHT})
+    assert Auto(defaults=12)._gp == GP(**BEFORE_LEVEL)

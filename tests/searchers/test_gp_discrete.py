@@ -20,7 +20,6 @@ from xstar.searchers.gp.settings import (
     BEFORE_NOISY,
     BEFORE_SPREAD,
     BEFORE_STRAIGHT,
-    BEFORE_SURVIVAL,
 )
 from xstar.searchers.model_based.observations import Observations
 
@@ -92,5 +91,5 @@ def test_defaults_of_before_are_read_as_they_were_stored() -> None:
         assert SEARCHERS.load(stored) == GP(**before)
         assert today in SEARCHERS.read(stored)
     assert today not in SEARCHERS.read({**today, "lengths": "independent"})
-    earlier = {**BEFORE_LEVEL, **BEFORE_ALIKE, **BEFORE_LONGER, **BEFORE_SPREAD, **BEFORE_STRAIGHT, **BEFORE_SURVIVAL}
+    earlier = {**BEFORE_LEVEL, **BEFORE_ALIKE, **BEFORE_LONGER, **BEFORE_SPREAD, **BEFORE_STRAIGHT}
     assert Auto(defaults=9)._gp == GP(**earlier)

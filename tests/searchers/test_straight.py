@@ -20,7 +20,7 @@ from xstar.schedulers import ASHA, Scheduler, StoppingASHA
 from xstar.searchers import GP, Auto, Searcher
 from xstar.searchers.base import SEARCHERS
 from xstar.searchers.gp.fit import GPLearner
-from xstar.searchers.gp.settings import BEFORE_LEVEL, BEFORE_STRAIGHT, BEFORE_SURVIVAL
+from xstar.searchers.gp.settings import BEFORE_LEVEL, BEFORE_STRAIGHT
 from xstar.searchers.gp.straight import FEWEST, PATIENCE, WORTH, Turns, goes_straight
 from xstar.searchers.model_based.observations import Observations
 from xstar.simulation import simulate
@@ -239,7 +239,7 @@ def test_a_study_from_before_has_none() -> None:
     first, *others = (SEARCHERS.load(each) for each in SEARCHERS.read(stored))
     assert first == GP(**BEFORE_STRAIGHT)
     assert GP() in others  # to ask for today's is no other method
-    assert Auto(defaults=11)._gp == GP(**BEFORE_STRAIGHT, **BEFORE_LEVEL, **BEFORE_SURVIVAL)
+    assert Auto(defaults=11)._gp == GP(**BEFORE_STRAIGHT, **BEFORE_LEVEL)
     assert Auto()._gp == GP()
 
 

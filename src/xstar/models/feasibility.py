@@ -7,15 +7,13 @@ symbol     meaning                                                              
 =========  ==========================================================================================  ===========
 ``X``      inputs of finished trials                                                                   (n, w)
 ``s``      +1 where a trial had a value, -1 where it was infeasible or failed                          (n,)
-``w``      how much each of them tells, 0 … 1                                                          (n,)
 ``f``      the latent function, p(s | f) = 1 / (1 + exp(-s f))                                         (n,)
 ``D``      the curvature of the likelihood at f                                                        (n,)
 =========  ==========================================================================================  ===========
 
 The posterior of f is approximated by a normal distribution at its mode (Laplace; Rasmussen & Williams 2006, Algorithms
 3.1 and 3.2). Newton's method finds the mode. The probability at a new point is the average of the logistic function
-over a normal distribution, by MacKay's approximation: logistic(mean / √(1 + π variance / 8)). A trial of which w < 1 counts
-like that share of one: the logarithm of its likelihood is multiplied by w.
+over a normal distribution, by MacKay's approximation: logistic(mean / √(1 + π variance / 8)).
 """
 
 from __future__ import annotations
@@ -64,45 +62,44 @@ class Feasibility:
         groups: tuple[int, ...],
         labels: tuple[str, ...],
         lengths: Sequence[float] = LENGTHS,
-        weights: Array | None = None,
     ) -> Feasibility:
         """Fit one classifier per length scale and return the one with the highest evidence."""
-        kernel, w = Stationary("matern52", groups, labels), np.ones(len(X)) if weights is None else weights
-        return max((cls._at(kernel, length, X, feasible, w) for length in lengths), key=lambda fit: fit.evidence)
+        kernel = Stationary("matern52", groups, labels)
+        return max((cls._at(kernel, length, X, feasible) for length in lengths), key=lambda fit: fit.evidence)
 
     @classmethod
-    def _at(cls, kernel: Stationary, length: float, X: Array, feasible: NDArray[np.bool_], w: Array) -> Feasibility:
+    def _at(cls, kernel: Stationary, length: float, X: Array, feasible: NDArray[np.bool_]) -> Feasibility:
         d = len(kernel.labels)
         # Distances grow with √d. Without this factor, a short length scale in many dimensions isolates every point.
         theta = np.append(np.full(d, np.log(length * np.sqrt(max(1.0, d / 4.0)))), np.log(VARIANCE))
         s = np.where(feasible, 1.0, -1.0)
         # Far from the data, the odds are those of all trials so far, with one more of each outcome, rather than 1:1.
-        prior = float(np.log((w[feasible].sum() + 1.0) / (w[~feasible].sum() + 1.0)))
+        prior = float(np.log((feasible.sum() + 1.0) / ((~feasible).sum() + 1.0)))
         K = kernel.at(theta, X).K
         a, f = np.zeros(len(s)), np.full(len(s), prior)
         value = -np.inf
         for _ in range(NEWTON):
             probability = 1.0 / (1.0 + np.exp(-f))
-            D = np.maximum(w * probability * (1.0 - probability), 1e-12)
+            D = np.maximum(probability * (1.0 - probability), 1e-12)
             root = np.sqrt(D)
-            slope = w * ((s + 1.0) / 2.0 - probability)
+            slope = (s + 1.0) / 2.0 - probability
             L = cholesky(np.eye(len(s)) + root[:, None] * K * root)
             b = D * (f - prior) + slope
             step = b - root * backward(L, forward(L, root * (K @ b))) - a
             for share in (1.0, 0.5, 0.25, 0.1):  # a full Newton step may overshoot the mode
                 trial = a + share * step
                 moved = K @ trial + prior
-                reached = -0.5 * float(trial @ (moved - prior)) - float((w * np.logaddexp(0.0, -s * moved)).sum())
+                reached = -0.5 * float(trial @ (moved - prior)) - float(np.logaddexp(0.0, -s * moved).sum())
                 if reached > value:
                     break
             gain, a, f, value = reached - value, trial, moved, reached
             if gain < 1e-8:
                 break
         probability = 1.0 / (1.0 + np.exp(-f))
-        D = np.maximum(w * probability * (1.0 - probability), 1e-12)
+        D = np.maximum(probability * (1.0 - probability), 1e-12)
         root = np.sqrt(D)
         L = cholesky(np.eye(len(s)) + root[:, None] * K * root)
-        slope = w * ((s + 1.0) / 2.0 - probability)
+        slope = (s + 1.0) / 2.0 - probability
         return cls(kernel, theta, X, slope, root, L, prior, value - float(np.log(np.diagonal(L)).sum()), length)
 
     def without_each(self, last: int) -> Array:

@@ -36,7 +36,6 @@ from xstar.searchers.gp.settings import (
     BEFORE_SPREAD,
     BEFORE_STEPS,
     BEFORE_STRAIGHT,
-    BEFORE_SURVIVAL,
     BEFORE_UNEXPLAINED,
     PRIOR_WEIGHT,
     checked_weight,
@@ -56,7 +55,6 @@ BEFORE_LATER: Mapping[str, Any] = {
     **BEFORE_LEVEL,
     **BEFORE_SPREAD,
     **BEFORE_STRAIGHT,
-    **BEFORE_SURVIVAL,
 }
 """What the defaults of before ``GP`` began anew leave off."""
 EARLIER: Mapping[int, Mapping[str, Any]] = {
@@ -67,19 +65,11 @@ EARLIER: Mapping[int, Mapping[str, Any]] = {
     5: {**BEFORE_LATER, **BEFORE_NOISY},
     6: {**BEFORE_LATER, **BEFORE_NOISY},
     7: BEFORE_LATER,
-    8: {
-        **BEFORE_ALIKE,
-        **BEFORE_COPIES,
-        **BEFORE_LONGER,
-        **BEFORE_LEVEL,
-        **BEFORE_SPREAD,
-        **BEFORE_STRAIGHT,
-        **BEFORE_SURVIVAL,
-    },
-    9: {**BEFORE_ALIKE, **BEFORE_LONGER, **BEFORE_LEVEL, **BEFORE_SPREAD, **BEFORE_STRAIGHT, **BEFORE_SURVIVAL},
-    10: {**BEFORE_LONGER, **BEFORE_LEVEL, **BEFORE_SPREAD, **BEFORE_STRAIGHT, **BEFORE_SURVIVAL},
-    11: {**BEFORE_LEVEL, **BEFORE_STRAIGHT, **BEFORE_SURVIVAL},
-    12: {**BEFORE_LEVEL, **BEFORE_SURVIVAL},
+    8: {**BEFORE_ALIKE, **BEFORE_COPIES, **BEFORE_LONGER, **BEFORE_LEVEL, **BEFORE_SPREAD, **BEFORE_STRAIGHT},
+    9: {**BEFORE_ALIKE, **BEFORE_LONGER, **BEFORE_LEVEL, **BEFORE_SPREAD, **BEFORE_STRAIGHT},
+    10: {**BEFORE_LONGER, **BEFORE_LEVEL, **BEFORE_SPREAD, **BEFORE_STRAIGHT},
+    11: {**BEFORE_LEVEL, **BEFORE_STRAIGHT},
+    12: BEFORE_LEVEL,
 }
 """Settings of the GP with earlier defaults."""
 FANTASIES = {1: UNFINISHED_BEFORE[0], 2: UNFINISHED_BEFORE[0], **dict.fromkeys((3, 4, 5), UNFINISHED_BEFORE[1])}
@@ -114,8 +104,7 @@ class Auto:
     before it began anew, 8 for those of before both kept away from copies and the GP explored over budgets, 9 for those of
     before its length scales of switches had a factor in common, 10 for those of before it spread while nothing has a value and
     waited longer until it began anew, 11 for those of before trials of the GP could go straight to the full budget, 12 for
-    those of before both lowered penalties, the GP was less cautious beside options, and trials had to outlive others to count
-    as survivors, 13 for today's."""
+    those of before both lowered penalties and the GP was less cautious beside options, 13 for today's."""
 
     def __post_init__(self) -> None:
         check_counts(self, {"switch": 1, "defaults": 1})

@@ -82,7 +82,6 @@ class GP(GPSettings):
     safe_when: str = SAFE_WHEN
     blind: str = "level"
     penalties: str = "lower"
-    survival: str = "outlived"
     exhausted: float = EXHAUSTED
     patience: int = PATIENCE
     exact: bool = True

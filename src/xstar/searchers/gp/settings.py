@@ -17,7 +17,6 @@ LENGTHS = ("independent", "shared", "alike")
 STRUCTURES = ("product", "additive", "evidence")
 EXPLORE_WHEN = ("always", "unexplained", "noisy")
 SAFE_WHEN = ("always", "numbers")
-SURVIVAL = ("any", "outlived")
 EFFORTS = ("thorough", "lean")
 PENDING = ("fantasies", "hallucination", "ignored")
 ACQUISITIONS = ("ei", "ucb", "thompson")
@@ -105,11 +104,8 @@ class GPSettings:
     (``searcher.SAFE_WHEN``)."""
     blind: str = "classifier"
     """While fewer than two trials have a value and all others have failed: go where the ``classifier`` of failures favours, or
-    ``spread`` with every second trial (``model_based/blind.py``); ``level``: also while all losses are the same."""
-    survival: str = "any"
-    """What a trial that has not failed says about failures: that its place does not fail, whatever budget it has reached
-    (``any``), or as much as the share of failures that it has ``outlived`` (``model_based/outcomes.py``). At full budget the
-    two are the same."""
+    ``spread`` with every second trial (``model_based/blind.py``); ``level``: also while all losses are the same, or
+    nearly all that they differ by is noise to the model (``fit.ALL_NOISE``)."""
     exhausted: float = 0.0
     """At full budget, a place is exhausted if the expected improvement there is below this share of the standard deviation of
     the noise; then the suggestion is another place. 0: never."""
@@ -165,7 +161,6 @@ class GPSettings:
                 "blind": BLIND,
                 "penalties": PENALTIES,
                 "safe_when": SAFE_WHEN,
-                "survival": SURVIVAL,
                 "effort": EFFORTS,
                 "pending": PENDING,
                 "acquire_at": ACQUIRE_AT,
@@ -244,11 +239,8 @@ BEFORE_SPREAD: Mapping[str, Any] = {"blind": "classifier"}
 """What ``GP`` did before it spread while nothing has a value."""
 BEFORE_LEVEL: Mapping[str, Any] = {"blind": "spread", "penalties": "keep", "safe_when": "always"}
 """What ``GP`` did before it spread while losses are level, lowered penalties, and was less cautious beside options."""
-BEFORE_SURVIVAL: Mapping[str, Any] = {"survival": "any"}
-"""What ``GP`` did before trials had to outlive others to count as survivors."""
 BEFORE: Mapping[str, Any] = {
     **BEFORE_LEVEL,
-    **BEFORE_SURVIVAL,
     **BEFORE_STRAIGHT,
     **BEFORE_RESTARTS,
     **BEFORE_SPREAD,

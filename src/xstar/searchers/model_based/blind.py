@@ -11,7 +11,8 @@ them, 7.3 with Sobol points alone, 6.8 with both in turn (off record). Whole sea
 blind``.
 
 Where all losses are the same, as where trials return a penalty or an accuracy is that of chance, a model of the loss goes to
-the corners as well, and every second trial spreads, too (``--part penalties``).
+the corners as well, and every second trial spreads, too (``--part penalties``); and so it does while a model takes nearly all
+that losses differ by for noise, as those of chance do.
 """
 
 from __future__ import annotations
@@ -45,13 +46,22 @@ def next_trial(
     if not same and (data.count >= ENOUGH or not data.failed):
         return None
     started = len(history.trials)
-    drawn: Suggestion | Done | None = None
-    if started % 2:
-        drawn = place(history, history.space, rng, FIRST + started // 2)
-    elif steps and data.count == 1:
-        rounds = (started - 1 - int(data.trial[0])) // (2 * data.cube.width)
-        drawn = next_step(history, data, rng, turn=started // 2, share=max(0.5**rounds, SHORTEST))
-    if not isinstance(drawn, Suggestion):
-        return drawn
     known = "all losses are the same" if same else "one trial has a value" if data.count else "no trial has a value"
-    return Suggestion(drawn.config, Origin(method, f"{drawn.origin}, {known}"))
+    if has_turn(history, data):
+        return spread(history, rng, method, known)
+    if not steps or data.count != 1:
+        return None
+    rounds = (started - 1 - int(data.trial[0])) // (2 * data.cube.width)
+    drawn = next_step(history, data, rng, turn=started // 2, share=max(0.5**rounds, SHORTEST))
+    return None if drawn is None else Suggestion(drawn.config, Origin(method, f"{drawn.origin}, {known}"))
+
+
+def has_turn(history: History, data: Observations) -> bool:
+    """Return whether the next trial is one that spreads: every second one."""
+    return bool(len(history.trials) % 2) and not data.networks
+
+
+def spread(history: History, rng: np.random.Generator, method: str, why: str) -> Suggestion | Done:
+    """Return the next point of a Sobol sequence."""
+    drawn = place(history, history.space, rng, FIRST + len(history.trials) // 2)
+    return drawn if isinstance(drawn, Done) else Suggestion(drawn.config, Origin(method, f"{drawn.origin}, {why}"))

@@ -90,6 +90,15 @@ def is_noisy(learner: Learner) -> bool:
         return True
 
 
+def explains_nothing(learner: Learner) -> bool:
+    """Return whether nearly all that losses differ by is noise to the model."""
+    try:
+        with single_threaded():
+            return learner.explains_nothing
+    except NotPositiveDefinite:
+        return False
+
+
 @dataclass(frozen=True)
 class Decision:
     """The computation of one suggestion."""

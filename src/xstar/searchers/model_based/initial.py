@@ -75,9 +75,11 @@ def suggest(
         made = blind.next_trial(history, data, rng, design.method, steps=steps, level=level)
         if made is not None:
             return made
-    from xstar.searchers.model_based.decision import is_noisy  # imported at use: see that module
+    from xstar.searchers.model_based.decision import explains_nothing, is_noisy  # imported at use: see that module
 
     whole = learner(history, data)
+    if design.blind == "level" and blind.has_turn(history, data) and explains_nothing(whole):
+        return blind.spread(history, rng, design.method, "losses differ by noise alone")
     anew = restart(history, data, design.patience)
     if anew is None or is_noisy(whole):
         return _decided(whole, history, rng)

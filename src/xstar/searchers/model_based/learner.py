@@ -145,6 +145,11 @@ class Learner(ABC):
         return False
 
     @property
+    def explains_nothing(self) -> bool:
+        """Whether nearly all that losses differ by is noise to the model: then it knows no place that is better."""
+        return False
+
+    @property
     def limit(self) -> int:
         """Maximum number of trials for the feasibility classifier, and for evolution if no loss is known."""
         return 500
@@ -229,11 +234,6 @@ class Learner(ABC):
         return []
 
     @property
-    def weighs_survival(self) -> bool:
-        """Whether trials that did not fail say only as much about failures as they have outlived."""
-        return False
-
-    @property
     def avoids_copies(self) -> bool:
         """Whether suggestions keep away from where they proved to be copies of earlier trials."""
         return False
@@ -262,7 +262,7 @@ class Learner(ABC):
     @cached_property
     def failures(self) -> Failures:
         """The classifier of failures."""
-        return Failures(self.history, self.data, self.limit, self._key("feasible"), self.weighs_survival)
+        return Failures(self.history, self.data, self.limit, self._key("feasible"))
 
     def _key(self, purpose: str) -> Hashable:
         return (self.settings, purpose)

@@ -76,8 +76,6 @@ class Failures:
     """Maximum number of trials to fit: the latest ones."""
     key: Hashable
     """The key under which its length scale is cached."""
-    weighs: bool = False
-    """Whether a trial that did not fail counts only as far as it has come (``_weights``)."""
 
     @cached_property
     def classifier(self) -> Feasibility:
@@ -98,22 +96,7 @@ class Failures:
         known = [history.trials[number] for number in (*evaluated, *data.failed[len(evaluated) - limit :])]
         X = data.positions(data.rows([*known, *doubtful]))
         feasible = np.arange(len(X)) < len(evaluated)
-        weights = self._weights(evaluated, len(X)) if self.weighs else None
-        return Feasibility.fit(X, feasible, inputs.groups, inputs.labels, (self._length(),), weights)
-
-    def _weights(self, evaluated: Sequence[int], count: int) -> Array:
-        """Return how much each trial tells, those with a value first: the share of failures that it has outlived.
-
-        A trial that pauses after 3 epochs says nothing about one that fails after 50. Where half of the space fails like that
-        and is ahead until then, most trials of a search pause there, and a classifier that took this for success would lead
-        back to it (``benchmarks/kinds.py``).
-        """
-        failed = np.sort([self.history.trials[number].budget for number in self.data.failed])
-        tried = [self.history.trials[number] for number in evaluated]
-        outlived = np.searchsorted(failed, [trial.budget for trial in tried], side="left") / max(len(failed), 1)
-        weights = np.ones(count)
-        weights[: len(tried)] = np.where([trial.state is State.COMPLETE for trial in tried], 1.0, outlived)
-        return weights
+        return Feasibility.fit(X, feasible, inputs.groups, inputs.labels, (self._length(),))
 
     def _length(self) -> float:
         history, data = self.history, self.data
