@@ -196,6 +196,22 @@ def test_what_fails_returns_a_penalty_or_the_loss_of_chance() -> None:
         assert [case.true(config) == worst for config in drawn] == [failing.fails(config) for config in drawn], name
 
 
+def test_a_penalty_is_no_loss_that_was_found() -> None:
+    records = {}
+    for method, incumbents in (
+        ("xstar-gp", [(1, 1e9), (5, 2.0)]),
+        ("optuna-tpe", [(3, 3.0)]),
+        ("nevergrad", [(1, 1e9)]),
+    ):
+        task = Task.of(0, "box3-cusp", method, evaluations=100, set="penalties")
+        found = {"incumbents": incumbents, "failed": 0, "repeated": 0, "processor": 1.0, "median": 1.0}
+        records[task] = Record(task, found, {})
+    text = "\n".join(generality.penalties_report(Results(list(records), records), Namespace(evaluations=100)))
+    assert "| xstar-gp | **1.00 ± 0.00** |" in text
+    assert "| optuna-tpe | 2.00 ± 0.00 |" in text
+    assert "| box3-cusp | 2 | 3 | inf |" in text
+
+
 def test_some_options_suit_each_other() -> None:
     for name, case in suiting().items():
         assert case.fails is not None
