@@ -7,8 +7,9 @@ BIN := .venv/bin
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
-# Hundreds of programs that the tests start would compile the package again, each for itself.
+# Hundreds of programs that the tests start would compile the package again, each for itself (tests/conftest.py has the rest).
 export PYTHONDONTWRITEBYTECODE :=
+COMPILE := -m compileall -q src
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export NO_MKDOCS_2_WARNING := 1
 
@@ -38,9 +39,11 @@ demo: .venv/.installed  ## search on scikit-learn's digits, about a minute; a se
 	@echo "look at it:   $(BIN)/xstar dashboard --storage build/demo/digits.db"
 
 test: lint  ## lint, then every test that is not slow
+	$(BIN)/python $(COMPILE)
 	$(BIN)/python -m pytest $(PARALLEL) --durations=10
 
 test-all: lint  ## lint, then every test, the slow ones too
+	$(BIN)/python $(COMPILE)
 	$(BIN)/python -m pytest $(PARALLEL) --durations=20 -m ""
 
 .venv-integrations/.installed: pyproject.toml constraints.txt constraints-integrations.txt
@@ -50,6 +53,7 @@ test-all: lint  ## lint, then every test, the slow ones too
 	@touch $@
 
 test-integrations: .venv-integrations/.installed  ## every test of the adapters and of torch, none skipped for a missing package
+	.venv-integrations/bin/python $(COMPILE)
 	.venv-integrations/bin/python -m pytest $(PARALLEL) --durations=20 -m "" $(INTEGRATIONS) $(ARGS)
 
 soak: .venv/.installed  ## kill programs, workers and servers until KILLS=1000 kills have hit work (most of an hour)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +19,16 @@ settings.load_profile("xstar")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # So a shell starts a job in the background. Tests of Ctrl-C would wait without an end, their programs inherit it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """From here on no bytecode is written, by tests or by programs that they start.
+
+    A module that a test writes twice within a second, as long as before, would else be read as it was at first: Python tells
+    files by length and by second. What `make test` has compiled is read all the same.
+    """
+    sys.dont_write_bytecode = True
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 
 
 @pytest.fixture(scope="session")

@@ -180,7 +180,8 @@ PAPER = Paper(
             "Table 3, last column: winners trained for longer",
             "Test errors 0.0869 (NASBOT), 0.0914 (RAND), 0.0915 (EA), 0.1121 (TreeBO); VGG-19 0.1018.",
             "80 and 40 epochs instead of 120, in bf16, ResNet-18 and VGG-19 (with batch normalisation) beside them; one seed, "
-            "since the networks that NASBOT found with the others take 5 to 8 minutes of an H200 each. "
+            "of EA and RAND two after 80 epochs, since the networks that NASBOT found with the others take more than 8 minutes "
+            "of an H200 each. "
             "The images at hand are JPEGs of quality 75: ResNet-18, which usually errs on 5 to 7 % of the original ones, errs "
             "on 10 % of these, probably for the detail that is lost. So compare the networks with each other, not with the "
             "paper's errors.",

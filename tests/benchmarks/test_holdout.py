@@ -52,7 +52,7 @@ def test_some_losses_are_spoilt_by_chance() -> None:
 
 
 def test_searches_that_began_anew_are_told_from_the_others() -> None:
-    flat = Case("flat", xs.Space(x=xs.Float(0, 1), c=xs.Choice(["a", "b"])), lambda config: 1.0)
+    flat = Case("flat", xs.Space(x=xs.Float(0, 1), c=xs.Choice(["a", "b"])), lambda config: float(config["c"] == "a"))
     found = long_searches.run(flat, 1, 110)
     assert found["anew"] == 5
     short = long_searches.run(flat, 1, 40)
@@ -91,6 +91,6 @@ def test_rules_for_restarts_are_compared_where_all_were_run() -> None:
 
 
 def test_a_stuck_search_begins_anew_by_its_own_rule() -> None:
-    flat = Case("flat", xs.Space(x=xs.Float(0, 1), c=xs.Choice(["a", "b"])), lambda config: 1.0)
+    flat = Case("flat", xs.Space(x=xs.Float(0, 1), c=xs.Choice(["a", "b"])), lambda config: float(config["c"] == "a"))
     found = [stuck_searches.run(flat, method, 1, 105)["anew"] for method in stuck_searches.RULES]
     assert found == [0, 2, 0]
