@@ -48,7 +48,7 @@ from xstar.space import Space
 
 USUAL = ("xstar-gp", "xstar-gp-before", "optuna-tpe", "nevergrad", "hyperopt", "cmaes", "xstar-random")
 BLIND = ("xstar-gp", "xstar-gp-classifier", "optuna-tpe", "nevergrad", "xstar-random")
-PENALISED = ("xstar-gp", "xstar-gp-before-level", "xstar-dngo", "optuna-tpe", "nevergrad", "xstar-random")
+PENALISED = ("xstar-gp", "xstar-gp-before-level", "optuna-tpe", "nevergrad", "xstar-random")
 HELD_OUT = ("xstar-gp", "optuna-gp", "optuna-tpe", "nevergrad", "xstar-random")
 COUNTS = (25, 50, 100, 200)
 
