@@ -7,7 +7,8 @@ development. A search lasts ten median trainings on each worker. Told is what wh
 the best trial, the complete one with the lowest loss (before any is complete, the lowest at the highest budget reached), and
 ``CAP`` where there is none, or where that one does not end well.
 
-``mobster-before`` and ``asha-before`` let the earliest of equal trials go on.
+``mobster-before`` and ``asha-before`` let the earliest of equal trials go on, and the model of the former keeps rungs that say
+nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ METHODS = {
     "asha-before": of_ladder("ASHA, the earliest of equal trials go on", Random(), ties="earliest"),
     "asha": BudgetMethod("random configurations under ASHA", "asha"),
     "gp": BudgetMethod("every trial is trained to the end", "gp"),
-    BEFORE: mobster("the earliest of equal trials go on", rule_ties="earliest"),
+    BEFORE: mobster("the earliest of equal trials go on, no rung is left out", silent="keep", rule_ties="earliest"),
     "mobster": BudgetMethod("the default", "mobster"),
 }
 SHARES = (0.25, 0.5, 1.0)

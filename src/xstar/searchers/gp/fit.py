@@ -77,6 +77,9 @@ class GPLearner(Learner):
     complete: bool = False
     """Whether the observations are those at the full budget alone, although there are rungs below (``straight.py``)."""
 
+    silent: tuple[int, ...] = ()
+    """The rungs that are left out of the observations, as they say nothing."""
+
     name: ClassVar[str] = "gp"
 
     @property
@@ -99,6 +102,7 @@ class GPLearner(Learner):
         key: tuple[Hashable, ...] = (self.settings, self.architectures, purpose)
         if self.complete:
             key = (*key, "complete")
+        key = (*key, "without", *self.silent) if self.silent else key
         return (*key, self.begun) if self.begun else key
 
     @property

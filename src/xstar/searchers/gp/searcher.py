@@ -82,6 +82,7 @@ class GP(GPSettings):
     safe_when: str = SAFE_WHEN
     blind: str = "level"
     penalties: str = "lower"
+    silent: str = "leave"
     exhausted: float = EXHAUSTED
     patience: int = PATIENCE
     exact: bool = True
@@ -102,7 +103,8 @@ class GP(GPSettings):
     def _learner(self, history: History, data: Observations, begun: int = 0) -> GPLearner:
         from xstar.searchers.gp.fit import GPLearner  # imported at use: see ``model_based/decision.py``
 
-        return GPLearner(history, data, self, begun=begun)
+        told, silent = data.telling(history.levels) if self.silent == "leave" else (data, ())
+        return GPLearner(history, told, self, begun=begun, silent=silent)
 
     def _learner_of_complete(self, history: History, data: Observations, begun: int = 0) -> GPLearner:
         from xstar.searchers.gp.fit import GPLearner  # imported at use: see ``model_based/decision.py``

@@ -17,6 +17,7 @@ LENGTHS = ("independent", "shared", "alike")
 STRUCTURES = ("product", "additive", "evidence")
 EXPLORE_WHEN = ("always", "unexplained", "noisy")
 SAFE_WHEN = ("always", "numbers")
+SILENT = ("keep", "leave")
 EFFORTS = ("thorough", "lean")
 PENDING = ("fantasies", "hallucination", "ignored")
 ACQUISITIONS = ("ei", "ucb", "thompson")
@@ -106,6 +107,9 @@ class GPSettings:
     """While fewer than two trials have a value and all others have failed: go where the ``classifier`` of failures favours, or
     ``spread`` with every second trial (``model_based/blind.py``); ``level``: also while all losses are the same, or
     nearly all that they differ by is noise to the model (``fit.ALL_NOISE``)."""
+    silent: str = "keep"
+    """Over budgets, ``leave`` out of the model the rungs below the full budget at which nine trials or more have all had the
+    same loss (``model_based/observations.py``), or ``keep`` them."""
     exhausted: float = 0.0
     """At full budget, a place is exhausted if the expected improvement there is below this share of the standard deviation of
     the noise; then the suggestion is another place. 0: never."""
@@ -159,6 +163,7 @@ class GPSettings:
                 "acquisition": ACQUISITIONS,
                 "explore_when": EXPLORE_WHEN,
                 "blind": BLIND,
+                "silent": SILENT,
                 "penalties": PENALTIES,
                 "safe_when": SAFE_WHEN,
                 "effort": EFFORTS,
@@ -237,8 +242,9 @@ BEFORE_STRAIGHT: Mapping[str, Any] = {"straight_running": 0}
 """What ``GP`` did over budgets before trials could train to the end at once."""
 BEFORE_SPREAD: Mapping[str, Any] = {"blind": "classifier"}
 """What ``GP`` did before it spread while nothing has a value."""
-BEFORE_LEVEL: Mapping[str, Any] = {"blind": "spread", "penalties": "keep", "safe_when": "always"}
-"""What ``GP`` did before it spread while losses are level, lowered penalties, and was less cautious beside options."""
+BEFORE_LEVEL: Mapping[str, Any] = {"blind": "spread", "penalties": "keep", "safe_when": "always", "silent": "keep"}
+"""What ``GP`` did before it spread while losses are level, lowered penalties, was less cautious beside options, and left out
+rungs that say nothing."""
 BEFORE: Mapping[str, Any] = {
     **BEFORE_LEVEL,
     **BEFORE_STRAIGHT,

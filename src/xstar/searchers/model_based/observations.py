@@ -40,6 +40,9 @@ from xstar.trial import Config, State, Trial
 
 Array = NDArray[np.float64]
 
+SILENT = 9
+"""η² with the usual η, from which on such a rung promotes all (``schedulers/asha.py``)."""
+
 
 @dataclass
 class Observations:
@@ -122,6 +125,26 @@ class Observations:
         made._table = Table(self.width + 3)
         made._table.append(self._table.rows[self.budget == budget])
         return made
+
+    def telling(self, levels: Sequence[int]) -> tuple[Observations, tuple[int, ...]]:
+        """Return the observations without those of rungs below the full budget that say nothing, and these rungs.
+
+        Where ``SILENT`` trials or more have all had the same loss, as while they are at chance, a model learns only that the
+        loss does not depend on the configuration, and believes it of the rungs above, too. If all were left out, none is.
+        """
+        silent = tuple(level for level in levels[:-1] if self._is_silent(self.loss[self.budget == level]))
+        kept = ~np.isin(self.budget, silent)
+        if not silent or np.count_nonzero(kept) < 2:
+            return self, ()
+        made = copy(self)
+        made._table = Table(self.width + 3)
+        made._table.append(self._table.rows[kept])
+        made.per_level = Counter({level: n for level, n in self.per_level.items() if level not in silent})
+        return made, silent
+
+    @staticmethod
+    def _is_silent(losses: Array) -> bool:
+        return len(losses) >= SILENT and bool((losses == losses[0]).all())
 
     def rows(self, trials: Iterable[Trial]) -> Array:
         """Return the encoded configurations of some trials; each is encoded once."""
