@@ -149,6 +149,7 @@ def test_python_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", *OTHERS, "-c", RUNNER, str(source), str(page)],
         cwd=folder,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},  # torch's threads spin while they wait, and their time counts
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
