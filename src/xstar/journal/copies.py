@@ -12,7 +12,8 @@ equal for longer are all the more likely to stay so. A curve that has never move
 copy.
 
 The curves are a tree in which a report is a step and equal trials are at the same node. A report costs one look-up, and at a
-rung O(log n); nothing is gone through again.
+rung O(log n); nothing is gone through again, but for curves that wait at a rung with one and the same loss, of which the latest
+goes on.
 """
 
 from __future__ import annotations
@@ -162,15 +163,17 @@ class Copies:
     def _latest_paused(self, history: History, budget: int, bracket: int, places: int) -> int | None:
         distinct, paused = self.rung(budget, bracket), history.rung(budget, bracket).paused
         ranked, waiting, at = distinct.ranked, distinct.waiting, 0
-        while at < len(waiting) and (better := ranked.bisect_left((waiting[at][0], -1))) < places:
+        while at < len(waiting) and ranked.bisect_left((waiting[at][0], -1)) < places:
             end = (math.nextafter(waiting[at][0], math.inf), -1)
-            equal = list(waiting.islice(at, waiting.bisect_left(end)))
-            for record in equal:
-                if self._gone(history.trials[record[1]], budget):
-                    waiting.remove(record)  # for good: no trial comes back to a rung
-            ready = [record for record in equal if record in paused and record in waiting]
-            if ready and ranked.bisect_left(end) - better - len(ready) < places - better:
-                return ready[-1][1]
+            left = max(ranked.bisect_left(end) - places, 0)  # of those with this loss, as many have no place
+            if (stop := waiting.bisect_left(end)) - at > left:  # else all places are taken, and nobody is looked at
+                equal = list(waiting.islice(at, stop))
+                for record in equal:
+                    if self._gone(history.trials[record[1]], budget):
+                        waiting.remove(record)  # for good: no trial comes back to a rung
+                ready = [record for record in equal if record in paused and record in waiting]
+                if len(ready) > left:
+                    return ready[-1][1]
             at = waiting.bisect_left(end)
         return None
 

@@ -16,9 +16,9 @@ gain within 200 trials, and much for a search that is stuck: one of NAS-Bench-20
 146 with p = 50, after 199 with p = 100, after 285 with p = 200 (``benchmarks/nasbot_real.py``).
 
 Within 250 trials (``--part restarts``) p = 100 costs as often as it gains, and more where the difference is large (5 searches
-lower, 8 higher). In searches of 500 trials on 26 problems where many get stuck (``--part stuck``, 72 searches) it is lower in
-18 and higher in 12, of large differences in 3 and 8: in spaces of numbers, half of the trials are missed sooner than the
-restart finds anything. With p = 200, lower in 10 and higher in 7, of large differences in 3 and 1.
+lower, 8 higher). In searches of 500 trials on 26 problems where many get stuck (``--part stuck``, 121 searches) it is lower in
+28 and higher in 19, of large differences in 6 and 11: in spaces of numbers, half of the trials are missed sooner than the
+restart finds anything. With p = 200, lower in 15 and higher in 11, of large differences in 5 and 2.
 """
 
 from __future__ import annotations
