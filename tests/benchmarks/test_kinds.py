@@ -26,14 +26,18 @@ def test_the_best_configuration_is_that_of_the_base(name: str) -> None:
 
 def test_what_differs() -> None:
     config = {"learning_rate": 0.5, "units": 64, "batch_size": 32, "dropout": 0.1}
-    plain, flat, turns, explodes, coarse = (
-        named(f"{kind}:curves-mlp").curve(config, 1).losses for kind in ("plain", "flat", "turns", "explodes", "coarse")
+    plain, flat, turns, explodes, collapses, chance, coarse = (
+        named(f"{kind}:curves-mlp").curve(config, 1).losses
+        for kind in ("plain", "flat", "turns", "explodes", "collapses", "chance", "coarse")
     )
     assert flat == [CHANCE] * 8 + plain[8:]
     end = next(at for at, loss in enumerate(turns) if math.isnan(loss))
     assert 0.3 <= end / 81 <= 0.7
     assert turns[:end] == plain[:end]
     assert explodes == plain[:end] + [1e6] * (81 - end)
+    assert collapses == plain[:end] + [CHANCE] * (81 - end)
+    assert chance[8:] == plain[8:]
+    assert 0.0 < max(abs(loss - CHANCE) for loss in chance[:8]) < 0.025
     assert max(abs(a - b) for a, b in zip(coarse, plain, strict=True)) <= 0.01 + 1e-12
     assert len(set(coarse)) < 50
     assert named("turns:curves-mlp").loss(config) == math.inf
@@ -48,7 +52,7 @@ def test_a_run_tells_what_one_has() -> None:
     assert all(0.0 <= regret <= kinds.CAP for regret in found["regrets"])
     records = {task: Record(task, {"regrets": [1.0, 0.5, 0.1 * (task.method == "asha")]}, {}) for task in made}
     text = list(kinds.report(Results(list(records), records), options))
-    assert text[-1] == "| turns:curves-mlp | 1 → 0.5 → 0.1 | 1 → 0.5 → 0 | 2–0 |  |"
+    assert text[-1] == "| turns:curves-mlp | 1 → 0.5 → 0.1 | 1 → 0.5 → 0 | 2–0 |  |  |"
 
 
 def test_the_rules_of_before_are_others() -> None:

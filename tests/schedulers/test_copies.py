@@ -130,7 +130,7 @@ schedulers = st.sampled_from(
 @given(tables, schedulers, st.randoms(use_true_random=False))
 def test_promotion_is_the_plain_rule(table: list[list[float]], rules: dict[str, Any], draw: Any) -> None:
     """Curves drawn from a small table, so that there are copies, reported by three workers in any order."""
-    scheduler = ASHA(EPOCHS, last_rung="soon", **rules)
+    scheduler = ASHA(EPOCHS, last_rung="soon", diverged="keep", **rules)
     study = xs.Study(SPACE, scheduler=scheduler, method="random", seed=1)
     running: list[Trial] = []
     rows: dict[int, list[float]] = {}

@@ -50,7 +50,7 @@ def test_what_is_left_out() -> None:
     study = searched(small(GP()), 12, flat)
     history, data = study.history, Observations.of(study.history)
     assert history.levels == (1, 3, 9, EPOCHS)
-    told, silent = data.telling(history.levels)
+    told, silent = data.telling(data.equal_at(history.levels))
     expected = tuple(
         level
         for level in history.levels[:-1]
@@ -60,15 +60,15 @@ def test_what_is_left_out() -> None:
     kept = [each for each in history.observed if each[1] not in silent]
     assert [(int(t), int(b), float(y)) for t, b, y in zip(told.trial, told.budget, told.loss, strict=True)] == kept
     assert dict(told.per_level) == {level: data.per_level[level] for level in (9, EPOCHS)}
-    assert data.telling((1, 3))[1] == (1,)  # never the full budget
+    assert data.equal_at((1, 3)) == (1,)  # never the full budget
     few = searched(small(GP()), SILENT - 1, flat)
-    assert Observations.of(few.history).telling(history.levels)[1] == ()
+    assert Observations.of(few.history).equal_at(history.levels) == ()
 
 
 def test_if_all_were_left_out_none_is() -> None:
     study = searched(small(GP()), 5, lambda trial, epoch: CHANCE)
     data = Observations.of(study.history)
-    again = data.telling((EPOCHS, 81))
+    again = data.telling(tuple(study.history.levels))
     assert again == (data, ())
 
 
@@ -79,7 +79,7 @@ def test_decisions_can_be_made_again(scheduler: ASHA | StoppingASHA, loss: Calla
     study = searched(small(GP(), scheduler=scheduler), 30, loss)
     assert audit(study).findings == []
     if loss is not flat and type(scheduler) is ASHA and scheduler.brackets == 1:
-        assert Observations.of(study.history).telling(study.history.levels)[1] == ()
+        assert Observations.of(study.history).equal_at(study.history.levels) == ()
 
 
 def test_a_search_without_such_rungs_is_as_it_was() -> None:

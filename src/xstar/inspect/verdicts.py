@@ -44,14 +44,16 @@ def reported(history: History, scheduler: Scheduler, event: ev.Reported, place: 
 
 def _standing(history: History, trial: Trial, loss: float, budget: int, scheduler: Scheduler) -> str:
     """The place of a loss among the records of a rung."""
-    records = history.rung(budget, trial.bracket).records
+    halving = scheduler if isinstance(scheduler, Asynchronous) else None
+    rung = history.rung(budget, trial.bracket)
+    records = rung.records if halving is None else halving.records(history, budget, trial.bracket)
     curves = scheduler.distinct(history, budget, trial.bracket) if isinstance(scheduler, ASHA) else None
     others = [record for record in (records if curves is None else curves) if record[1] != trial.number]
     rank, among = bisect_left(others, (loss, trial.number)) + 1, len(others) + 1
     what, value = "" if curves is None else " different curves", number(history.sign * loss, 5)
     text = f"its {history.created.metric} of {value} was number {rank} of {among}{what} at epoch {budget}"
-    if isinstance(scheduler, Asynchronous) and scheduler.ties == "latest":
-        if scheduler.says_nothing(history.rung(budget, trial.bracket)) and records[0][0] == loss:
+    if halving is not None and halving.ties == "latest":
+        if halving.says_nothing(records) and records[0][0] == loss:
             return f"{text}, where all are equal and go on"
         if equal := sum(other == loss for other, _ in others):
             text += f" ({equal} like it, of which the latest go on)"

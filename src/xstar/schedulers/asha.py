@@ -33,6 +33,9 @@ it makes no difference. (Those that went on first would be the initial design, a
 first.) And from a rung at which all of η² trials or more are equal, all go on: accuracy at chance, a reward that is still 0
 or a warm-up say nothing, and to drop two thirds of the trials there would cost two thirds of the time up to there.
 
+Two more are about what says nothing. A trial that diverges loses its places at the rungs that it had passed (``standing.py``).
+And a rung whose losses differ by little more than noise compares nothing: trials pass it (``journal/silence.py``).
+
 Where a ladder is given one by one its last step may be short, 27 → 52. Dropping two thirds of the trials there would save
 little; ⌊n · r_(K−1)/r_K⌋ go on instead. And a step may be long, 12 → 200 of NAS-Bench-201. Promotion of a third of the trials
 would leave five sixths of the time to full trainings, of 12 of 32 networks; halving gives all rungs the same share of it, so
@@ -46,17 +49,19 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from xstar.core.checks import check_names
-from xstar.journal import History, Rung
+from xstar.journal import History
 from xstar.journal.copies import Copies
+from xstar.journal.silence import Silence
 from xstar.schedulers.base import SCHEDULERS
+from xstar.schedulers.earlier import promoting_of_earlier_releases, stopping_of_earlier_releases
 from xstar.schedulers.ladder import OnLadder, geometric_rungs, rungs_from_top
 from xstar.schedulers.quick import first_up
 from xstar.schedulers.repetition import Repetition
+from xstar.schedulers.standing import Records, Standing
 from xstar.trial import New, Promote, Report, State, Trial, Verdict
 
 LADDERS = ("top", "bottom")
@@ -65,6 +70,8 @@ OF_STOPPING = LAST_RUNGS[2:]
 REPEATS = ("distinct", "once", "each")
 LONG_STEPS = ("ratio", "eta")
 TIES = ("latest", "earliest")
+DIVERGED = ("drop", "keep")
+SILENT = ("pass", "compare")
 
 
 @dataclass(frozen=True)
@@ -81,8 +88,12 @@ class Asynchronous(OnLadder):
     """Which of several trials with equal losses go on, where not all of them do: the ``latest``, or the ``earliest``. With
     ``latest``, all go on from a rung whose records, η² or more, are all equal."""
 
+    diverged: str = "drop"
+    """What becomes of the records of a trial that diverged, at the rungs that it had passed: ``drop`` them, or ``keep`` them,
+    so that they take places there (``standing.py``)."""
+
     def __post_init__(self) -> None:
-        check_names(self, {"last_rung": self._last_rungs(), "ladder": LADDERS, "ties": TIES})
+        check_names(self, {"last_rung": self._last_rungs(), "ladder": LADDERS, "ties": TIES, "diverged": DIVERGED})
         super().__post_init__()
 
     def _last_rungs(self) -> tuple[str, ...]:
@@ -106,57 +117,15 @@ class Asynchronous(OnLadder):
                 kept = max(kept, min(count, 1))
         return kept
 
-    def says_nothing(self, rung: Rung) -> bool:
+    def records(self, history: History, budget: int, bracket: int) -> Records:
+        """What is compared at a rung: (loss, trial number), the best first."""
+        if self.diverged == "keep":
+            return history.rung(budget, bracket).records
+        return history.memo.fold(Standing, history).records(history, budget, bracket)
+
+    def says_nothing(self, records: Records) -> bool:
         """Whether all trials of a rung have had the same loss, so that there is nothing to compare: all go on."""
-        records = rung.records
         return self.ties == "latest" and len(records) >= self.eta**2 and bool(records[0][0] == records[-1][0])
-
-
-def _with_ties(data: Mapping[str, Any], readings: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Before there was a choice, the earliest of equal trials went on."""
-    if "ties" in data:
-        return [*readings]
-    return [{**each, "ties": rule} for rule in reversed(TIES) for each in readings]
-
-
-def _stopping_of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return _with_ties(data, _of_earlier_releases(data))
-
-
-def _of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Before there was a choice, 1/η went on from every rung, and ladders began at the bottom, with one epoch.
-
-    Asking for the method of today is not asking for another, if what is stored was usual in its day.
-    """
-    if "ladder" in data:
-        return [data]
-    readings: list[Mapping[str, Any]] = [{**data, "ladder": "bottom"}]
-    if "last_rung" not in data:
-        readings = [{**readings[0], "last_rung": rule} for rule in ("eta", "ratio")]
-    usual = data.get("last_rung", "ratio") == "ratio" and data.get("min_budget", 1) == 1
-    return [*readings, {**data, **TODAY}] if usual else readings
-
-
-def _promoting_of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Before there was a choice, each of several equal trials went on, then one of them; 1/η did, however long the step; and
-    the best of the last rung but one, but no quick one before."""
-    readings = _with_rules_for_equal_trials(data)
-    if "long_steps" in data:
-        return _with_ties(data, readings)
-    asked = [{**each, "long_steps": "ratio"} for each in readings]
-    asked += [{**each, "last_rung": "quick"} for each in asked if each.get("last_rung") == "best"]
-    return _with_ties(data, [*({**each, "long_steps": "eta"} for each in readings), *asked])
-
-
-def _with_rules_for_equal_trials(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    if "repeats" in data:
-        readings = _of_earlier_releases(data)
-        later = ("distinct",) if data["repeats"] == "once" else ()
-        return [*readings, *({**reading, "repeats": rule} for rule in later for reading in readings)]
-    if "ladder" in data:
-        return [{**data, "repeats": rule} for rule in ("each", "once", "distinct")]
-    readings = _of_earlier_releases(data)
-    return [{**reading, "repeats": "distinct" if TODAY.items() <= reading.items() else "each"} for reading in readings]
 
 
 @dataclass(frozen=True)
@@ -175,8 +144,12 @@ class ASHA(Asynchronous):
     """From a rung whose next one is more than η√η times as high, which can be with ``levels``, the ``ratio`` of the two budgets
     goes on, or 1/``eta`` as from the others."""
 
+    silent: str = "pass"
+    """At rungs whose losses differ by little more than noise (``journal/silence.py``), trials ``pass`` without a comparison, or
+    are ``compare``-d as at others."""
+
     def __post_init__(self) -> None:
-        check_names(self, {"repeats": REPEATS, "long_steps": LONG_STEPS})
+        check_names(self, {"repeats": REPEATS, "long_steps": LONG_STEPS, "silent": SILENT})
         super().__post_init__()
 
     def _last_rungs(self) -> tuple[str, ...]:
@@ -193,20 +166,21 @@ class ASHA(Asynchronous):
         copies = history.memo.fold(Copies, history) if self.repeats == "distinct" else None
         once = self.repeats == "once" and history.memo.fold(Repetition, history).seen
         for budget, bracket in self._from_the_top():
-            rung, place = history.rung(budget, bracket), self.rungs.index(budget)
-            places = self.kept(len(rung.records), place, bracket)
-            if self.says_nothing(rung):
-                places = len(rung.records)
+            paused, place = history.rung(budget, bracket).paused, self.rungs.index(budget)
+            records = self.records(history, budget, bracket)
+            places = self.kept(len(records), place, bracket)
+            if self.says_nothing(records):
+                places = len(records)
             if soon and place > bracket:
-                places = max(places, min(len(rung.records), 1))
+                places = max(places, min(len(records), 1))
             if not places:
                 continue
             if copies is not None and copies.told_at(budget):
                 number = copies.best_paused(history, budget, bracket, places, latest=self.ties == "latest")
             elif self.ties == "latest" and not once:
-                number = _latest_paused(rung, places)
+                number = _latest_paused(records, paused, places)
             else:
-                number = _best_paused(rung, places, once)
+                number = _best_paused(records, paused, places, once)
             if number is not None:
                 return Promote(number, self.rungs[place + 1])
         bracket = self.bracket_of(history.seed, len(history.trials))
@@ -243,16 +217,20 @@ class ASHA(Asynchronous):
 
     def judge(self, history: History, report: Report) -> Verdict:
         trial = history.trials[report.trial]
-        return Verdict.PAUSE if self.at_rung(trial, report.budget) else Verdict.CONTINUE
+        if not self.at_rung(trial, report.budget) or self._passes(history, report.budget):
+            return Verdict.CONTINUE
+        return Verdict.PAUSE
+
+    def _passes(self, history: History, budget: int) -> bool:
+        return self.silent == "pass" and budget in history.memo.fold(Silence, history).narrow
 
     def retired(self, history: History, trial: Trial) -> tuple[int, ...]:
         return ()  # as records come in, any paused trial may still rise into the top 1/η
 
 
-def _latest_paused(rung: Rung, places: int) -> int | None:
+def _latest_paused(records: Records, paused: Records, places: int) -> int | None:
     """The best trial that pauses and has one of the ``places``; of equal ones, of which as many may go on as have places, the
     latest."""
-    paused, records = rung.paused, rung.records
     most, _ = records[places - 1]
     if not paused or paused[0][0] > most:
         return None
@@ -265,16 +243,16 @@ def _latest_paused(rung: Rung, places: int) -> int | None:
     return paused[waiting - 1][1] if gone < places - better else None
 
 
-def _best_paused(rung: Rung, places: int, once: bool) -> int | None:
+def _best_paused(records: Records, paused: Records, places: int, once: bool) -> int | None:
     """The best trial that pauses among the first ``places`` records; ``once``: and whose loss none has that went on before."""
-    paused, last = rung.paused, rung.records[places - 1]
+    last = records[places - 1]
     at = 0
     while at < len(paused) and paused[at] <= last:
         loss, number = paused[at]
         if not once:
             return number
-        alike, behind = (each.bisect_left((math.nextafter(loss, math.inf), 0)) for each in (rung.records, paused))
-        if alike - rung.records.bisect_left((loss, 0)) == behind - at:  # all of them pause
+        alike, behind = (each.bisect_left((math.nextafter(loss, math.inf), 0)) for each in (records, paused))
+        if alike - records.bisect_left((loss, 0)) == behind - at:  # all of them pause
             return number
         at = behind
     return None
@@ -292,8 +270,7 @@ class StoppingASHA(Asynchronous):
         trial = history.trials[report.trial]
         if not self.at_rung(trial, report.budget):
             return Verdict.CONTINUE
-        rung = history.rung(report.budget, trial.bracket)
-        records = rung.records
+        records = self.records(history, report.budget, trial.bracket)
         count = len(records) + 1  # this one included, which the history does not hold yet
         if count < self.eta:
             return Verdict.CONTINUE
@@ -304,7 +281,7 @@ class StoppingASHA(Asynchronous):
         last = records[kept - 1]
         if loss == last[0] and self.ties == "latest":
             # As many of equal trials go on as there are places: this one, if there is one more of them with it.
-            goes_on = kept > self.kept(count - 1, place, trial.bracket) or self.says_nothing(rung)
+            goes_on = kept > self.kept(count - 1, place, trial.bracket) or self.says_nothing(records)
         else:
             goes_on = (loss, report.trial) < last
         return Verdict.CONTINUE if goes_on else Verdict.STOP
@@ -313,7 +290,5 @@ class StoppingASHA(Asynchronous):
         return ()  # nothing ever pauses
 
 
-TODAY = {name: getattr(StoppingASHA, name) for name in ("min_budget", "last_rung", "ladder")}
-
-SCHEDULERS.register("asha", ASHA, readings=_promoting_of_earlier_releases)
-SCHEDULERS.register("asha-stop", StoppingASHA, readings=_stopping_of_earlier_releases)
+SCHEDULERS.register("asha", ASHA, readings=promoting_of_earlier_releases)
+SCHEDULERS.register("asha-stop", StoppingASHA, readings=stopping_of_earlier_releases)

@@ -28,6 +28,7 @@ from xstar.searchers.gp.settings import (
     BEFORE,
     BEFORE_ALIKE,
     BEFORE_COPIES,
+    BEFORE_DIVERGED,
     BEFORE_EXHAUSTION,
     BEFORE_LEVEL,
     BEFORE_LONGER,
@@ -46,7 +47,7 @@ from xstar.trial import Done, New, Origin, Suggestion
 SWITCH = 1000
 """At this count both take 0.09 s for a suggestion (Hartmann's function, one core). At 300 the GP takes a third of
 DNGO's time and at 3,000 it takes 1.4 times as long. From 500 on it is fitted to a subset of the observations only."""
-TODAY = 13
+TODAY = 14
 """The defaults that a new study has."""
 BEFORE_LATER: Mapping[str, Any] = {
     **BEFORE_ALIKE,
@@ -70,6 +71,7 @@ EARLIER: Mapping[int, Mapping[str, Any]] = {
     10: {**BEFORE_LONGER, **BEFORE_LEVEL, **BEFORE_SPREAD, **BEFORE_STRAIGHT},
     11: {**BEFORE_LEVEL, **BEFORE_STRAIGHT},
     12: BEFORE_LEVEL,
+    13: BEFORE_DIVERGED,
 }
 """Settings of the GP with earlier defaults."""
 FANTASIES = {1: UNFINISHED_BEFORE[0], 2: UNFINISHED_BEFORE[0], **dict.fromkeys((3, 4, 5), UNFINISHED_BEFORE[1])}
@@ -104,7 +106,8 @@ class Auto:
     before it began anew, 8 for those of before both kept away from copies and the GP explored over budgets, 9 for those of
     before its length scales of switches had a factor in common, 10 for those of before it spread while nothing has a value and
     waited longer until it began anew, 11 for those of before trials of the GP could go straight to the full budget, 12 for
-    those of before both lowered penalties and the GP was less cautious beside options, 13 for today's."""
+    those of before both lowered penalties and the GP was less cautious beside options, 13 for those of before diverged trials
+    counted as failed for the GP, 14 for today's."""
 
     def __post_init__(self) -> None:
         check_counts(self, {"switch": 1, "defaults": 1})

@@ -37,7 +37,7 @@ DESIGNS = ("sobol", "steps")
 """The first trials of searchers with a surrogate: Sobol points, or steps of single parameters."""
 COPIES = ("avoid", "ignore")
 """What searchers with a surrogate do about trials that prove to be copies of each other."""
-BLIND = ("classifier", "spread", "level")
+BLIND = ("classifier", "spread", "level", "rungs")
 """Where searchers with a surrogate look while all trials fail, or all losses are the same."""
 PENALTIES = ("keep", "lower")
 """What searchers with a surrogate do about a loss that stands for a failure."""

@@ -29,8 +29,10 @@ import numpy as np
 
 from xstar.errors import InvalidArgument
 from xstar.journal import History
+from xstar.journal.divergence import Divergence
+from xstar.journal.silence import Silence
 from xstar.searchers.gp.settings import GPSettings
-from xstar.searchers.gp.straight import goes_straight, straight
+from xstar.searchers.gp.straight import FEWEST, goes_straight, straight
 from xstar.searchers.model_based import initial
 from xstar.searchers.model_based.observations import Observations
 from xstar.space.cube import cube_of
@@ -80,9 +82,10 @@ class GP(GPSettings):
     cautious: bool = True
     safe: float = SAFE
     safe_when: str = SAFE_WHEN
-    blind: str = "level"
+    blind: str = "rungs"
     penalties: str = "lower"
-    silent: str = "leave"
+    silent: str = "narrow"
+    diverged: str = "failed"
     exhausted: float = EXHAUSTED
     patience: int = PATIENCE
     exact: bool = True
@@ -94,6 +97,8 @@ class GP(GPSettings):
         networks = bool(cube_of(history.space).encoder.domains)
         if networks or not self.straight_running or not goes_straight(history, task, self.straight_running):
             return suggest(self, history, task, rng, self._learner)
+        if self._complete(history, Observations.of(history)).count < FEWEST:  # all others have diverged
+            return suggest(self, history, task, rng, self._learner)
         made = suggest(self, history, task, rng, self._learner_of_complete)
         return made if isinstance(made, Done) else straight(made, history.levels[-1])
 
@@ -103,13 +108,30 @@ class GP(GPSettings):
     def _learner(self, history: History, data: Observations, begun: int = 0) -> GPLearner:
         from xstar.searchers.gp.fit import GPLearner  # imported at use: see ``model_based/decision.py``
 
-        told, silent = data.telling(history.levels) if self.silent == "leave" else (data, ())
+        data = self._known(history, data)
+        told, silent = data.telling(self._silent(history, data))
         return GPLearner(history, told, self, begun=begun, silent=silent)
+
+    def _silent(self, history: History, data: Observations) -> tuple[int, ...]:
+        """The rungs that say nothing."""
+        if self.silent == "keep" or len(history.levels) < 2:
+            return ()
+        if self.silent == "leave":
+            return data.equal_at(history.levels)
+        return tuple(sorted(history.memo.fold(Silence, history).rungs))
 
     def _learner_of_complete(self, history: History, data: Observations, begun: int = 0) -> GPLearner:
         from xstar.searchers.gp.fit import GPLearner  # imported at use: see ``model_based/decision.py``
 
-        return GPLearner(history, data.at(history.levels[-1]), self, begun=begun, complete=True)
+        return GPLearner(history, self._complete(history, data), self, begun=begun, complete=True)
+
+    def _complete(self, history: History, data: Observations) -> Observations:
+        return self._known(history, data).at(history.levels[-1])
+
+    def _known(self, history: History, data: Observations) -> Observations:
+        if self.diverged == "bad" or len(history.levels) < 2:
+            return data
+        return data.without_diverged(history.memo.fold(Divergence, history))
 
 
 def follow(history: History, learner: MakeLearner) -> None:

@@ -17,7 +17,8 @@ LENGTHS = ("independent", "shared", "alike")
 STRUCTURES = ("product", "additive", "evidence")
 EXPLORE_WHEN = ("always", "unexplained", "noisy")
 SAFE_WHEN = ("always", "numbers")
-SILENT = ("keep", "leave")
+DIVERGED = ("failed", "bad")
+SILENT = ("keep", "leave", "narrow")
 EFFORTS = ("thorough", "lean")
 PENDING = ("fantasies", "hallucination", "ignored")
 ACQUISITIONS = ("ei", "ucb", "thompson")
@@ -106,10 +107,15 @@ class GPSettings:
     blind: str = "classifier"
     """While fewer than two trials have a value and all others have failed: go where the ``classifier`` of failures favours, or
     ``spread`` with every second trial (``model_based/blind.py``); ``level``: also while all losses are the same, or
-    nearly all that they differ by is noise to the model (``fit.ALL_NOISE``)."""
+    nearly all that they differ by is noise to the model (``fit.ALL_NOISE``); ``rungs``: and with every trial while all losses
+    are the same at the rungs of a scheduler."""
     silent: str = "keep"
-    """Over budgets, ``leave`` out of the model the rungs below the full budget at which nine trials or more have all had the
-    same loss (``model_based/observations.py``), or ``keep`` them."""
+    """Over budgets, rungs below the full budget that say nothing: ``leave`` those out of the model at which nine trials or more
+    have all had the same loss, or ``narrow`` ones, too, whose losses differ by little more than noise
+    (``journal/silence.py``); ``keep`` all."""
+    diverged: str = "bad"
+    """Over budgets, a trial whose loss has risen far from one rung to the next (``journal/divergence.py``): it counts as
+    ``failed``, or has a ``bad`` loss like others."""
     exhausted: float = 0.0
     """At full budget, a place is exhausted if the expected improvement there is below this share of the standard deviation of
     the noise; then the suggestion is another place. 0: never."""
@@ -164,6 +170,7 @@ class GPSettings:
                 "explore_when": EXPLORE_WHEN,
                 "blind": BLIND,
                 "silent": SILENT,
+                "diverged": DIVERGED,
                 "penalties": PENALTIES,
                 "safe_when": SAFE_WHEN,
                 "effort": EFFORTS,
@@ -242,7 +249,16 @@ BEFORE_STRAIGHT: Mapping[str, Any] = {"straight_running": 0}
 """What ``GP`` did over budgets before trials could train to the end at once."""
 BEFORE_SPREAD: Mapping[str, Any] = {"blind": "classifier"}
 """What ``GP`` did before it spread while nothing has a value."""
-BEFORE_LEVEL: Mapping[str, Any] = {"blind": "spread", "penalties": "keep", "safe_when": "always", "silent": "keep"}
+BEFORE_DIVERGED: Mapping[str, Any] = {"diverged": "bad", "blind": "level", "silent": "leave"}
+"""What ``GP`` did before diverged trials counted as failed, all trials spread while losses are level at rungs, and rungs were
+left out whose losses differ by little."""
+BEFORE_LEVEL: Mapping[str, Any] = {
+    **BEFORE_DIVERGED,
+    "blind": "spread",
+    "penalties": "keep",
+    "safe_when": "always",
+    "silent": "keep",
+}
 """What ``GP`` did before it spread while losses are level, lowered penalties, was less cautious beside options, and left out
 rungs that say nothing."""
 BEFORE: Mapping[str, Any] = {
@@ -264,10 +280,17 @@ FORMER: Mapping[str, tuple[Any, ...]] = {
     "lengths": ("shared",),
     "explore_when": ("unexplained",),
     "patience": (100,),
-    "blind": ("spread",),
+    "blind": ("spread", "level"),
+    "silent": ("leave",),
 }
 """Settings that were defaults once, under a name that has remained."""
-TODAY: Mapping[str, Any] = {"lengths": "alike", "explore_when": "noisy", "patience": 200, "blind": "level"}
+TODAY: Mapping[str, Any] = {
+    "lengths": "alike",
+    "explore_when": "noisy",
+    "patience": 200,
+    "blind": "rungs",
+    "silent": "narrow",
+}
 
 
 def gp_of_earlier_releases(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -59,8 +59,8 @@ class Design:
     patience: int = 0
     """Trials without improvement after which the search begins anew beside itself (``restarts.py``); 0: never."""
     blind: str = "classifier"
-    """Whether trials go on to ``spread`` while fewer than two have a value, or while losses are ``level``, too
-    (``blind.py``)."""
+    """Whether trials go on to ``spread`` while fewer than two have a value, or while losses are ``level``, too (``rungs``: all
+    of them then, over budgets; ``blind.py``)."""
 
 
 def suggest(
@@ -71,14 +71,14 @@ def suggest(
     if not isinstance(data, Observations):
         return data
     if design.blind != "classifier":
-        steps, level = _has_steps(history, data), design.blind == "level"
-        made = blind.next_trial(history, data, rng, design.method, steps=steps, level=level)
+        steps = _has_steps(history, data)
+        made = blind.next_trial(history, data, rng, design.method, design.blind, steps=steps)
         if made is not None:
             return made
     from xstar.searchers.model_based.decision import explains_nothing, is_noisy  # imported at use: see that module
 
     whole = learner(history, data)
-    if design.blind == "level" and blind.has_turn(history, data) and explains_nothing(whole):
+    if design.blind in blind.WHILE_LEVEL and blind.has_turn(history, data) and explains_nothing(whole):
         return blind.spread(history, rng, design.method, "losses differ by noise alone")
     anew = restart(history, data, design.patience)
     if anew is None or is_noisy(whole):

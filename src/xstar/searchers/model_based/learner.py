@@ -221,9 +221,9 @@ class Learner(ABC):
         data = self.data
         pending = [] if feasible_known else self.pending_trials
         made: list[LogProbability] = []
-        if pending and (data.failed or len(data.measured) >= 2):
+        if pending and (data.has_failed or len(data.measured) >= 2):
             made.append(on_positions(data, self.failures.counting(pending).log_probability))
-        elif data.failed:
+        elif data.has_failed:
             made.append(on_positions(data, self.failures.classifier.log_probability))
         if len(data.measured) >= 2:
             made += self.bounded_metrics(data.positions(data.rows(pending)), rng)

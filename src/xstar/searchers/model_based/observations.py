@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 
 from xstar.core.table import Table
 from xstar.journal import History
+from xstar.journal.divergence import Divergence
 from xstar.nets.catalogue import Catalogue
 from xstar.space.cube import Cube, cube_of
 from xstar.trial import Config, State, Trial
@@ -61,6 +62,8 @@ class Observations:
     evaluated: dict[int, list[float] | None] = field(default_factory=dict)
     """Maps each evaluated trial to its constraint metrics at the first observation that has them all."""
     measured: list[int] = field(default_factory=list)
+    diverged: tuple[int, ...] = ()
+    """Trials that count as failed because their loss rose too far (``journal/divergence.py``)."""
     _ended: int = 0
     _table: Table = field(init=False)
     _tried: Table = field(init=False)
@@ -126,13 +129,16 @@ class Observations:
         made._table.append(self._table.rows[self.budget == budget])
         return made
 
-    def telling(self, levels: Sequence[int]) -> tuple[Observations, tuple[int, ...]]:
-        """Return the observations without those of rungs below the full budget that say nothing, and these rungs.
+    def equal_at(self, levels: Sequence[int]) -> tuple[int, ...]:
+        """Return the rungs below the full budget at which ``SILENT`` trials or more have all had the same loss."""
+        return tuple(level for level in levels[:-1] if self._is_silent(self.loss[self.budget == level]))
 
-        Where ``SILENT`` trials or more have all had the same loss, as while they are at chance, a model learns only that the
-        loss does not depend on the configuration, and believes it of the rungs above, too. If all were left out, none is.
+    def telling(self, silent: tuple[int, ...]) -> tuple[Observations, tuple[int, ...]]:
+        """Return the observations without those of rungs that say nothing, and these rungs.
+
+        Where all trials have had the same loss, as while they are at chance, a model learns only that the loss does not depend
+        on the configuration, and believes it of the rungs above, too. If all were left out, none is.
         """
-        silent = tuple(level for level in levels[:-1] if self._is_silent(self.loss[self.budget == level]))
         kept = ~np.isin(self.budget, silent)
         if not silent or np.count_nonzero(kept) < 2:
             return self, ()
@@ -141,6 +147,25 @@ class Observations:
         made._table.append(self._table.rows[kept])
         made.per_level = Counter({level: n for level, n in self.per_level.items() if level not in silent})
         return made, silent
+
+    def without_diverged(self, divergence: Divergence) -> Observations:
+        """Return the observations with diverged trials among the failures, and without what they have reported since."""
+        if not divergence.order:
+            return self
+        until = np.full(max(int(self.trial.max(initial=0)), *divergence.order) + 1, np.inf)
+        until[list(divergence.at)] = list(divergence.at.values())
+        made = copy(self)
+        made._table = Table(self.width + 3)
+        made._table.append(self._table.rows[self.budget < until[self.trial]])
+        made.per_level = Counter(dict(zip(*_counted(made.budget), strict=True)))
+        made.diverged = tuple(number for number in divergence.order if number not in self.has_failed)
+        made.has_failed = self.has_failed.union(made.diverged)
+        return made
+
+    @property
+    def lost(self) -> list[int]:
+        """Trials that failed or diverged."""
+        return [*self.failed, *self.diverged]
 
     @staticmethod
     def _is_silent(losses: Array) -> bool:
@@ -211,6 +236,12 @@ class Observations:
         return self._table.rows[:, self.width + 2]
 
 
+def _counted(budgets: Array) -> tuple[list[int], list[int]]:
+    """Return the different budgets, and how often each is there."""
+    found, counts = np.unique(budgets.astype(np.int64), return_counts=True)
+    return found.tolist(), counts.tolist()
+
+
 def within(history: History, metrics: list[float]) -> bool:
     """Return whether all constraint metrics are within their bounds."""
     bounds = history.created.constraints or {}
@@ -229,7 +260,7 @@ def constraint_metrics(history: History, number: int, budget: int) -> list[float
 
 def feasible_places(history: History, data: Observations, places: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the observations that may be the incumbent: their trial is feasible and did not fail later."""
-    if data.failed:
+    if data.has_failed:
         places = places[[number not in data.has_failed for number in data.trial[places].tolist()]]
     if history.created.constraints:
         metrics = [data.evaluated[number] for number in data.trial[places].tolist()]

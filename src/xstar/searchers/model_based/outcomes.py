@@ -91,9 +91,10 @@ class Failures:
         history, data, limit = self.history, self.data, self.limit
         inputs = of_positions(data)
         # The latest of both kinds, ``limit`` in total: each kind may use the share that the other does not need.
-        latest = list(islice(reversed(data.evaluated), limit - min(len(data.failed), limit // 2)))[::-1]
+        lost = data.lost
+        latest = list(islice(reversed(data.evaluated), limit - min(len(lost), limit // 2)))[::-1]
         evaluated = [number for number in latest if number not in data.has_failed]
-        known = [history.trials[number] for number in (*evaluated, *data.failed[len(evaluated) - limit :])]
+        known = [history.trials[number] for number in (*evaluated, *lost[len(evaluated) - limit :])]
         X = data.positions(data.rows([*known, *doubtful]))
         feasible = np.arange(len(X)) < len(evaluated)
         return Feasibility.fit(X, feasible, inputs.groups, inputs.labels, (self._length(),))
@@ -101,12 +102,14 @@ class Failures:
     def _length(self) -> float:
         history, data = self.history, self.data
         last = min(last_refit(len(history.ended)), len(history.ended))
+        if not last:  # trials have diverged, and none is over yet
+            return LENGTHS[len(LENGTHS) // 2]
         kept = history.memo.get(ChosenLength, self.key)
         if kept is None or kept.last != last:
             inputs = of_positions(data)
             over = history.ended[max(0, last - self.limit) : last]
             X = data.positions(data.rows(history.trials[number] for number in over))
-            feasible = np.array([number not in data.has_failed for number in over])
+            feasible = np.array([number not in data.has_failed for number in over], dtype=bool)
             length = Feasibility.fit(X, feasible, inputs.groups, inputs.labels, LENGTHS).length
             kept = history.memo.put(ChosenLength(last, length), self.key)
         return kept.length
@@ -119,9 +122,9 @@ class Failures:
         instead of 1e-6. A noisy bad value also avoids that, but if the optimum lies on the boundary of the failing
         region, 12 of 14 suggestions cross it instead of 6.
         """
-        if not self.data.failed:
+        if not self.data.has_failed:
             return []
-        failed = [self.history.trials[number] for number in self.data.failed[-(self.limit // 2) :]]
+        failed = [self.history.trials[number] for number in self.data.lost[-(self.limit // 2) :]]
         expected = self.classifier.without_each(len(failed)) < 0.0
         return [each for each, fails in zip(failed, expected, strict=True) if fails or each.state is State.INFEASIBLE]
 

@@ -1,0 +1,70 @@
+"""Rungs that say nothing: the losses of all trials there are the same, or differ by little more than noise.
+
+Accuracy may be at chance for the first epochs, a reward around 0, the learning rate still warming up. What differs there is
+noise, and neither a comparison at such a rung nor a model of its losses tells which trial will be good. That it was noise, the
+rungs above tell. A rung with ``FEWEST`` trials or more says nothing if all their losses are *equal*, or if it is *narrow*:
+
+    s(rung) < ``NARROW`` · s(a higher rung with at least ``FEWEST_ABOVE`` trials),    s = q_0.75 − q_0
+
+where q_p is the p-quantile of the losses there, of trials that had not diverged. The lowest loss is one end of it, because a
+few trials that have got ahead of all others say something. On the development tasks of ``benchmarks/budgets.py`` s is 0.37 of
+that above or more, mostly more than it (three seeds); where the first epochs are at chance, give or take 0.005, it is 0.03 to
+0.07.
+"""
+
+from __future__ import annotations
+
+from sortedcontainers import SortedList
+
+from xstar.journal.divergence import Divergence, most_lie_behind
+from xstar.journal.history import History
+
+FEWEST = 9
+"""η² with the usual η."""
+FEWEST_ABOVE = 4
+NARROW = 0.15
+
+
+class Silence:
+    """A fold of the history: the losses at each rung."""
+
+    def __init__(self) -> None:
+        self._taken = 0
+        self._losses: dict[int, SortedList[float]] = {}
+        self._levels: tuple[int, ...] = ()
+        self._narrow: frozenset[int] | None = None
+
+    @property
+    def rungs(self) -> frozenset[int]:
+        """All rungs that say nothing; never the full budget."""
+        return self.narrow | {level for level in self._levels[:-1] if self._has_equal(level)}
+
+    @property
+    def narrow(self) -> frozenset[int]:
+        """Those of them whose losses are not all equal."""
+        if self._narrow is None:
+            below = enumerate(self._levels[:-1])
+            self._narrow = frozenset(level for place, level in below if self._is_narrow(place))
+        return self._narrow
+
+    def catch_up(self, history: History) -> None:
+        observed, self._levels = history.observed, history.levels
+        if self._taken == len(observed):
+            return
+        diverged = history.memo.fold(Divergence, history).at
+        for number, budget, loss in observed[self._taken :]:
+            if budget in self._levels and budget < diverged.get(number, budget + 1):
+                self._losses.setdefault(budget, SortedList()).add(loss)
+        self._taken, self._narrow = len(observed), None
+
+    def _has_equal(self, level: int) -> bool:
+        losses = self._losses.get(level)
+        return losses is not None and len(losses) >= FEWEST and bool(losses[0] == losses[-1])
+
+    def _is_narrow(self, place: int) -> bool:
+        level = self._levels[place]
+        if len(self._losses.get(level, ())) < FEWEST or self._has_equal(level):
+            return False
+        own = most_lie_behind(self._losses[level])
+        above = (self._losses[each] for each in self._levels[place + 1 :] if each in self._losses)
+        return any(own < NARROW * most_lie_behind(each) for each in above if len(each) >= FEWEST_ABOVE)
