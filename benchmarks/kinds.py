@@ -8,7 +8,8 @@ the best trial, the complete one with the lowest loss (before any is complete, t
 ``CAP`` where there is none, or where that one does not end well.
 
 ``mobster-before`` and ``asha-before`` let the earliest of equal trials go on, and the model of the former keeps rungs that say
-nothing.
+nothing. ``mobster-lately`` and ``asha-lately`` have the rules for equal trials, but none for trials that diverge, nor for rungs
+whose losses differ by noise.
 """
 
 from __future__ import annotations
@@ -27,18 +28,28 @@ from benchmarks.workloads.budget_methods import BudgetMethod, mobster, of_ladder
 from xstar.core.randomness import Streams
 from xstar.problems import Problem
 from xstar.searchers import Random
+from xstar.searchers.gp.settings import BEFORE_DIVERGED
 from xstar.simulation import simulate
 from xstar.trial import State
 
-BEFORE = "mobster-before"
+BEFORE, LATELY = "mobster-before", "mobster-lately"
+RULES_LATELY = {"diverged": "keep", "silent": "compare"}
+MODEL_LATELY = {**BEFORE_DIVERGED, **{f"rule_{name}": rule for name, rule in RULES_LATELY.items()}}
 METHODS = {
     "random": BudgetMethod("random search at the full budget", "random"),
-    "asha-before": of_ladder("ASHA, the earliest of equal trials go on", Random(), ties="earliest"),
+    "asha-before": of_ladder("ASHA, the earliest of equal trials go on", Random(), **RULES_LATELY, ties="earliest"),
+    "asha-lately": of_ladder("ASHA, the latest of equal trials go on", Random(), **RULES_LATELY),
     "asha": BudgetMethod("random configurations under ASHA", "asha"),
     "gp": BudgetMethod("every trial is trained to the end", "gp"),
-    BEFORE: mobster("the earliest of equal trials go on, no rung is left out", silent="keep", rule_ties="earliest"),
+    BEFORE: mobster(
+        "the earliest of equal trials go on, no rung is left out",
+        **{**MODEL_LATELY, "silent": "keep"},
+        rule_ties="earliest",
+    ),
+    LATELY: mobster("the latest of equal trials go on, rungs at which all are equal are left out", **MODEL_LATELY),
     "mobster": BudgetMethod("the default", "mobster"),
 }
+AGAINST = ("asha", LATELY, BEFORE)
 SHARES = (0.25, 0.5, 1.0)
 CAP = 1.0
 """The regret of a search without an answer: more than that of any configuration that ends well."""
@@ -103,14 +114,14 @@ def report(results: Results, options: Namespace) -> Iterator[str]:
         runs.setdefault((task["workers"], task.problem, task.method), {})[task.seed] = record.found
     methods = [method for method in METHODS if any(which == method for _, _, which in runs)]
     yield f"{options.trainings:g} trainings per worker. Mean regret after a quarter, half and all of the time; in the last"
-    yield f"columns searches of `mobster` that end lower – higher than those of `asha` and of `{BEFORE}`."
+    yield f"columns searches of `mobster` that end lower – higher than those of `asha`, of `{LATELY}` and of `{BEFORE}`."
     for count in sorted({workers for workers, _, _ in runs}):
         rows = []
         for name in (each for each in NAMES if (count, each, methods[-1]) in runs):
             of = {method: runs.get((count, name, method), {}) for method in methods}
             means = ["" if not of[method] else _means(of[method]) for method in methods]
-            rows.append((name, *means, _pairs(of, "asha"), _pairs(of, BEFORE)))
-        heads = ["task", *methods, "against asha", f"against {BEFORE}"]
+            rows.append((name, *means, *(_pairs(of, other) for other in AGAINST)))
+        heads = ["task", *methods, *(f"against {other}" for other in AGAINST)]
         yield from ("", f"{count} worker{'s' if count > 1 else ''}:", "", *table(heads, rows))
 
 

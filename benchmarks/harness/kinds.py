@@ -6,9 +6,14 @@ kind           what is changed
 ``plain``      nothing
 ``flat``       the first tenth of the epochs is at chance for all, as while a learning rate warms up
 ``flatter``    the first three tenths are
+``chance``     the first tenth of the epochs is at chance, give or take 0.005
+``chancy``     the first three tenths are
 ``diverges``   a learning rate above three times the best one ends a training: the higher, the sooner, at most after 40 %
+``blows-up``   as ``diverges``, but what it reports from there on is a million, and it goes on
+``falls``      as ``diverges``, but what it reports from there on is the loss of chance, and it goes on
 ``turns``      nearly half of the space ends after 30 to 70 % of the training, and has been good until then
 ``explodes``   as ``turns``, but what it reports from there on is a million, and it goes on
+``collapses``  as ``turns``, but what it reports from there on is the loss of chance, and it goes on
 ``coarse``     losses in steps of 0.02: a validation set of fifty
 ``noisy``      each report has ten times the noise
 ``spikes``     one report in ten lies above the curve, by up to 1
@@ -33,11 +38,22 @@ Change = Callable[[Mapping[str, Any], Losses, np.random.Generator], Losses]
 BEST_RATE = {"curves-mlp": lambda config: 1e-2, "curves-optimizer": lambda c: 0.05 if c["optimizer"] == "sgd" else 1e-3}
 """The learning rate that ends lowest."""
 CHANCE = 0.9
+FATAL = ("diverges", "blows-up", "falls", "turns", "explodes", "collapses")
+"""Kinds with trainings that do not end well."""
 
 
 def flat(share: float) -> Change:
     def change(config: Mapping[str, Any], losses: Losses, rng: np.random.Generator) -> Losses:
         losses[: int(share * len(losses))] = CHANCE
+        return losses
+
+    return change
+
+
+def around_chance(share: float) -> Change:
+    def change(config: Mapping[str, Any], losses: Losses, rng: np.random.Generator) -> Losses:
+        first = int(share * len(losses))
+        losses[:first] = CHANCE + 0.005 * rng.standard_normal(first)
         return losses
 
     return change
@@ -71,6 +87,10 @@ def spikes(config: Mapping[str, Any], losses: Losses, rng: np.random.Generator) 
     return losses + (rng.random(len(losses)) < 0.1) * rng.random(len(losses))
 
 
+def early(over: float) -> float:
+    return 0.4 * math.exp(-2.0 * over)
+
+
 def late(over: float) -> float:
     return 0.7 - 0.2 * min(over, 2.0)
 
@@ -79,9 +99,14 @@ KINDS: dict[str, Callable[[str], Change]] = {
     "plain": lambda base: flat(0.0),
     "flat": lambda base: flat(0.1),
     "flatter": lambda base: flat(0.3),
-    "diverges": from_epoch(lambda over: 0.4 * math.exp(-2.0 * over), 3.0, math.nan),
+    "chance": lambda base: around_chance(0.1),
+    "chancy": lambda base: around_chance(0.3),
+    "diverges": from_epoch(early, 3.0, math.nan),
+    "blows-up": from_epoch(early, 3.0, 1e6),
+    "falls": from_epoch(early, 3.0, CHANCE),
     "turns": from_epoch(late, 1.2, math.nan),
     "explodes": from_epoch(late, 1.2, 1e6),
+    "collapses": from_epoch(late, 1.2, CHANCE),
     "coarse": lambda base: coarse,
     "noisy": lambda base: noisy,
     "spikes": lambda base: spikes,
@@ -98,7 +123,7 @@ class Changed:
         self.name, self.space, self.budgets = f"{kind}:{base}", self._base.space, self._base.budgets
         self.optimum, self.best = self._base.optimum, self._base.best
         self._noise = Noise(self.name, self.space)
-        self._fatal = kind in ("diverges", "turns", "explodes")
+        self._fatal = kind in FATAL
 
     def curve(self, config: Mapping[str, Any], seed: int) -> Curve:
         plain = self._base.curve(config, seed)

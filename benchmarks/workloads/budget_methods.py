@@ -9,6 +9,7 @@ from benchmarks.workloads.at_once import AT_ONCE
 from xstar.problems import Problem
 from xstar.schedulers import ASHA, Scheduler, StoppingASHA
 from xstar.searchers import DNGO, GP, Random, Searcher
+from xstar.searchers.gp.settings import BEFORE_DIVERGED
 from xstar.simulation import fitted
 
 
@@ -47,7 +48,7 @@ def mobster(what: str, unfinished: int | None = None, stop: bool = False, **chan
 
 def then(what: str, **changed: Any) -> BudgetMethod:
     """MOBSTER before it explored and kept away from copies, with the scheduler's rules of lately, and with other settings."""
-    return mobster(what, **{"explore_running": 0, "copies": "ignore", **RULES_LATELY, **changed})
+    return mobster(what, **{"explore_running": 0, "copies": "ignore", **OF_LATELY, **changed})
 
 
 def with_two_rungs(method: BudgetMethod) -> BudgetMethod:
@@ -69,11 +70,12 @@ LATELY = "mobster-lately"
 ASHA_LATELY = "asha-lately"
 DNGO_LATELY = "dngo-lately"
 # As they were before: ladders from the bottom, which is one epoch, r/r_max of the last rung but one, and all of equal trials.
-BEFORE = {"min_budget": 1, "ladder": "bottom", "last_rung": "ratio", "repeats": "each", "long_steps": "eta"}
+SINCE = {"diverged": "keep", "silent": "compare"}
+BEFORE = {"min_budget": 1, "ladder": "bottom", "last_rung": "ratio", "repeats": "each", "long_steps": "eta", **SINCE}
 RULES_BEFORE = {f"rule_{name}": value for name, value in BEFORE.items()}
 # As they were before a quick trial went up first, and before fewer trials went on from a rung that is far below the next.
-USUAL_LATELY = {"last_rung": "best", "long_steps": "eta"}
-RULES_LATELY = {f"rule_{name}": value for name, value in USUAL_LATELY.items()}
+USUAL_LATELY = {"last_rung": "best", "long_steps": "eta", **SINCE}
+OF_LATELY = {**BEFORE_DIVERGED, **{f"rule_{name}": value for name, value in USUAL_LATELY.items()}}
 ABLATION = {
     "mobster": BudgetMethod("the default", "mobster"),
     "mobster:rules=before": mobster("all rules of the scheduler as before", **RULES_BEFORE),
@@ -121,8 +123,8 @@ METHODS = {
     SYNE_TUNE: BudgetMethod("MOBSTER of Syne Tune 0.14.2, its defaults"),
     AT_ONCE: BudgetMethod("500 configurations at random, trained at once"),
     "mobster-before": then("MOBSTER, all rules as before", **RULES_BEFORE),
-    LATELY: mobster("MOBSTER with the rules of lately", **RULES_LATELY),
-    f"{LATELY}:copies=ignore": mobster("the same, copies are suggested as anything", copies="ignore", **RULES_LATELY),
+    LATELY: mobster("MOBSTER with the rules of lately", **OF_LATELY),
+    f"{LATELY}:copies=ignore": mobster("the same, copies are suggested as anything", copies="ignore", **OF_LATELY),
     THEN: then("MOBSTER before it explored"),
     f"{THEN}:explore": then("one suggestion in four explores, however many run", explore_running=MANY),
     IGNORING: mobster("copies are suggested as anything", copies="ignore"),
