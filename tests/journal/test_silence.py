@@ -12,7 +12,7 @@ from tests.schedulers.curves import EPOCHS, falling, trained
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.journal.silence import FEWEST, Silence
-from xstar.schedulers import ASHA, SCHEDULERS
+from xstar.schedulers import ASHA, SCHEDULERS, StoppingASHA
 from xstar.trial import State
 
 COMPARING: dict[str, Any] = {"min_budget": 1, "last_rung": "best", "silent": "compare"}
@@ -89,10 +89,20 @@ def test_a_fold_that_was_dropped_comes_to_the_same() -> None:
     assert silent(study) == before
 
 
-def test_studies_from_before_compare_at_every_rung() -> None:
-    stored = {name: value for name, value in SCHEDULERS.dump(ASHA(27)).items() if name not in ("silent", "diverged")}
+def test_by_stopping_none_is_stopped_there() -> None:
+    def stopped(rule: str) -> list[int]:
+        study = trained(StoppingASHA(EPOCHS, min_budget=1, silent=rule), curves(0.01, 1), 60)
+        assert audit(study).findings == []
+        return [trial.number for trial in study.history.trials if trial.budget == 1]
+
+    assert max(stopped("pass")) < 40 < max(stopped("compare"))
+
+
+@pytest.mark.parametrize("made", [ASHA, StoppingASHA])
+def test_studies_from_before_compare_at_every_rung(made: type[ASHA | StoppingASHA]) -> None:
+    stored = {name: value for name, value in SCHEDULERS.dump(made(27)).items() if name not in ("silent", "diverged")}
     first, *others = (SCHEDULERS.load(each) for each in SCHEDULERS.read(stored))
-    assert first == ASHA(27, silent="compare", diverged="keep")
-    assert ASHA(27) in others
+    assert first == made(27, silent="compare", diverged="keep")
+    assert made(27) in others
     with pytest.raises(InvalidArgument, match="silent"):
-        ASHA(27, silent="skip")
+        made(27, silent="skip")

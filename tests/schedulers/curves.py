@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import xstar as xs
-from xstar.schedulers import ASHA
+from xstar.schedulers import ASHA, StoppingASHA
 from xstar.trial import State
 
 SPACE = xs.Space(x=xs.Float(0, 1))
 EPOCHS = 9
 
 
-def trained(scheduler: ASHA, curves: list[list[float]], asked: int) -> xs.Study:
+def trained(scheduler: ASHA | StoppingASHA, curves: list[list[float]], asked: int) -> xs.Study:
     """A study in which trial n reports the losses of ``curves[n % len(curves)]``, one per epoch."""
     study = xs.Study(SPACE, scheduler=scheduler, method="random", seed=1)
     for _ in range(asked):

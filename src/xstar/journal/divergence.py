@@ -45,7 +45,7 @@ class Divergence:
             if number in self.at:
                 continue
             before = self._before.get(number)
-            if before is not None and loss - before > self._usual:
+            if before is not None and loss > before and loss - before > self._usual:
                 self.at[number] = budget
                 self.order.append(number)
             else:

@@ -32,20 +32,11 @@ class Silence:
         self._taken = 0
         self._losses: dict[int, SortedList[float]] = {}
         self._levels: tuple[int, ...] = ()
-        self._narrow: frozenset[int] | None = None
 
     @property
     def rungs(self) -> frozenset[int]:
-        """All rungs that say nothing; never the full budget."""
-        return self.narrow | {level for level in self._levels[:-1] if self._has_equal(level)}
-
-    @property
-    def narrow(self) -> frozenset[int]:
-        """Those of them whose losses are not all equal."""
-        if self._narrow is None:
-            below = enumerate(self._levels[:-1])
-            self._narrow = frozenset(level for place, level in below if self._is_narrow(place))
-        return self._narrow
+        """The rungs that say nothing; never the full budget."""
+        return frozenset(level for level in self._levels[:-1] if self._has_equal(level) or self.is_narrow(level))
 
     def catch_up(self, history: History) -> None:
         observed, self._levels = history.observed, history.levels
@@ -55,16 +46,17 @@ class Silence:
         for number, budget, loss in observed[self._taken :]:
             if budget in self._levels and budget < diverged.get(number, budget + 1):
                 self._losses.setdefault(budget, SortedList()).add(loss)
-        self._taken, self._narrow = len(observed), None
+        self._taken = len(observed)
+
+    def is_narrow(self, level: int) -> bool:
+        """Whether losses at a rung differ by little more than noise, but do."""
+        losses = self._losses.get(level)
+        if losses is None or len(losses) < FEWEST or losses[0] == losses[-1]:
+            return False
+        own = most_lie_behind(losses)
+        above = (self._losses[each] for each in self._levels if each > level and each in self._losses)
+        return any(own < NARROW * most_lie_behind(each) for each in above if len(each) >= FEWEST_ABOVE)
 
     def _has_equal(self, level: int) -> bool:
         losses = self._losses.get(level)
         return losses is not None and len(losses) >= FEWEST and bool(losses[0] == losses[-1])
-
-    def _is_narrow(self, place: int) -> bool:
-        level = self._levels[place]
-        if len(self._losses.get(level, ())) < FEWEST or self._has_equal(level):
-            return False
-        own = most_lie_behind(self._losses[level])
-        above = (self._losses[each] for each in self._levels[place + 1 :] if each in self._losses)
-        return any(own < NARROW * most_lie_behind(each) for each in above if len(each) >= FEWEST_ABOVE)

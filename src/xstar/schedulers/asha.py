@@ -49,7 +49,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from xstar.core.checks import check_names
@@ -61,7 +61,7 @@ from xstar.schedulers.earlier import promoting_of_earlier_releases, stopping_of_
 from xstar.schedulers.ladder import OnLadder, geometric_rungs, rungs_from_top
 from xstar.schedulers.quick import first_up
 from xstar.schedulers.repetition import Repetition
-from xstar.schedulers.standing import Records, Standing
+from xstar.schedulers.standing import Records, Standing, all_records
 from xstar.trial import New, Promote, Report, State, Trial, Verdict
 
 LADDERS = ("top", "bottom")
@@ -91,9 +91,15 @@ class Asynchronous(OnLadder):
     diverged: str = "drop"
     """What becomes of the records of a trial that diverged, at the rungs that it had passed: ``drop`` them, or ``keep`` them,
     so that they take places there (``standing.py``)."""
+    silent: str = "pass"
+    """At rungs whose losses differ by little more than noise (``journal/silence.py``), trials ``pass`` without a comparison, or
+    are ``compare``-d as at others."""
 
     def __post_init__(self) -> None:
-        check_names(self, {"last_rung": self._last_rungs(), "ladder": LADDERS, "ties": TIES, "diverged": DIVERGED})
+        check_names(
+            self,
+            {"last_rung": self._last_rungs(), "ladder": LADDERS, "ties": TIES, "diverged": DIVERGED, "silent": SILENT},
+        )
         super().__post_init__()
 
     def _last_rungs(self) -> tuple[str, ...]:
@@ -119,9 +125,17 @@ class Asynchronous(OnLadder):
 
     def records(self, history: History, budget: int, bracket: int) -> Records:
         """What is compared at a rung: (loss, trial number), the best first."""
-        if self.diverged == "keep":
-            return history.rung(budget, bracket).records
-        return history.memo.fold(Standing, history).records(history, budget, bracket)
+        return self._standing(history)(history, budget, bracket)
+
+    def _standing(self, history: History) -> Callable[[History, int, int], Records]:
+        """What maps a rung to its records, as of now."""
+        return all_records if self.diverged == "keep" else history.memo.fold(Standing, history).records
+
+    def is_compared(self, history: History, trial: Trial, budget: int) -> bool:
+        """Whether a report is decided on: at a rung that the trial came to, unless it differs from others by noise there."""
+        if not self.at_rung(trial, budget):
+            return False
+        return self.silent == "compare" or not history.memo.fold(Silence, history).is_narrow(budget)
 
     def says_nothing(self, records: Records) -> bool:
         """Whether all trials of a rung have had the same loss, so that there is nothing to compare: all go on."""
@@ -144,12 +158,8 @@ class ASHA(Asynchronous):
     """From a rung whose next one is more than η√η times as high, which can be with ``levels``, the ``ratio`` of the two budgets
     goes on, or 1/``eta`` as from the others."""
 
-    silent: str = "pass"
-    """At rungs whose losses differ by little more than noise (``journal/silence.py``), trials ``pass`` without a comparison, or
-    are ``compare``-d as at others."""
-
     def __post_init__(self) -> None:
-        check_names(self, {"repeats": REPEATS, "long_steps": LONG_STEPS, "silent": SILENT})
+        check_names(self, {"repeats": REPEATS, "long_steps": LONG_STEPS})
         super().__post_init__()
 
     def _last_rungs(self) -> tuple[str, ...]:
@@ -165,9 +175,10 @@ class ASHA(Asynchronous):
         soon = self.last_rung == "soon" and not self._one_is_near(history)
         copies = history.memo.fold(Copies, history) if self.repeats == "distinct" else None
         once = self.repeats == "once" and history.memo.fold(Repetition, history).seen
+        records_of = self._standing(history)
         for budget, bracket in self._from_the_top():
             paused, place = history.rung(budget, bracket).paused, self.rungs.index(budget)
-            records = self.records(history, budget, bracket)
+            records = records_of(history, budget, bracket)
             places = self.kept(len(records), place, bracket)
             if self.says_nothing(records):
                 places = len(records)
@@ -217,12 +228,7 @@ class ASHA(Asynchronous):
 
     def judge(self, history: History, report: Report) -> Verdict:
         trial = history.trials[report.trial]
-        if not self.at_rung(trial, report.budget) or self._passes(history, report.budget):
-            return Verdict.CONTINUE
-        return Verdict.PAUSE
-
-    def _passes(self, history: History, budget: int) -> bool:
-        return self.silent == "pass" and budget in history.memo.fold(Silence, history).narrow
+        return Verdict.PAUSE if self.is_compared(history, trial, report.budget) else Verdict.CONTINUE
 
     def retired(self, history: History, trial: Trial) -> tuple[int, ...]:
         return ()  # as records come in, any paused trial may still rise into the top 1/η
@@ -268,7 +274,7 @@ class StoppingASHA(Asynchronous):
 
     def judge(self, history: History, report: Report) -> Verdict:
         trial = history.trials[report.trial]
-        if not self.at_rung(trial, report.budget):
+        if not self.is_compared(history, trial, report.budget):
             return Verdict.CONTINUE
         records = self.records(history, report.budget, trial.bracket)
         count = len(records) + 1  # this one included, which the history does not hold yet

@@ -13,20 +13,24 @@ Stored = Mapping[str, Any]
 
 TODAY: Stored = {"min_budget": None, "last_rung": "best", "ladder": "top"}
 """What stopping has by default."""
-ADDED: Mapping[str, tuple[str, str]] = {"ties": ("earliest", "latest"), "diverged": ("keep", "drop")}
-"""Settings that both kinds were given later: what was done before, and what is done today."""
+ADDED: Mapping[str, tuple[str, str]] = {
+    "ties": ("earliest", "latest"),
+    "diverged": ("keep", "drop"),
+    "silent": ("compare", "pass"),
+}
+"""Settings that were added later: what was done before, and what is done today."""
 
 
 def stopping_of_earlier_releases(data: Stored) -> list[Stored]:
-    return _with_added(data, _of_earlier_releases(data), ADDED)
+    return _with_added(data, _of_earlier_releases(data))
 
 
 def promoting_of_earlier_releases(data: Stored) -> list[Stored]:
-    return _with_added(data, _with_rules_for_steps(data), {**ADDED, "silent": ("compare", "pass")})
+    return _with_added(data, _with_rules_for_steps(data))
 
 
-def _with_added(data: Stored, readings: Sequence[Stored], added: Mapping[str, tuple[str, str]]) -> list[Stored]:
-    for name, rules in added.items():
+def _with_added(data: Stored, readings: Sequence[Stored]) -> list[Stored]:
+    for name, rules in ADDED.items():
         if name not in data:
             readings = [{**each, name: rule} for rule in rules for each in readings]
     return [*readings]

@@ -16,6 +16,11 @@ Records = SortedList[tuple[float, int]]
 """(loss, trial number), the best first."""
 
 
+def all_records(history: History, budget: int, bracket: int) -> Records:
+    """All records of a rung."""
+    return history.rung(budget, bracket).records
+
+
 class Standing:
     """A fold of the history: the rungs below the full budget without these records.
 
@@ -31,7 +36,7 @@ class Standing:
     def records(self, history: History, budget: int, bracket: int) -> Records:
         """What stands of a rung."""
         if not self._diverged:
-            return history.rung(budget, bracket).records
+            return all_records(history, budget, bracket)
         return self._rungs.setdefault((budget, bracket), SortedList())
 
     def catch_up(self, history: History) -> None:
