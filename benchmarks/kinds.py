@@ -1,11 +1,12 @@
 """Methods over budgets on kinds of training curves that users meet and that the tasks of ``budgets.py`` do not have.
 
-    python -m benchmarks.kinds [--problems flat:curves-mlp,…] [--methods …] [--workers 1,4] [--seeds 10] [--write]
+    python -m benchmarks.kinds [--part NAME] [--problems flat:curves-mlp,…] [--methods …] [--workers 1,4] [--seeds 10] [--write]
 
-``harness/kinds.py`` says what the kinds are. Each is a variation of ``curves-mlp`` and of ``curves-optimizer``; all are for
-development. A search lasts ten median trainings on each worker. Told is what whoever ends it then has: the noise-free regret of
-the best trial, the complete one with the lowest loss (before any is complete, the lowest at the highest budget reached), and
-``CAP`` where there is none, or where that one does not end well.
+``harness/kinds.py`` says what the kinds are. Each is a variation of ``curves-mlp`` and of ``curves-optimizer``, on which rules
+were chosen (``--part development``), and of two problems on which none was (``--part validation``). A search lasts ten median
+trainings on each worker. Told is what whoever ends it then has: the noise-free regret of the best trial, the complete one with
+the lowest loss (before any is complete, the lowest at the highest budget reached), and ``CAP`` where there is none, or where
+that one does not end well.
 
 ``mobster-before`` and ``asha-before`` let the earliest of equal trials go on, and the model of the former keeps rungs that say
 nothing. ``mobster-lately`` and ``asha-lately`` have the rules for equal trials, but none for trials that diverge, nor for rungs
@@ -18,6 +19,7 @@ import statistics
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
+from functools import partial
 
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main, numbers
 from benchmarks.harness.kinds import NAMES, named
@@ -57,19 +59,20 @@ SAMPLES = 201
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--problems", default=",".join(NAMES))
+    parser.add_argument("--problems", help="some of the tasks of the set")
     parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--workers", default="1,4")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--trainings", type=float, default=10.0)
 
 
-def tasks(options: Namespace) -> list[Task]:
+def tasks(which: str, options: Namespace) -> list[Task]:
+    names = NAMES[which]
     return [
         Task.of(seed, name, method, workers=count, trainings=options.trainings)
         for seed in range(options.seeds)
         for count in numbers(options.workers)
-        for name in chosen_from(options.problems, NAMES, "--problems")
+        for name in (chosen_from(options.problems, names, "--problems") if options.problems else names)
         for method in chosen_from(options.methods, METHODS, "--methods")
     ]
 
@@ -117,7 +120,7 @@ def report(results: Results, options: Namespace) -> Iterator[str]:
     yield f"columns searches of `mobster` that end lower – higher than those of `asha`, of `{LATELY}` and of `{BEFORE}`."
     for count in sorted({workers for workers, _, _ in runs}):
         rows = []
-        for name in (each for each in NAMES if (count, each, methods[-1]) in runs):
+        for name in (each for names in NAMES.values() for each in names if (count, each, methods[-1]) in runs):
             of = {method: runs.get((count, name, method), {}) for method in methods}
             means = ["" if not of[method] else _means(of[method]) for method in methods]
             rows.append((name, *means, *(_pairs(of, other) for other in AGAINST)))
@@ -140,7 +143,10 @@ EXPERIMENT = Experiment(
     title="Other kinds of training curves",
     result="kinds.md",
     description=__doc__,
-    parts={"development": Part("All kinds", tasks, run, report, Libraries())},
+    parts={
+        "development": Part("All kinds", partial(tasks, "development"), run, report, Libraries()),
+        "validation": Part("The same of two other problems", partial(tasks, "validation"), run, report, Libraries()),
+    },
     arguments=arguments,
 )
 

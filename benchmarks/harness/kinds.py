@@ -1,4 +1,4 @@
-"""Kinds of training curves that the tasks of ``budgets.py`` do not have, as variations of two of their synthetic problems.
+"""Kinds of training curves that the tasks of ``budgets.py`` do not have, as variations of their synthetic problems.
 
 =============  =============================================================================================================
 kind           what is changed
@@ -35,8 +35,15 @@ from xstar.problems.noise import Noise
 Losses = np.ndarray
 Change = Callable[[Mapping[str, Any], Losses, np.random.Generator], Losses]
 
-BEST_RATE = {"curves-mlp": lambda config: 1e-2, "curves-optimizer": lambda c: 0.05 if c["optimizer"] == "sgd" else 1e-3}
-"""The learning rate that ends lowest."""
+BEST_RATE: dict[str, tuple[str, Callable[[Mapping[str, Any]], float]]] = {
+    "curves-mlp": ("learning_rate", lambda config: 1e-2),
+    "curves-optimizer": ("learning_rate", lambda config: 0.05 if config["optimizer"] == "sgd" else 1e-3),
+    "curves-schedule": ("peak_rate", lambda config: 0.2),
+    "curves-regularised": ("learning_rate", lambda config: 1e-2),
+}
+"""Of each problem that is varied, the parameter that is a learning rate, and the rate that ends lowest."""
+SETS = {"development": ("curves-mlp", "curves-optimizer"), "validation": ("curves-schedule", "curves-regularised")}
+"""Those that rules are chosen on, and those that none was chosen on."""
 CHANCE = 0.9
 FATAL = ("diverges", "blows-up", "falls", "turns", "explodes", "collapses")
 """Kinds with trainings that do not end well."""
@@ -64,8 +71,10 @@ def from_epoch(last: Callable[[float], float], above: float, value: float) -> Ca
     ``above`` times the best."""
 
     def of(base: str) -> Change:
+        rate, best = BEST_RATE[base]
+
         def change(config: Mapping[str, Any], losses: Losses, rng: np.random.Generator) -> Losses:
-            over = math.log10(config["learning_rate"] / (above * BEST_RATE[base](config)))
+            over = math.log10(config[rate] / (above * best(config)))
             if over > 0.0:
                 losses[max(1, int(last(over) * len(losses))) - 1 :] = value
             return losses
@@ -141,4 +150,5 @@ def named(name: str) -> Changed:
     return Changed(kind, base)
 
 
-NAMES = tuple(f"{kind}:{base}" for kind in KINDS for base in BEST_RATE)
+NAMES = {which: tuple(f"{kind}:{base}" for kind in KINDS for base in bases) for which, bases in SETS.items()}
+"""The problems of each set."""
