@@ -11,6 +11,7 @@ import xstar as xs
 from tests.schedulers.curves import EPOCHS, falling, trained
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
+from xstar.inspect.why import why
 from xstar.journal.silence import FEWEST, Silence
 from xstar.schedulers import ASHA, SCHEDULERS, StoppingASHA
 from xstar.trial import State
@@ -80,6 +81,9 @@ def test_trials_pass_a_silent_rung() -> None:
         trial.budget == 1 for trial in history.trials
     )
     assert audit(study).findings == []
+    passed = next(trial for trial in late if trial.budget == 3)
+    turns = why(study.journal, passed.number).turns
+    assert any("differ by little more than noise" in turn.why for turn in turns if turn.what.startswith("went on"))
 
 
 def test_a_fold_that_was_dropped_comes_to_the_same() -> None:

@@ -39,6 +39,9 @@ def reported(history: History, scheduler: Scheduler, event: ev.Reported, place: 
     trial, loss = history.trials[event.trial], history.loss_of(event.metrics)
     words = {Verdict.CONTINUE: "went on", Verdict.PAUSE: "paused", Verdict.STOP: "stopped"}[event.verdict]
     reason = _standing(history, trial, loss, event.budget, scheduler) if at_rung else _median(history, event)
+    halving = scheduler if isinstance(scheduler, Asynchronous) and scheduler.at_rung(trial, event.budget) else None
+    if halving is not None and not halving.is_compared(history, trial, event.budget):
+        reason = "losses at this epoch differ by little more than noise, and trials pass without a comparison"
     return [Turn(place, f"{words}: {value}", reason)]
 
 
