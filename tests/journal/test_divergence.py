@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xstar as xs
-from tests.schedulers.curves import EPOCHS, SPACE, falling, trained
+from tests.schedulers.curves import EPOCHS, SPACE, falling, train_next, trained
 from xstar.journal import History
 from xstar.journal.divergence import LEAST, QUARTILE, Divergence
 from xstar.schedulers import ASHA
-from xstar.trial import State
 
 RULES: dict[str, Any] = {"min_budget": 1, "last_rung": "best"}
 
@@ -87,10 +86,7 @@ def plain(history: History) -> dict[int, int]:
 def test_it_is_the_plain_rule_whenever_one_looks(table: list[list[float]], draw: Any) -> None:
     study = xs.Study(SPACE, scheduler=ASHA(EPOCHS, **RULES), method="random", seed=1)
     for _ in range(40):
-        trial = study.ask()
-        assert trial is not None
-        while trial.state is State.RUNNING:
-            study.report(trial, table[trial.number % len(table)][trial.budget])
+        train_next(study, table)
         if draw.random() < 0.3:
             assert diverged(study) == plain(study.history)
     study.history.memo.clear()

@@ -14,11 +14,16 @@ def trained(scheduler: ASHA | StoppingASHA, curves: list[list[float]], asked: in
     """A study in which trial n reports the losses of ``curves[n % len(curves)]``, one per epoch."""
     study = xs.Study(SPACE, scheduler=scheduler, method="random", seed=1)
     for _ in range(asked):
-        trial = study.ask()
-        assert trial is not None
-        while trial.state is State.RUNNING:
-            study.report(trial, curves[trial.number % len(curves)][trial.budget])
+        train_next(study, curves)
     return study
+
+
+def train_next(study: xs.Study, curves: list[list[float]]) -> None:
+    """Ask for a trial and train it until it pauses or ends."""
+    trial = study.ask()
+    assert trial is not None
+    while trial.state is State.RUNNING:
+        study.report(trial, curves[trial.number % len(curves)][trial.budget])
 
 
 def falling(end: float, start: float = 1.0) -> list[float]:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xstar as xs
-from tests.schedulers.curves import EPOCHS, SPACE, falling, trained
+from tests.schedulers.curves import EPOCHS, SPACE, falling, train_next, trained
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.inspect.why import why
@@ -72,10 +72,7 @@ def test_it_is_the_plain_rule_whenever_one_looks(table: list[list[float]], brack
     scheduler = ASHA(EPOCHS, **RULES, brackets=brackets)
     study = xs.Study(SPACE, scheduler=scheduler, method="random", seed=1)
     for _ in range(40):
-        trial = study.ask()
-        assert trial is not None
-        while trial.state is State.RUNNING:
-            study.report(trial, table[trial.number % len(table)][trial.budget])
+        train_next(study, table)
         if draw.random() < 0.3:
             standing = study.history.memo.fold(Standing, study.history)
             for budget in study.history.levels[:-1]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import xstar as xs
+from tests.searchers.training import EPOCHS, honest, searched, small
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.journal.divergence import Divergence
@@ -19,13 +19,7 @@ from xstar.searchers.gp.settings import BEFORE_DIVERGED
 from xstar.searchers.model_based.observations import Observations
 from xstar.trial import State, Trial
 
-SQUARE = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1))
-EPOCHS = 27
 BROAD = ASHA(EPOCHS, diverged="keep", silent="compare")
-
-
-def honest(trial: Trial, epoch: int) -> float:
-    return float((trial["x"] - 0.3) ** 2 + (trial["y"] - 0.6) ** 2 + 1.0 / epoch)
 
 
 def exploding(trial: Trial, epoch: int) -> float:
@@ -42,19 +36,6 @@ def collapsing(trial: Trial, epoch: int) -> float:
 def at_chance(trial: Trial, epoch: int) -> float:
     noise = float(np.random.default_rng((trial.number, epoch)).standard_normal())
     return 3.0 + 0.001 * noise if epoch <= 3 else honest(trial, epoch)
-
-
-def searched(study: xs.Study, trials: int, loss: Callable[[Trial, int], float]) -> xs.Study:
-    while len(study.history.trials) < trials:
-        trial = study.ask()
-        assert trial is not None
-        while trial.state is State.RUNNING:
-            study.report(trial, loss(trial, trial.budget + 1))
-    return study
-
-
-def small(searcher: GP, seed: int = 3, scheduler: ASHA | StoppingASHA | None = None) -> xs.Study:
-    return xs.Study(SQUARE, searcher=searcher, scheduler=scheduler or ASHA(EPOCHS), seed=seed)
 
 
 @pytest.mark.parametrize("loss", [exploding, collapsing])

@@ -6,22 +6,16 @@ from collections.abc import Callable
 
 import pytest
 
-import xstar as xs
+from tests.searchers.training import EPOCHS, honest, searched, small
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.schedulers import ASHA, StoppingASHA
 from xstar.searchers import GP, SEARCHERS
 from xstar.searchers.gp.settings import BEFORE_LEVEL
 from xstar.searchers.model_based.observations import SILENT, Observations
-from xstar.trial import State, Trial
+from xstar.trial import Trial
 
-SQUARE = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1))
-EPOCHS = 27
 CHANCE = 5.0
-
-
-def honest(trial: Trial, epoch: int) -> float:
-    return float((trial["x"] - 0.3) ** 2 + (trial["y"] - 0.6) ** 2 + 1.0 / epoch)
 
 
 def flat(trial: Trial, epoch: int) -> float:
@@ -31,19 +25,6 @@ def flat(trial: Trial, epoch: int) -> float:
 def until(number: int) -> Callable[[Trial, int], float]:
     """Of the trial of this number the first epochs differ."""
     return lambda trial, epoch: (honest if trial.number == number else flat)(trial, epoch)
-
-
-def searched(study: xs.Study, trials: int, loss: Callable[[Trial, int], float]) -> xs.Study:
-    while len(study.history.trials) < trials:
-        trial = study.ask()
-        assert trial is not None
-        while trial.state is State.RUNNING:
-            study.report(trial, loss(trial, trial.budget + 1))
-    return study
-
-
-def small(searcher: GP, seed: int = 3, scheduler: ASHA | StoppingASHA | None = None) -> xs.Study:
-    return xs.Study(SQUARE, searcher=searcher, scheduler=scheduler or ASHA(EPOCHS), seed=seed)
 
 
 def test_what_is_left_out() -> None:
