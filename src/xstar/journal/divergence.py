@@ -19,8 +19,8 @@ from sortedcontainers import SortedList
 from xstar.journal.history import History
 
 LEAST = 4
-"""The first trials that go up are among the first to diverge. With 9 instead, searches where trainings diverge early ended
-lower than with 4 in 9 and higher in 20 (``benchmarks/kinds.py``, four tasks, 13 seeds; not on record)."""
+"""The first trials that go up are among the first to diverge. With 9 instead, searches that differed ended lower in 6 and
+higher in 11 (seven kinds of ``benchmarks/kinds.py``, 13 seeds; not on record)."""
 QUARTILE = 0.75
 
 
