@@ -100,17 +100,27 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def test_a_terminal_shows_a_live_table(write: Write) -> None:
+ROW = re.compile(r"\n +\d +[1-4]/4 +\d\.\d+ +\d\S* s +x=0\.\d+")
+
+
+def test_a_terminal_shows_a_live_table(write: Write, tmp_path: Path) -> None:
+    """Trials wait with some of their epochs behind them until the table has shown one: it is redrawn four times a second."""
     write("def scale(x):\n    if x < 0.3:\n        raise ValueError('too small')\n    return x\n", "helper.py")
+    seen = tmp_path / "seen"
+    waiting = f"while epoch > 2 and not os.path.exists({str(seen)!r}):\n                time.sleep(0.02)"
+    file = write(SLOW.replace("time.sleep(0.1)", f"time.sleep(0.1)\n            {waiting}"))
     ours, theirs = pty.openpty()
-    program = start("run", str(write(SLOW)), "--trials", "12", stdin=theirs, stdout=theirs, stderr=theirs)
+    program = start("run", str(file), "--trials", "12", stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
-    screen = everything_from(ours)
+    try:
+        screen = everything_from(ours, lambda shown: seen.touch() if ROW.search(without_controls(shown)) else None)
+    finally:
+        seen.touch()  # else the program would not end
     assert program.wait(timeout=WAIT) == 0
-    plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", screen)
+    plain = without_controls(screen)
     # The table, while it ran: a row per running trial, with its epochs; drawn again and again in the same place.
     assert re.search(r"trial +epochs +loss +elapsed +configuration", plain)
-    assert re.search(r"\n +\d +[1-4]/4 +\d\.\d+ +\d\.\d+ s +x=0\.\d+", plain)
+    assert ROW.search(plain)
     assert re.search(r"\d of 12", plain)
     assert re.search(r"elapsed, \S+ trials/min, about", plain)
     assert screen.count("\x1b[1A") > 5
@@ -122,11 +132,17 @@ def test_a_terminal_shows_a_live_table(write: Write) -> None:
     assert screen.rindex("\x1b[?25h") > screen.rindex("\x1b[?25l")
 
 
-def everything_from(terminal: int) -> str:
-    found = b""
+def without_controls(screen: str) -> str:
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", screen)
+
+
+def everything_from(terminal: int, look: Callable[[str], None]) -> str:
+    """All that is shown; ``look`` is called with what there is so far."""
+    found, end = b"", time.monotonic() + 2 * WAIT
     while True:
         ready, _, _ = select.select([terminal], [], [], WAIT)
         assert ready, found
+        assert time.monotonic() < end, found
         try:
             data = os.read(terminal, 65536)
         except OSError:  # the other side is closed: Linux says EIO
@@ -135,6 +151,7 @@ def everything_from(terminal: int) -> str:
             os.close(terminal)
             return found.decode()
         found += data
+        look(found.decode(errors="replace"))
 
 
 # ---------------------------------------------------------------- the example
