@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -57,6 +58,14 @@ def test_hours_and_a_bad_cluster(cli: Cli) -> None:
     result = cli(*words, "--stragglers", "0.5", "--failures", "0.01", "--count-decisions")
     assert "3 min 00 s" in result.output
     assert "simulated worker was lost" not in result.output  # what was asked for is no news
+
+
+def test_without_checkpoints_the_same_trials_take_longer(cli: Cli) -> None:
+    words = ["simulate", "curves-mlp", "--method", "asha", "--seeds", "1", "--workers", "1", "--trials", "30"]
+    ends = [re.search(r"1 study of (.+) together", cli(*words, *more).output) for more in ([], ["--no-checkpoints"])]
+    assert all(ends)
+    with_them, without = (end[1] for end in ends if end is not None)
+    assert with_them != without
 
 
 def test_the_list_of_problems(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from xstar import problems
 from xstar.errors import InvalidArgument
 from xstar.journal import Event
+from xstar.journal.events import Started
 from xstar.problems import Curve
 from xstar.schedulers import ASHA, FIFO, Hyperband
 from xstar.searchers import Sobol
@@ -169,6 +170,32 @@ def test_lost_workers_cost_time_and_not_the_study() -> None:
     assert sum(trial.crashes for trial in study.history.trials) > 0
     assert study.history.running == {}
     assert study.best.budget == 27
+
+
+def test_without_checkpoints_a_resumed_trial_trains_again_what_it_had_trained() -> None:
+    """One worker, so that nothing else takes time: each run takes as long as its curve up to where it ends."""
+    kept, lost = (simulate(CURVES, "asha", trials=30, checkpoints=given) for given in (True, False))
+    seconds = {trial.number: CURVES.curve(trial.config, trial.number).seconds for trial in lost.history.trials}
+    again = [(each.trial, each.budget) for each in lost.journal.read(0) if isinstance(each, Started)]
+    first = [(trial.number, 1) for trial in lost.history.trials]
+    assert len(again) > 5
+    assert lost.clock() == pytest.approx(sum(seconds[number][(to or 0) - 1] for number, to in [*first, *again]))
+    assert kept.clock() == pytest.approx(sum(seconds[trial.number][trial.budget - 1] for trial in kept.history.trials))
+    assert [t.value for t in kept.history.trials] == [t.value for t in lost.history.trials]
+
+
+def test_without_checkpoints_a_trial_of_a_lost_worker_begins_anew() -> None:
+    kept, lost = (simulate(CURVES, "random", trials=30, failures=0.005, checkpoints=given) for given in (True, False))
+    assert (
+        sum(trial.crashes for trial in kept.history.trials) == sum(trial.crashes for trial in lost.history.trials) > 0
+    )
+    assert [t.value for t in kept.history.trials] == [t.value for t in lost.history.trials]
+    assert lost.clock() > kept.clock()
+
+
+def test_methods_that_resume_nothing_need_no_checkpoints() -> None:
+    kept, lost = (simulate(CURVES, "asha-stop", workers=4, trials=20, checkpoints=given) for given in (True, False))
+    assert events(kept) == events(lost)
 
 
 def test_stragglers_change_the_times_and_not_the_losses() -> None:

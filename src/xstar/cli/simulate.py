@@ -81,6 +81,10 @@ def simulate_command(
     failures: Annotated[
         float, typer.Option(rich_help_panel=CLUSTER, help="Probability per epoch that a worker is lost.")
     ] = 0.0,
+    no_checkpoints: Annotated[
+        bool,
+        typer.Option("--no-checkpoints", rich_help_panel=CLUSTER, help="Resumed trials train again from the start."),
+    ] = False,
     count_decisions: Annotated[
         bool,
         typer.Option(
@@ -122,6 +126,7 @@ def simulate_command(
                     seed=seed,
                     stragglers=stragglers,
                     failures=failures,
+                    checkpoints=not no_checkpoints,
                     count_decisions=count_decisions,
                 )
                 kept.steps.append(improvements(study.history))

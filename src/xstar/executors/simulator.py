@@ -41,6 +41,8 @@ class _Run:
     stop: int | None
     pace: float
     """How much longer than the problem says everything takes on this worker."""
+    trained: int
+    """How many of these budgets its training has behind it: ``place``, or 0 after it was resumed without a checkpoint."""
     over: bool = False
 
 
@@ -48,7 +50,8 @@ class Simulator:
     """``workers`` workers on which every run takes as long as the problem says.
 
     ``stragglers`` is the σ of a log-normal factor on the time of each run (0: none; 0.5: one run in forty takes more than 2.7
-    times as long). ``failures`` is the probability per epoch that the worker is lost.
+    times as long). ``failures`` is the probability per epoch that the worker is lost. Without ``checkpoints``, a trial that is
+    promoted, or whose worker was lost, trains again what it had trained.
     """
 
     def __init__(
@@ -59,6 +62,7 @@ class Simulator:
         seed: int = 0,
         stragglers: float = 0.0,
         failures: float = 0.0,
+        checkpoints: bool = True,
         count_decisions: bool = False,
     ) -> None:
         workers = whole_number("workers", workers, least=1)
@@ -75,6 +79,7 @@ class Simulator:
         self._streams = Streams(seed)
         self._stragglers = stragglers
         self._failures = failures
+        self._checkpoints = checkpoints
         self._runs: dict[tuple[int, int], _Run] = {}  # by trial and attempt
         self._heap: list[tuple[float, int, _Run, Outcome]] = []
         self._ended: deque[Outcome] = deque()
@@ -102,7 +107,8 @@ class Simulator:
         pace = 1.0
         if self._stragglers:
             pace = math.exp(self._stragglers * self._rng(job, "stragglers"))
-        run = _Run(job, curve, bisect_right(self._budgets, job.start), job.stop, pace)
+        place = bisect_right(self._budgets, job.start)
+        run = _Run(job, curve, place, job.stop, pace, trained=place if self._checkpoints else 0)
         self._runs[job.trial, job.attempt] = run
         self._schedule(run)
 
@@ -141,6 +147,7 @@ class Simulator:
             del self._runs[outcome.trial, outcome.attempt]
         else:
             run.place += 1
+            run.trained = run.place
         return outcome
 
     def _charge_decision(self) -> None:
@@ -160,11 +167,11 @@ class Simulator:
         if place >= len(self._budgets):  # resumed after its last report
             self._end(run, Finished(job.trial, job.attempt))
             return
-        before = seconds[place - 1] if place else 0.0
+        before, done = (seconds[run.trained - 1], self._budgets[run.trained - 1]) if run.trained else (0.0, 0)
         takes = (seconds[place] - before) * run.pace
         outcome: Outcome
         if self._failures:
-            epochs = self._budgets[place] - (self._budgets[place - 1] if place else 0)
+            epochs = self._budgets[place] - done
             draw = self._streams.generator(job.trial, f"failure {job.attempt} {place}").random()
             # Lost at epoch k with probability (1 − p)^(k−1) p: invert the geometric distribution.
             lost_at = math.log1p(-draw) / math.log1p(-self._failures)

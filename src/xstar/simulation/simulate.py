@@ -38,12 +38,14 @@ def simulate(
     seed: int = 0,
     stragglers: float = 0.0,
     failures: float = 0.0,
+    checkpoints: bool = True,
     count_decisions: bool = False,
     ahead: bool = True,
 ) -> Study:
     """The study that ``method`` would have made of ``problem`` on ``workers`` workers.
 
-    It ends when ``seconds`` of simulated time have passed, whatever still runs then, or when ``trials`` trials are over. The
+    It ends when ``seconds`` of simulated time have passed, whatever still runs then, or when ``trials`` trials are over.
+    Without ``checkpoints`` a trial that is resumed trains again from the start, which takes time and reports nothing new. The
     same arguments give the same study, unless ``count_decisions`` adds the real time that decisions take. Only then may they be
     made ``ahead``, as in a real search.
 
@@ -61,7 +63,13 @@ def simulate(
         ladder = fitted(ladder, problem.budgets)
     _check(ladder, problem)
     simulator = Simulator(
-        problem, workers, seed=seed, stragglers=stragglers, failures=failures, count_decisions=count_decisions
+        problem,
+        workers,
+        seed=seed,
+        stragglers=stragglers,
+        failures=failures,
+        checkpoints=checkpoints,
+        count_decisions=count_decisions,
     )
     study = Study(
         problem.space, searcher=found, scheduler=ladder, metric=METRIC, seed=seed, clock=lambda: simulator.now
