@@ -14,7 +14,7 @@ from xstar.journal.copies import Copies
 from xstar.schedulers import ASHA
 from xstar.searchers import DNGO, GP, Auto, Searcher
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.gp.settings import (
+from xstar.searchers.gp.earlier import (
     BEFORE_ALIKE,
     BEFORE_COPIES,
     BEFORE_LEVEL,

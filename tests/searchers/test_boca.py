@@ -15,7 +15,7 @@ from xstar.schedulers.chosen import MOST_BUDGETS, budgets_between
 from xstar.searchers import BOCA, DNGO, GP, Random
 from xstar.searchers.boca.fit import cheapest
 from xstar.searchers.dngo.searcher import BEFORE_LEVEL
-from xstar.searchers.gp.settings import BEFORE
+from xstar.searchers.gp.earlier import BEFORE
 from xstar.simulation import simulate
 from xstar.study.methods import METHODS
 from xstar.testing import check_scheduler, check_searcher

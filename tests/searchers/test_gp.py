@@ -36,16 +36,9 @@ from xstar.journal import Memo
 from xstar.models.kernels import SHAPES as KNOWN_SHAPES
 from xstar.models.surrogate import Inputs, over_budgets
 from xstar.searchers import GP, SEARCHERS, Auto
+from xstar.searchers.gp.earlier import BEFORE_NOISY, BEFORE_UNEXPLAINED
 from xstar.searchers.gp.fit import GPLearner
-from xstar.searchers.gp.settings import (
-    ACQUISITIONS,
-    BEFORE_NOISY,
-    BEFORE_UNEXPLAINED,
-    PENDING,
-    REFITS,
-    SHAPES,
-    SURROGATES,
-)
+from xstar.searchers.gp.settings import ACQUISITIONS, PENDING, REFITS, SHAPES, SURROGATES
 from xstar.searchers.model_based import decision
 from xstar.searchers.model_based.decision import NAMES
 from xstar.searchers.model_based.observations import Observations

@@ -12,7 +12,7 @@ from tests.searchers.cases import check_earlier_default, run
 from xstar.inspect.audit import audit
 from xstar.schedulers import ASHA
 from xstar.searchers import GP, SEARCHERS, Auto
-from xstar.searchers.gp.settings import BEFORE_LEVEL, BEFORE_LONGER, BEFORE_SPREAD, BEFORE_STRAIGHT
+from xstar.searchers.gp.earlier import BEFORE_LEVEL, BEFORE_LONGER, BEFORE_SPREAD, BEFORE_STRAIGHT
 
 CUBE = xs.Space({f"x{place}": xs.Float(0.0, 1.0) for place in range(3)})
 

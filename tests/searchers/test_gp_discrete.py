@@ -12,8 +12,7 @@ import xstar as xs
 from tests.searchers.cases import SQUARE, check_earlier_default, run
 from xstar.models.priors import LENGTH, SHARED_LENGTH, SWITCH_LENGTH, Prior
 from xstar.searchers import GP, SEARCHERS, Auto
-from xstar.searchers.gp.fit import GPLearner
-from xstar.searchers.gp.settings import (
+from xstar.searchers.gp.earlier import (
     BEFORE_ALIKE,
     BEFORE_LEVEL,
     BEFORE_LONGER,
@@ -21,6 +20,8 @@ from xstar.searchers.gp.settings import (
     BEFORE_SPREAD,
     BEFORE_STRAIGHT,
 )
+from xstar.searchers.gp.fit import GPLearner
+from xstar.searchers.gp.kernels import length_prior
 from xstar.searchers.model_based.observations import Observations
 
 SWITCHES = xs.Space({f"s{place}": xs.Bool() for place in range(16)})
@@ -55,9 +56,10 @@ def test_switches_alone_have_length_scales_with_a_factor_in_common(
 ) -> None:
     study = xs.Study(space, method="random", seed=1)
     run(study, 3, lambda config: 1.0)
-    assert learner_of(study, GP())._length == alike
-    assert learner_of(study, GP(lengths="shared"))._length == shared
-    assert learner_of(study, GP(lengths="independent"))._length == LENGTH
+    data = learner_of(study, GP()).data
+    assert length_prior(data, "alike") == alike
+    assert length_prior(data, "shared") == shared
+    assert length_prior(data, "independent") == LENGTH
 
 
 def test_what_one_switch_does_is_learned_from_strings_that_differ_in_others() -> None:

@@ -15,7 +15,7 @@ from xstar.journal.divergence import Divergence
 from xstar.journal.silence import Silence
 from xstar.schedulers import ASHA, StoppingASHA
 from xstar.searchers import GP, SEARCHERS, Auto
-from xstar.searchers.gp.settings import BEFORE_DIVERGED
+from xstar.searchers.gp.earlier import BEFORE_BESIDE, BEFORE_DIVERGED
 from xstar.searchers.model_based.observations import Observations
 from xstar.trial import State, Trial
 
@@ -103,7 +103,7 @@ def test_every_trial_spreads_while_losses_are_equal_at_rungs() -> None:
 
 
 def test_a_study_from_before_goes_on_as_it_did() -> None:
-    stored = {name: value for name, value in SEARCHERS.dump(GP()).items() if name != "diverged"}
+    stored = {name: value for name, value in SEARCHERS.dump(GP()).items() if name not in ("diverged", *BEFORE_BESIDE)}
     stored |= {"blind": "level", "silent": "leave"}
     first, *others = (SEARCHERS.load(each) for each in SEARCHERS.read(stored))
     assert first == GP(**BEFORE_DIVERGED)

@@ -12,7 +12,7 @@ from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.searchers import GP, Auto
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.gp.settings import BEFORE, BEFORE_EXHAUSTION, BEFORE_STEPS, BEFORE_UNEXPLAINED
+from xstar.searchers.gp.earlier import BEFORE, BEFORE_EXHAUSTION, BEFORE_STEPS, BEFORE_UNEXPLAINED
 from xstar.searchers.model_based.exhaustion import RESOLUTION, confirmed_noise, same_place
 
 SPACE = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1))

@@ -17,7 +17,7 @@ from xstar.journal import History
 from xstar.schedulers import ASHA
 from xstar.searchers import GP, NASBOT, Auto
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.gp.settings import BEFORE_RESTARTS, BEFORE_SPREAD, BEFORE_STRAIGHT
+from xstar.searchers.gp.earlier import BEFORE_RESTARTS, BEFORE_SPREAD, BEFORE_STRAIGHT
 from xstar.searchers.model_based.observations import Observations, feasible_places
 from xstar.searchers.model_based.restarts import EVERY, STRETCH, Lowest, restart
 from xstar.searchers.random import Random
@@ -180,7 +180,7 @@ def test_a_stored_restart_goes_on_alike(tmp_path: Path) -> None:
 )
 def test_a_study_of_before_goes_on_without(method: str, before: GP | Auto) -> None:
     """As it was stored then: without the setting. Whoever asks for the method of today gets no restart."""
-    later = ("patience", "robust", "straight_running", *BEFORE_SPREAD)
+    later = ("patience", "robust", *BEFORE_STRAIGHT, *BEFORE_SPREAD)
     stored = {name: value for name, value in SEARCHERS.dump(before).items() if name not in later}
     assert SEARCHERS.load(stored) == before
     assert SEARCHERS.dump(GP() if method == "gp" else Auto()) in SEARCHERS.read(stored)

@@ -11,7 +11,7 @@ from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.schedulers import ASHA, StoppingASHA
 from xstar.searchers import GP, SEARCHERS
-from xstar.searchers.gp.settings import BEFORE_LEVEL
+from xstar.searchers.gp.earlier import BEFORE_LEVEL
 from xstar.searchers.model_based.observations import SILENT, Observations
 from xstar.trial import Trial
 

@@ -12,7 +12,7 @@ from xstar.models.priors import MEAN, SHARED_LENGTH
 from xstar.schedulers import ASHA
 from xstar.searchers import GP, NASBOT, Auto
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.gp.settings import BEFORE_STEPS, BEFORE_UNEXPLAINED
+from xstar.searchers.gp.earlier import BEFORE_STEPS, BEFORE_UNEXPLAINED
 from xstar.searchers.model_based.steps import MOST_PARAMETERS, STEP
 from xstar.space import Config
 

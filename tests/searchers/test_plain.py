@@ -14,7 +14,7 @@ from xstar.core.randomness import Streams
 from xstar.errors import InvalidArgument, StudyMismatch
 from xstar.journal import History
 from xstar.searchers import GP, NASBOT, SEARCHERS, Grid, Random, Searcher, Sobol
-from xstar.searchers.gp.settings import BEFORE
+from xstar.searchers.gp.earlier import BEFORE
 from xstar.study.settings import Settings
 from xstar.testing import check_searcher
 from xstar.trial import Done, New, Suggestion

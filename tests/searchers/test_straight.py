@@ -1,10 +1,12 @@
-"""Over budgets with one worker, trials along the rungs and trials that go straight to the end take turns."""
+"""Over budgets, trials along the rungs and trials that go straight to the end take turns, or run beside each other."""
 
 from __future__ import annotations
 
 import json
 import math
 import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -13,14 +15,16 @@ import pytest
 import xstar as xs
 from tests.searchers.cases import SQUARE
 from xstar import problems
+from xstar.errors import InvalidArgument
+from xstar.executors.clock import wall_clock
 from xstar.inspect.audit import audit
 from xstar.journal import History
 from xstar.nets import MLP
 from xstar.schedulers import ASHA, Scheduler, StoppingASHA
 from xstar.searchers import GP, Auto, Searcher
 from xstar.searchers.base import SEARCHERS
+from xstar.searchers.gp.earlier import BEFORE_BESIDE, BEFORE_LEVEL, BEFORE_STRAIGHT
 from xstar.searchers.gp.fit import GPLearner
-from xstar.searchers.gp.settings import BEFORE_LEVEL, BEFORE_STRAIGHT
 from xstar.searchers.gp.straight import FEWEST, PATIENCE, WORTH, Turns, goes_straight
 from xstar.searchers.model_based.observations import Observations
 from xstar.simulation import simulate
@@ -49,8 +53,10 @@ def searched(study: xs.Study, trials: int) -> xs.Study:
     return study
 
 
-def small(searcher: Searcher, scheduler: Scheduler | None = None, seed: int = 3) -> xs.Study:
-    return xs.Study(SQUARE, searcher=searcher, scheduler=scheduler or ASHA(EPOCHS), seed=seed)
+def small(
+    searcher: Searcher, scheduler: Scheduler | None = None, seed: int = 3, clock: Callable[[], float] = wall_clock
+) -> xs.Study:
+    return xs.Study(SQUARE, searcher=searcher, scheduler=scheduler or ASHA(EPOCHS), seed=seed, clock=clock)
 
 
 def straight_ones(history: History) -> list[Trial]:
@@ -81,20 +87,20 @@ def test_before_there_are_complete_trials_there_are_none() -> None:
     assert sum(trial.state is State.COMPLETE for trial in before) >= FEWEST
 
 
-def test_with_another_trial_running_there_are_none() -> None:
-    study = small(GP())
+@pytest.mark.parametrize(("running", "turns"), [(1, False), (2, True)])
+def test_while_as_many_others_run_none_takes_a_turn(running: int, turns: bool) -> None:
+    study = small(GP(straight_running=running, straight_beside="never"))
     other = study.ask()  # which goes on and on
     assert other is not None
     searched(study, 40)
     assert study.history.count(State.COMPLETE) >= FEWEST
-    assert not straight_ones(study.history)
-    assert straight_ones(searched(small(GP(straight_running=2)), 40).history)
+    assert bool(straight_ones(study.history)) == turns
 
 
-def test_with_four_workers_the_setting_changes_nothing() -> None:
+def test_with_four_workers_turns_change_nothing() -> None:
     with_it, without = (
         simulate(CURVES, searcher=each, scheduler=ASHA(EPOCHS), workers=4, trials=40, seed=1)
-        for each in (GP(), GP(straight_running=0))
+        for each in (GP(straight_beside="never"), GP(straight_running=0, straight_beside="never"))
     )
     assert not straight_ones(with_it.history)
     assert [trial.config for trial in with_it.history.trials] == [trial.config for trial in without.history.trials]
@@ -220,7 +226,7 @@ def test_trials_added_by_hand_spend_nothing() -> None:
         study.add({"x": place / 20, "y": 0.5}, 1.0 + place)
     turns = study.history.memo.fold(Turns, study.history)
     assert (turns.complete, turns.spent, turns.straight) == (20, 0, True)
-    assert not goes_straight(study.history, New(1, 0, straight=3), 1)
+    assert not goes_straight(study.history, New(1, 0, straight=3), 1, "rising")
 
 
 def test_an_infeasible_trial_is_no_improvement() -> None:
@@ -231,15 +237,116 @@ def test_an_infeasible_trial_is_no_improvement() -> None:
     assert study.history.memo.fold(Turns, study.history)._best == 2.0
 
 
+# ---------------------------------------------------------------- beside others
+
+
+@dataclass
+class Crowd:
+    """So many trials at a time, an epoch of each in turn."""
+
+    study: xs.Study
+    size: int
+    running: list[Trial] = field(default_factory=list)
+    asked: list[tuple[Trial, int, float, int]] = field(default_factory=list)
+    """Each new trial once some are complete, the trials at a time, the trainings spent for each of these, and how many of the
+    others go straight."""
+
+    def step(self) -> None:
+        for trial in self.running:
+            self.study.report(trial, loss(trial, trial.budget + 1))
+        self.running = [trial for trial in self.running if trial.state is State.RUNNING]
+        while len(self.running) < self.size:
+            at_a_time, beside = len(self.running) + 1, sum(trial.bracket == 3 for trial in self.running)
+            spent, ready = self._spent() / at_a_time, self.study.history.count(State.COMPLETE) >= FEWEST
+            known = len(self.study.history.trials)
+            new = self.study.ask()
+            assert new is not None
+            if len(self.study.history.trials) > known and ready:
+                self.asked.append((new, at_a_time, spent, beside))
+            self.running.append(new)
+
+    def _spent(self) -> float:
+        """In trainings: of each trial up to the highest rung that it has reported."""
+        reached = (max((level for level in (1, 3, 9, 27) if level <= trial.budget), default=0) for trial in self._all())
+        return sum(reached) / EPOCHS
+
+    def _all(self) -> list[Trial]:
+        return list(self.study.history.trials)
+
+
+def crowd(searcher: GP, size: int, steps: int, *, forgetful: bool = False) -> Crowd:
+    """All epochs take the same time, as ASHA's quick trial is chosen by how long they take."""
+    now = 0.0
+    made = Crowd(small(searcher, clock=lambda: now), size)
+    for _ in range(steps):
+        if forgetful:
+            made.study.history.memo.clear()
+        made.step()
+        now += 1.0
+    return made
+
+
+def allowed(each: float, at_a_time: int) -> int:
+    share = 0.75 if each >= 8 else 0.5 if each >= 4 else 0.25 if each >= 1 else 0.0
+    return int(share * at_a_time)
+
+
+@pytest.mark.parametrize("size", [2, 4, 5])
+def test_beside_others_their_share_rises(size: int) -> None:
+    found = crowd(GP(), size, 270)
+    beside = set()
+    for trial, at_a_time, spent, others in found.asked:
+        went = trial.bracket == 3
+        if at_a_time > 1:  # else they take turns
+            assert went == (others < allowed(spent, at_a_time))
+            beside.add(others + went)
+    assert beside | {0} == set(range(allowed(9.0, size) + 1))
+    assert audit(found.study).findings == []
+
+
+def test_beside_others_none_goes_straight_before_there_are_complete_trials() -> None:
+    found = crowd(GP(), 4, 60)
+    ready = {trial.number for trial, *_ in found.asked}
+    assert {trial.number for trial in straight_ones(found.study.history)} <= ready
+    assert straight_ones(found.study.history)
+    assert not straight_ones(crowd(GP(straight_beside="never"), 4, 60).study.history)
+
+
+def test_none_of_the_initial_design_goes_straight() -> None:
+    made = crowd(GP(initial=40), 4, 120).study.history
+    assert made.count(State.COMPLETE) >= FEWEST
+    assert len(made.trials) > 40
+    assert min(trial.number for trial in straight_ones(made)) >= 40
+
+
+def test_what_is_kept_does_not_matter_beside_others() -> None:
+    kept, emptied = (crowd(GP(), 4, 50, forgetful=forgetful).study.history for forgetful in (False, True))
+    assert [trial.origin for trial in kept.trials] == [trial.origin for trial in emptied.trials]
+    assert straight_ones(kept)
+
+
+def test_a_bad_setting_is_refused() -> None:
+    with pytest.raises(InvalidArgument, match="straight_beside: must be one of never, rising"):
+        GP(straight_beside="often")
+
+
 # ---------------------------------------------------------------- studies from before
 
 
+def test_a_study_from_before_others_ran_beside_keeps_its_rule() -> None:
+    stored = {name: value for name, value in SEARCHERS.dump(GP()).items() if name not in BEFORE_BESIDE}
+    first, *others = (SEARCHERS.load(each) for each in SEARCHERS.read(stored))
+    assert first == GP(**BEFORE_BESIDE)
+    assert GP() in others  # to ask for today's is no other method
+    assert Auto(defaults=14)._gp == GP(**BEFORE_BESIDE)
+
+
 def test_a_study_from_before_has_none() -> None:
-    stored = {name: value for name, value in SEARCHERS.dump(GP()).items() if name != "straight_running"}
+    stored = {name: value for name, value in SEARCHERS.dump(GP()).items() if name not in BEFORE_STRAIGHT}
     first, *others = (SEARCHERS.load(each) for each in SEARCHERS.read(stored))
     assert first == GP(**BEFORE_STRAIGHT)
     assert GP() in others  # to ask for today's is no other method
-    assert Auto(defaults=11)._gp == GP(**BEFORE_STRAIGHT, **BEFORE_LEVEL)
+    assert Auto(defaults=11)._gp == GP(**{**BEFORE_STRAIGHT, **BEFORE_LEVEL})
     assert Auto()._gp == GP()
 
 
@@ -250,7 +357,8 @@ def test_a_study_from_before_goes_on_as_it_did(tmp_path: Path) -> None:
     with sqlite3.connect(place) as database:
         ((body,),) = database.execute("SELECT body FROM xstar_events").fetchall()
         created = json.loads(body)
-        del created["searcher"]["straight_running"]  # as it was stored before there was the setting
+        for name in BEFORE_STRAIGHT:  # as it was stored before there were these settings
+            del created["searcher"][name]
         database.execute("UPDATE xstar_events SET body = ?", (json.dumps(created),))
     database.close()
     with xs.Study(SQUARE, method="mobster", max_budget=EPOCHS, seed=3, name="kept", storage=place) as study:

@@ -11,7 +11,7 @@ from xstar.inspect.audit import audit
 from xstar.nets.catalogue import Catalogue
 from xstar.nets.modifiers import CHAIN, mutate
 from xstar.searchers import GP, NASBOT, TreeBO
-from xstar.searchers.gp.settings import BEFORE
+from xstar.searchers.gp.earlier import BEFORE
 from xstar.searchers.treebo.searcher import is_chain
 from xstar.study.methods import METHODS
 from xstar.testing import check_searcher

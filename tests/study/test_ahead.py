@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,32 @@ def ask(study: xs.Study) -> xs.Trial:
 
 def last_event(study: xs.Study) -> Any:
     return list(study.journal.read(0))[-1]
+
+
+@dataclass(frozen=True)
+class Straight(Counted):
+    """All trials but the first train to the end at once."""
+
+    def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion:
+        return replace(super().suggest(history, task, rng), budget=9 if history.trials else None)
+
+
+@pytest.mark.usefixtures("always")
+def test_what_goes_straight_to_the_end_is_decided_again() -> None:
+    """Whether one more does is a matter of how many others do; while all workers train, one of them is still to end."""
+    asked: list[int] = []
+    study = xs.Study(SPACE, searcher=Straight(asked), scheduler=ASHA(9), seed=1)
+    running = [ask(study) for _ in range(KNOWN)]
+    for trial in running[3:]:
+        for epoch in range(9):
+            study.report(trial, 1.0 + trial.number, budget=epoch + 1)
+    study.prepare()
+    count = len(asked)
+    study.prepare()  # it is kept, so that none is made with every look
+    assert len(asked) == count
+    assert ask(study).bracket == 2
+    assert len(asked) == count + 1
+    assert audit(study).findings == []
 
 
 @pytest.mark.usefixtures("always")

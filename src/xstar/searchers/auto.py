@@ -23,10 +23,10 @@ from xstar.searchers.base import SEARCHERS
 from xstar.searchers.dngo.searcher import BEFORE_LEVEL as DNGO_BEFORE_LEVEL
 from xstar.searchers.dngo.searcher import DNGO, UNFINISHED, UNFINISHED_BEFORE
 from xstar.searchers.evolution import Evolution
-from xstar.searchers.gp.searcher import GP
-from xstar.searchers.gp.settings import (
+from xstar.searchers.gp.earlier import (
     BEFORE,
     BEFORE_ALIKE,
+    BEFORE_BESIDE,
     BEFORE_COPIES,
     BEFORE_DIVERGED,
     BEFORE_EXHAUSTION,
@@ -38,16 +38,16 @@ from xstar.searchers.gp.settings import (
     BEFORE_STEPS,
     BEFORE_STRAIGHT,
     BEFORE_UNEXPLAINED,
-    PRIOR_WEIGHT,
-    checked_weight,
 )
+from xstar.searchers.gp.searcher import GP
+from xstar.searchers.gp.settings import PRIOR_WEIGHT, checked_weight
 from xstar.space import Parameter, Space
 from xstar.trial import Done, New, Origin, Suggestion
 
 SWITCH = 1000
 """At this count both take 0.09 s for a suggestion (Hartmann's function, one core). At 300 the GP takes a third of
 DNGO's time and at 3,000 it takes 1.4 times as long. From 500 on it is fitted to a subset of the observations only."""
-TODAY = 14
+TODAY = 15
 """The defaults that a new study has."""
 BEFORE_LATER: Mapping[str, Any] = {
     **BEFORE_ALIKE,
@@ -72,6 +72,7 @@ EARLIER: Mapping[int, Mapping[str, Any]] = {
     11: {**BEFORE_LEVEL, **BEFORE_STRAIGHT},
     12: BEFORE_LEVEL,
     13: BEFORE_DIVERGED,
+    14: BEFORE_BESIDE,
 }
 """Settings of the GP with earlier defaults."""
 FANTASIES = {1: UNFINISHED_BEFORE[0], 2: UNFINISHED_BEFORE[0], **dict.fromkeys((3, 4, 5), UNFINISHED_BEFORE[1])}
@@ -107,7 +108,8 @@ class Auto:
     before its length scales of switches had a factor in common, 10 for those of before it spread while nothing has a value and
     waited longer until it began anew, 11 for those of before trials of the GP could go straight to the full budget, 12 for
     those of before both lowered penalties and the GP was less cautious beside options, 13 for those of before diverged trials
-    counted as failed for the GP, 14 for today's."""
+    counted as failed for the GP, 14 for those of before its trials went straight to the full budget beside others, 15 for
+    today's."""
 
     def __post_init__(self) -> None:
         check_counts(self, {"switch": 1, "defaults": 1})

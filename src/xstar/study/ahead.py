@@ -10,6 +10,8 @@ It is used only if the decision would be due all the same, and if little has hap
 * the next trial has the number that it was made for, so it has seen the configurations of all trials before it;
 * nothing goes before it (a trial to run again, a promotion, a configuration that a user wants tried), and the scheduler
   wants the same budget and bracket;
+* it does not go straight to the full budget (``New.straight``): whether the next one does is a matter of how many others do,
+  and while all workers train there is one more of these than beside the next trial;
 * there is no new best, no further trial has failed, and the space has not been widened;
 * the observations have grown by a tenth at most.
 
@@ -72,6 +74,10 @@ class Prepared:
     def of(cls, start: ev.Asked, task: New, history: History) -> Prepared:
         return cls(start, task, _best(history), _failed(history), len(history.observed), history.space)
 
+    @property
+    def straight(self) -> bool:
+        return self.start.bracket != self.task.bracket
+
     def holds(self, history: History) -> bool:
         """Whether nothing has happened since that matters."""
         return (
@@ -104,7 +110,7 @@ class Ahead:
         if full is not None:
             return Done(full)
         prepared = self._take()
-        if prepared is not None:
+        if prepared is not None and not prepared.straight:
             used = prepared.task == due and prepared.holds(history)
             self._draw(used)
             if used:

@@ -32,7 +32,7 @@ from xstar.searchers import (
     without_model,
 )
 from xstar.searchers.dngo.searcher import BEFORE_LEVEL
-from xstar.searchers.gp.settings import BEFORE
+from xstar.searchers.gp.earlier import BEFORE
 from xstar.space import Bits, Bool, Choice, Constant, Space
 from xstar.study.limits import Limits
 

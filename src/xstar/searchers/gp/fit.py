@@ -27,13 +27,14 @@ from xstar.acquisition.pending import with_pending
 from xstar.models.blas import single_threaded
 from xstar.models.cholesky import NotPositiveDefinite
 from xstar.models.kernels import Array
-from xstar.models.priors import EXACT, LENGTH, SHARED_LENGTH, SWITCH_LENGTH, Prior
-from xstar.models.surrogate import Surrogate, at_full_budget, over_budgets
+from xstar.models.priors import LENGTH
+from xstar.models.surrogate import Surrogate, at_full_budget
 from xstar.searchers.gp.fitted import Extended, Fitted, fitted
+from xstar.searchers.gp.kernels import length_prior, surrogate_of, with_and_without_terms
 from xstar.searchers.gp.settings import GPSettings
-from xstar.searchers.gp.structure import Data, Pair, pair_of, structured
+from xstar.searchers.gp.structure import Data, structured
 from xstar.searchers.model_based.beliefs import COMPARED, believed, trusted
-from xstar.searchers.model_based.columns import of_cube, of_positions
+from xstar.searchers.model_based.columns import of_positions
 from xstar.searchers.model_based.exhaustion import RESOLUTION, confirmed_noise
 from xstar.searchers.model_based.learner import BAD, PROBABLY, PROMISING, UNFINISHED, Known, Learned, Learner
 from xstar.searchers.model_based.observations import Observations, feasible_places
@@ -41,12 +42,8 @@ from xstar.searchers.model_based.prior_design import has_priors
 from xstar.searchers.model_based.schedule import last_full_refit, last_lean_refit, last_refit
 from xstar.searchers.model_based.shelved import NotShelved, only_borrowed
 from xstar.searchers.model_based.sources import SourceMeans
-from xstar.searchers.nasbot.kernel import Architectures, network_kernels
+from xstar.searchers.nasbot.kernel import Architectures
 
-MOST_SHARING = 20
-"""The most parameters whose length scales have a factor in common. Of many more, most may not matter: of Hartmann's function
-of 6 among 100 parameters the median after 50 trials was -2.75 with the factor and -3.15 without it; of two other functions,
-of 40 and 50, it was 0.95 and 1.05 of that without (three seeds)."""
 UNEXPLAINED = 0.1
 """The standard deviation of the noise above which much of the losses is unexplained, in standard deviations of the losses.
 Chosen on ``harness/development.py`` (``generality --part development``, 40 problems, two to three seeds): after 200 trials,
@@ -209,13 +206,17 @@ class GPLearner(Learner):
         sources = SourceMeans.of(history, data)
         given = Data(self.inputs(data.X, data.budget).copy(), data.loss, data.budget, self._spread, sources)
         if self._own_terms_are_possible:
-            own, compared = self._with_and_without_terms(self._length), self._with_and_without_terms(LENGTH)
+            own, compared = (
+                with_and_without_terms(data, self.settings, length)
+                for length in (length_prior(data, self.settings.lengths), LENGTH)
+            )
             key, count = self._key("structure"), len(data.cube.labels)
             surrogate: Surrogate = structured(history, key, own, compared, count, given, self.settings)
         else:
-            surrogate = self._surrogate()
+            surrogate = surrogate_of(data, self.settings, self.architectures, over_rungs=self.over_budgets)
         robust = self.settings.robust and not self.over_budgets and not data.networks
-        return fitted(history, self._key("loss"), "loss", surrogate, last, given, self.settings, robust=robust)
+        purpose = "loss complete" if self.complete else "loss"  # programs share models by it: these two take turns
+        return fitted(history, self._key("loss"), purpose, surrogate, last, given, self.settings, robust=robust)
 
     def follow(self) -> None:
         """Bring the model up to date that was used before; before the first decision there is none."""
@@ -230,29 +231,6 @@ class GPLearner(Learner):
     def _spread(self, X: Array) -> Array:
         width = self.data.width
         return np.hstack([self.data.positions(X[:, :width]), X[:, width:]])
-
-    @property
-    def _length(self) -> Prior:
-        """The prior of the length scales of numbers and switches."""
-        cube, lengths = self.data.cube, self.settings.lengths
-        if lengths == "independent" or self.data.networks:
-            return LENGTH
-        if lengths == "alike" and not cube.numeric.any() and not cube.categories:
-            return SWITCH_LENGTH
-        return SHARED_LENGTH if bool(cube.numeric.all()) and len(cube.labels) <= MOST_SHARING else LENGTH
-
-    def _surrogate(self) -> Surrogate:
-        """Return the surrogate over budgets, or over architectures."""
-        settings = self.settings
-        networks = network_kernels(self.data, self.architectures, settings.shape)
-        inputs = replace(of_cube(self.data), networks=networks)
-        if self.over_budgets:
-            return over_budgets(inputs, settings.surrogate, shape=settings.shape, warp=settings.warp)
-        return at_full_budget(inputs, shape=settings.shape, warp=settings.warp, length=self._length)
-
-    def _with_and_without_terms(self, length: Prior) -> Pair:
-        settings = self.settings
-        return pair_of(of_cube(self.data), settings.shape, settings.warp, EXACT if settings.exact else None, length)
 
     @cached_property
     def _seen(self) -> NDArray[np.intp]:

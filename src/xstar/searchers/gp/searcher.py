@@ -62,8 +62,7 @@ exploring suggestion in four end lower than without in 105 and higher in 73 on t
 ``benchmarks/budgets.py`` (73 and 53 on those of validation), with 8 workers in 89 and 92 (61 and 58). Ten seeds each."""
 
 STRAIGHT_RUNNING = 1
-"""With a single worker, that is. Searches with several were compared for the time of four trainings on each
-(``benchmarks/budgets.py``), and are as they were."""
+"""With a single worker, that is. Measurements are in ``straight.py``."""
 
 MakeLearner = Callable[..., "GPLearner"]
 """Makes a learner of a history, observations, and the first trial of these if they are those of a restart."""
@@ -92,10 +91,12 @@ class GP(GPSettings):
     explore_running: int = EXPLORE_RUNNING
     copies: str = "avoid"
     straight_running: int = STRAIGHT_RUNNING
+    straight_beside: str = "rising"
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         networks = bool(cube_of(history.space).encoder.domains)
-        if networks or not self.straight_running or not goes_straight(history, task, self.straight_running):
+        begins = len(history.trials) < (self.initial or 0)
+        if networks or begins or not goes_straight(history, task, self.straight_running, self.straight_beside):
             return suggest(self, history, task, rng, self._learner)
         if self._complete(history, Observations.of(history)).count < FEWEST:  # all others have diverged
             return suggest(self, history, task, rng, self._learner)

@@ -1,14 +1,15 @@
-"""Over budgets with few workers: two searches that take turns, along the rungs and straight to the end.
+"""Over budgets: two searches, along the rungs and straight to the end, that take turns or run beside each other.
 
 Rungs find a good region with little: a bad configuration costs 1/27 of a training. Within that region they tell less and less,
 as all suggestions are good after a few epochs, and which is the best in the end is another matter; and since few trials are
-trained to the end, a model over (x, r) learns slowly what is good there. A search with one worker that goes on for long ended
-behind the plain GP that trains every trial to the end.
+trained to the end, a model over (x, r) learns slowly what is good there. A search that goes on for long ended behind the plain
+GP that trains every trial to the end.
 
 So once there are a few complete trials, new ones may also go *straight*: a plain GP that knows the complete trials alone
 suggests them, and they train to the end without a comparison at any rung (in a bracket of their own, ``New.straight``). Both
-searches learn from what the other completes. They take turns: whichever has not improved on the best complete trial for the
-epochs of ``PATIENCE`` trainings makes way for the other.
+searches learn from what the other completes. With one worker they take turns: whichever has not improved on the best complete
+trial for the epochs of ``PATIENCE`` trainings makes way for the other. With several, a share of the trials at a time goes
+straight that rises with what has been spent (``SHARES``).
 
 Notation
 
@@ -17,6 +18,7 @@ symbol           meaning
 ===============  ====================================================================================
 ``d``            the number of parameters
 ``spent``        epochs of this search so far, as reports at rungs tell
+``at_a_time``    trials that run with the new one
 ``since``        epochs that the search whose turn it is has spent since it improved, or since its turn began
 ===============  ====================================================================================
 """
@@ -39,6 +41,15 @@ WORTH = 0.5
 complete. The first is that of trials that go straight. With twice as many (and a patience of 4) it was 15–12, 18–10, 13–15 and
 14–14."""
 FEWEST = 3
+
+SHARES = ((8.0, 0.75), (4.0, 0.5), (1.0, 0.25))
+"""The share of the trials at a time that may go straight, from so many trainings for each of them on. On the development tasks
+of ``benchmarks/budgets.py`` (four at a time, four seeds; off record) losses after 4, 6, 10, 15 and 30 trainings for each were
+lower – higher than along the rungs alone in 24–27, 36–24, 41–26, 46–25 and 46–27 searches, and than of the plain GP in 61–19,
+61–18, 54–25, 51–27 and 42–31 (along the rungs alone 63–17, 61–18, 57–23, 46–32 and 34–40). If the first step was at two
+trainings, they were lower – higher in 18–25, 21–31, 35–31, 35–34 and 43–32 than along the rungs alone; with a quarter
+throughout in 24–27, 36–24, 37–29, 50–21 and 44–27, in two and a half times the processor time; with a half at once in 10–22,
+16–21, 16–20, 21–16 and 25–11 (two seeds); if all at a time take turns in 9–23, 15–20, 18–18, 19–18 and 22–15 (two seeds)."""
 
 
 class Turns:
@@ -87,15 +98,32 @@ def _feasible(history: History, number: int, budget: int) -> bool:
     return metrics is not None and within(history, metrics)
 
 
-def goes_straight(history: History, task: New, running: int) -> bool:
-    """Whether a new trial is to train to the end at once; never where ``running`` other trials run, or more.
+def goes_straight(history: History, task: New, running: int, beside: str) -> bool:
+    """Whether a new trial is to train to the end at once: if it is the turn of those that do, while fewer than ``running``
+    other trials run; else, if their share has not been reached and is ``rising``.
 
     Not after other studies have brought something along, as with architectures: neither was compared.
     """
-    if task.straight is None or len(history.running) >= running or history.brought:
+    if task.straight is None or history.brought:
+        return False
+    alone = len(history.running) < running
+    if not alone and beside == "never":
         return False
     turns = history.memo.fold(Turns, history)
-    return turns.straight and turns.complete >= FEWEST and turns.spent >= _beginning(history)
+    if turns.complete < FEWEST:
+        return False
+    if alone:
+        return turns.straight and turns.spent >= _beginning(history)
+    return _is_beside(history, turns.spent, task.straight)
+
+
+def _is_beside(history: History, spent: int, bracket: int) -> bool:
+    """Whether one more of the trials at a time goes straight."""
+    at_a_time = len(history.running) + 1
+    each = spent / (at_a_time * history.levels[-1])
+    share = next((share for begin, share in SHARES if each >= begin), 0.0)
+    places = int(share * at_a_time)
+    return places > 0 and sum(trial.bracket == bracket for trial in history.running.values()) < places
 
 
 def straight(made: Suggestion, top: int) -> Suggestion:

@@ -26,8 +26,9 @@ from xstar.core.values import as_float
 from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.searchers.base import SEARCHERS
+from xstar.searchers.gp.earlier import gp_of_earlier_releases, of_earlier_releases
 from xstar.searchers.gp.searcher import GP, follow, suggest
-from xstar.searchers.gp.settings import GPSettings, gp_of_earlier_releases, of_earlier_releases
+from xstar.searchers.gp.settings import GPSettings
 from xstar.searchers.model_based.observations import Observations
 from xstar.trial import Done, New, Suggestion
 
