@@ -1,12 +1,15 @@
-"""One worker, or two: which method over budgets is ahead after the time of 4, 16, 50 and 100 trainings?
+"""Long searches with one worker, two or four: which method over budgets is ahead after up to 100 trainings?
 
     python -m benchmarks.alone [--part NAME] [--methods …] [--seeds 10] [--write]
 
 The tasks to choose on and the tasks kept aside are those of ``budgets.py``, for longer: 100 full trainings one after the other
-with one worker, 50 on each of two. ``gp`` trains every trial to the end and models the losses there;
-``mobster:straight=never`` is MOBSTER whose trials all begin at the lowest rung, as they do with two workers, and with
-``mobster:straight=two`` some go straight then, too. No method knows when the time will be over, so
-one search tells of all these times.
+with one worker, 50 on each of two, 30 on each of four. ``gp`` trains every trial to the end and models the losses there;
+``mobster:straight=never`` is MOBSTER whose trials all begin at the lowest rung, and with ``mobster:straight=two`` those of two
+workers take turns as those of one do. No method knows when the time will be over, so one search tells of all these times.
+
+``no-checkpoints`` asks which method an objective needs that saves none, so that a trial that is promoted trains again from the
+start: promotion all the same (``mobster:checkpoints=none``), or stopping, by which nothing is resumed.
+
 Of each set, for each time:
 
     rank            mean rank of the lowest loss so far among the methods, over tasks and seeds that all were run on
@@ -30,25 +33,31 @@ from benchmarks.harness.records import Found, Task
 from benchmarks.harness.report import Results, mean_and_error, ranks, table
 from benchmarks.harness.simulated import run_simulated, simulated_tasks
 from benchmarks.workloads.budget_comparison import Runs, runs_of
-from benchmarks.workloads.budget_methods import BudgetMethod, mobster
+from benchmarks.workloads.budget_methods import NEVER_STRAIGHT, BudgetMethod, mobster
 from xstar import problems
+from xstar.searchers.gp.earlier import BEFORE_STRAIGHT
 
+NO_CHECKPOINTS = "mobster:checkpoints=none"
 METHODS = {
     "random": BudgetMethod("random search at the full budget", "random"),
     "hyperband": BudgetMethod("random configurations, synchronous brackets", "hyperband"),
     "asha": BudgetMethod("random configurations under ASHA", "asha"),
     "gp": BudgetMethod("every trial is trained to the end", "gp"),
     "mobster-hyperband": BudgetMethod("all brackets", "mobster-hyperband"),
-    "mobster:straight=never": mobster("all trials begin at the lowest rung", straight_running=0),
-    "mobster:straight=two": mobster("some trials go straight beside one other, too", straight_running=2),
+    NEVER_STRAIGHT: mobster("all trials begin at the lowest rung", **BEFORE_STRAIGHT),
+    "mobster:straight=two": mobster("those of two workers take turns, too", straight_running=2),
+    "asha-stop": BudgetMethod("random configurations, by stopping", "asha-stop"),
+    "mobster-stop": BudgetMethod("by stopping: nothing is ever resumed", "mobster-stop"),
+    NO_CHECKPOINTS: BudgetMethod("what is resumed trains again from the start", "mobster", checkpoints=False),
     "mobster": BudgetMethod("the default", "mobster"),
 }
-USUAL = ("random", "asha", "gp", "mobster:straight=never", "mobster")
-OF_TWO = ("random", "asha", "gp", "mobster:straight=two", "mobster")
-TIMES = (4, 16, 50, 100)
-"""In trainings on each worker."""
-RIVALS = ("gp", "mobster:straight=never", "mobster:straight=two", "mobster")
-WITHOUT_MODEL = ("asha", "random")
+USUAL = ("random", "asha", "gp", NEVER_STRAIGHT, "mobster")
+UNSAVED = ("random", "asha-stop", "gp", "mobster-stop", NO_CHECKPOINTS, "mobster")
+OF_TWO = ("random", "asha", "gp", NEVER_STRAIGHT, "mobster:straight=two", "mobster")
+TIMES = {"1": (4, 16, 50, 100), "2": (4, 16, 50), "4": (4, 10, 20, 30)}
+"""By the number of workers, in trainings on each; with other numbers as with one."""
+RIVALS = ("gp", NEVER_STRAIGHT, "mobster:straight=two", "mobster-stop", NO_CHECKPOINTS, "mobster")
+WITHOUT_MODEL = ("asha", "asha-stop", "random")
 SETS = {"development": DEVELOPMENT, "validation": VALIDATION}
 
 
@@ -66,7 +75,8 @@ def tasks(known: Sequence[str], options: Namespace) -> list[Task]:
 
 def run(task: Task, options: Namespace) -> Found:
     method = METHODS[task.method]
-    return run_simulated(task, method.name or None, method.searcher, method.made(problems.get(task.problem)))
+    scheduler = method.made(problems.get(task.problem))
+    return run_simulated(task, method.name or None, method.searcher, scheduler, checkpoints=method.checkpoints)
 
 
 # ---------------------------------------------------------------- the report
@@ -127,7 +137,7 @@ class At:
 
 def report(names: Sequence[str], results: Results, options: Namespace) -> Iterator[str]:
     runs = runs_of(results.records)
-    times = [time for time in TIMES if time <= options.trainings]
+    times = [time for time in TIMES.get(options.workers, TIMES["1"]) if time <= options.trainings]
     last = At(runs, names, times[-1] / options.trainings)
     searches = sum(len(last.losses[name, last.methods[0]]) for name in last.names)
     yield f"{len(last.names)} tasks, {searches} searches with each method: of each task, the seeds that all have been run on."
@@ -172,22 +182,25 @@ def counts(runs: Runs, methods: Sequence[str]) -> Iterator[tuple[str, ...]]:
         yield method, f"{means[0]:.0f}", f"{means[1]:.0f}", f"{means[2]:.1f} s"
 
 
-def part_of(name: str, title: str, workers: str, trainings: float) -> Part:
-    methods = ",".join(USUAL if workers == "1" else OF_TWO)
-    defaults = {"workers": workers, "trainings": trainings, "methods": methods}
+def part_of(name: str, title: str, workers: str, trainings: float, methods: Sequence[str] = USUAL) -> Part:
+    defaults = {"workers": workers, "trainings": trainings, "methods": ",".join(methods)}
     return Part(title, partial(tasks, SETS[name]), run, partial(report, SETS[name]), SURROGATE, defaults)
 
 
 EXPERIMENT = Experiment(
     name="alone",
-    title="Searches over budgets with one worker or two",
+    title="Long searches over budgets with few workers",
     result="alone.md",
     description=__doc__,
     parts={
         "development": part_of("development", "One worker, development tasks", "1", 100.0),
         "validation": part_of("validation", "One worker, validation tasks", "1", 100.0),
-        "development-2": part_of("development", "Two workers, development tasks", "2", 50.0),
-        "validation-2": part_of("validation", "Two workers, validation tasks", "2", 50.0),
+        "development-2": part_of("development", "Two workers, development tasks", "2", 50.0, OF_TWO),
+        "validation-2": part_of("validation", "Two workers, validation tasks", "2", 50.0, OF_TWO),
+        "development-4": part_of("development", "Four workers, development tasks", "4", 30.0),
+        "validation-4": part_of("validation", "Four workers, validation tasks", "4", 30.0),
+        "no-checkpoints": part_of("development", "No checkpoints, development tasks", "4", 10.0, UNSAVED),
+        "no-checkpoints-validation": part_of("validation", "No checkpoints, validation tasks", "4", 10.0, UNSAVED),
     },
     arguments=arguments,
 )

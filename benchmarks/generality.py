@@ -7,6 +7,7 @@
     python -m benchmarks.generality --part blind [--seeds 10] [--processes 16] [--write]
     python -m benchmarks.generality --part penalties|suiting [--seeds 10] [--processes 16] [--write]
     python -m benchmarks.generality --part holdout [--methods …] [--seeds 3] [--write]
+    python -m benchmarks.generality --part weak [--methods …] [--seeds 30] [--write]
 
 Constants are chosen on the development set (``harness/development.py``) and on no other. The validation set
 (``harness/validation.py``: COCO's bbob, bbob-noisy and bbob-mixint, IOHprofiler's PBO, tables kept aside) is for one run per
@@ -14,12 +15,11 @@ claimed improvement. The ablation changes one default of the GP at a time, on pr
 enough to stagnate, ``stuck`` longer ones where they often do, ``blind`` searches where nearly all trials fail
 (``harness/mostly_failing.py``), ``penalties`` those where they return a penalty instead, ``suiting`` those where options raise
 unless they suit each other (``harness/penalties.py``). The holdout set (``harness/holdout.py``) was made after all constants
-had been chosen.
+had been chosen. ``weak`` has more instances of one class of the validation set, the functions of weak structure.
 """
 
 from __future__ import annotations
 
-import statistics
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -30,12 +30,13 @@ from benchmarks.harness.cases import Case, search
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
 from benchmarks.harness.methods import LIBRARIES, METHODS
 from benchmarks.harness.records import Found, Record, Task
-from benchmarks.harness.report import Results, table
+from benchmarks.harness.report import Results
 from benchmarks.workloads import gp_ablation, long_searches, stuck_searches
 from benchmarks.workloads.class_ranks import (
     OURS,
     complete_pairs,
     duels,
+    first_values,
     losses,
     overall,
     per_class,
@@ -50,6 +51,8 @@ USUAL = ("xstar-gp", "xstar-gp-before", "optuna-tpe", "nevergrad", "hyperopt", "
 BLIND = ("xstar-gp", "xstar-gp-classifier", "optuna-tpe", "nevergrad", "xstar-random")
 PENALISED = ("xstar-gp", "xstar-gp-before-level", "optuna-tpe", "nevergrad", "xstar-random")
 HELD_OUT = ("xstar-gp", "optuna-gp", "optuna-tpe", "nevergrad", "xstar-random")
+WITHOUT_BEFORE = tuple(method for method in USUAL if method != "xstar-gp-before")
+WEAK = "bbob weak structure"
 COUNTS = (25, 50, 100, 200)
 
 
@@ -154,19 +157,14 @@ def ablation_report(results: Results, options: Namespace) -> Iterator[str]:
     return gp_ablation.report(results, {which: kinds(which) for which in ("development", "validation")}, ranked)
 
 
+def weak_tasks(options: Namespace) -> list[Task]:
+    weak = [name for name, kind in kinds("validation").items() if kind == WEAK]
+    return tasks("validation", Namespace(**{**vars(options), "problems": options.problems or ",".join(weak)}))
+
+
 def blind_report(results: Results, options: Namespace) -> Iterator[str]:
     """When the first trial had a value, then the ranks."""
-    yield "Trials until the first with a value, mean over seeds; in brackets the searches in which none had one."
-    rows = []
-    for problem in results.problems:
-        cells = []
-        for method in results.methods:
-            found = [record.found["incumbents"] for record in results.of(problem, method)]
-            first = [each[0][0] if each else options.evaluations for each in found]
-            none = sum(not each for each in found)
-            cells.append((f"{statistics.mean(first):.1f}" + (f" ({none})" if none else "")) if first else "–")
-        rows.append((problem, *cells))
-    yield from ("", *table(["problem", *results.methods], rows), "")
+    yield from (*first_values(results, options.evaluations), "")
     yield from report("blind", results, options)
 
 
@@ -233,6 +231,15 @@ EXPERIMENT = Experiment(
             LIBRARIES,
             {**USUALLY, "methods": ",".join(HELD_OUT), "evaluations": 100},
             records="generality-holdout",
+        ),
+        "weak": Part(
+            "Weak structure, more instances",
+            weak_tasks,
+            run,
+            partial(report, "validation"),
+            LIBRARIES,
+            {**USUALLY, "methods": ",".join(WITHOUT_BEFORE), "seeds": 30},
+            records="generality-weak",
         ),
         "restarts": Part(
             "Searches that began anew",

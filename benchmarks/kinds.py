@@ -10,7 +10,7 @@ that one does not end well.
 
 ``mobster-before`` and ``asha-before`` let the earliest of equal trials go on, and the model of the former keeps rungs that say
 nothing. ``mobster-lately`` and ``asha-lately`` have the rules for equal trials, but none for trials that diverge, nor for rungs
-whose losses differ by noise.
+whose losses differ by noise; none of those goes straight to the end beside others, nor does ``mobster:straight=never``.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from benchmarks.harness.kinds import NAMES, named
 from benchmarks.harness.records import Found, Task, significant
 from benchmarks.harness.report import Results, table
 from benchmarks.harness.run import Libraries
-from benchmarks.workloads.budget_methods import BudgetMethod, mobster, of_ladder
+from benchmarks.workloads.budget_methods import NEVER_STRAIGHT, BudgetMethod, mobster, of_ladder
 from xstar.core.randomness import Streams
 from xstar.problems import Problem
 from xstar.searchers import Random
-from xstar.searchers.gp.settings import BEFORE_DIVERGED
+from xstar.searchers.gp.earlier import BEFORE_DIVERGED, BEFORE_STRAIGHT
 from xstar.simulation import simulate
 from xstar.trial import State
 
@@ -49,9 +49,10 @@ METHODS = {
         rule_ties="earliest",
     ),
     LATELY: mobster("the latest of equal trials go on, rungs at which all are equal are left out", **MODEL_LATELY),
+    NEVER_STRAIGHT: mobster("no trial goes straight to the end", **BEFORE_STRAIGHT),
     "mobster": BudgetMethod("the default", "mobster"),
 }
-AGAINST = ("asha", LATELY, BEFORE)
+AGAINST = ("asha", NEVER_STRAIGHT, LATELY, BEFORE)
 SHARES = (0.25, 0.5, 1.0)
 CAP = 1.0
 """The regret of a search without an answer: more than that of any configuration that ends well."""
@@ -117,7 +118,8 @@ def report(results: Results, options: Namespace) -> Iterator[str]:
         runs.setdefault((task["workers"], task.problem, task.method), {})[task.seed] = record.found
     methods = [method for method in METHODS if any(which == method for _, _, which in runs)]
     yield f"{options.trainings:g} trainings per worker. Mean regret after a quarter, half and all of the time; in the last"
-    yield f"columns searches of `mobster` that end lower – higher than those of `asha`, of `{LATELY}` and of `{BEFORE}`."
+    others = ", ".join(f"`{other}`" for other in AGAINST)
+    yield f"columns searches of `mobster` that end lower – higher than those of {others}."
     for count in sorted({workers for workers, _, _ in runs}):
         rows = []
         for name in (each for names in NAMES.values() for each in names if (count, each, methods[-1]) in runs):

@@ -41,7 +41,7 @@ from xstar.problems import Problem
 from xstar.searchers import DNGO, GP, Searcher
 from xstar.searchers.auto import Auto
 from xstar.searchers.dngo.searcher import BEFORE_LEVEL as DNGO_BEFORE_LEVEL
-from xstar.searchers.gp.settings import (
+from xstar.searchers.gp.earlier import (
     BEFORE,
     BEFORE_EXHAUSTION,
     BEFORE_LEVEL,

@@ -11,7 +11,6 @@ from benchmarks.harness import machine
 from benchmarks.harness.records import Found, Record, Task
 
 FOLDER = Path(__file__).parents[1] / "results"
-BEFORE = "What follows was made before records were kept."
 
 
 class Results:
@@ -132,7 +131,7 @@ def duration(seconds: float) -> str:
 def placed(text: str, key: str, block: str) -> str:
     """``text`` with ``block`` between the marks of ``key``: in the place of what stood there, else after the last block.
 
-    What stands outside of marks is left alone. A file without marks was made before records were kept: it is kept below.
+    What stands outside of marks is left alone.
     """
     begin, end = f"<!-- {key} -->", f"<!-- end of {key} -->"
     marked = f"{begin}\n{block.rstrip()}\n{end}\n"
@@ -143,7 +142,7 @@ def placed(text: str, key: str, block: str) -> str:
     if last >= 0:
         place = text.index("\n", last) + 1
         return f"{text[:place]}\n{marked}{text[place:]}"
-    return f"{marked}\n{BEFORE}\n\n{text}" if text.strip() else marked
+    return f"{marked}\n{text}" if text.strip() else marked
 
 
 def write(file: Path, title: str, key: str, block: str) -> None:

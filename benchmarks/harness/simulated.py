@@ -44,9 +44,11 @@ def run_simulated(
     searcher: Searcher | None = None,
     scheduler: Scheduler | None = None,
     problem: problems.Problem | None = None,
+    *,
+    checkpoints: bool = True,
 ) -> Found:
     """The settings ``workers`` and ``trainings`` of a task say for how many and how long; ``problem`` stands for the one of its
-    name, where a variation of it is searched."""
+    name, where a variation of it is searched. Without ``checkpoints`` what is resumed trains again from the start."""
     seconds, begun = full_training(task.problem) * task["trainings"], time.process_time()
     study = simulate(
         problems.get(task.problem) if problem is None else problem,
@@ -56,6 +58,7 @@ def run_simulated(
         workers=task["workers"],
         seconds=seconds,
         seed=task.seed,
+        checkpoints=checkpoints,
     )
     history = study.history
     ends = [trial.ended_at for trial in history.trials if trial.state is State.COMPLETE and trial.ended_at is not None]

@@ -11,7 +11,15 @@ import numpy as np
 from benchmarks.harness.records import Found, Record
 from benchmarks.harness.report import Results, mean_and_error, ranks, table
 from benchmarks.harness.simulated import regret_curve, share_of_time
-from benchmarks.workloads.budget_methods import ASHA_LATELY, DNGO_LATELY, IGNORING, LATELY, SYNE_TUNE, THEN
+from benchmarks.workloads.budget_methods import (
+    ASHA_LATELY,
+    DNGO_LATELY,
+    IGNORING,
+    LATELY,
+    NEVER_STRAIGHT,
+    SYNE_TUNE,
+    THEN,
+)
 
 TIMED = ("asha", ASHA_LATELY, "asha-before", "asha-two:long_steps=eta", "mobster-two:long_steps=eta")
 """What shares of the time are told of."""
@@ -26,6 +34,7 @@ RIVALS = (
     IGNORING,
     THEN,
     LATELY,
+    NEVER_STRAIGHT,
 )
 """What pairs are told against."""
 WITHOUT_MODEL = ("asha", ASHA_LATELY, "asha-two:long_steps=eta", "asha-two", "random")

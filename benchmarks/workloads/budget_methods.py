@@ -9,7 +9,7 @@ from benchmarks.workloads.at_once import AT_ONCE
 from xstar.problems import Problem
 from xstar.schedulers import ASHA, Scheduler, StoppingASHA
 from xstar.searchers import DNGO, GP, Random, Searcher
-from xstar.searchers.gp.settings import BEFORE_DIVERGED
+from xstar.searchers.gp.earlier import BEFORE_BESIDE, BEFORE_DIVERGED, BEFORE_STRAIGHT
 from xstar.simulation import fitted
 
 
@@ -28,6 +28,8 @@ class BudgetMethod:
     """How many of the paused trials are fantasised at the full budget; None: as many as usual."""
     two_rungs: bool = False
     """Whether there is one rung below the full budget only, and that far below."""
+    checkpoints: bool = True
+    """Whether trials go on where they paused."""
 
     def made(self, problem: Problem) -> Scheduler | None:
         """The scheduler, with rungs at budgets that the problem has."""
@@ -40,9 +42,10 @@ class BudgetMethod:
 
 
 def mobster(what: str, unfinished: int | None = None, stop: bool = False, **changed: Any) -> BudgetMethod:
-    """MOBSTER with other settings of its GP, or of its scheduler (their names begin with ``rule_``)."""
+    """MOBSTER with other settings of its GP, or of its scheduler (their names begin with ``rule_``). No trial goes straight to
+    the end beside others unless that is one of them: the variants were run before that was the default."""
     rules = tuple((name.removeprefix("rule_"), value) for name, value in changed.items() if name.startswith("rule_"))
-    model = {name: value for name, value in changed.items() if not name.startswith("rule_")}
+    model = {**BEFORE_BESIDE, **{name: value for name, value in changed.items() if not name.startswith("rule_")}}
     return BudgetMethod(what, "", GP(**model), StoppingASHA if stop else ASHA, rules, unfinished)
 
 
@@ -66,6 +69,7 @@ MANY = 1_000_000
 SYNE_TUNE = "syne-tune-mobster"
 IGNORING = "mobster:copies=ignore"
 THEN = "mobster-then"
+NEVER_STRAIGHT = "mobster:straight=never"
 LATELY = "mobster-lately"
 ASHA_LATELY = "asha-lately"
 DNGO_LATELY = "dngo-lately"
@@ -77,6 +81,7 @@ RULES_BEFORE = {f"rule_{name}": value for name, value in BEFORE.items()}
 USUAL_LATELY = {"last_rung": "best", "long_steps": "eta", **SINCE}
 OF_LATELY = {**BEFORE_DIVERGED, **{f"rule_{name}": value for name, value in USUAL_LATELY.items()}}
 ABLATION = {
+    NEVER_STRAIGHT: mobster("no trial goes straight to the end, as below", **BEFORE_STRAIGHT),
     "mobster": BudgetMethod("the default", "mobster"),
     "mobster:rules=before": mobster("all rules of the scheduler as before", **RULES_BEFORE),
     "mobster:min_budget=1": mobster("lowest rung: one epoch: 1, 2, 6, 17, 52", rule_min_budget=1),

@@ -146,3 +146,18 @@ def losses(results: Results, count: int) -> Iterator[str]:
             cells.append(f"{statistics.median(found):.4g}" if found else "–")
         rows.append((problem, *cells))
     yield from table(["problem", *results.methods], rows)
+
+
+def first_values(results: Results, evaluations: int) -> Iterator[str]:
+    """When the first trial had a value."""
+    yield "Trials until the first with a value, mean over seeds; in brackets the searches in which none had one."
+    rows = []
+    for problem in results.problems:
+        cells = []
+        for method in results.methods:
+            found = [record.found["incumbents"] for record in results.of(problem, method)]
+            first = [each[0][0] if each else evaluations for each in found]
+            none = sum(not each for each in found)
+            cells.append((f"{statistics.mean(first):.1f}" + (f" ({none})" if none else "")) if first else "–")
+        rows.append((problem, *cells))
+    yield from ("", *table(["problem", *results.methods], rows))

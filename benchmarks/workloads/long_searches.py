@@ -10,7 +10,7 @@ from benchmarks.harness.records import Found, Record, Trajectory
 from benchmarks.harness.report import Results, table
 from benchmarks.workloads.gp_ablation import LARGE, share
 from xstar.searchers import GP
-from xstar.searchers.gp.settings import BEFORE_RESTARTS
+from xstar.searchers.gp.earlier import BEFORE_RESTARTS
 
 COUNTS = (150, 200, 250)
 PATIENCE = 100

@@ -53,11 +53,11 @@ def test_the_report_needs_records_alone() -> None:
     known = {each.task: each for each in RECORDS}
     text = list(alone.report(["p", "q"], Results(list(known), known), Namespace(workers="1", trainings=100.0)))
     assert text[0].startswith("1 tasks, 3 searches")
-    assert sum(line.startswith("After ") for line in text) == len(alone.TIMES)
+    assert sum(line.startswith("After ") for line in text) == len(alone.TIMES["1"])
     assert "| mobster | 1.50 | 1–1 |  | 0 (0) |  |" in text
 
 
 def test_the_default_is_what_whoever_names_no_method_gets() -> None:
     assert alone.METHODS["mobster"].name == "mobster"
     assert resolve("mobster", None, None, 27).searcher == GP()
-    assert alone.METHODS["mobster:straight=never"].searcher == GP(straight_running=0)
+    assert alone.METHODS["mobster:straight=never"].searcher == GP(straight_running=0, straight_beside="never")

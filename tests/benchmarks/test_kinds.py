@@ -52,7 +52,7 @@ def test_a_run_tells_what_one_has() -> None:
     assert all(0.0 <= regret <= kinds.CAP for regret in found["regrets"])
     records = {task: Record(task, {"regrets": [1.0, 0.5, 0.1 * (task.method == "asha")]}, {}) for task in made}
     text = list(kinds.report(Results(list(records), records), options))
-    assert text[-1] == "| turns:curves-mlp | 1 → 0.5 → 0.1 | 1 → 0.5 → 0 | 2–0 |  |  |"
+    assert text[-1] == "| turns:curves-mlp | 1 → 0.5 → 0.1 | 1 → 0.5 → 0 | 2–0 |  |  |  |"
 
 
 def test_the_rules_of_before_are_others() -> None:
