@@ -13,6 +13,7 @@ start: promotion all the same (``mobster:checkpoints=none``), or stopping, by wh
 Of each set, for each time:
 
     rank            mean rank of the lowest loss so far among the methods, over tasks and seeds that all were run on
+    of ASHA's time  when its mean loss is as low as ASHA's is in the end, over when ASHA's is: the geometric mean over tasks
     against …       pairs of task and seed with the lower loss – with the higher
     behind …        tasks whose mean loss is above that of the GP, and of the better of ASHA and random search, by more than one
                     standard error of the difference in pairs (in brackets: by anything)
@@ -27,12 +28,14 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+import numpy as np
+
 from benchmarks.budgets import DEVELOPMENT, SURROGATE, VALIDATION
 from benchmarks.harness.experiment import Experiment, Part, main, numbers
 from benchmarks.harness.records import Found, Task
 from benchmarks.harness.report import Results, mean_and_error, ranks, table
-from benchmarks.harness.simulated import run_simulated, simulated_tasks
-from benchmarks.workloads.budget_comparison import Runs, runs_of
+from benchmarks.harness.simulated import regret_curve, run_simulated, share_of_time, simulated_tasks
+from benchmarks.workloads.budget_comparison import GRID, Runs, runs_of
 from benchmarks.workloads.budget_methods import NEVER_STRAIGHT, BudgetMethod, mobster
 from xstar import problems
 from xstar.searchers.gp.earlier import BEFORE_STRAIGHT
@@ -105,6 +108,20 @@ class At:
             for method in self.methods
         }
         self.names = [name for name, seeds in shared.items() if seeds]
+        self._runs = {
+            (name, method): [runs[name, method][seed] for seed in shared[name]]
+            for name in self.names
+            for method in self.methods
+        }
+        self._share = share
+
+    def share_of_asha(self, method: str) -> str:
+        shares = []
+        for name in self.names:
+            ours, theirs = (self._runs[name, which] for which in (method, "asha"))
+            grid = np.linspace(0.0, self._share * ours[0]["seconds"], GRID + 1)[1:]
+            shares.append(share_of_time(regret_curve(ours, grid, 0.0), regret_curve(theirs, grid, 0.0), grid)[0])
+        return f"{statistics.geometric_mean(shares):.2f}"
 
     def rank(self, method: str) -> float:
         placed = [
@@ -145,11 +162,20 @@ def report(names: Sequence[str], results: Results, options: Namespace) -> Iterat
         at = At(runs, names, time / options.trainings)
         rivals = [other for other in RIVALS if other in at.methods]
         plain = [other for other in WITHOUT_MODEL if other in at.methods]
-        heads = ["method", "rank", *(f"against {other}" for other in rivals), "behind gp", "behind asha or random"]
+        timed = ["of ASHA's time"] if "asha" in at.methods else []
+        heads = [
+            "method",
+            "rank",
+            *timed,
+            *(f"against {other}" for other in rivals),
+            "behind gp",
+            "behind asha or random",
+        ]
         rows = [
             (
                 method,
                 f"{at.rank(method):.2f}",
+                *("" if method == "asha" else at.share_of_asha(method) for _ in timed),
                 *("" if other == method else at.pairs(method, other) for other in rivals),
                 "" if method == "gp" or "gp" not in at.methods else at.behind(method, ["gp"]),
                 "" if method in plain or not plain else at.behind(method, plain),
