@@ -7,6 +7,8 @@ with one worker, 50 on each of two, 30 on each of four. ``gp`` trains every tria
 ``mobster:straight=never`` is MOBSTER whose trials all begin at the lowest rung, and with ``mobster:straight=two`` those of two
 workers take turns as those of one do. No method knows when the time will be over, so one search tells of all these times.
 
+``lengths`` has more seeds of fewer methods: how the share of ASHA's time that MOBSTER takes depends on how long a search is.
+
 ``no-checkpoints`` asks which method an objective needs that saves none, so that a trial that is promoted trains again from the
 start: promotion all the same (``mobster:checkpoints=none``), or stopping, by which nothing is resumed.
 
@@ -55,6 +57,7 @@ METHODS = {
     "mobster": BudgetMethod("the default", "mobster"),
 }
 USUAL = ("random", "asha", "gp", NEVER_STRAIGHT, "mobster")
+LENGTHS = ("random", "asha", "mobster")
 UNSAVED = ("random", "asha-stop", "gp", "mobster-stop", NO_CHECKPOINTS, "mobster")
 OF_TWO = ("random", "asha", "gp", NEVER_STRAIGHT, "mobster:straight=two", "mobster")
 TIMES = {"1": (4, 16, 50, 100), "2": (4, 16, 50), "4": (4, 10, 20, 30)}
@@ -108,7 +111,7 @@ class At:
             for method in self.methods
         }
         self.names = [name for name, seeds in shared.items() if seeds]
-        self._runs = {
+        self.runs = {
             (name, method): [runs[name, method][seed] for seed in shared[name]]
             for name in self.names
             for method in self.methods
@@ -118,7 +121,7 @@ class At:
     def share_of_asha(self, method: str) -> str:
         shares = []
         for name in self.names:
-            ours, theirs = (self._runs[name, which] for which in (method, "asha"))
+            ours, theirs = (self.runs[name, which] for which in (method, "asha"))
             grid = np.linspace(0.0, self._share * ours[0]["seconds"], GRID + 1)[1:]
             shares.append(share_of_time(regret_curve(ours, grid, 0.0), regret_curve(theirs, grid, 0.0), grid)[0])
         return f"{statistics.geometric_mean(shares):.2f}"
@@ -190,7 +193,7 @@ def report(names: Sequence[str], results: Results, options: Namespace) -> Iterat
         )
     yield from ("", f"Mean loss after {times[-1]}, trials and complete ones, and processor time, all a search:", "")
     yield from by_task(last)
-    yield from ("", *table(["method", "trials", "complete", "processor"], counts(runs, last.methods)))
+    yield from ("", *table(["method", "trials", "complete", "processor"], counts(last)))
 
 
 def by_task(at: At) -> Iterator[str]:
@@ -201,9 +204,9 @@ def by_task(at: At) -> Iterator[str]:
     yield from table(["task", *at.methods], rows)
 
 
-def counts(runs: Runs, methods: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    for method in methods:
-        every = [found for (_, which), each in runs.items() if which == method for found in each.values()]
+def counts(at: At) -> Iterator[tuple[str, ...]]:
+    for method in at.methods:
+        every = [found for name in at.names for found in at.runs[name, method]]
         means = [statistics.mean(found[what] for found in every) for what in ("trials", "complete", "processor")]
         yield method, f"{means[0]:.0f}", f"{means[1]:.0f}", f"{means[2]:.1f} s"
 
@@ -225,6 +228,8 @@ EXPERIMENT = Experiment(
         "validation-2": part_of("validation", "Two workers, validation tasks", "2", 50.0, OF_TWO),
         "development-4": part_of("development", "Four workers, development tasks", "4", 30.0),
         "validation-4": part_of("validation", "Four workers, validation tasks", "4", 30.0),
+        "lengths": part_of("development", "By the length of a search, development tasks", "4", 30.0, LENGTHS),
+        "lengths-validation": part_of("validation", "By the length of a search, validation tasks", "4", 30.0, LENGTHS),
         "no-checkpoints": part_of("development", "No checkpoints, development tasks", "4", 10.0, UNSAVED),
         "no-checkpoints-validation": part_of("validation", "No checkpoints, validation tasks", "4", 10.0, UNSAVED),
     },

@@ -49,6 +49,15 @@ def test_behind_is_by_more_than_a_standard_error() -> None:
     assert alone.At(runs_of(RECORDS), ["p"], 1.0).behind("gp", ["mobster"]) == "0 (0)"
 
 
+def test_the_share_of_ashas_time_is_that_of_a_search_which_ends_there() -> None:
+    """ASHA comes to 4 after 40 of 100 and to 2 after 80; the other comes to a mean of 4 after 20 and to 2 after 60."""
+    asha = [record("asha", seed, (1.0, 9.0), (40.0, 4.0), (80.0, 2.0)) for seed in range(2)]
+    ours = [record("mobster", seed, (1.0, 8.0), (20.0, 3.0 + 2 * seed), (60.0, 2.0)) for seed in range(2)]
+    runs = runs_of([*asha, *ours])
+    assert [alone.At(runs, ["p"], share).share_of_asha("mobster") for share in (0.5, 1.0)] == ["0.50", "0.75"]
+    assert alone.At(runs, ["p"], 1.0).share_of_asha("asha") == "1.00"
+
+
 def test_the_report_needs_records_alone() -> None:
     known = {each.task: each for each in RECORDS}
     text = list(alone.report(["p", "q"], Results(list(known), known), Namespace(workers="1", trainings=100.0)))
