@@ -341,6 +341,13 @@ def test_a_study_from_before_others_ran_beside_keeps_its_rule() -> None:
     assert Auto(defaults=14)._gp == GP(**BEFORE_BESIDE)
 
 
+def test_in_a_study_from_before_trials_of_a_given_design_go_straight_as_they_did() -> None:
+    """With one worker they took turns already, whatever had suggested them."""
+    before, today = (searched(small(GP(initial=60, **each)), 64) for each in (BEFORE_BESIDE, {}))
+    assert min(trial.number for trial in straight_ones(before.history)) < 60
+    assert not [trial for trial in straight_ones(today.history) if trial.number < 60]
+
+
 def test_a_study_from_before_has_none() -> None:
     stored = {name: value for name, value in SEARCHERS.dump(GP()).items() if name not in BEFORE_STRAIGHT}
     first, *others = (SEARCHERS.load(each) for each in SEARCHERS.read(stored))

@@ -95,7 +95,8 @@ class GP(GPSettings):
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         networks = bool(cube_of(history.space).encoder.domains)
-        begins = len(history.trials) < (self.initial or 0)
+        # An initial design of the user's own; studies from before trials went straight beside others had no such rule.
+        begins = self.straight_beside != "never" and len(history.trials) < (self.initial or 0)
         if networks or begins or not goes_straight(history, task, self.straight_running, self.straight_beside):
             return suggest(self, history, task, rng, self._learner)
         if self._complete(history, Observations.of(history)).count < FEWEST:  # all others have diverged
