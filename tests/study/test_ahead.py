@@ -67,27 +67,38 @@ def last_event(study: xs.Study) -> Any:
 
 @dataclass(frozen=True)
 class Straight(Counted):
-    """All trials but the first train to the end at once."""
+    """Some trials go straight to the full budget."""
+
+    numbers: tuple[int, ...]
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion:
-        return replace(super().suggest(history, task, rng), budget=9 if history.trials else None)
+        goes = len(history.trials) in self.numbers
+        return replace(super().suggest(history, task, rng), budget=9 if goes else None)
 
 
 @pytest.mark.usefixtures("always")
-def test_what_goes_straight_to_the_end_is_decided_again() -> None:
-    """Whether one more does is a matter of how many others do; while all workers train, one of them is still to end."""
+@pytest.mark.parametrize("ended", ["straight", "rung"])
+@pytest.mark.parametrize("goes", [True, False])
+def test_whether_it_goes_straight_is_as_what_ended_did(goes: bool, ended: str) -> None:
+    """Two of eight trials go straight. A ninth that does takes the place of one of them, and no place of the others."""
     asked: list[int] = []
-    study = xs.Study(SPACE, searcher=Straight(asked), scheduler=ASHA(9), seed=1)
-    running = [ask(study) for _ in range(KNOWN)]
-    for trial in running[3:]:
-        for epoch in range(9):
-            study.report(trial, 1.0 + trial.number, budget=epoch + 1)
+    first = 2 * KNOWN  # three more observations, of the one that ends, are little beside so many
+    numbers = (first, first + 1, *([first + 8] if goes else []))
+    study = xs.Study(SPACE, searcher=Straight(asked, numbers), scheduler=ASHA(9), seed=1)
+    for place in range(first):
+        study.add({"x": place / first}, 1.0 + place)
+    running = [ask(study) for _ in range(8)]
+    assert [trial.bracket for trial in running] == [2, 2, *[0] * 6]
     study.prepare()
-    count = len(asked)
+    assert len(asked) == 9
     study.prepare()  # it is kept, so that none is made with every look
-    assert len(asked) == count
-    assert ask(study).bracket == 2
-    assert len(asked) == count + 1
+    assert len(asked) == 9
+    over, epochs = (running[0], 9) if ended == "straight" else (running[3], 1)
+    for epoch in range(epochs):
+        study.report(over, 50.0, budget=epoch + 1)
+    made = ask(study)
+    assert (made.number, made.bracket) == (first + 8, 2 if goes else 0)
+    assert len(asked) == (9 if goes == (ended == "straight") else 10)
     assert audit(study).findings == []
 
 
