@@ -195,8 +195,8 @@ class Run:
             metrics = parse_metrics(given, self._metric)
             if self._count == 0 and budget <= self._job.start and not trial.resumed:
                 again = f"trial {trial.number} has no checkpoint, so {_epochs(self._job.start)} trained again"
-                remedy = "save to trial.checkpoint, or choose a method that resumes none, such as method='mobster-stop'"
-                self._channel.warn("checkpoint", f"{again}. To avoid this, {remedy}")
+                remedy = "save to trial.checkpoint to avoid this; methods that pause no trial, such as mobster-stop, rarely need one"
+                self._channel.warn("checkpoint", f"{again}; {remedy}")
             self._count, self._last = budget - trial.start, metrics
             if budget > self._job.start:  # else it is on record, from an earlier run
                 self._send(budget, metrics)
