@@ -60,7 +60,7 @@ USUAL = ("random", "asha", "gp", NEVER_STRAIGHT, "mobster")
 LENGTHS = ("random", "asha", "mobster")
 UNSAVED = ("random", "asha-stop", "gp", "mobster-stop", NO_CHECKPOINTS, "mobster")
 OF_TWO = ("random", "asha", "gp", NEVER_STRAIGHT, "mobster:straight=two", "mobster")
-TIMES = {"1": (4, 16, 50, 100), "2": (4, 16, 50), "4": (4, 10, 20, 30)}
+TIMES = {"1": (4, 16, 50, 100), "2": (4, 16, 50), "4": (4, 10, 20, 30), "8": (4, 10, 20)}
 """By the number of workers, in trainings on each; with other numbers as with one."""
 RIVALS = ("gp", NEVER_STRAIGHT, "mobster:straight=two", "mobster-stop", NO_CHECKPOINTS, "mobster")
 WITHOUT_MODEL = ("asha", "asha-stop", "random")
@@ -230,6 +230,10 @@ EXPERIMENT = Experiment(
         "validation-4": part_of("validation", "Four workers, validation tasks", "4", 30.0),
         "lengths": part_of("development", "By the length of a search, development tasks", "4", 30.0, LENGTHS),
         "lengths-validation": part_of("validation", "By the length of a search, validation tasks", "4", 30.0, LENGTHS),
+        "lengths-8": part_of("development", "The same with eight workers, development tasks", "8", 20.0, LENGTHS),
+        "lengths-8-validation": part_of(
+            "validation", "The same with eight workers, validation tasks", "8", 20.0, LENGTHS
+        ),
         "no-checkpoints": part_of("development", "No checkpoints, development tasks", "4", 10.0, UNSAVED),
         "no-checkpoints-validation": part_of("validation", "No checkpoints, validation tasks", "4", 10.0, UNSAVED),
     },
