@@ -48,6 +48,11 @@ def test_mobster() -> None:
     assert f"ends ahead of it in {won} searches and behind in {lost}" in README
     won, lost = cell(few, "mobster", "against random").split("–")
     assert f"ahead of random search in {won} and behind in {lost}" in README
+    long = found("alone.md", "alone lengths-validation", "After 30 trainings")
+    rows = {row[0]: dict(zip(long[0], row, strict=False)) for row in long[1:]}  # empty cells at the end are left out
+    lost, won = rows["asha"]["against mobster"].split("–")
+    share = rows["mobster"]["of ASHA's time"]
+    assert f"after 30 it is {share} of ASHA's time, ahead in {won} searches and behind in {lost}" in README
 
 
 def test_the_time_of_a_suggestion() -> None:
