@@ -218,17 +218,18 @@ def test_the_page_of_methods_names_all_of_them_and_no_others() -> None:
     assert [name for name in METHODS if f"`{name}`" not in page + readme + others] == []
 
 
-def test_the_page_of_methods_says_what_is_chosen() -> None:
+@pytest.mark.parametrize("page", [DOCS / "which-method.md", ROOT / "README.md"], ids=lambda page: page.name)
+def test_the_table_of_methods_says_what_is_chosen(page: Path) -> None:
     """The bold names of the first table are those of `choose`."""
-    page = (DOCS / "which-method.md").read_text(encoding="utf-8").partition("## Every case")[0]
+    lines = page.read_text(encoding="utf-8").partition("## Every case")[0].splitlines()
     numbers = xs.Space(x=xs.Float(0, 1))
     spaces = {
-        "most searches": numbers,
+        "anything else": numbers,
         "an [arch": xs.Space(net=xs.nets.MLP(inputs=4)),
-        "50 or more": xs.Space(b=xs.Bits(50)),
+        "there are 50 or more": xs.Space(b=xs.Bits(50)),
     }
     for start, space in spaces.items():
-        (row,) = (line for line in page.splitlines() if line.startswith(f"| {start}"))
+        (row,) = (line for line in lines if line.startswith(f"| {start}"))
         with_epochs, without = row.split("|")[2:4]
         for cell, budget in ((with_epochs, 9), (without, None)):
             assert re.findall(r"\*\*\[?`([a-z-]+)`", cell) == [choose(space, budget)[0]]
