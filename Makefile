@@ -23,7 +23,7 @@ INTEGRATIONS := tests/integrations tests/benchmarks tests/examples \
 PARALLEL := -n auto --dist worksteal
 SEED ?= 0
 
-.PHONY: help demo test test-all test-integrations soak lint format docs bench bench-quick bench-peers clean
+.PHONY: help demo test test-all test-kernels test-integrations fuzz soak lint format docs bench bench-quick bench-peers clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,9 +42,27 @@ test: lint  ## lint, then every test that is not slow
 	$(BIN)/python $(COMPILE)
 	$(BIN)/python -m pytest $(PARALLEL) --durations=10
 
-test-all: lint  ## lint, then every test, the slow ones too
+test-all: lint  ## lint, then every test, the slow ones too, with examples drawn anew; numbers with every core type
 	$(BIN)/python $(COMPILE)
-	$(BIN)/python -m pytest $(PARALLEL) --durations=20 -m ""
+	XSTAR_TESTS_EXPLORE=1 $(BIN)/python -m pytest $(PARALLEL) --durations=20 -m ""
+	$(MAKE) test-kernels
+
+# What an optimiser found last differs with the processor: OpenBLAS and NumPy choose other code. (Zen has Haswell's.)
+KERNELS ?= Haswell Sandybridge Nehalem $(if $(shell grep -s avx512f /proc/cpuinfo),SkylakeX without-AVX512)
+NUMERIC := tests/acquisition tests/decisions tests/igo tests/models tests/nets tests/problems tests/schedulers \
+	tests/searchers tests/simulation tests/space
+
+test-kernels: .venv/.installed  ## the tests that compare numbers, as on other processors: KERNELS="Haswell Nehalem"
+	$(BIN)/python $(COMPILE)
+	set -e; for kernel in $(KERNELS); do echo "as on $$kernel"; \
+	  if [ $$kernel = without-AVX512 ]; then export NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL AVX512_SPR"; unset OPENBLAS_CORETYPE; \
+	  else export OPENBLAS_CORETYPE=$$kernel; unset NPY_DISABLE_CPU_FEATURES; fi; \
+	  $(BIN)/python -m pytest $(PARALLEL) $(NUMERIC) $(ARGS); done
+
+fuzz: .venv/.installed  ## the tests of properties, with examples drawn anew in each of ROUNDS=10
+	$(BIN)/python $(COMPILE)
+	set -e; for round in $$(seq $(or $(ROUNDS),10)); do \
+	  XSTAR_TESTS_EXPLORE=1 $(BIN)/python -m pytest $(PARALLEL) -m hypothesis $(ARGS); done
 
 .venv-integrations/.installed: pyproject.toml constraints.txt constraints-integrations.txt
 	$(PYTHON) -m venv .venv-integrations

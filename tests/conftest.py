@@ -1,4 +1,4 @@
-"""Fixtures shared by the tests: storages of every kind."""
+"""Fixtures shared by the tests: storages of every kind, and no chance but where it is asked for."""
 
 from __future__ import annotations
 
@@ -7,14 +7,26 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
+from secrets import token_hex
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 from tests.postgresql import own_server
 
-settings.register_profile("xstar", deadline=None)  # how long an example takes says more about the machine than about us
-settings.load_profile("xstar")
+EXPLORE = "XSTAR_TESTS_EXPLORE" in os.environ
+"""Whether tests draw anew each time: in ``make test-all`` and ``make fuzz``."""
+
+# No deadline: how long an example takes says more about the machine than about us.
+settings.register_profile("explored", deadline=None)
+settings.register_profile("repeated", deadline=None, derandomize=True, database=None)
+settings.load_profile("explored" if EXPLORE else "repeated")
+if not EXPLORE:  # some draws are constants of the modules that are loaded: others with every order of the tests
+    vars(providers)["_get_local_constants"] = Constants
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # So a shell starts a job in the background. Tests of Ctrl-C would wait without an end, their programs inherit it.
@@ -29,6 +41,16 @@ def pytest_collection_finish() -> None:
     """
     sys.dont_write_bytecode = True
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+
+
+@pytest.fixture(autouse=True)
+def _seeds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The seed of a study that was given none hangs on the name of the test alone."""
+    if not EXPLORE:
+        drawn = Random(request.node.nodeid)
+        monkeypatch.setattr(
+            "xstar.study.settings.secrets", SimpleNamespace(randbits=drawn.getrandbits, token_hex=token_hex)
+        )
 
 
 @pytest.fixture(scope="session")
