@@ -17,7 +17,7 @@ from omegaconf import DictConfig
 
 @dataclass
 class XstarSweeperConf:
-    """The settings of a sweep; ``docs/integrations/hydra.md`` explains them."""
+    """The settings of a sweep; ``docs/integrations/tools.md`` explains them."""
 
     _target_: str = "hydra_plugins.xstar_sweeper.XstarSweeper"
     study: str | None = "${hydra.job.name}"

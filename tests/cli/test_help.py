@@ -30,14 +30,17 @@ def reference() -> ModuleType:
     return module
 
 
-def test_the_page_is_up_to_date(reference: ModuleType) -> None:
-    text = reference.PAGE.read_text(encoding="utf-8")
-    assert reference.rewritten(text, reference.pages()) == text, "run: python tools/cli_reference.py"
+def test_every_command_has_its_help_on_the_page(reference: ModuleType) -> None:
+    text = (ROOT / "docs" / reference.PAGE).read_text(encoding="utf-8")
+    found = reference.pages()
+    filled = reference.filled(text, found)
+    assert [command for command, page in found.items() if f"    {page.splitlines()[-1]}" not in filled] == []
+    assert "Usage: xstar run" in filled
 
 
 def test_a_command_without_its_place_is_noticed(reference: ModuleType) -> None:
     with pytest.raises(SystemExit, match="dance"):
-        reference.rewritten("<!-- help: run -->\n<!-- end of help -->", {"run": "", "dance": ""})
+        reference.filled("<!-- help: run -->", {"run": "", "dance": ""})
 
 
 def test_every_option_is_explained() -> None:
