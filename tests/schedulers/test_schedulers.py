@@ -22,6 +22,8 @@ ALL: list[Scheduler] = [
     FIFO(9),
     ASHA(27),
     ASHA(27, brackets=None),
+    ASHA(9, full_share=True),
+    ASHA(9, brackets=None, full_share=True),
     ASHA(20, min_budget=2, eta=2, brackets=3),
     ASHA(10, levels=(2, 5, 10)),
     StoppingASHA(27),
@@ -101,6 +103,23 @@ def test_promotion_by_hand() -> None:
         (8, 1, "paused"),  # 9 records, three places: 6, 3, 1, all promoted
     ]:
         assert player.step() == expected
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_one_epoch_in_four_is_of_full_budget_trials(workers: int) -> None:
+    history = simulated(ASHA(9, full_share=True), 120, workers).history
+    full = [trial for trial in history.trials if trial.bracket == 2]
+    halved = [trial for trial in history.trials if trial.bracket == 0]
+    assert len(full) + len(halved) == 120
+    assert all(len(trial.reports) == 9 and trial.attempt == 0 for trial in full)
+    spent = [sum(trial.budget for trial in halved if trial.number < each.number) for each in full]
+    assert all(epochs >= 27 * (count + 1) - 9 * workers for count, epochs in enumerate(spent))
+    share = sum(trial.budget for trial in full) / sum(trial.budget for trial in history.trials)
+    assert 0.18 <= share <= 0.25
+
+
+def test_where_there_is_one_rung_a_full_share_changes_nothing() -> None:
+    assert story(ASHA(9, min_budget=9, full_share=True), 3) == story(FIFO(9), 3)
 
 
 def test_stopping_by_hand() -> None:

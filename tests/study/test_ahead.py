@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -63,43 +63,6 @@ def ask(study: xs.Study) -> xs.Trial:
 
 def last_event(study: xs.Study) -> Any:
     return list(study.journal.read(0))[-1]
-
-
-@dataclass(frozen=True)
-class Straight(Counted):
-    """Some trials go straight to the full budget."""
-
-    numbers: tuple[int, ...]
-
-    def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion:
-        goes = len(history.trials) in self.numbers
-        return replace(super().suggest(history, task, rng), budget=9 if goes else None)
-
-
-@pytest.mark.usefixtures("always")
-@pytest.mark.parametrize("ended", ["straight", "rung"])
-@pytest.mark.parametrize("goes", [True, False])
-def test_whether_it_goes_straight_is_as_what_ended_did(goes: bool, ended: str) -> None:
-    """Two of eight trials go straight. A ninth that does takes the place of one of them, and no place of the others."""
-    asked: list[int] = []
-    first = 2 * KNOWN  # three more observations, of the one that ends, are little beside so many
-    numbers = (first, first + 1, *([first + 8] if goes else []))
-    study = xs.Study(SPACE, searcher=Straight(asked, numbers), scheduler=ASHA(9), seed=1)
-    for place in range(first):
-        study.add({"x": place / first}, 1.0 + place)
-    running = [ask(study) for _ in range(8)]
-    assert [trial.bracket for trial in running] == [2, 2, *[0] * 6]
-    study.prepare()
-    assert len(asked) == 9
-    study.prepare()  # it is kept, so that none is made with every look
-    assert len(asked) == 9
-    over, epochs = (running[0], 9) if ended == "straight" else (running[3], 1)
-    for epoch in range(epochs):
-        study.report(over, 50.0, budget=epoch + 1)
-    made = ask(study)
-    assert (made.number, made.bracket) == (first + 8, 2 if goes else 0)
-    assert len(asked) == (9 if goes == (ended == "straight") else 10)
-    assert audit(study).findings == []
 
 
 @pytest.mark.usefixtures("always")

@@ -32,7 +32,8 @@ def test_every_method_goes_by_its_name(name: str) -> None:
 @pytest.mark.parametrize(
     ("parts", "name"),
     [
-        ({"searcher": GP(), "scheduler": ASHA(27)}, "mobster"),
+        ({"searcher": GP(), "scheduler": ASHA(27, full_share=True)}, "mobster"),
+        ({"searcher": GP(), "scheduler": ASHA(27)}, "gp + asha"),
         ({"searcher": GP(samples=3), "scheduler": ASHA(27)}, "gp(samples=3) + asha"),
         ({"searcher": Sobol(), "scheduler": ASHA(27, eta=4)}, "sobol + asha(eta=4)"),
         ({"searcher": Random(), "scheduler": FIFO()}, "random"),
@@ -61,10 +62,10 @@ MOBSTER = {"method": "mobster", "max_budget": 9}
         ),
         (MOBSTER, {"searcher": GP(samples=3)}, ["samples of gp: 3 here, 0 in the stored study"]),
         (MOBSTER, {"searcher": Random()}, ["searcher: random here, gp in the stored study"]),
-        (MOBSTER, {"scheduler": ASHA(9, eta=2)}, ["eta of asha: 2 here, 3 in the stored study"]),
+        (MOBSTER, {"scheduler": ASHA(9, eta=2, full_share=True)}, ["eta of asha: 2 here, 3 in the stored study"]),
         (MOBSTER, {"max_budget": 9}, []),
-        ({"searcher": GP(), "scheduler": ASHA(9)}, MOBSTER, []),
-        (MOBSTER, {"searcher": GP(), "scheduler": ASHA(9)}, []),
+        ({"searcher": GP(), "scheduler": ASHA(9, full_share=True)}, MOBSTER, []),
+        (MOBSTER, {"searcher": GP(), "scheduler": ASHA(9, full_share=True)}, []),
     ],
 )
 def test_a_difference_is_a_line(

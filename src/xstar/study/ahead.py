@@ -10,8 +10,6 @@ It is used only if the decision would be due all the same, and if little has hap
 * the next trial has the number that it was made for, so it has seen the configurations of all trials before it;
 * nothing goes before it (a trial to run again, a promotion, a configuration that a user wants tried), and the scheduler
   wants the same budget and bracket;
-* whether it goes straight to the full budget (``New.straight``) is what the trial that ended did, as the share of those that do
-  is one of the trials that run;
 * there is no new best, no further trial has failed, and the space has not been widened;
 * the observations have grown by a tenth at most.
 
@@ -69,24 +67,14 @@ class Prepared:
     failed: int
     observed: int
     space: Space
-    straight: int
-    """How many of the trials that ran went straight."""
 
     @classmethod
     def of(cls, start: ev.Asked, task: New, history: History) -> Prepared:
-        observed, straight = len(history.observed), _straight(history, task)
-        return cls(start, task, _best(history), _failed(history), observed, history.space, straight)
+        return cls(start, task, _best(history), _failed(history), len(history.observed), history.space)
 
     def is_due(self, history: History, task: New) -> bool:
-        """Whether a worker is to be given it now.
-
-        With W trials running, s of them straight, the next goes straight if s is below the places for them among W + 1
-        (``searchers/gp/straight.py``). If one of the s has ended since, s − 1 is below the places among W; if another has,
-        s may not be. If s is not below the places among W + 1, it is not below those among W either, while s − 1 may be.
-        """
-        goes = self.start.bracket != self.task.bracket
-        ended = _straight(history, task) < self.straight
-        return self.task == task and goes == ended and self.holds(history)
+        """Whether a worker is to be given it now."""
+        return self.task == task and self.holds(history)
 
     def holds(self, history: History) -> bool:
         """Whether nothing has happened since that matters."""
@@ -179,13 +167,6 @@ class Ahead:
 def _best(history: History) -> tuple[int, float | None] | None:
     best = history.best
     return None if best is None else (best.number, best.loss)
-
-
-def _straight(history: History, task: New) -> int:
-    """How many of the trials that run go straight to the full budget."""
-    if task.straight is None:
-        return 0
-    return sum(trial.bracket == task.straight for trial in history.running.values())
 
 
 def _failed(history: History) -> int:

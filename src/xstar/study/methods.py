@@ -100,7 +100,7 @@ METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Schedule
     "evolution": (Evolution, FIFO),
     "regularised-evolution": (RegularisedEvolution, FIFO),
     "bohb": (_bohb, lambda budget: ASHA(_needed(budget), brackets=None)),
-    "mobster": (GP, lambda budget: ASHA(_needed(budget))),
+    "mobster": (GP, lambda budget: ASHA(_needed(budget), full_share=True)),
     "mobster-stop": (GP, lambda budget: StoppingASHA(_needed(budget))),
     "mobster-hyperband": (GP, lambda budget: ASHA(_needed(budget), brackets=None)),
     "boca": (BOCA, lambda budget: Chosen(_needed(budget))),
