@@ -16,7 +16,9 @@ from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 
+from tests.clocks import Time
 from tests.postgresql import own_server
+from xstar.executors import clock
 
 EXPLORE = "XSTAR_TESTS_EXPLORE" in os.environ
 """Whether tests draw anew each time: in ``make test-all`` and ``make fuzz``."""
@@ -66,6 +68,14 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return str(tmp_path / "study.db")
     return str(request.getfixturevalue("postgres"))
+
+
+@pytest.fixture
+def frozen(monkeypatch: pytest.MonkeyPatch) -> Time:
+    """This program's clock, which stands still until the test moves it."""
+    made = Time()
+    monkeypatch.setattr(clock, "time", made)
+    return made
 
 
 @pytest.fixture

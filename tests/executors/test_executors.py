@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,8 @@ from typing import Any
 import pytest
 
 import xstar as xs
+from tests.clocks import Time
+from tests.waiting import gone, text_of
 from xstar.errors import InvalidArgument, ObjectiveError
 from xstar.executors import InlineExecutor, ProcessExecutor
 from xstar.testing import check_executor
@@ -43,34 +44,23 @@ def test_output_of_a_trial_is_kept_beside_its_checkpoint(tmp_path: Path) -> None
     assert (folder / "stderr.txt").read_text() == "to stderr\n"
 
 
-def test_a_trial_that_overruns_is_ended_with_its_children(tmp_path: Path) -> None:
+def test_a_trial_that_overruns_is_ended_with_its_children(tmp_path: Path, frozen: Time) -> None:
+    pids = tmp_path / "pids.txt"
+
     def objective(trial: Any) -> float:
         if trial.number == 0:
             child = subprocess.Popen(["sleep", "1000"])
-            (tmp_path / "pids.txt").write_text(f"{os.getpid()} {child.pid}")
-            time.sleep(1000)
+            pids.write_text(f"{os.getpid()} {child.pid}\n")
+            child.wait()
         return 1.0
 
-    result = xs.minimize(objective, SPACE, trials=3, workers=1, timeout=2.0)
+    frozen.passed = lambda: 1000.0 if pids.exists() else 0.0  # once the first trial waits for its child
+    result = xs.minimize(objective, SPACE, trials=3, workers=1, timeout=500.0)
     first = result.study.history.trials[0]
     assert first.state is xs.State.FAILED
-    assert first.reason == "it ran longer than the time limit of 2 s"
+    assert first.reason == "it ran longer than the time limit of 500 s"
     assert result.study.history.count(xs.State.COMPLETE) == 2
-    for pid in map(int, (tmp_path / "pids.txt").read_text().split()):
-        assert_gone(pid)
-
-
-def assert_gone(pid: int) -> None:
-    for _ in range(100):
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return
-        stat = Path(f"/proc/{pid}/stat")
-        if stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z":
-            return  # dead, and nobody's child any more
-        time.sleep(0.05)
-    raise AssertionError(f"process {pid} still runs")
+    assert all(gone(int(pid)) for pid in text_of(pids).split())
 
 
 def test_a_worker_that_dies_is_replaced_and_its_trial_run_again(tmp_path: Path) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ from typing import Any
 import pytest
 
 import xstar as xs
+from tests.waiting import gone, program, text_of
 from xstar.core.processes import machine, session_members, started
 from xstar.executors.orphans import RECORD, end_orphan
 
@@ -21,18 +20,17 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="fi
 
 SPACE = xs.Space(x=xs.Float(0, 1))
 
-# The objective starts a process, then holds the interpreter's lock for good: no thread of the worker runs any more.
+# The objective calls C without giving up the interpreter's lock: no thread of the worker runs any more. What it calls starts a
+# process, which says so: from then on the lock is held for good.
 PROGRAM = """
-import os, pathlib, re, subprocess, sys
+import ctypes, os, sys
 import xstar as xs
-folder = pathlib.Path(sys.argv[1])
+folder = sys.argv[1]
 def objective(trial):
-    child = subprocess.Popen(["sleep", "1000"])
-    (folder / "pids.new").write_text(f"{os.getpid()} {child.pid}")
-    (folder / "pids.new").rename(folder / "pids.txt")
-    re.match(r"(a+)+$", "a" * 60 + "b")
+    command = f"echo {os.getpid()} $$ > {folder}/pids.txt; exec sleep 1000"
+    ctypes.PyDLL(None).system(command.encode())
     return 1.0
-xs.minimize(objective, xs.Space(x=xs.Float(0, 1)), trials=2, workers=1, timeout=1000, study="s", storage=folder / "s.db")
+xs.minimize(objective, xs.Space(x=xs.Float(0, 1)), trials=2, workers=1, timeout=1000, study="s", storage=f"{folder}/s.db")
 """
 
 
@@ -40,48 +38,38 @@ def alive(pid: int) -> bool:
     return started(pid) not in (None, "zombie")
 
 
-def wait_until(what: Any) -> None:
-    deadline = time.monotonic() + 60
-    while not what():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 @pytest.fixture
-def stuck(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], int, int]]:
+def stuck(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], int, int]]:
     """A program, its worker which holds the interpreter's lock, and a process that the worker started."""
-    program = subprocess.Popen([sys.executable, "-c", PROGRAM, str(tmp_path)])
     worker = 0
     try:
-        wait_until((tmp_path / "pids.txt").exists)
-        worker, child = map(int, (tmp_path / "pids.txt").read_text().split())
-        time.sleep(0.5)  # let it reach the regular expression
-        yield program, worker, child
+        with program(PROGRAM, tmp_path, stdout=None, stderr=None) as running:
+            worker, child = map(int, text_of(tmp_path / "pids.txt").split())
+            yield running, worker, child
     finally:
-        program.kill()
-        program.wait()
         if worker and session_members(worker):
             os.killpg(worker, signal.SIGKILL)
 
 
 def test_a_worker_that_holds_the_interpreters_lock_dies_with_its_program(
-    stuck: tuple[subprocess.Popen[bytes], int, int],
+    stuck: tuple[subprocess.Popen[str], int, int],
 ) -> None:
-    program, worker, child = stuck
-    program.kill()
-    program.wait()
-    wait_until(lambda: not alive(worker) and not alive(child))
+    running, worker, child = stuck
+    running.kill()
+    running.wait()
+    assert gone(worker)
+    assert gone(child)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_trial_is_not_run_beside_its_orphan(
-    stuck: tuple[subprocess.Popen[bytes], int, int], tmp_path: Path, workers: int
+    stuck: tuple[subprocess.Popen[str], int, int], tmp_path: Path, workers: int
 ) -> None:
-    program, worker, child = stuck
+    running, worker, child = stuck
     (guard,) = set(session_members(worker)) - {worker, child}
     os.kill(guard, signal.SIGKILL)  # now nothing can end the worker
-    program.kill()
-    program.wait()
+    running.kill()
+    running.wait()
     assert alive(worker)
 
     def objective(trial: Any) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -18,12 +17,13 @@ import torch.distributed as dist
 import torch.multiprocessing as mp
 import xstar as xs
 
-FOLDER, PORT = Path(sys.argv[1]), int(sys.argv[2])
+FOLDER = Path(sys.argv[1])
 
 
-def train(index, trial, folder, port):
+def train(index, trial, folder):
     rank = index + 1
-    dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=2)
+    meeting = f"file://{folder}/meeting-{trial.number}-{trial.attempt}"  # a port that is free now may not be so later
+    dist.init_process_group("gloo", init_method=meeting, rank=rank, world_size=2)
     epochs = []
     try:
         state = trial.load() or {"epochs": 0}
@@ -40,8 +40,8 @@ def train(index, trial, folder, port):
 
 
 def objective(trial):
-    others = mp.start_processes(train, args=(trial, FOLDER, PORT), nprocs=1, join=False, start_method="spawn")
-    train(-1, trial, FOLDER, PORT)
+    others = mp.start_processes(train, args=(trial, FOLDER), nprocs=1, join=False, start_method="spawn")
+    train(-1, trial, FOLDER)
     others.join()
 
 
@@ -56,14 +56,9 @@ if __name__ == "__main__":
 @pytest.mark.slow
 def test_all_ranks_end_when_rank_0_is_told_to(tmp_path: Path) -> None:
     pytest.importorskip("torch.distributed")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
-    done = subprocess.run(
-        [sys.executable, str(program), str(tmp_path), str(port)], capture_output=True, text=True, timeout=250
-    )
+    done = subprocess.run([sys.executable, str(program), str(tmp_path)], capture_output=True, text=True, timeout=250)
     assert done.returncode == 0, done.stderr
     first, second = json.loads(done.stdout)
     assert first == ["complete", 4, 0.0]

@@ -4,95 +4,89 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 import xstar as xs
+from tests.waiting import appears, hear, program
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 
+# A worker waits at a rung, here the third epoch, to be told whether to go on; elsewhere it would train on until it heard.
 PROGRAM = """
-import sys, time
+import sys
 from pathlib import Path
 import xstar as xs
+from tests.waiting import appears
 folder, workers, grace = Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
 
 def train(trial):
     state = trial.checkpoint / "epoch"
     done = int(state.read_text()) if state.exists() else 0
-    for epoch in range(done + 1, 121):
+    for epoch in range(done + 1, 10):
         with (folder / f"epochs-{trial.number}").open("a") as file:
             print(epoch, file=file)
-        time.sleep(0.02)
-        state.with_suffix(".new").write_text(str(epoch))
-        state.with_suffix(".new").replace(state)
+        if epoch == 3:
+            (folder / f"begun-{trial.number}").touch()
+            appears(folder / "go")
+        state.write_text(str(epoch))
         yield trial["x"] / epoch
 
 def silent(trial):
-    (folder / "begun").touch()
-    time.sleep(600)
-    return 1.0
+    (folder / f"begun-{trial.number}").touch()
+    appears(folder / "never")
 
 space = xs.Space(x=xs.Float(0, 1))
-xs.minimize(globals()[sys.argv[4]], space, trials=2, method="random", max_budget=120, workers=workers, grace=grace,
+xs.minimize(globals()[sys.argv[4]], space, trials=2, method="asha-stop", max_budget=9, workers=workers, grace=grace,
             study="s", storage=folder / "s.db", seed=1, max_failures=None)
 """
 
 
-def started(folder: Path, workers: int, grace: float, objective: str) -> subprocess.Popen[str]:
-    words = [sys.executable, "-c", PROGRAM, str(folder), str(workers), str(grace), objective]
-    return subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
-
-
-def wait_for(path: Path) -> None:
-    end = time.monotonic() + 60
-    while not path.exists():
-        assert time.monotonic() < end
-        time.sleep(0.01)
+@contextmanager
+def started(folder: Path, workers: int, grace: float, objective: str) -> Iterator[subprocess.Popen[str]]:
+    """A program each of whose workers waits in the middle of an epoch."""
+    with program(PROGRAM, folder, workers, grace, objective) as running:
+        for number in range(workers):
+            appears(folder / f"begun-{number}")
+        yield running
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_trials_are_handed_back_with_all_that_they_trained(tmp_path: Path, workers: int) -> None:
-    program = started(tmp_path, workers, 60, "train")
-    wait_for(tmp_path / f"epochs-{workers - 1}")
-    time.sleep(0.2)
-    program.send_signal(signal.SIGTERM)
-    _, words = program.communicate(timeout=60)
-    assert program.returncode == 128 + signal.SIGTERM
-    assert "told to terminate: running trials have 60 s to report once more" in words
+    with started(tmp_path, workers, 600, "train") as running:
+        running.send_signal(signal.SIGTERM)
+        hear(running.stderr, "told to terminate: running trials have 600 s to report once more")
+        (tmp_path / "go").touch()
+        running.communicate()
+    assert running.returncode == 128 + signal.SIGTERM
     with xs.Study.open("s", tmp_path / "s.db") as study:
         trials = study.history.trials
         assert [trial.state for trial in trials] == [xs.State.WAITING] * workers
-        reached = [trial.budget for trial in trials]
-        assert min(reached) > 0
         for trial in trials:
             assert trial.reason == "told to terminate"
-            epochs = (tmp_path / f"epochs-{trial.number}").read_text().split()
-            assert epochs == [str(epoch + 1) for epoch in range(trial.budget)], "what was begun was reported"
+            assert trial.budget == 3, "what was begun was reported"
+            assert (tmp_path / f"epochs-{trial.number}").read_text().split() == ["1", "2", "3"]
         assert audit(study).findings == []
-    other = started(tmp_path, workers, 60, "train")
-    other.communicate(timeout=120)
+    with program(PROGRAM, tmp_path, workers, 600, "train") as other:
+        other.communicate()
     assert other.returncode == 0
     for number in range(2):
         epochs = (tmp_path / f"epochs-{number}").read_text().split()
-        assert epochs == [str(epoch + 1) for epoch in range(120)], "no epoch is trained twice"
+        assert epochs == [str(epoch + 1) for epoch in range(9)], "no epoch is trained twice"
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize(("workers", "again"), [(1, False), (1, True), (2, False)])
 def test_trials_that_do_not_report_are_ended(tmp_path: Path, workers: int, again: bool) -> None:
-    program = started(tmp_path, workers, 600 if again else 0.3, "silent")
-    wait_for(tmp_path / "begun")
-    program.send_signal(signal.SIGTERM)
-    if again:
-        assert program.stderr is not None
-        assert "told to terminate" in program.stderr.readline()
-        program.send_signal(signal.SIGTERM)
-    program.communicate(timeout=60)
-    assert program.returncode == 128 + signal.SIGTERM
+    with started(tmp_path, workers, 600 if again else 0.1, "silent") as running:
+        running.send_signal(signal.SIGTERM)
+        if again:
+            hear(running.stderr, "told to terminate")
+            running.send_signal(signal.SIGTERM)
+        running.communicate()
+    assert running.returncode == 128 + signal.SIGTERM
     with xs.Study.open("s", tmp_path / "s.db") as study:
         assert [trial.state for trial in study.history.trials] == [xs.State.WAITING] * workers
 

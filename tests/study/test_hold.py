@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 import xstar as xs
+from tests.clocks import Time
 from xstar.cli.main import app
 from xstar.errors import CorruptJournal, InvalidArgument
 from xstar.executors.inline import InlineExecutor
@@ -42,11 +42,15 @@ def test_a_paused_study_gives_nothing_until_it_goes_on(tmp_path: Path) -> None:
         assert audit(study).findings == []
 
 
-def test_a_limit_of_time_ends_a_search_that_pauses_and_the_pause_is_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_limit_of_time_ends_a_search_that_pauses_and_the_pause_is_told(
+    caplog: pytest.LogCaptureFixture, frozen: Time
+) -> None:
+    passed = iter(range(0, 1000, 10))
+    frozen.passed = lambda: float(next(passed))
     study = xs.Study(SPACE, seed=1)
     study.hold("pause")
     executor = InlineExecutor(lambda trial: 0.0, study.metric)
-    assert "time limit" in run(study, executor, xs.Limits(seconds=0.2)).reason
+    assert "time limit" in run(study, executor, xs.Limits(seconds=5)).reason
     assert [line for line in caplog.messages if "pauses" in line] == [PAUSED]
     assert study.trials == []
 
@@ -65,15 +69,17 @@ def test_a_search_waits_while_its_study_pauses(tmp_path: Path) -> None:
         if len(calls) == 3:
             with xs.Study.open("s", place) as user:
                 user.hold("pause")
-            threading.Timer(0.5, go).start()
         return float(trial["x"])
 
-    def go() -> None:
-        with xs.Study.open("s", place) as user:
-            calls.append(-1)
-            user.hold("go")
+    def watch(study: xs.Study) -> None:
+        if study.history.hold == "pause" and len(study.trials) == study.history.over:  # all have ended, and none begins
+            with xs.Study.open("s", place) as user:
+                calls.append(-1)
+                user.hold("go")
 
-    result = xs.minimize(objective, SPACE, trials=6, study="s", storage=place, method="random", progress=False)
+    result = xs.minimize(
+        objective, SPACE, trials=6, study="s", storage=place, method="random", progress=False, watch=watch
+    )
     assert calls == [0, 1, 2, -1, 3, 4, 5]
     result.study.close()
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
-import sys
-import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import xstar as xs
+from tests.clocks import Time
+from tests.waiting import appears, hear, program
 from xstar.errors import InvalidArgument, ObjectiveError, StudyMismatch
 from xstar.inspect.audit import audit
 
@@ -63,12 +63,22 @@ def test_limits() -> None:
     assert result.study.history.since_best == 7
     assert len(result.study.history.trials) == result.best.number + 8
     assert "7 trials in a row" in result.reason
-    result = xs.minimize(lambda trial: time.sleep(0.02) or 1.0, SPACE, seconds=0.2)  # type: ignore[func-returns-value]
-    assert 1 <= len(result.study.history.trials) <= 10
-    assert "time limit of 0.2 s" in result.reason
     result = xs.minimize(objective, xs.Space(x=xs.Int(1, 4)))
     assert "all 4 configurations" in result.reason
     assert len(result.study.history.trials) == 4
+
+
+def test_a_limit_of_time(frozen: Time) -> None:
+    passed = [5000.0]  # it counts from the call
+    frozen.passed = lambda: passed[0]
+
+    def training(trial: Any) -> float:
+        passed[0] += 10
+        return float(trial["x"])
+
+    result = xs.minimize(training, SPACE, seconds=25)
+    assert len(result.study.history.trials) == 3
+    assert result.reason == "the time limit of 25 s is reached"
 
 
 @pytest.mark.parametrize(
@@ -95,51 +105,56 @@ def test_watchers_see_every_change() -> None:
     assert seen[-1] == 5
 
 
-def test_code_after_the_last_yield_is_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize("workers", [1, 2])
+def test_code_after_the_last_yield_is_run(tmp_path: Path, workers: int) -> None:
+    """Also that of the last trial, though its report was all that the search waited for."""
+
     def training(trial: Any) -> Iterator[float]:
         for epoch in trial.epochs():
             yield float(epoch)
-        time.sleep(0.2)
+        if trial.number == 1:
+            appears(tmp_path / "heard")
         (tmp_path / f"{trial.number}.done").touch()
 
-    for workers in (1, 2):
-        xs.minimize(training, SPACE, trials=2, max_budget=2, workers=workers)
-        assert {path.name for path in tmp_path.iterdir()} == {"0.done", "1.done"}
-        for path in tmp_path.iterdir():
-            path.unlink()
+    def watch(study: xs.Study) -> None:
+        if len(study.trials) == 2 and study.trials[1].budget == 2:
+            (tmp_path / "heard").touch()
+
+    xs.minimize(training, SPACE, trials=2, max_budget=2, method="random", workers=workers, watch=watch)
+    assert {path.name for path in tmp_path.iterdir()} == {"0.done", "1.done", "heard"}
 
 
 PROGRAM = """
-import sys, time, pathlib
+import sys, pathlib
 import xstar as xs
-folder = pathlib.Path(sys.argv[1])
+from tests.waiting import appears
+folder, workers = pathlib.Path(sys.argv[1]), int(sys.argv[2])
 def objective(trial):
-    (folder / f"started-{trial.number}-{trial.attempt}").touch()
-    time.sleep(0.8 if trial.number < 100 else 0)
+    (folder / f"started-{trial.number}").touch()
+    appears(folder / "go")
     return trial["x"]
-space, trials = xs.Space(x=xs.Float(0, 1)), int(sys.argv[2])
-result = xs.minimize(objective, space, trials=trials, method="random", workers=2, study="s", storage=folder / "s.db", seed=1)
+space = xs.Space(x=xs.Float(0, 1))
+result = xs.minimize(objective, space, trials=10, method="random", workers=workers, study="s", storage=folder / "s.db", seed=1)
 print(result.reason)
 """
 
 
-def start(folder: Path, trials: int) -> subprocess.Popen[str]:
-    pipe = subprocess.PIPE
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, str(folder), str(trials)], stdout=pipe, stderr=pipe, text=True
-    )
-    deadline = time.monotonic() + 60
-    while len(list(folder.glob("started-*"))) < 2:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    return process
+@contextmanager
+def started(folder: Path, workers: int = 2) -> Iterator[subprocess.Popen[str]]:
+    """A program all of whose workers train, until there is a file ``go``."""
+    with program(PROGRAM, folder, workers) as running:
+        for number in range(workers):
+            appears(folder / f"started-{number}")
+        yield running
 
 
 def test_ctrl_c_once_finishes_cleanly(tmp_path: Path) -> None:
-    process = start(tmp_path, 10)
-    process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=30)
-    assert process.returncode == 0, errors
+    with started(tmp_path) as running:
+        running.send_signal(signal.SIGINT)
+        hear(running.stderr, "waiting for the running trials to finish")
+        (tmp_path / "go").touch()
+        output, errors = running.communicate()
+    assert running.returncode == 0, errors
     assert "interrupted; running trials were allowed to finish" in output
     with xs.Study.open("s", storage=tmp_path / "s.db") as study:
         assert study.history.count(xs.State.COMPLETE) == len(study.history.trials) == 2
@@ -147,15 +162,15 @@ def test_ctrl_c_once_finishes_cleanly(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("how", ["twice", "terminate"])
 def test_ended_at_once_the_trials_wait_to_be_run_again(tmp_path: Path, how: str) -> None:
-    process = start(tmp_path, 10)
-    if how == "twice":
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.1)
-        process.send_signal(signal.SIGINT)
-    else:
-        process.terminate()
-    process.communicate(timeout=30)
-    assert process.returncode in ((-signal.SIGINT, 1, 130) if how == "twice" else (143,))
+    with started(tmp_path) as running:
+        if how == "twice":
+            running.send_signal(signal.SIGINT)
+            hear(running.stderr, "press it again")
+            running.send_signal(signal.SIGINT)
+        else:
+            running.terminate()
+        running.communicate()
+    assert running.returncode in ((-signal.SIGINT, 1, 130) if how == "twice" else (143,))
     with xs.Study.open("s", storage=tmp_path / "s.db") as study:
         waiting = set(study.history.waiting)
         assert len(waiting) == 2
@@ -167,15 +182,10 @@ def test_ended_at_once_the_trials_wait_to_be_run_again(tmp_path: Path, how: str)
 
 
 def test_sigterm_ends_a_search_in_this_process_too(tmp_path: Path) -> None:
-    program = PROGRAM.replace("workers=2", "workers=1")
-    process = subprocess.Popen([sys.executable, "-c", program, str(tmp_path), "50"], stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
-    while not list(tmp_path.glob("started-*")):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    process.terminate()
-    process.communicate(timeout=30)
-    assert process.returncode == 143
+    with started(tmp_path, workers=1) as running:
+        running.terminate()
+        running.communicate()
+    assert running.returncode == 143
     with xs.Study.open("s", storage=tmp_path / "s.db") as study:
         assert list(study.history.waiting) == [0]
         assert study.history.trials[0].reason == "told to terminate"
@@ -188,9 +198,8 @@ def test_a_metric_that_nobody_reports_ends_the_search_at_once(workers: int) -> N
 
 
 def test_a_dead_program_is_noticed_at_once_on_its_own_machine(tmp_path: Path) -> None:
-    process = start(tmp_path, 10)
-    os.kill(process.pid, signal.SIGKILL)
-    process.communicate()
+    with started(tmp_path) as running:
+        running.kill()
     with xs.Study.open("s", storage=tmp_path / "s.db") as study:
         assert sorted(study.history.waiting) == [0, 1]
         assert "ended" in (study.history.trials[0].reason or "")

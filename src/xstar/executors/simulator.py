@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import heapq
 import math
-import time
 from bisect import bisect_right
 from collections import deque
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING
 from xstar.core.checks import whole_number
 from xstar.core.randomness import Streams
 from xstar.errors import InvalidArgument
+from xstar.executors.clock import processor_clock
 from xstar.trial import Failure, Finished, Job, Outcome, Report, Verdict
 
 if TYPE_CHECKING:  # only their shape matters here, and `import xstar` should not load every problem
@@ -85,7 +85,7 @@ class Simulator:
         self._ended: deque[Outcome] = deque()
         self._count = 0
         self._count_decisions = count_decisions
-        self._decided_since = time.process_time()
+        self._decided_since = processor_clock()
 
     @property
     def uses_files(self) -> bool:
@@ -136,7 +136,7 @@ class Simulator:
             found = [self._happen()]
             while self._count_decisions and self._heap and self._heap[0][0] <= self.now:
                 found.append(self._happen())  # what happened during a decision is heard together, as from real workers
-        self._decided_since = time.process_time()
+        self._decided_since = processor_clock()
         return found
 
     def _happen(self) -> Outcome:
@@ -153,7 +153,7 @@ class Simulator:
     def _charge_decision(self) -> None:
         """Let the clock advance by the time that was really spent since the simulator last had the word."""
         if self._count_decisions:
-            since, self._decided_since = self._decided_since, time.process_time()
+            since, self._decided_since = self._decided_since, processor_clock()
             self.now += self._decided_since - since
 
     def close(self) -> None:
