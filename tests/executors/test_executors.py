@@ -18,6 +18,7 @@ from tests.clocks import Time
 from tests.waiting import gone, text_of
 from xstar.errors import InvalidArgument, ObjectiveError
 from xstar.executors import InlineExecutor, ProcessExecutor
+from xstar.executors.pool import death
 from xstar.testing import check_executor
 
 SPACE = xs.Space(x=xs.Float(0, 1))
@@ -85,6 +86,28 @@ def test_a_worker_that_dies_is_replaced_and_its_trial_run_again(tmp_path: Path) 
     assert trials[2].state is xs.State.FAILED
     assert "exited with code 3" in (trials[2].reason or "")
     assert "last words" in (trials[2].reason or "")
+
+
+@pytest.mark.parametrize(
+    "harm",
+    ["sys.stdout.close()", "sys.stdout = None", "sys.stderr.close()", "sys.stderr = open(os.devnull)", "os.close(1)"],
+)
+def test_an_objective_may_close_and_replace_its_streams(harm: str) -> None:
+    def objective(trial: Any) -> float:
+        print("before")
+        exec(harm, {"sys": sys, "os": os})
+        if trial.number == 2:
+            raise RuntimeError("said in the file")
+        return 1.0
+
+    result = xs.minimize(objective, SPACE, trials=3, workers=1, timeout=600.0)
+    assert [trial.state.value for trial in result.study.history.trials] == ["complete", "complete", "failed"]
+    assert [(result.study.files.of(number) / "stdout.txt").read_text() for number in range(3)] == ["before\n"] * 3
+    assert "RuntimeError: said in the file" in (result.study.files.of(2) / "stderr.txt").read_text()
+
+
+def test_a_killed_worker_is_not_said_to_be_short_of_memory_alone() -> None:
+    assert death(-signal.SIGKILL, "").endswith("want of memory, which its log then says, or by a user or a program)")
 
 
 def test_a_run_without_a_checkpoint_starts_over_and_repeats_are_ignored() -> None:

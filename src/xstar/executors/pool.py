@@ -49,7 +49,7 @@ def death(code: int, last_words: str) -> str:
         name = signal.Signals(-code).name if -code in set(signal.Signals) else str(-code)
         how = f"the worker was killed by signal {name}"
         if code == -signal.SIGKILL:
-            how += " (often the system running out of memory)"
+            how += " (by the system for want of memory, which its log then says, or by a user or a program)"
     return how + (f"; its last output:\n{last_words}" if last_words else "")
 
 

@@ -18,7 +18,7 @@ import traceback
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import cloudpickle
 
@@ -54,7 +54,7 @@ class Link:
 
 def main(socket: int, lifeline: int, parent: int) -> None:
     """Serve jobs until the main program, process ``parent``, closes the connection."""
-    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    _restore_streams()
     for file in (socket, lifeline):
         os.set_inheritable(file, False)
     link = Link(Connection(socket))
@@ -100,7 +100,7 @@ def _run(
             if not isinstance(outcome, Failure):
                 outcome = Failure(*run, *describe(error, job.directory))
         if isinstance(outcome, Failure):
-            sys.stderr.write(f"{outcome.reason}\n")  # into the trial's own file
+            _say(2, f"{outcome.reason}\n")  # into the trial's own file
     # Sent after the output is closed: who hears of the end may read the files.
     if carrier is not None:
         link.send("output", run, carrier.output(job))
@@ -165,11 +165,32 @@ def _output_to(directory: str | None) -> Iterator[None]:
     try:
         yield
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        _restore_streams()
         for number, old in kept:
             os.dup2(old, number)
             os.close(old)
+
+
+def _restore_streams() -> None:
+    """Print what the objective's ``sys.stdout`` and ``sys.stderr`` still hold, and put back those that were there before it."""
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        for stream in (getattr(sys, name, None), _STREAMS.get(number)):
+            with contextlib.suppress(Exception):  # closed, None, or anything of the objective's own
+                stream.flush()  # type: ignore[union-attr]
+        kept = _STREAMS.get(number)
+        if kept is None or kept.closed:
+            kept = open(number, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+        _STREAMS[number] = kept
+        setattr(sys, name, kept)
+
+
+_STREAMS: dict[int, TextIO] = {}
+"""The worker's own, by their file descriptors: an objective may close or replace what is in ``sys``."""
+
+
+def _say(number: int, text: str) -> None:
+    with contextlib.suppress(OSError):
+        os.write(number, text.encode("utf-8", "backslashreplace"))
 
 
 def _die_with(lifeline: int) -> None:
