@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 import xstar as xs
+from xstar.errors import StorageError
 from xstar.inspect.audit import audit
 from xstar.searchers.gp import fitted as gp_fitted
 from xstar.searchers.gp import structure
@@ -122,3 +123,18 @@ def test_the_shelf_goes_with_its_study(storage: str, name: str) -> None:
     place.delete(name)
     assert count() == 0
     study.close()
+
+
+def test_what_cannot_be_left_on_the_shelf_locks_nobody_out(storage: str, name: str) -> None:
+    one, two = shared(storage, name, GP(initial=5), 2)
+    assert isinstance(one.journal, SqlJournal)
+    with pytest.raises((UnicodeEncodeError, StorageError)):
+        one.journal.lend("a", "b", "\ud800")
+    two.journal.database.patience = 0.0  # type: ignore[attr-defined]
+    run([two], 1)
+    assert two.storage is not None
+    two.storage.delete(name)
+    one.journal.lend("a", "b", "c")
+    assert one.journal.borrow("a", "b") is None, "nothing is left for a study that is gone"
+    one.close()
+    two.close()

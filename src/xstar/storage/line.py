@@ -75,7 +75,7 @@ class Line(Protocol):
         ...
 
     def lend(self, name: str, key: str, text: str) -> None:
-        """Leave a text under ``name`` for other programs, which see it when the turn ends."""
+        """Leave a text under ``name`` for other programs, which see it when the turn ends; nothing if the study is gone."""
         ...
 
     def drop(self, *, forked: bool = False) -> None:

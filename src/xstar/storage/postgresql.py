@@ -52,7 +52,7 @@ END = """, ended{place} AS (
 
 BORROW = "SELECT body FROM xstar_fits WHERE study = %s AND name = %s AND key = %s"
 LEND = """
-INSERT INTO xstar_fits (study, name, key, body) VALUES (%s, %s, %s, %s)
+INSERT INTO xstar_fits (study, name, key, body) SELECT id, %s, %s, %s FROM xstar_studies WHERE id = %s
 ON CONFLICT (study, name) DO UPDATE SET key = excluded.key, body = excluded.body"""
 
 
@@ -262,7 +262,7 @@ class PostgresLine:
         return None if found is None else str(found[0])
 
     def lend(self, name: str, key: str, text: str) -> None:
-        self._connection().execute(LEND, (self._study, name, key, text))
+        self._connection().execute(LEND, (name, key, text, self._study))
 
     def drop(self, *, forked: bool = False) -> None:
         self._in_turn = self._is_next = False
