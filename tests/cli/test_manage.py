@@ -68,6 +68,12 @@ def test_rename(cli: Cli, stored: Path) -> None:
     assert "already has" in cli("rename", "better", "other", code=2).stderr
 
 
+def test_backup(cli: Cli, stored: Path) -> None:
+    assert "xstar.db is copied to copy.db" in cli("backup", "copy.db").output
+    assert "demo" in cli("studies", "--storage", "copy.db").output
+    assert "not there yet" in cli("backup", "copy.db", code=2).stderr
+
+
 def test_delete_asks_first(cli: Cli, stored: Path, tmp_path: Path) -> None:
     refused = cli("delete", "demo", input="n\n", code=1)
     assert "Delete study 'demo' with 4 trials, 1 of them running and its files in" in refused.output

@@ -1,4 +1,4 @@
-"""Keeping studies: ``export``, ``import``, ``rename``, ``delete``; a ``report`` of one; and checking one: ``audit``."""
+"""Keeping studies: ``export``, ``import``, ``backup``, ``rename``, ``delete``; a ``report``; and ``audit``."""
 
 from __future__ import annotations
 
@@ -114,6 +114,16 @@ def _import_file(file: str, study: str, storage: str) -> None:
         raise CorruptJournal(f"{file} is not UTF-8 text ({error}); was it written by `xstar export`?") from None
     except OSError as error:
         raise InvalidArgument("FILE", f"must be a file that can be read ({error.strerror})", file) from None
+
+
+def backup(
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="The new file.", show_default=False)],
+    storage: Storage = STORAGE,
+) -> None:
+    """Copy the whole storage, a SQLite file, into a new one, as it is at one moment; searches may go on meanwhile."""
+    with existing(storage) as place:
+        place.backup(target)
+    console().print(f"{storage} is copied to {target}; checkpoints and output are files beside it", soft_wrap=True)
 
 
 def rename(

@@ -13,6 +13,7 @@ import sqlite3
 import threading
 import weakref
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -128,6 +129,27 @@ class Database:
         connection = taken.driver_connection
         taken.detach()
         return connection
+
+    def backup(self, target: Path) -> None:
+        """Copy the database into a new file, which appears when it is whole."""
+        if self.path is None:
+            remedy = "PostgreSQL's own pg_dump makes a backup while searches run"
+            raise InvalidArgument("storage", "must be a SQLite file to be copied", self.address, remedy)
+        if target.exists():
+            raise InvalidArgument("target", "must be a file that is not there yet", str(target), "choose another name")
+        if not os.access(target.parent, os.W_OK):
+            raise InvalidArgument("target", "must be in a folder that can be written to", str(target))
+        part = target.with_name(target.name + ".part")
+
+        def copy(_: int) -> None:
+            with closing(self.connect()) as source, closing(sqlite3.connect(part)) as copied:
+                source.backup(copied)
+
+        try:
+            self.patiently(copy)
+            os.replace(part, target)
+        finally:
+            part.unlink(missing_ok=True)
 
     # ------------------------------------------------------------ outages
 

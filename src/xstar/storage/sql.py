@@ -14,6 +14,7 @@ import weakref
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -113,6 +114,10 @@ class SqlStorage:
             connection.execute(sa.delete(tables.studies).where(tables.studies.c.id == study))
 
         self.database.write(work)
+
+    def backup(self, target: str | os.PathLike[str]) -> None:
+        """Copy all of it, as it is at one moment, into a new SQLite file; programs may go on meanwhile."""
+        self.database.backup(Path(target).expanduser())
 
     def close(self) -> None:
         self.database.close()

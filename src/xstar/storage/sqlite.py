@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ COUNT = "UPDATE xstar_studies SET events = ?, claims = ? WHERE id = ?"
 INSERT = "INSERT INTO xstar_events (study, seq, schema, kind, body, token) VALUES (?, ?, ?, ?, ?, ?)"
 TAKE = "INSERT OR REPLACE INTO xstar_leases (study, trial, attempt, expires, holder) VALUES (?, ?, ?, ?, ?)"
 BORROW = "SELECT body FROM xstar_fits WHERE study = ? AND name = ? AND key = ?"
-LEND = "INSERT OR REPLACE INTO xstar_fits (study, name, key, body) VALUES (?, ?, ?, ?)"
+LEND = "INSERT OR REPLACE INTO xstar_fits (study, name, key, body) SELECT id, ?, ?, ? FROM xstar_studies WHERE id = ?"
 END = "DELETE FROM xstar_leases WHERE study = ? AND trial = ? AND attempt = ?"
 
 
@@ -48,7 +49,8 @@ class SqliteLine:
         beside = path.with_name(path.name + "-turns")
         self._turns = ByteLock(beside, study)
         self._next = ByteLock(beside, 2**40 + study)
-        self._queue = Queue(beside, path.with_name(path.name + "-wake"))
+        # A name that `cp xstar.db*` does not match: reading a pipe waits for ever.
+        self._queue = Queue(beside, path.with_name(f".{path.name}-wake"))
         self._at_head = False
 
     def _connection(self) -> Any:
@@ -70,11 +72,16 @@ class SqliteLine:
         return self._commit(self._connection(), entry)
 
     def _commit(self, connection: Any, entry: Entry) -> int:
+        with self._transaction(connection):
+            return self._write(connection, entry)
+
+    @contextmanager
+    def _transaction(self, connection: Any) -> Iterator[None]:
+        """Committed when the block is left, rolled back by an error: whoever leaves one open locks all others out."""
         try:
             self._begin(connection)
-            first = self._write(connection, entry)
+            yield
             connection.execute("COMMIT")
-            return first
         except BaseException:
             if connection.in_transaction:  # a full disk has ended it already
                 connection.execute("ROLLBACK")
@@ -160,12 +167,8 @@ class SqliteLine:
 
     def lend(self, name: str, key: str, text: str) -> None:
         connection = self._connection()
-        try:
-            self._begin(connection)
-            connection.execute(LEND, (self._study, name, key, text))
-            connection.execute("COMMIT")
-        finally:
-            self._step_down()
+        with self._transaction(connection):
+            connection.execute(LEND, (name, key, text, self._study))
 
     def drop(self, *, forked: bool = False) -> None:
         if self._open is not None:
