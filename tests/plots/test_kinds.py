@@ -151,6 +151,18 @@ def test_runs_at_the_same_time_lie_on_different_lines() -> None:
     assert_allclose(data.lost, 0.5)
 
 
+def test_a_wider_space_and_what_was_added_are_no_runs() -> None:
+    study = xs.Study(xs.Space(x=xs.Float(0, 1)), method="random", seed=1)
+    study.add({"x": 0.5}, 1.0)
+    for high in (2, 3):
+        study.widen(xs.Space(x=xs.Float(0, high)))
+    trial = study.ask()
+    assert trial is not None
+    study.tell(trial, 0.1)
+    data = study.plot.data("timeline")
+    assert (len(data.runs), data.total) == (1, 1)
+
+
 @pytest.mark.parametrize("method", ["forest", "gp"])
 def test_what_matters_is_found(method: str) -> None:
     space = xs.Space(a=xs.Float(0, 1), b=xs.Float(0, 1), c=xs.Choice(["u", "v", "w"]), idle=xs.Float(0, 1))

@@ -64,7 +64,7 @@ def compute(source: Source, *, most: int = MOST_RUNS) -> Timeline:
     since = max(0, history.seen - MOST_EVENTS)
     runs, until = _runs(islice(iter(source.journal.read(since)), history.seen - since))
     kept = runs[-most:]
-    total = max(len(runs), history.claims - history.added)
+    total = sum(trial.attempt + 1 for trial in history.trials) - history.added
     begun = min((run.start for run in kept), default=0.0)
     lines = 1 + max((run.line for run in kept), default=-1)
     whole = lines * (until - begun)
