@@ -41,11 +41,13 @@ def sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sweep]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
 
-    def run(*words: str, function: Callable[[Any], Any] = task, swept: list[str] = SWEPT) -> xs.Study:
+    def run(
+        *words: str, function: Callable[[Any], Any] = task, swept: list[str] = SWEPT, storage: str = "xstar.db"
+    ) -> xs.Study:
         fixed = ["--multirun", "hydra/sweeper=xstar", "hydra.sweeper.study=s", "hydra.sweep.dir=out", *QUIET]
         monkeypatch.setattr(sys, "argv", ["app.py", *fixed, *swept, *words])
         hydra.main(version_base="1.3", config_path=None, config_name="xstar_tests")(function)()
-        return xs.Study.open("s", "xstar.db")
+        return xs.Study.open("s", storage)
 
     loggers = [each for each in logging.Logger.manager.loggerDict.values() if isinstance(each, logging.Logger)]
     disabled, level = [each.disabled for each in loggers], logging.root.level
@@ -70,6 +72,17 @@ def test_a_sweep_goes_on_where_it_ended_and_is_the_same_as_one_in_one_go(sweep: 
     sweep(*given[:2], f"{given[2]}=9", "hydra.sweeper.study=whole").close()
     with xs.Study.open("whole", "xstar.db") as whole:
         assert [trial.config for trial in whole.trials] == found
+
+
+def test_the_storage_may_be_named_by_a_variable_or_a_file(
+    sweep: Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STUDIES", f"sqlite:///{tmp_path / 'by-variable.db'}")
+    (tmp_path / "where").write_text("by-file.db\n")
+    for storage, file in (("env:STUDIES", "by-variable.db"), (f"file:{tmp_path / 'where'}", "by-file.db")):
+        with sweep("hydra.sweeper.trials=1", f"hydra.sweeper.storage='{storage}'", storage=file) as study:
+            assert len(study.trials) == 1
+    assert not [path for path in tmp_path.rglob("*") if path.name.startswith(("env:", "file:"))]
 
 
 def test_it_finds_what_the_same_search_without_hydra_finds(sweep: Sweep) -> None:

@@ -19,7 +19,8 @@ from xstar.core.words import number
 from xstar.errors import InvalidArgument, InvalidSpace, ObjectiveError
 from xstar.integrations import missing
 from xstar.space import Choice, Constant, Float, Int, Ordinal, Space
-from xstar.study import Limits, Study
+from xstar.storage.address import masked, resolve
+from xstar.study import DEFAULT_STORAGE, Limits, Study
 from xstar.study.limits import SameFailure
 from xstar.trial import State, Trial
 
@@ -91,7 +92,11 @@ class Sweep:
         name = study or self.config.hydra.job.name
         self.name = re.sub(r"[^\w.-]", "-", str(name))
         here = Path(self.config.hydra.runtime.cwd)
-        self.storage = storage if storage and "://" in storage else str(here / (storage or "xstar.db"))
+        given = resolve(storage or DEFAULT_STORAGE)
+        # Hydra may change the folder of a job: a path is meant from where the sweep was begun. A URL may hold a password, so
+        # what is logged is what was given.
+        self.storage = given if "://" in given else str(here / Path(given).expanduser())
+        self.shown = masked(storage or self.storage)
         self.jobs = 0
         self.going: list[Trial] = []
         self.fixed: list[str] = []
@@ -108,7 +113,7 @@ class Sweep:
         OmegaConf.save(self.config, folder / "multirun.yaml")
         with Study(space, name=self.name, storage=self.storage, **self.settings) as study:
             self.jobs = len(study.trials)
-            log.info("study %r in %s has %d of %s trials", self.name, self.storage, self.jobs, self.limits.trials)
+            log.info("study %r in %s has %d of %s trials", self.name, self.shown, self.jobs, self.limits.trials)
             study.begin()
             try:
                 return self._search(study)
