@@ -207,6 +207,23 @@ def test_what_an_import_refuses(tmp_path: Path, stored: str) -> None:
     assert not (tmp_path / "x.db").exists()
 
 
+def test_ranges_of_one_step_that_begin_elsewhere_become_one(tmp_path: Path) -> None:
+    """(0.4 - 0.1) / 0.1 is not 3 for a computer; half a step beside it is another grid all the same."""
+    url = f"sqlite:///{tmp_path / 'steps.db'}"
+    for name, low in (("whole", 0.4), ("half", 0.45)):
+        study = optuna.create_study(study_name=name, storage=url)
+        study.optimize(
+            lambda t, low=low: t.suggest_float("x", *((low, low + 0.5) if t.number else (0.1, 0.9)), step=0.1),
+            n_trials=2,
+        )
+    import_optuna(url, "whole", "new", tmp_path / "x.db")
+    with xs.Study.open("new", tmp_path / "x.db") as study:
+        assert study.space == xs.Space(x=xs.Float(0.1, 0.9, step=0.1))
+        assert len(study.trials) == 2
+    with pytest.raises(InvalidSpace, match="x: must be the same in all trials"):
+        import_optuna(url, "half", "other", tmp_path / "x.db")
+
+
 # ---------------------------------------------------------------- from_optuna
 
 
@@ -249,8 +266,14 @@ def test_what_is_not_static_is_refused_by_name() -> None:
         x = trial.suggest_float("x", 0, 1)
         return trial.suggest_float("y", 0, 1) if 0.2 < x < 0.8 else x
 
+    def rare_middle(trial: Any) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        return trial.suggest_float("y", 0, 1) if 0.2 < x < 0.6 else x
+
     with pytest.raises(InvalidSpace, match="x: must be asked for by every trial, but got 1 of 2 dry runs"):
         xs.from_optuna(conditional)
+    with pytest.raises(InvalidSpace, match="y: must be asked for by every trial, but got 2 of 5 dry runs"):
+        xs.from_optuna(rare_middle, dry_runs=5)
     with pytest.raises(InvalidSpace, match=r"b: must be the same in every trial, but got Int\(1, 2\) and=Int\(1, 10\)"):
         xs.from_optuna(shifting)
     ported = xs.from_optuna(rare)  # neither end shows it

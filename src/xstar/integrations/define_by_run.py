@@ -49,7 +49,7 @@ def from_optuna(objective: Objective, *, dry_runs: int = 2) -> FromOptuna:
     it returns; so one that does not report is evaluated.
     """
     whole_number("dry_runs", dry_runs, least=1)
-    found: dict[str, Parameter] | None = None
+    runs: list[dict[str, Parameter]] = []
     for place in range(dry_runs):
         probe = Probe(place / max(1, dry_runs - 1))
         try:
@@ -61,7 +61,8 @@ def from_optuna(objective: Objective, *, dry_runs: int = 2) -> FromOptuna:
                 raise ObjectiveError(
                     f"the dry run that finds the space failed: {type(error).__name__}: {error}"
                 ) from error
-        found = probe.asked if found is None else _same(found, probe.asked)
+        runs.append(probe.asked)
+    found = _same(runs)
     if not found:
         raise InvalidSpace(
             "objective", "must ask for a parameter before it first reports", "no trial.suggest_…=", REMEDY
@@ -69,13 +70,16 @@ def from_optuna(objective: Objective, *, dry_runs: int = 2) -> FromOptuna:
     return FromOptuna(objective, Space(found))
 
 
-def _same(first: dict[str, Parameter], second: dict[str, Parameter]) -> dict[str, Parameter]:
-    for name in [*first, *second]:
-        if name not in first or name not in second:
-            raise not_static(name, "asked for by every trial", "1 of 2 dry runs=…")
-        if Space({"x": first[name]}) != Space({"x": second[name]}):
-            raise not_static(name, "the same in every trial", f"{first[name]!r} and={second[name]!r}")
-    return first
+def _same(runs: Sequence[dict[str, Parameter]]) -> dict[str, Parameter]:
+    """What all dry runs asked for."""
+    for name in dict.fromkeys(name for asked in runs for name in asked):
+        given = [asked[name] for asked in runs if name in asked]
+        if len(given) < len(runs):
+            raise not_static(name, "asked for by every trial", f"{len(given)} of {len(runs)} dry runs=…")
+        for other in given[1:]:
+            if Space({"x": given[0]}) != Space({"x": other}):
+                raise not_static(name, "the same in every trial", f"{given[0]!r} and={other!r}")
+    return runs[0]
 
 
 def not_static(name: str, rule: str, found: str) -> InvalidSpace:

@@ -8,6 +8,7 @@ explains it; a study in which none does is refused by name.
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -136,16 +137,18 @@ def _both(name: str, first: Any, second: Any) -> Any:
         return first
     kinds: tuple[Any, ...] = (FloatDistribution, IntDistribution)
     for kind in kinds:
-        if (
-            isinstance(first, kind)
-            and isinstance(second, kind)
-            and (first.log, first.step) == (second.log, second.step)
-        ):
-            on_grid = first.step is None or (first.low - second.low) % first.step == 0
-            if on_grid:
-                return kind(min(first.low, second.low), max(first.high, second.high), log=first.log, step=first.step)
+        if not (isinstance(first, kind) and isinstance(second, kind)):
+            continue
+        step, same = first.step, (first.log, first.step) == (second.log, second.step)
+        if same and (step is None or _is_whole((first.low - second.low) / step)):
+            return kind(min(first.low, second.low), max(first.high, second.high), log=first.log, step=step)
     rule, remedy = "must be the same in all trials", "the space of a study of ours does not change"
     raise InvalidSpace(name, rule, f"{first} and then {second}", remedy)
+
+
+def _is_whole(steps: float) -> bool:
+    """Whether two ends are so many steps apart: (0.4 - 0.1) / 0.1 is 3.0000000000000004."""
+    return math.isclose(steps, round(steps), rel_tol=1e-9, abs_tol=1e-9)
 
 
 def _conditional(name: str, given: BaseDistribution, trials: Sequence[FrozenTrial], names: dict[str, str]) -> Any:
