@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -178,6 +179,16 @@ def test_a_script_without_submitting(cli: Cli, write: Write, postgres: str, name
     assert f"work {name} --checkpoints=all --workers=4" in last
 
 
+def test_a_script_has_what_the_settings_of_the_file_say(cli: Cli, write: Write, postgres: str, name: str) -> None:
+    url = postgres.replace("postgres:@", "postgres@")
+    path = write(f"{FILE}\n    settings |= {{'storage': {url!r}, 'workers': 3}}\n")
+    cli("slurm", name, str(path), "--no-submit", "--script", "job.sh")
+    script = Path("job.sh").read_text()
+    assert "#SBATCH --cpus-per-task=3\n" in script
+    assert shlex.split(script.splitlines()[-1])[-3:] == ["work", name, f"--storage={url}"]
+    assert not Path("xstar.db").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -188,8 +199,8 @@ def test_a_script_without_submitting(cli: Cli, write: Write, postgres: str, name
         (("--storage", "postgresql://me@server/x", "--time", "soon"), "--time"),
     ],
 )
-def test_wrong_jobs_are_refused(cli: Cli, words: tuple[str, ...], expected: str) -> None:
-    said = cli("slurm", "s", "file.py", *words, code=2).stderr
+def test_wrong_jobs_are_refused(cli: Cli, write: Write, words: tuple[str, ...], expected: str) -> None:
+    said = cli("slurm", "s", str(write(FILE)), *words, code=2).stderr
     assert expected in said
     assert "secret" not in said
 

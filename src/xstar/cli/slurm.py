@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from xstar.api import taken
-from xstar.cli.load import DEFAULT_SPACE, load
+from xstar.cli.load import DEFAULT_SPACE, Program, load
 from xstar.cli.options import StudyName
 from xstar.cli.run import STORAGE_VARIABLE, merged, noted_program
 from xstar.cli.search_options import WHERE, given_options, with_search_options
@@ -86,14 +86,16 @@ def slurm(
     """
     given = given_options(options)
     _check_job(array, time)
-    storage = _check_storage(given.get("storage"))
-    if file is not None:
-        _make(name, file, space, given)
+    program = None if file is None else load(file, space)
+    options = given if program is None else merged(program, given)
+    storage = _check_storage(options.get("storage"))
+    if program is not None:
+        _make(name, program, options)
     with existing(storage) as place:
-        program = View(place.open(name)).created.program
-    if program is None:
+        noted = View(place.open(name)).created.program
+    if noted is None:
         raise InvalidArgument("FILE", f"is needed: study {name!r} was not begun by `xstar run`", None, "add it")
-    lines = [*_header(name, array, time, memory, given, sbatch or []), "", *_body(name, given)]
+    lines = [*_header(name, array, time, memory, options, sbatch or []), "", *_body(name, given, storage)]
     path = script or Path(f"xstar-{name}.sbatch")
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     out = console()
@@ -119,30 +121,28 @@ def _check_storage(storage: str | None) -> str:
             "--storage", "must be a PostgreSQL URL: machines cannot share a SQLite file", shown, remedy
         )
     if has_password(storage) and storage != os.environ.get(STORAGE_VARIABLE):
-        rule = f"must not have a password on the command line, where every user of the machine sees it; set {STORAGE_VARIABLE}"
+        rule = f"must not have a password on the command line or in the script, where others see it; set {STORAGE_VARIABLE}"
         raise InvalidArgument("--storage", rule, masked(storage), remedy)
     return storage
 
 
-def _make(name: str, file: str, space: str, given: Mapping[str, Any]) -> None:
+def _make(name: str, program: Program, options: Mapping[str, Any]) -> None:
     """The study, as ``xstar run`` would make it."""
-    program = load(file, space)
-    options = merged(program, given)
     arguments = {**taken(Study, options), "program": noted_program(program, options)}
     Study(program.space, name=name, **arguments).close()
 
 
 def _header(
-    name: str, array: int, time: str, memory: str | None, given: Mapping[str, Any], further: list[str]
+    name: str, array: int, time: str, memory: str | None, options: Mapping[str, Any], further: list[str]
 ) -> list[str]:
-    workers = given.get("workers", 1)
-    grace = given.get("grace", GRACE)
+    workers = options.get("workers", 1)
+    grace = options.get("grace", GRACE)
     asked = {
         "--job-name": f"xstar-{name}",
         "--array": f"0-{array - 1}",
         "--ntasks": "1",
-        "--cpus-per-task": str(workers * (given.get("cores") or 1)),
-        "--gpus-per-task": str(math.ceil(workers * given["gpus"])) if given.get("gpus") else None,
+        "--cpus-per-task": str(workers * (options.get("cores") or 1)),
+        "--gpus-per-task": str(math.ceil(workers * options["gpus"])) if options.get("gpus") else None,
         "--mem": memory,
         "--time": time,
         "--signal": f"B:TERM@{math.ceil(grace) + SIGNAL_EARLY}",
@@ -154,7 +154,7 @@ def _header(
     return [*lines, "#SBATCH --requeue", *(f"#SBATCH {option}" for option in further)]
 
 
-def _body(name: str, given: Mapping[str, Any]) -> list[str]:
+def _body(name: str, given: Mapping[str, Any], storage: str) -> list[str]:
     """The last line becomes ``xstar work`` itself, so that the signal reaches it."""
     words = [str(_own_command()), "work", name]
     words += [
@@ -163,10 +163,10 @@ def _body(name: str, given: Mapping[str, Any]) -> list[str]:
         if option in given and option != "storage"
     ]
     needed = []
-    if given["storage"] == os.environ.get(STORAGE_VARIABLE):
+    if storage == os.environ.get(STORAGE_VARIABLE):
         needed = [f': "${{{STORAGE_VARIABLE}:?is not set: the URL of the database}}"']
     else:
-        words.append(f"--storage={given['storage']}")
+        words.append(f"--storage={storage}")
     return [*needed, f"exec {shlex.join(words)}"]
 
 
