@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 
 import xstar as xs
 from tests.plots.studies import EDGES, HOSTILE, edge, many, multi_fidelity, plain
+from xstar import nets
 from xstar.errors import InvalidArgument
 from xstar.plots.kinds import KINDS, kind
 from xstar.plots.source import Moment, thinned
@@ -65,6 +66,19 @@ def test_a_plot_of_a_hundred_thousand_trials_says_what_it_leaves_out(name: str) 
         assert "of 100,000 trials shown" in figure["layout"]["title"]["subtitle"]["text"]
     if name == "timeline":
         assert "of 100,000 runs" in figure["layout"]["title"]["subtitle"]["text"]
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [nets.MLP(inputs=8), nets.CNN(8), nets.Cell(), nets.NodeCell(), nets.Chain(("nor_conv_1x1", "nor_conv_3x3"))],
+    ids=lambda domain: type(domain).__name__,
+)
+def test_the_map_of_networks_suits_every_kind_of_them(domain: Any) -> None:
+    study = xs.Study(xs.Space(x=xs.Float(0, 1), net=domain), method="random", seed=1)
+    for _ in range(2):  # also before the first trial
+        assert KINDS["networks"].suits(study.history)
+        study.ask()
+    assert not KINDS["networks"].suits(plain(1).history)
 
 
 def test_every_kind_is_a_method_of_the_study() -> None:

@@ -179,8 +179,13 @@ def router(reading: Reading) -> APIRouter:
         """A study at a glance."""
         feed = feeds.get(name)
         total = feed.total if at is None else None
-        made: dict[str, Any] = feed.at(at, lambda moment: rows.summary(name, moment.history, total))
-        return {**made, "now": feed.history.seen, "plots": {each.name: each.about for each in KINDS.values()}}
+
+        def use(moment: Moment) -> dict[str, Any]:
+            plots = [each.name for each in KINDS.values() if each.suits(moment.history)]
+            return {**rows.summary(name, moment.history, total), "plots": plots}
+
+        made: dict[str, Any] = feed.at(at, use)
+        return {**made, "now": feed.history.seen}
 
     @api.get("/studies/{name}/plots/{plot}")
     def plot(request: Request, name: str, plot: str, at: At = None) -> Response:

@@ -33,21 +33,6 @@ BEST = 20
 
 FAILURES = 5
 
-PLOTS = (
-    "history",
-    "curves",
-    "rungs",
-    "importance",
-    "slice",
-    "contour",
-    "parallel",
-    "calibration",
-    "timeline",
-    "failures",
-    "networks",
-    "theta",
-)
-
 STYLE = """
 :root { color-scheme: light dark; --ink: #1d1d1b; --quiet: #5c5c57; --paper: #fff; --sheet: #f4f3ee; --line: #d5d3cb }
 @media (prefers-color-scheme: dark) {
@@ -120,12 +105,9 @@ def _plots(source: Source) -> tuple[list[str], str]:
         code = javascript()
     except MissingExtra as error:
         return [f'<p class="quiet">The plots are left out: {escaped(error)}.</p>'], ""
-    parts = ["<h2>Plots</h2>"]
-    for kind in PLOTS:
-        figure = KINDS[kind].figure(source)
-        if figure["data"]:
-            parts.append(embedded(figure, f"plot-{kind}"))
-    return parts, f"<script>{code}</script>\n<script>{DRAW}</script>"
+    figures = {kind.name: kind.figure(source) for kind in KINDS.values() if kind.suits(source.history)}
+    parts = [embedded(figure, f"plot-{name}") for name, figure in figures.items() if figure["data"]]
+    return ["<h2>Plots</h2>", *parts], f"<script>{code}</script>\n<script>{DRAW}</script>"
 
 
 def embedded(figure: dict[str, Any], name: str) -> str:

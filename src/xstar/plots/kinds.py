@@ -15,6 +15,7 @@ from typing import Any
 
 from xstar.core.checks import nearest
 from xstar.errors import InvalidArgument
+from xstar.journal import History
 from xstar.plots import (
     best,
     calibration,
@@ -31,7 +32,9 @@ from xstar.plots import (
     timeline,
 )
 from xstar.plots.figure import Figure
+from xstar.plots.network_data import net_parameters
 from xstar.plots.source import Source
+from xstar.plots.theta_data import has_theta
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,8 @@ class Kind:
     """What it shows, in a phrase."""
     compute: Callable[..., Any]
     draw: Callable[[Any], Figure]
+    suits: Callable[[History], bool]
+    """Whether there is, or will be, something to see of a study."""
 
     @property
     def options(self) -> dict[str, inspect.Parameter]:
@@ -76,27 +81,32 @@ class Kind:
         return made
 
 
-def _kind(name: str, about: str, module: ModuleType) -> tuple[str, Kind]:
-    return name, Kind(name, about, module.compute, module.draw)
+def _kind(
+    name: str, about: str, module: ModuleType, suits: Callable[[History], bool] = lambda history: True
+) -> tuple[str, Kind]:
+    return name, Kind(name, about, module.compute, module.draw, suits)
 
 
 KINDS: dict[str, Kind] = dict(
     (
         _kind("history", "the best so far over trials, time or budget", best),
         _kind("curves", "learning curves by outcome, with rungs", curves),
-        _kind("rungs", "how many trials reached each rung, and what became of them", funnel),
-        _kind("timeline", "what the workers did: busy, idle, lost, by rung", timeline),
-        _kind("parallel", "configurations as lines across their parameters", parallel),
+        _kind(
+            "rungs", "how many trials reached each rung, and what became of them", funnel, lambda h: len(h.levels) > 1
+        ),
+        _kind("importance", "how much each parameter mattered, with its error", importance),
         _kind("slice", "values along each parameter", slices),
         _kind("contour", "a Gaussian process over two parameters: mean and uncertainty", contour),
-        _kind("importance", "how much each parameter mattered, with its error", importance),
+        _kind("parallel", "configurations as lines across their parameters", parallel),
+        _kind("timeline", "what the workers did: busy, idle, lost, by rung", timeline),
         _kind("calibration", "predicted against observed values", calibration),
         _kind("failures", "where trials failed, and why", failures),
-        _kind("networks", "a map of architectures by OTMANN", networks),
-        _kind("theta", "the distribution of PBIL over time, and how decided it is", theta),
-        _kind("comparison", "studies side by side, with confidence bands", comparison),
+        _kind("networks", "a map of architectures by OTMANN", networks, lambda h: bool(net_parameters(h))),
+        _kind("theta", "the distribution of PBIL over time, and how decided it is", theta, has_theta),
+        _kind("comparison", "studies side by side, with confidence bands", comparison, lambda h: False),
     )
 )
+"""In the order in which a page shows those that suit a study; a comparison has a page of its own."""
 
 
 def kind(name: str) -> Kind:

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from xstar import nets
 from xstar.errors import InvalidArgument, MissingExtra
 from xstar.journal import History
-from xstar.nets.domains import Networks as NetworkDomain
+from xstar.space import Parameter
 from xstar.trial import State
 
 Array = NDArray[np.float64]
@@ -125,12 +125,15 @@ def net_parameters(history: History) -> list[str]:
     """The parameters of a study that hold networks."""
     space = getattr(history, "space", None)  # a history without any event has none
     parameters: Mapping[str, Any] = space.parameters if space is not None else {}
-    return [
-        name
-        for name, parameter in parameters.items()
-        if isinstance(parameter, (NetworkDomain, nets.Cell))
-        or any(graph_of(trial.config.get(name)) is not None for trial in history.trials)
-    ]
+    own = [name for name, parameter in parameters.items() if not isinstance(parameter, Parameter)]
+    return [name for name in own if graph_of(_example(history, name)) is not None]
+
+
+def _example(history: History, name: str) -> object:
+    """A value of a domain: that of the first trial that has one, else one at random."""
+    tried = (trial.config[name] for trial in history.trials if name in trial.config)
+    found: object = next(tried, None)
+    return history.space.parameters[name].sample(np.random.default_rng(0)) if found is None else found
 
 
 def collect(history: Any, parameter: str | None = None, structure: float = 0.5, most: int = MOST) -> Networks:

@@ -122,11 +122,16 @@ class NoTheta:
     reason: str
 
 
+def has_theta(history: History) -> bool:
+    """Whether a study is searched by PBIL."""
+    return bool(history.created.searcher.get("name") == METHOD)
+
+
 def theta_of(source: Source, parameters: Sequence[str] | str | None) -> Theta | NoTheta:
     """θ over time, of some parameters (default: of all)."""
     history = source.history
     searcher: Mapping[str, Any] = history.created.searcher
-    if searcher.get("name") != METHOD:
+    if not has_theta(history):
         return NoTheta(
             f"{searcher.get('class') or searcher.get('name')} draws from no distribution with a θ; pbil and umda do"
         )

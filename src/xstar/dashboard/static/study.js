@@ -6,7 +6,6 @@ import { Trials } from "/static/trials.js";
 // Milliseconds between two drawings while the study runs; ten times as long as the slowest took, where that is more, so that
 // looking at a large study costs it no more than a tenth of a core.
 const REDRAW = 3000;
-const ALL = ["history", "curves", "rungs", "importance", "slice", "contour", "parallel", "timeline", "calibration", "failures", "networks", "theta"];
 const WITH_TRIALS = ["history", "curves", "slice", "contour", "parallel", "timeline", "calibration", "networks"]; // whose points are trials
 
 export async function showStudy(main, name) {
@@ -31,7 +30,7 @@ class StudyPage {
   async open(main) {
     this.summary = await get(at(this.name), { at: this.moment });
     this.now = this.summary.now;
-    this.plots = this.chosen();
+    this.plots = this.summary.plots.map((name) => this.plot(name));
     const about = await get("/api/about");
     fill(main, this.head, this.slider(), this.best, about.write ? this.writing() : null, h("section", { class: "plots", "aria-label": "Plots" }, this.plots.map((plot) => plot.element)), this.trials.element);
     this.show();
@@ -170,13 +169,6 @@ class StudyPage {
   }
 
   // ---------------------------------------------------------------- plots
-
-  chosen() {
-    const { plots, rungs, parameters, searcher } = this.summary;
-    const networks = Object.values(parameters).some((each) => /^(MLP|CNN|Cell|Chain|Networks)/.test(each));
-    const has = { rungs: rungs.length > 1, networks, theta: searcher === "pbil" }; // the others are there for every study
-    return ALL.filter((name) => name in plots && has[name] !== false).map((name) => this.plot(name));
-  }
 
   plot(name) {
     const controls = [];
