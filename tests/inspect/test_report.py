@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 from typer.testing import CliRunner
 
 import xstar as xs
@@ -18,6 +19,7 @@ from xstar.cli.main import app
 from xstar.errors import MissingExtra
 from xstar.inspect.findings import certainty, sure
 from xstar.inspect.report import report
+from xstar.models.gp import fit
 from xstar.plots.source import Moment
 
 
@@ -223,3 +225,69 @@ def test_the_space_of_networks_can_be_pasted_too() -> None:
     names: dict[str, Any] = {}
     exec("\n".join(line for line in again.splitlines() if not line.startswith(("xs.m", "#"))), names)
     assert names["space"] == study.space
+
+
+def test_models_of_a_moment_are_fitted_once_and_with_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads cost such small matrices thirty times what they save where another program is busy."""
+    threads = []
+
+    def counted(*given: Any) -> Any:
+        threads.append({each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"})
+        return fit(*given)
+
+    monkeypatch.setattr("xstar.plots.models.fit", counted)
+    study = a_study(20)
+    with threadpool_limits(2, "blas"):
+        report(study)
+        assert threads == [{1}]
+        trial = study.ask()
+        assert trial is not None
+        study.tell(trial, 0.5)
+        study.plot.data("calibration")
+    assert threads == [{1}, {1}]
+
+
+def test_what_is_pasted_to_do_it_again_makes_the_same_trials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def objective(trial: Any) -> dict[str, float]:
+        return {"loss": trial["x"], "size": trial["x"] * 10, "accuracy": 1 - trial["x"], "heat": trial["x"]}
+
+    space = xs.Space(x=xs.Float(0, 1))
+    constraints = {"size": 5, "accuracy": xs.at_least(0.3), "heat": xs.between(0.05, 0.8)}
+    given: dict[str, Any] = {"metric": "loss", "seed": 4, "trials": 8}
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "again").mkdir()
+    for folder in (".", "again"):  # the source stands beside the study in either place
+        xs.minimize(
+            objective, space, study="old", storage=tmp_path / folder / "xstar.db", method="random", **given
+        ).study.close()
+    how: dict[str, Any] = {
+        "method": "gp",
+        "constraints": constraints,
+        "best": "lowest",
+        "warm_start": "old",
+        "retries": 0,
+    }
+    with xs.minimize(objective, space, study="s", **how, **given).study as study:
+        found = [(trial.config, trial.state) for trial in study.trials]
+        code = html.unescape(re.findall(r"<h2>Do it again</h2>\n<pre>(.*?)</pre>", report(study), re.DOTALL)[0])
+    assert {state for _, state in found} == {xs.State.COMPLETE, xs.State.INFEASIBLE}
+    monkeypatch.chdir(tmp_path / "again")
+    exec(code, {"objective": objective})
+    with xs.Study.open("s", "xstar.db") as again:
+        assert [(trial.config, trial.state) for trial in again.trials] == found
+        stored = again.history.stored
+        assert (stored.constraints, stored.best, stored.retries) == (
+            {"size": 5.0, "accuracy": {"at_least": 0.3}, "heat": {"at_least": 0.05, "at_most": 0.8}},
+            "lowest",
+            0,
+        )
+        assert again.history.sources == ["old"]
+
+
+def test_what_was_done_by_hand_is_said_to_be_missing() -> None:
+    study = a_study(4)
+    assert "by hand" not in report(study)
+    study.add({"x": 0.5, "kind": "<b>"}, 1.0)
+    study.enqueue({"x": 0.25})
+    assert study.ask() is not None
+    assert "but for what was added or enqueued by hand" in report(study)

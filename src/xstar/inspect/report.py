@@ -8,7 +8,7 @@ where Plotly is not installed the page says so and has everything else.
 from __future__ import annotations
 
 import pprint
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from heapq import nsmallest
 from typing import Any
@@ -20,12 +20,16 @@ from xstar.errors import MissingExtra
 from xstar.inspect.findings import sentences
 from xstar.inspect.papers import cited
 from xstar.journal import History
+from xstar.models.blas import single_threaded
 from xstar.nets import Graph
 from xstar.plots import network_data
 from xstar.plots.kinds import KINDS
 from xstar.plots.output import in_script, javascript
 from xstar.plots.source import Source
+from xstar.space.conditions import Threshold
 from xstar.study.naming import described
+from xstar.study.settings import BEST as BEST_REPORT
+from xstar.study.settings import DEFAULT_RETRIES
 from xstar.trial import State, Trial
 
 BEST = 20
@@ -60,6 +64,7 @@ for (const place of document.querySelectorAll(".plot")) {
 """
 
 
+@single_threaded()
 def report(source: Source) -> str:
     """The page."""
     history, name = source.history, source.name or "study"
@@ -162,26 +167,52 @@ def _code(history: History, best: Trial) -> str:
 
 
 def _again(history: History, name: str) -> str:
-    created = history.created
+    created = history.stored
     call = "maximize" if created.direction == "maximize" else "minimize"
-    settings = [f"metric={created.metric!r}", f"seed={created.seed}", f"study={name!r}"]
-    if created.method:
-        settings.insert(0, f"method={created.method!r}")
-    if created.scheduler.get("max_budget") is not None:
-        settings.insert(1, f"max_budget={created.scheduler['max_budget']}")
+    by_hand = [each for each in ("added", "enqueued") if any(trial.origin.method == each for trial in history.trials)]
+    by_hand += ["widened"] if created.space != history.space.to_json() else []
+    but = f", but for what was {' or '.join(by_hand)} by hand" if by_hand else ""
+    settings = ", ".join(f"{key}={value}" for key, value in _settings(history, name).items())
     lines = [
-        f"# xstar {created.version}; the same trials with one worker, or any number in the same order of reports",
+        f"# xstar {created.version}; the same trials with one worker, or any number in the same order of reports{but}",
         "import xstar as xs",
         *_imports(history),
         "",
         f"space = {history.space!r}",
-        f"xs.{call}(objective, space, {', '.join(settings)}, trials={len(history.trials) - history.added})",
+        f"xs.{call}(objective, space, {settings}, trials={len(history.trials) - history.added})",
     ]
     if not created.method:
         lines.insert(-1, f"# searcher={created.searcher!r}, scheduler={created.scheduler!r}")
     if created.program and (file := created.program.get("file")):
         lines.append(f"# begun by: xstar run {file}")
     return "\n".join(lines)
+
+
+def _settings(history: History, name: str) -> dict[str, str]:
+    """The keywords of the call, as code: those that are not their defaults."""
+    created = history.stored
+    given: dict[str, Any] = {
+        "method": created.method or None,
+        "max_budget": created.scheduler.get("max_budget"),
+        "metric": created.metric,
+        "seed": created.seed,
+        "study": name,
+        "retries": created.retries if created.retries != DEFAULT_RETRIES else None,
+        "best": created.best if created.best != BEST_REPORT[0] else None,
+        "warm_start": history.sources or None,
+    }
+    made = {key: repr(value) for key, value in given.items() if value is not None}
+    if created.constraints:
+        bounds = (f"{metric!r}: {_bound(bound)}" for metric, bound in created.constraints.items())
+        made["constraints"] = f"{{{', '.join(bounds)}}}"
+    return made
+
+
+def _bound(stored: Any) -> str:
+    """A bound of the journal as code."""
+    if not isinstance(stored, Mapping):
+        return repr(stored)
+    return f"xs.{Threshold(stored.get('at_least'), stored.get('at_most'))!r}"
 
 
 def _imports(history: History) -> list[str]:

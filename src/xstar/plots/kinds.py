@@ -16,6 +16,7 @@ from typing import Any
 from xstar.core.checks import nearest
 from xstar.errors import InvalidArgument
 from xstar.journal import History
+from xstar.models.blas import single_threaded
 from xstar.plots import (
     best,
     calibration,
@@ -84,7 +85,7 @@ class Kind:
 def _kind(
     name: str, about: str, module: ModuleType, suits: Callable[[History], bool] = lambda history: True
 ) -> tuple[str, Kind]:
-    return name, Kind(name, about, module.compute, module.draw, suits)
+    return name, Kind(name, about, single_threaded()(module.compute), module.draw, suits)
 
 
 KINDS: dict[str, Kind] = dict(

@@ -56,10 +56,17 @@ class Learned:
     scale: float
     sign: float
     seed: int
+    seen: int
+    """After how many events."""
 
     @classmethod
     def of(cls, history: History) -> Learned:
-        """Encode them."""
+        """What is learned from a history: once for all plots and sentences of the same moment."""
+        known = history.memo.get(Learned)
+        return known if known is not None and known.seen == history.seen else history.memo.put(cls._encoded(history))
+
+    @classmethod
+    def _encoded(cls, history: History) -> Learned:
         found = comparable(history)
         kept = _spread(found.losses)
         trials, which, loss = [found.trials[place] for place in kept], found.which, found.losses[kept]
@@ -78,7 +85,8 @@ class Learned:
         unit = float(np.abs(loss).max(initial=0.0)) or 1.0  # squares of losses near 1e300 are not finite
         centre = float((loss / unit).mean()) * unit if len(loss) else 0.0
         scale = float((loss / unit).std()) * unit if len(loss) else 1.0
-        return cls(cube, catalogues, trials, which, X, loss, centre, scale or 1.0, history.sign, history.seed)
+        about = scale or 1.0, history.sign, history.seed, history.seen
+        return cls(cube, catalogues, trials, which, X, loss, centre, *about)
 
     @property
     def enough(self) -> bool:

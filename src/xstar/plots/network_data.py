@@ -132,8 +132,8 @@ def net_parameters(history: History) -> list[str]:
 def _example(history: History, name: str) -> object:
     """A value of a domain: that of the first trial that has one, else one at random."""
     tried = (trial.config[name] for trial in history.trials if name in trial.config)
-    found: object = next(tried, None)
-    return history.space.parameters[name].sample(np.random.default_rng(0)) if found is None else found
+    domain: Any = history.space.parameters[name]
+    return next(tried, None) or domain.sample(np.random.default_rng(0))
 
 
 def collect(history: Any, parameter: str | None = None, structure: float = 0.5, most: int = MOST) -> Networks:
