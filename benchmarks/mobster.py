@@ -1,215 +1,167 @@
-"""MOBSTER against ASHA in simulated time: how much sooner it reaches the regret that ASHA ends with.
+"""MOBSTER's Figures 3 to 5, simulated on one ladder (1, 3, 9, …): the paper's methods beside ours and Syne Tune's MOBSTER.
 
-    python -m benchmarks.mobster [--part NAME] [--problems …] [--workers 2,4,8,16] [--seeds 5] [--trainings 6] [--write]
+    python -m benchmarks.mobster [--part figure3|figure4|figure5] [--problems …] [--workers 4] [--seeds 20] [--trainings 24]
+        [--limit-minutes M] [--again] [--write]
 
-On the MLP of *electricity*, the surrogates of twelve LCBench tasks, Klein's CNN curves and NAS-Bench-201;
-``harness/simulated.py`` says what time and regret are. y★ is the lowest loss that any method reported in any run on the
-problem. The figure of a problem is
+``figure3``   one bracket or all of Hyperband's, promotion or stopping, configurations at random or from the model; and how
+              often each is ahead of its counterpart
+``figure4``   the kernels over budgets, by promotion
+``figure5``   all methods, by their names in the paper; ``ts`` is its Dragonfly, ``boca`` its Dragonfly-MF
 
-    (time at which MOBSTER's mean regret is first at most ASHA's final mean regret) / (time at which ASHA's is)
-
-and of all problems the geometric mean; where MOBSTER never gets there, the whole time is taken.
-
-The part ``kernels`` is the top of the paper's Figure 4: the final mean regret of every surrogate and both variants, on four
-workers. ``large`` is ASHA, MOBSTER and DNGO under ASHA where there are many trials: on 64 workers, for three trainings each.
-
-The part ``figure3`` is the paper's Figure 3 as a table: successive halving from one epoch on and all brackets of Hyperband,
-by promotion and by stopping, with configurations at random and from the model; and how often each is ahead of its counterpart.
-
-The part ``figure5`` is the paper's Figure 5 as a table: the mean regret of all methods that MOBSTER is compared with, by their
-names in the paper, after a third of the time and at its end. ``figure3-mlp`` and ``figure5-mlp`` are the same where the paper
-has them: on the MLP of *electricity*, four workers, twenty runs.
+``electricity`` is the MLP of the paper's Figures 3 and 5; ``--problems`` takes any problem with budgets. Told is the mean
+regret after a third of the time and at its end; ``harness/simulated.py`` says what time and regret are.
 """
 
 from __future__ import annotations
 
+import statistics
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
 
 from benchmarks.harness.experiment import Experiment, Part, main, names, numbers
-from benchmarks.harness.problems import LCBENCH, LCBENCH_FOUR, NB201, available
-from benchmarks.harness.records import Found, Task
-from benchmarks.harness.report import Results
+from benchmarks.harness.problems import LCBENCH_FOUR
+from benchmarks.harness.records import Found, Task, best_after
+from benchmarks.harness.report import Results, mean_and_error, ranks, table
 from benchmarks.harness.run import Libraries
-from benchmarks.harness.simulated import run_simulated
-from benchmarks.workloads.mobster_reports import duel, many_trials, regret_tables, shares, surrogate_ranks, task_of
-from xstar.problems import get
-from xstar.schedulers import ASHA, Scheduler, StoppingASHA
-from xstar.searchers import DNGO, GP, Random, Searcher
-from xstar.simulation import fitted
+from benchmarks.harness.simulated import Comparison, run_simulated, simulated_tasks, tally
+from xstar import problems
 
-SURROGATES = ("matern-warped", "matern", "decay", "decay-0", "decay-1")
-VARIANTS = {"promotion": "", "stopping": "-stop"}
-FIGURE5 = ("a-rs", "s-hb", "s-bohb", "a-bo", "asha", "asha-stop", "ts", "boca", "mobster", "mobster-stop")
-"""The methods of the paper's Figure 5; ``ts`` is its Dragonfly, ``boca`` its Dragonfly-MF."""
+SYNE_TUNE = "syne-tune-mobster"
+KERNELS = ("matern", "decay")
+PROBLEMS = ("electricity", "curves-mlp", "curves-optimizer", *LCBENCH_FOUR, "nb201-cifar10")
 FIGURE3 = tuple(
     f"{kind}{brackets}{variant}"
     for kind in ("asha", "mobster")
     for brackets in ("", "-hyperband")
-    for variant in VARIANTS.values()
+    for variant in ("", "-stop")
 )
-"""Random or from the model × one bracket or all × promotion or stopping."""
+FIGURE4 = ("asha", *(f"mobster:{kernel}" for kernel in KERNELS), "mobster-paper")
+FIGURE5 = (
+    *("a-rs", "s-hb", "s-bohb", "a-bo", "asha", "asha-stop", "ts", "boca"),
+    *("mobster-paper", "mobster", "mobster-stop", SYNE_TUNE),
+)
 DUELS = {
     "promotion against stopping": [(name, f"{name}-stop") for name in FIGURE3 if not name.endswith("-stop")],
-    "r_min = 1 against Hyperband": [
-        (name, name.replace("-stop", "") + "-hyperband" + "-stop" * name.endswith("-stop"))
+    "one bracket against all": [
+        (name, name.removesuffix("-stop") + "-hyperband" + "-stop" * name.endswith("-stop"))
         for name in FIGURE3
         if "hyperband" not in name
     ],
     "model against random": [(name, name.replace("mobster", "asha")) for name in FIGURE3 if name.startswith("mobster")],
 }
+SHARES = (1 / 3, 1.0)
 
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--problems")
     parser.add_argument("--workers")
-    parser.add_argument("--variants", default="promotion,stopping")
+    parser.add_argument("--methods", help="some of the figure's")
     parser.add_argument("--seeds", type=int)
-    parser.add_argument("--trainings", type=float)
+    parser.add_argument("--trainings")
 
 
-def simulations(options: Namespace, methods: Sequence[str]) -> list[Task]:
-    return [
-        task_of(seed, count, name, method, options.trainings)
-        for seed in range(options.seeds)
-        for name in available(options.problems)
-        for count in numbers(options.workers)
-        for method in methods
-    ]
+def tasks(methods: Sequence[str], options: Namespace) -> list[Task]:
+    chosen = Namespace(**{**vars(options), "methods": options.methods or ",".join(methods)})
+    return simulated_tasks(problems.names(), methods, chosen)
 
 
-def variants(options: Namespace) -> list[str]:
-    return [VARIANTS[name] for name in names(options.variants)]
+def ladder(task: Task) -> Any:
+    """From one epoch on, each rung η times the last, at budgets that the problem has."""
+    from xstar.schedulers import ASHA, StoppingASHA
+    from xstar.simulation import fitted
 
-
-# ---------------------------------------------------------------- beside ASHA
-
-
-def tasks(options: Namespace) -> list[Task]:
-    return simulations(options, [family + variant for family in ("asha", "mobster") for variant in variants(options)])
-
-
-def kernel_tasks(options: Namespace) -> list[Task]:
-    others = [f":{surrogate}" for surrogate in SURROGATES[1:]] + [":decay@reached"]
-    methods = [f"mobster{variant}{other}" for variant in variants(options) for other in ("", *others)]
-    return simulations(options, [*(f"asha{variant}" for variant in variants(options)), *methods])
-
-
-def large_tasks(options: Namespace) -> list[Task]:
-    return simulations(options, ("asha", "mobster", "dngo"))
-
-
-def searcher_of(method: str) -> Searcher:
-    rest, _, rule = method.partition("@")
-    name, _, surrogate = rest.partition(":")
-    if name.startswith("asha"):
-        return Random()
-    if name == "dngo":
-        return DNGO()
-    return GP(**({"surrogate": surrogate} if surrogate else {}), **({"acquire_at": rule} if rule else {}))
-
-
-def run(task: Task, options: Namespace) -> Found:
-    return run_simulated(task, "asha-stop" if "-stop" in task.method else "asha", searcher_of(task.method))
-
-
-def report(results: Results, options: Namespace) -> Iterator[str]:
-    columns = [(variant, count) for variant in variants(options) for count in numbers(options.workers)]
-    seeds = "one seed" if options.seeds == 1 else f"{options.seeds} seeds (fewer where brackets say so)"
-    yield f"Share of ASHA's time until its final regret; {seeds},"
-    yield from (f"{options.trainings:g} trainings per worker.", "", *shares(results, columns, options))
-
-
-def kernel_report(results: Results, options: Namespace) -> Iterator[str]:
-    yield f"{options.workers} workers, {options.trainings:g} trainings per worker; of each problem, the seeds that all have."
-    yield from ("", *surrogate_ranks(results))
-
-
-def large_report(results: Results, options: Namespace) -> Iterator[str]:
-    yield f"{options.workers} workers, {options.trainings:g} trainings per worker."
-    yield from ("", *many_trials(results))
-
-
-# ---------------------------------------------------------------- Figures 3 and 5
-
-
-def figure3_tasks(options: Namespace) -> list[Task]:
-    return simulations(options, FIGURE3)
+    budgets = problems.get(task.problem).budgets
+    kind = StoppingASHA if task.method.endswith("-stop") else ASHA
+    return fitted(kind(budgets[-1], brackets=None if "hyperband" in task.method else 1), budgets)
 
 
 def run_figure3(task: Task, options: Namespace) -> Found:
-    searcher, budgets = GP() if task.method.startswith("mobster") else Random(), get(task.problem).budgets
-    return run_simulated(task, None, searcher, fitted(ladder_of(task.method, budgets[-1]), budgets))
+    from xstar.searchers import GP, Random
+
+    return run_simulated(task, None, GP() if task.method.startswith("mobster") else Random(), ladder(task))
 
 
-def ladder_of(method: str, budget: int) -> Scheduler:
-    """With the rules of the paper: from one epoch on, each rung η times the last."""
-    rules = {"min_budget": 1, "ladder": "bottom", "last_rung": "eta", "brackets": None if "hyperband" in method else 1}
-    if method.endswith("-stop"):
-        return StoppingASHA(budget, **rules)
-    return ASHA(budget, **rules, repeats="each", long_steps="eta")
+def run_figure4(task: Task, options: Namespace) -> Found:
+    from xstar.searchers import GP
 
-
-def figure3_report(results: Results, options: Namespace) -> Iterator[str]:
-    yield from regret_tables(results, options, FIGURE3)
-    yield from (
-        "",
-        "Of all problems, workers and seeds, how many end with the lower regret by the one – by the other:",
-        "",
-    )
-    for what, pairs in DUELS.items():
-        told = [f"{one} {wins}–{losses}" for one, wins, losses in (duel(results, *pair) for pair in pairs)]
-        yield f"* {what}: {', '.join(told)}"
-
-
-def figure5_tasks(options: Namespace) -> list[Task]:
-    return simulations(options, FIGURE5)
+    _, _, kernel = task.method.partition(":")
+    if not kernel:
+        return run_simulated(task, task.method)
+    return run_simulated(task, None, GP(budget_kernel=kernel), ladder(task))
 
 
 def run_figure5(task: Task, options: Namespace) -> Found:
+    if task.method == SYNE_TUNE:
+        from benchmarks.workloads.syne_tune_mobster import run_syne_tune
+
+        return run_syne_tune(task)
     return run_simulated(task, task.method)
 
 
-def figure5_report(results: Results, options: Namespace) -> Iterator[str]:
-    yield from regret_tables(results, options, FIGURE5)
+# ---------------------------------------------------------------- reports
 
 
-ALL = ("electricity", *LCBENCH, "klein-cnn", *NB201)
-USUAL = {"problems": ",".join(ALL), "workers": "2,4,8,16", "seeds": 5, "trainings": 6.0}
-FEW: dict[str, object] = {
-    "problems": ",".join(("curves-mlp", "curves-optimizer", *LCBENCH_FOUR, "nb201-cifar10")),
-    "workers": "8",
-    "seeds": 10,
-    "trainings": 4.0,
-}
-KERNELS = {**USUAL, "workers": "4"}
-LARGE_PROBLEMS = ("lcbench-167168", "lcbench-167201", "lcbench-189909", "nb201-cifar100")
-LARGE = {"problems": ",".join(LARGE_PROBLEMS), "workers": "64", "seeds": 2, "trainings": 3.0}
-MLP: dict[str, object] = {"problems": "electricity", "workers": "4", "seeds": 20, "trainings": 6.0}
-SURROGATE = Libraries(also=("onnxruntime",))
+def comparisons(results: Results, options: Namespace) -> Iterator[tuple[str, Comparison]]:
+    for workers in numbers(options.workers):
+        for trainings in names(options.trainings):
+            told = f"{workers} workers, {float(trainings):g} trainings on each"
+            yield told, Comparison(results.records, workers, float(trainings))
 
 
-def figure3(title: str, defaults: dict[str, object]) -> Part:
-    return Part(title, figure3_tasks, run_figure3, figure3_report, SURROGATE, defaults, records="mobster-figure3")
+def regrets(comparison: Comparison, name: str, method: str) -> list[list[float]]:
+    """After each share of the time, of all seeds."""
+    found = comparison.runs[name].get(method, {}).values()
+    return [[best_after(f["best"], s * f["seconds"]) - comparison.optimum[name] for f in found] for s in SHARES]
 
 
-def figure5(title: str, defaults: dict[str, object]) -> Part:
-    return Part(title, figure5_tasks, run_figure5, figure5_report, SURROGATE, defaults, records="mobster-figure5")
+def report(results: Results, options: Namespace) -> Iterator[str]:
+    yield "Mean regret after a third of the time → at the end ± its standard error."
+    for told, comparison in comparisons(results, options):
+        methods, rows, placed = comparison.methods, [], []
+        for name in comparison.runs:
+            ends = [regrets(comparison, name, method) for method in methods]
+            if all(each[1] for each in ends):
+                placed.append(ranks([statistics.mean(each[1]) for each in ends]))
+            rows.append((name, *(shown(each) for each in ends)))
+        means = [f"{statistics.mean(column):.2f}" for column in zip(*placed, strict=True)] if placed else []
+        yield from ("", f"{told}:", "", *table(["problem", *methods], [*rows, ("mean rank", *means)]))
+
+
+def shown(each: list[list[float]]) -> str:
+    if not each[1]:
+        return "–"
+    return "{:.3g} → {:.3g} ± {:.1g}".format(statistics.mean(each[0]), *mean_and_error(each[1]))
+
+
+def figure3_report(results: Results, options: Namespace) -> Iterator[str]:
+    yield from report(results, options)
+    yield from ("", "Searches that end with the lower regret by the one – by the other:", "")
+    for told, comparison in comparisons(results, options):
+        for what, pairs in DUELS.items():
+            counts = [(one, tally(comparison.both(one, other))[0]) for one, other in pairs]
+            yield f"* {told}, {what}: {', '.join(f'{one} {won}–{lost}' for one, (won, lost) in counts)}"
+
+
+USUAL = {"problems": "electricity", "workers": "4", "seeds": 20, "trainings": "24"}
+LIBRARIES = Libraries({SYNE_TUNE: "syne-tune"}, also=("onnxruntime",))
+
+
+def part_of(number: int, methods: Sequence[str], run: Callable[[Task, Namespace], Found], told: Any = report) -> Part:
+    name = f"mobster-figure{number}"
+    return Part(f"Figure {number}", partial(tasks, methods), run, told, LIBRARIES, USUAL, records=name)
 
 
 EXPERIMENT = Experiment(
     name="mobster",
-    title="MOBSTER against ASHA",
+    title="MOBSTER's figures",
     result="mobster.md",
     description=__doc__,
     parts={
-        "time": Part("Share of ASHA's time", tasks, run, report, SURROGATE, USUAL),
-        "kernels": Part("Figure 4: surrogates", kernel_tasks, run, kernel_report, SURROGATE, KERNELS),
-        "large": Part("Many trials", large_tasks, run, large_report, SURROGATE, LARGE),
-        "figure3": figure3("Figure 3", FEW),
-        "figure5": figure5("Figure 5", FEW),
-        "figure3-mlp": figure3("Figure 3 on the MLP of electricity", MLP),
-        "figure5-mlp": figure5("Figure 5 on the MLP of electricity", MLP),
+        "figure3": part_of(3, FIGURE3, run_figure3, figure3_report),
+        "figure4": part_of(4, FIGURE4, run_figure4),
+        "figure5": part_of(5, FIGURE5, run_figure5),
     },
     arguments=arguments,
 )

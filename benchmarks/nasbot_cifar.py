@@ -33,7 +33,7 @@ from benchmarks.harness.report import Results, row_of_cells, table
 from benchmarks.harness.run import Libraries
 from benchmarks.workloads import cifar_training as cifar
 from benchmarks.workloads import kept_search
-from benchmarks.workloads.architecture_search import TERMS
+from benchmarks.workloads.architecture_search import TERMS, searcher_of
 from xstar import nets
 from xstar.problems import data
 from xstar.trial import Trial
@@ -85,7 +85,6 @@ def search_tasks(options: Namespace) -> list[Task]:
 
 def search(task: Task, options: Namespace) -> Found:
     """Bring one search to its end, or as far as the time allows."""
-    how: dict[str, Any] = {"searcher": TERMS[task.method]} if task.method in TERMS else {"method": task.method}
     done, best = kept_search.search(
         partial(cifar.objective, device=options.device, epochs=task["epochs"], launch=options.launch),
         xs.Space(net=cifar.domain()),
@@ -95,7 +94,7 @@ def search(task: Task, options: Namespace) -> Found:
         metric="error",
         workers=task["workers"],
         seed=task.seed,
-        **how,
+        **searcher_of(task.method),
     )
     return outcome(done, best)
 

@@ -27,7 +27,6 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 import xstar as xs
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
@@ -36,7 +35,7 @@ from benchmarks.harness.report import Results, row_of_cells, table
 from benchmarks.harness.run import Libraries
 from benchmarks.workloads import kept_search
 from benchmarks.workloads import mlp_graph_training as training
-from benchmarks.workloads.architecture_search import TERMS
+from benchmarks.workloads.architecture_search import TERMS, searcher_of
 from benchmarks.workloads.mlp_training import FILES, WORST
 from xstar import nets
 from xstar.problems import data
@@ -83,7 +82,6 @@ def tasks(options: Namespace) -> list[Task]:
 
 def run(task: Task, options: Namespace) -> Found:
     """Bring one search to its end, or as far as the time allows."""
-    how: dict[str, Any] = {"searcher": TERMS[task.method]} if task.method in TERMS else {"method": task.method}
     done, best = kept_search.search(
         partial(training.objective, problem=task.problem, seed=task.seed, device=options.device),
         xs.Space(net=training.domain(task.problem, task.seed)),
@@ -93,7 +91,7 @@ def run(task: Task, options: Namespace) -> Found:
         metric="mse",
         workers=task["workers"],
         seed=task.seed,
-        **how,
+        **searcher_of(task.method),
     )
     again = trained_again(best["net"], task, options.device)
     return {

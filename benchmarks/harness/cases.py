@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +16,7 @@ import numpy as np
 
 from benchmarks.harness.methods import Optimiser, made
 from benchmarks.harness.records import Found, Trajectory, significant
-from xstar.searchers.model_based.exhaustion import same_place
 from xstar.space import Float, Space
-from xstar.space.cube import cube_of
 
 Loss = Callable[[Mapping[str, Any]], float]
 
@@ -64,13 +62,12 @@ def of_vector(kind: str, function: Callable[[Any], float], low: float, high: flo
 
 def search(case: Case, method: str, seed: int, evaluations: int) -> Found:
     """The true losses of the incumbents, the number of failed trials, and milliseconds per decision."""
-    best, trajectory, failed, spent, configs = float("inf"), [], 0, [], []
+    best, trajectory, failed, spent = float("inf"), [], 0, []
     with made(method, case.space, seed, evaluations) as optimiser:
         for number in range(1, evaluations + 1):
             begun = time.process_time()
             config = optimiser.ask()
             middle = time.process_time()
-            configs.append(config)
             loss = case.observe(config, seed, number)
             again = time.process_time()
             _tell(optimiser, config, loss)
@@ -82,20 +79,9 @@ def search(case: Case, method: str, seed: int, evaluations: int) -> Found:
     return {
         "incumbents": trajectory,
         "failed": failed,
-        "repeated": repeated(case.space, configs),
         "processor": significant(statistics.mean(spent)),
         "median": significant(statistics.median(spent)),
     }
-
-
-def repeated(space: Space, configs: Sequence[Mapping[str, Any]]) -> int:
-    """How many of the second half lie within 0.001 of an earlier one, in sides of the cube.
-
-    >>> repeated(Space(x=Float(0, 1)), [{"x": 0.1}, {"x": 0.5}, {"x": 0.1002}, {"x": 0.1005}])
-    2
-    """
-    later = same_place(cube_of(space).encoder.encode(list(configs))[0])[1]
-    return len(set(later[later >= len(configs) // 2].tolist()))
 
 
 def _tell(optimiser: Optimiser, config: Any, loss: float | None) -> None:

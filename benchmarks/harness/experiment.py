@@ -2,9 +2,11 @@
 
 A spec names an :class:`Experiment` and calls :func:`main`. These options are the same for all of them:
 
-    --processes N   runs at a time; 0: in this process
+    --processes N   runs at a time; 0: in this process. All cores, but one where times are measured
+    --limit-minutes M   begin nothing after these; the command given again goes on
     --records DIR   where records are kept
-    --again         run xstar's methods again, though they are on record
+    --again         run xstar's methods again where their record was made by another src/
+    --baseline PATH a checkout of another commit, for methods named METHOD@COMMIT
     --table-only    run nothing, show what is on record
     --write         put the tables into results/, too
     --dirty         run from a tree with changes: nothing is written; peers' runs are taken from the records where there are any
@@ -14,6 +16,8 @@ A spec names an :class:`Experiment` and calls :func:`main`. These options are th
 from __future__ import annotations
 
 import argparse
+import math
+import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +26,8 @@ from pathlib import Path
 from benchmarks.harness import machine, records, report
 from benchmarks.harness.records import Record, Store, Task
 from benchmarks.harness.report import Results
-from benchmarks.harness.run import Libraries, Loop, Run
+from benchmarks.harness.run import Libraries, Loop
+from benchmarks.harness.variants import Run, plain
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,8 @@ class Part:
     libraries: Libraries = field(default_factory=Libraries)
     defaults: Mapping[str, object] = field(default_factory=dict)
     """For options that were not given."""
+    timed: bool = False
+    """Whether times are measured: then one run at a time."""
     fresh: bool = False
     """Each run in a process of its own: where memory is measured, or what a library leaves behind would matter."""
     records: str = ""
@@ -66,9 +73,11 @@ def parser_of(experiment: Experiment) -> ArgumentParser:
     experiment.arguments(parser)
     if len(experiment.parts) > 1:
         parser.add_argument("--part", choices=[*experiment.parts, "all"], default="all")
-    parser.add_argument("--processes", type=int, default=1, help="runs at a time; 0: in this process")
+    parser.add_argument("--processes", type=int, help="runs at a time; 0: in this process; default: all cores, or one")
+    parser.add_argument("--limit-minutes", type=float, default=math.inf, help="begin nothing after these")
+    parser.add_argument("--baseline", type=Path, help="a checkout of another commit, for methods named METHOD@COMMIT")
     parser.add_argument("--records", type=Path, default=records.FOLDER, help="the folder of records")
-    parser.add_argument("--again", action="store_true", help="run xstar's methods again, though they are on record")
+    parser.add_argument("--again", action="store_true", help="run ours again where another src/ made the record")
     parser.add_argument("--table-only", action="store_true", help="run nothing, show what is on record")
     parser.add_argument("--write", action="store_true", help=f"put the tables into results/{experiment.result}, too")
     parser.add_argument("--dirty", action="store_true", help="run from a tree with changes; nothing is written")
@@ -109,16 +118,15 @@ def perform(experiment: Experiment, name: str, options: Namespace, results: Path
     """Run what is missing of a part and report it; returns how many runs failed."""
     part = experiment.parts[name]
     store = Store(options.records / f"{part.records or experiment.name}.jsonl")
-    loop = Loop(part.run, part.libraries, options.processes, part.fresh)
+    processes = (1 if part.timed else os.cpu_count() or 1) if options.processes is None else options.processes
+    loop = Loop(part.run, part.libraries, processes, part.fresh, options.limit_minutes)
     tasks = part.tasks(options)
     known: dict[Task, Record] = store.read()
     failed = 0
     if not options.table_only:
-        ours = [task for task in tasks if part.libraries.ours(task)]
-        if options.again:
-            store.drop(ours)
         if options.again or options.dirty:
-            known = {task: record for task, record in known.items() if task not in set(ours)}
+            ours = {task for task in tasks if part.libraries.ours(task) and "@" not in task.method}
+            known = {task: r for task, r in known.items() if task not in ours or (options.again and _of_this_source(r))}
         made, failed = loop.complete(loop.missing(tasks, known), options, None if options.dirty else store)
         known |= {record.task: record for record in made}
     found = Results(tasks, known)
@@ -129,6 +137,11 @@ def perform(experiment: Experiment, name: str, options: Namespace, results: Path
         for file, picture in (part.figures(found, options) if part.figures else {}).items():
             file.write_text(picture, encoding="utf-8")
     return failed
+
+
+def _of_this_source(record: Record) -> bool:
+    """Whether the library was the same when the record was made."""
+    return machine.same_source(record.made["commit"])
 
 
 def block(experiment: Experiment, name: str, results: Results, options: Namespace) -> str:
@@ -153,7 +166,8 @@ def numbers(text: str) -> list[int]:
 
 
 def chosen_from(text: str, known: Iterable[str], option: str) -> list[str]:
+    """Of a list with commas; methods may have a form of their own (``variants.py``)."""
     wanted, allowed = names(text), list(known)
-    if unknown := [name for name in wanted if name not in allowed]:
+    if unknown := [name for name in wanted if plain(name) not in allowed and name not in allowed]:
         raise SystemExit(f"{option}: unknown: {', '.join(unknown)}. There are: {', '.join(allowed)}")
     return wanted

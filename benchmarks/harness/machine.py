@@ -7,6 +7,7 @@ import platform
 import subprocess
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -33,6 +34,13 @@ def git(*words: str, root: Path = ROOT) -> str | None:
 
 def commit(root: Path = ROOT) -> str | None:
     return git("rev-parse", "--short", "HEAD", root=root) or os.environ.get(COMMIT)
+
+
+@cache
+def same_source(commit: str, root: Path = ROOT) -> bool:
+    """Whether ``src`` of a commit is that of today's."""
+    ours, theirs = (git("rev-parse", f"{each}:src", root=root) for each in ("HEAD", commit))
+    return ours is not None and ours == theirs
 
 
 def changes(root: Path = ROOT) -> list[str]:

@@ -11,8 +11,7 @@ nevergrad      its ``NGOpt``, which chooses among its optimisers by space and nu
 cmaes          the package's ``CMA`` over the encoded space from its middle, σ = 0.3, one generation after the other
 smac           SMAC3's ``HyperparameterOptimizationFacade`` (a random forest); its first quarter is a Sobol design
 smac-gp        SMAC3's ``BlackBoxFacade`` (a GP), for spaces of Floats only; ten times slower than the forest
-xstar-…        ``xs.Study(space, method="…")``; ``xstar-gp-plain`` is the GP whose suggestions never explore,
-               ``xstar-gp-before`` the one before constants were chosen on the development set; ``ABLATIONS`` has others
+xstar-…        ``xs.Study(space, method="…")``
 =============  =========================================================================================================
 
 Peers run at their own defaults. A decision is one ask and the tell that follows; making the optimiser, and importing its
@@ -38,17 +37,6 @@ from benchmarks.harness.records import Found, Task, improvements, significant
 from benchmarks.harness.run import OURS, Libraries
 from xstar import problems
 from xstar.problems import Problem
-from xstar.searchers import DNGO, GP, Searcher
-from xstar.searchers.auto import Auto
-from xstar.searchers.dngo.searcher import BEFORE_LEVEL as DNGO_BEFORE_LEVEL
-from xstar.searchers.gp.earlier import (
-    BEFORE,
-    BEFORE_EXHAUSTION,
-    BEFORE_LEVEL,
-    BEFORE_NOISY,
-    BEFORE_STEPS,
-    BEFORE_UNEXPLAINED,
-)
 from xstar.space import Config, Space
 from xstar.trial import Origin
 
@@ -77,7 +65,7 @@ class Informed(Optimiser, Protocol):
 class Xstar:
     """A study of ours."""
 
-    def __init__(self, space: Space, seed: int, method: str | None, searcher: Searcher | None = None) -> None:
+    def __init__(self, space: Space, seed: int, method: str | None, searcher: Any = None) -> None:
         self._study = xs.Study(space, method=method, searcher=searcher, seed=seed)
 
     def ask(self) -> Config:
@@ -114,57 +102,15 @@ class Method:
         return self.package == OURS
 
 
-CHANGED: dict[str, dict[str, Any]] = {
-    "repeats": {"exhausted": 0.0},
-    "inexact": {"exact": False},
-    "repeats-inexact": {"exhausted": 0.0, "exact": False},
-    "bold": {"cautious": False},
-    "probable": {"safe": 0.5},
-    "spread": {"design": "sobol"},
-    "independent": {"lengths": "independent"},
-    "before-steps": dict(BEFORE_STEPS),
-    "repeats-inexact-bold": dict(BEFORE_EXHAUSTION),
-    "product": {"structure": "product"},
-    "additive": {"structure": "additive"},
-    "sobol": {"middle": False},
-    "initial5": {"initial": 5},
-    "warp": {"warp": True},
-    "not-straightened": {"straighten": False},
-    "lean": {"effort": "lean"},
-    "plain": {"explore_every": 0},
-    "unexplained": dict(BEFORE_NOISY),
-    "shared": {"lengths": "shared"},
-    "explore4": dict(BEFORE_UNEXPLAINED),
-    "explore8": {"explore_every": 8, **BEFORE_UNEXPLAINED},
-    "robust": {"robust": True},
-    "classifier": {"blind": "classifier"},
-    "before-level": dict(BEFORE_LEVEL),
-    "keeps": {"penalties": "keep"},
-    "safe": {"safe_when": "always"},
-    **{f"patience{patience}": {"patience": patience} for patience in (0, 100, 200)},
-}
-"""Changes of defaults of the GP."""
-ABLATIONS = {f"xstar-gp-{name}": change for name, change in CHANGED.items()}
-"""The GP with one default changed, by name, or with several that came together."""
+OURS_BY_NAME = ("gp", "dngo", "dngo-paper", "tpe", "forest", "cma", "regularised-evolution", "auto", "random")
 
 
-def _gp_with(**settings: Any) -> Method:
-    return Method(lambda space, seed, _: Xstar(space, seed, None, GP(**settings)))
+def _ours(method: str) -> Method:
+    return Method(lambda space, seed, _: Xstar(space, seed, method))
 
 
 METHODS: dict[str, Method] = {
-    "xstar-gp": Method(lambda space, seed, _: Xstar(space, seed, "gp")),
-    "xstar-gp-before": Method(lambda space, seed, _: Xstar(space, seed, None, GP(**BEFORE))),
-    **{name: _gp_with(**settings) for name, settings in ABLATIONS.items()},
-    "xstar-dngo": Method(lambda space, seed, _: Xstar(space, seed, "dngo")),
-    "xstar-dngo-before-level": Method(lambda space, seed, _: Xstar(space, seed, None, DNGO(**DNGO_BEFORE_LEVEL))),
-    "xstar-dngo-paper": Method(lambda space, seed, _: Xstar(space, seed, "dngo-paper")),
-    "xstar-tpe": Method(lambda space, seed, _: Xstar(space, seed, "tpe")),
-    "xstar-forest": Method(lambda space, seed, _: Xstar(space, seed, "forest")),
-    "xstar-cma": Method(lambda space, seed, _: Xstar(space, seed, "cma")),
-    "xstar-regularised-evolution": Method(lambda space, seed, _: Xstar(space, seed, "regularised-evolution")),
-    "xstar-auto": Method(lambda space, seed, _: Xstar(space, seed, None, Auto())),
-    "xstar-random": Method(lambda space, seed, _: Xstar(space, seed, "random")),
+    **{f"xstar-{name}": _ours(name) for name in OURS_BY_NAME},
     "optuna-tpe": Method(lambda space, seed, _: Optuna(space, partial(tpe_sampler, seed)), "optuna"),
     "optuna-gp": Method(lambda space, seed, _: Optuna(space, partial(gp_sampler, seed)), "optuna"),
     "nevergrad": Method(Nevergrad, "nevergrad"),

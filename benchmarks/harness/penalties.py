@@ -128,6 +128,12 @@ def out_of_memory() -> Case:
 
 
 @cache
+def cases() -> dict[str, Case]:
+    """All of them."""
+    return mostly_failing() | penalised() | suiting()
+
+
+@cache
 def suiting() -> dict[str, Case]:
     """Options that raise unless they suit each other or the numbers beside them."""
     return {

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from benchmarks.harness.experiment import chosen_from
+from benchmarks.harness.kinds import named
 from xstar import problems
 from xstar.core.randomness import Streams
 from xstar.problems.lcbench import TABLED
@@ -49,7 +50,7 @@ def at_hand(names: Sequence[str]) -> list[str]:
 @lru_cache(maxsize=64)
 def full_training(name: str) -> float:
     """The median time of a full training, over configurations drawn at random."""
-    problem, rng = problems.get(name), Streams(0).generator(0, "benchmark")
+    problem, rng = named(name) if ":" in name else problems.get(name), Streams(0).generator(0, "benchmark")
     return statistics.median(problem.curve(problem.space.sample(rng), seed).seconds[-1] for seed in range(SAMPLES))
 
 

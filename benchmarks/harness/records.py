@@ -6,10 +6,12 @@
 
 The lines are committed, so they are short: of a search only the improvements of its incumbent are kept, as pairs of the number
 of the evaluation and the loss, and numbers have ``DIGITS`` significant digits. Of two lines for one task the later one counts.
+``<experiment>.jsonl.gz`` holds older ones, packed by ``pack.py``; what is new is appended to the file beside it.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -84,20 +86,19 @@ class Store:
 
     file: Path
 
+    @property
+    def packed(self) -> Path:
+        return self.file.with_name(self.file.name + ".gz")
+
     def read(self) -> dict[Task, Record]:
-        lines = self.file.read_text(encoding="utf-8").splitlines() if self.file.exists() else []
+        lines = gzip.decompress(self.packed.read_bytes()).decode().splitlines() if self.packed.exists() else []
+        lines += self.file.read_text(encoding="utf-8").splitlines() if self.file.exists() else []
         return {record.task: record for record in map(Record.parse, lines)}
 
     def append(self, record: Record) -> None:
         self.file.parent.mkdir(parents=True, exist_ok=True)
         with self.file.open("a", encoding="utf-8") as out:
             out.write(record.line())
-
-    def drop(self, tasks: Iterable[Task]) -> None:
-        unwanted = set(tasks)
-        kept = [record.line() for task, record in self.read().items() if task not in unwanted]
-        if self.file.exists():
-            self.file.write_text("".join(kept), encoding="utf-8")
 
 
 def significant(value: Any, digits: int = BRIEF) -> Any:

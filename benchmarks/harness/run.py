@@ -1,26 +1,28 @@
 """The one loop over runs. A run that is on record is not repeated, so a command may be ended and given again.
 
 Tasks run in the order of their list, lower seeds first as a rule: an unfinished comparison is a comparison with fewer seeds.
+After ``--limit-minutes`` nothing more is begun.
 Each process computes with one BLAS thread and is started afresh, not forked, so that libraries see the setting. A failed run is
 told and counted; the others go on.
 """
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import sys
 import time
 import traceback
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.harness import machine
 from benchmarks.harness.records import Found, Record, Store, Task
+from benchmarks.harness.variants import Run, carried_out, label
 
-Run = Callable[[Task, Namespace], Found]
 OURS = "xstar"
 
 
@@ -38,8 +40,10 @@ class Libraries:
     def ours(self, task: Task) -> bool:
         return self.library(task) == OURS
 
-    def made(self, library: str) -> dict[str, Any]:
-        return machine.provenance((library, *self.also))
+    def made(self, task: Task, options: Namespace) -> dict[str, Any]:
+        """Where a run comes from; that of a checkout beside this one names its commit."""
+        made = machine.provenance((self.library(task), *self.also))
+        return made if "@" not in task.method else {**made, "commit": label(options.baseline)}
 
     def current(self, record: Record) -> bool:
         """Whether the record is of the version that is installed, or nothing is installed that could renew it."""
@@ -55,6 +59,8 @@ class Loop:
     libraries: Libraries
     processes: int = 1
     fresh: bool = False
+    minutes: float = math.inf
+    """After these, nothing more is begun."""
 
     def missing(self, tasks: Sequence[Task], known: Mapping[Task, Record]) -> list[Task]:
         return [task for task in tasks if task not in known or not self.libraries.current(known[task])]
@@ -63,20 +69,26 @@ class Loop:
         """Run the tasks and append their records to the store, if there is one. Returns the records and how many failed."""
         self._check(tasks)
         machine.one_thread()
-        made = {library: self.libraries.made(library) for library in {self.libraries.library(task) for task in tasks}}
+        made: dict[tuple[str, str], dict[str, Any]] = {}
         records: list[Record] = []
+        count = 0
         for count, (task, outcome) in enumerate(self._outcomes(tasks, options), 1):
             if isinstance(outcome, str):
                 _say(f"{count} of {len(tasks)}: {task} failed\n{outcome}")
                 continue
             found, seconds = outcome
-            record = Record(task, found, made[self.libraries.library(task)])
+            key = self.libraries.library(task), task.method.partition("@")[2]
+            if key not in made:
+                made[key] = self.libraries.made(task, options)
+            record = Record(task, found, made[key])
             record = Record.parse(record.line())  # what is reported is what is kept
             if store is not None:
                 store.append(record)
             records.append(record)
             _say(f"{count} of {len(tasks)}: {task}: {summary(record.found)}, {seconds:.1f} s")
-        return records, len(tasks) - len(records)
+        if count < len(tasks):
+            _say(f"{len(tasks) - count} of {len(tasks)} were not begun in {self.minutes:g} minutes")
+        return records, count - len(records)
 
     def _check(self, tasks: Sequence[Task]) -> None:
         absent = {self.libraries.library(task) for task in tasks} - {OURS}
@@ -87,8 +99,12 @@ class Loop:
             )
 
     def _outcomes(self, tasks: Sequence[Task], options: Namespace) -> Iterator[tuple[Task, tuple[Found, float] | str]]:
+        end = time.monotonic() + 60 * self.minutes
+        waiting = iter(tasks)
         if not self.processes:
-            for task in tasks:
+            for task in waiting:
+                if time.monotonic() > end:
+                    return
                 try:
                     yield task, timed(self.run, task, options)
                 except Exception:
@@ -96,10 +112,15 @@ class Loop:
             return
         context, once = multiprocessing.get_context("spawn"), 1 if self.fresh else None
         with ProcessPoolExecutor(self.processes, context, max_tasks_per_child=once) as pool:
-            running = {pool.submit(timed, self.run, task, options): task for task in tasks}
+            running: dict[Future[tuple[Found, float]], Task] = {}
             try:
-                for future in as_completed(running):
-                    yield running[future], _outcome(future)
+                while True:
+                    while len(running) < self.processes and time.monotonic() <= end and (task := next(waiting, None)):
+                        running[pool.submit(timed, self.run, task, options)] = task
+                    if not running:
+                        return
+                    for future in wait(running, return_when=FIRST_COMPLETED).done:
+                        yield running.pop(future), _outcome(future)
             except BaseException:  # Ctrl-C: what has not begun is not begun
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
@@ -107,7 +128,7 @@ class Loop:
 
 def timed(run: Run, task: Task, options: Namespace) -> tuple[Found, float]:
     begun = time.perf_counter()
-    found = run(task, options)
+    found = carried_out(run, task, options)
     return found, time.perf_counter() - begun
 
 

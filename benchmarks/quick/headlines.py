@@ -26,7 +26,6 @@ from benchmarks.otmann import pairs
 from benchmarks.startup import PROGRAMS
 from benchmarks.startup import run as start
 from benchmarks.workloads.hitting_times import SEED
-from benchmarks.workloads.scheduling import optuna_seconds, rates
 from benchmarks.workloads.suggestion_time import suggestion_time
 from benchmarks.workloads.trial_cost import optuna_trials, xstar_trials
 from xstar import problems
@@ -51,7 +50,6 @@ class Sizes:
     observations: tuple[int, ...] = (1_000, 10_000)
     trials: int = 2_000
     stored: int = 200
-    records: int = 10_000
     times: int = 3
 
 
@@ -161,16 +159,6 @@ def storage(sizes: Sizes) -> Iterator[Headline]:
         yield Headline(f"a trial of random search, {where}", duration(ours), "optuna", duration(theirs), theirs / ours)
 
 
-def scheduling(sizes: Sizes) -> Iterator[Headline]:
-    if not installed("optuna"):
-        return
-    rng = np.random.default_rng(0)
-    losses, fresh = rng.random(sizes.records), rng.random(1_000).tolist()
-    ours, theirs = 1.0 / rates(losses, fresh)["verdicts"], optuna_seconds(losses, fresh[:20])
-    what = f"a verdict of ASHA with {sizes.records:,} records"
-    yield Headline(what, duration(ours), "optuna", duration(theirs), theirs / ours)
-
-
 def starting(sizes: Sizes) -> Iterator[Headline]:
     if not installed("optuna"):
         return
@@ -190,6 +178,5 @@ MEASURES: dict[str, Callable[[Sizes], Iterator[Headline]]] = {
     "igo": natural_gradient,
     "dngo": dngo,
     "storage": storage,
-    "scheduling": scheduling,
     "startup": starting,
 }

@@ -5,8 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from argparse import Namespace
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import xstar as xs
@@ -14,7 +13,7 @@ from benchmarks.harness.methods import METHODS, Optimiser, Xstar
 from benchmarks.harness.records import Found, Task, improvements, significant
 from benchmarks.workloads.mlp_training import domain, train
 from xstar import nets, problems
-from xstar.nets import catalogue
+from xstar.nets import synthetic
 from xstar.searchers import NASBOT, Searcher
 
 FINAL = 3
@@ -24,39 +23,31 @@ TARGETS = {CELLS: 94.3, "nb201-cifar100": 73.14, "nb201-imagenet16": 46.85}
 NETWORKS = ("nasbot", "evolution", "nasbot-random", "random")
 EDGES = {"gp-edges": "xstar-gp", "optuna-tpe": "optuna-tpe"}
 """Methods on the six edges, and what ``harness/methods.py`` calls them."""
-OTMANN = {"describe": False}
-"""The paper's kernel alone."""
-QUADRATIC = {"powers": (1.0, 2.0)}
-"""Its powers: p = 1, p̄ = 2."""
-VARIANTS: dict[str, Searcher] = {
-    "both": NASBOT(),
-    "describing term alone": NASBOT(distances="none"),
-    "OTMANN alone": NASBOT(**OTMANN),
-    "OTMANN, sampled": NASBOT(**OTMANN, samples=4),
-    "OTMANN, projected": NASBOT(**OTMANN, project=True),
-    "OTMANN, p̄ = 2": NASBOT(**OTMANN, **QUADRATIC),
-    "OTMANN, p̄ = 2, projected": NASBOT(**OTMANN, **QUADRATIC, project=True),
-    "OTMANN, p̄ = 2, sampled": NASBOT(**OTMANN, **QUADRATIC, samples=4),
-    "OTMANN, p̄ = 2, sampled, projected": NASBOT(**OTMANN, **QUADRATIC, samples=4, project=True),
-    "both, sampled": NASBOT(samples=4),
-    "both, p̄ = 2": NASBOT(**QUADRATIC),
-    "both, projected": NASBOT(project=True),
-    "both, all distances exact": NASBOT(),
-    "OTMANN alone, all distances exact": NASBOT(**OTMANN),
+DOMAINS: dict[str, Any] = {
+    "f1": nets.CNN(image=32, channels=3, classes=10),
+    "f2": nets.MLP(inputs=16, outputs=1),
+    "f3": nets.MLP(inputs=16, outputs=1),
 }
-"""NASBOT with and without each of its parts; hyperparameters at their MAP, matrices with jitter, p = p̄ = 1 and five exact
-distances of a candidate unless named."""
-EXACT = ("all distances exact", "nasbot-exact")
-"""Ends of the names of methods that take all distances of a candidate exactly."""
-TERMS = {"nasbot-otmann": VARIANTS["OTMANN alone"], "nasbot-described": VARIANTS["describing term alone"]}
-"""NASBOT with one of its terms, as methods of the MLPs."""
-CHANGED = {
-    "nasbot-sampled": VARIANTS["both, sampled"],
-    "nasbot-projected": VARIANTS["both, projected"],
-    "nasbot-quadratic": VARIANTS["both, p̄ = 2"],
-    "nasbot-exact": VARIANTS["both, all distances exact"],
+"""Of the paper's synthetic functions."""
+TERMS: dict[str, Callable[[], Searcher]] = {
+    "nasbot-otmann": lambda: NASBOT(features=False),
+    "nasbot-described": lambda: NASBOT(distances="none"),
 }
-"""NASBOT with one of its settings changed, as methods of the MLPs."""
+"""NASBOT with one of its terms."""
+VARIANTS: dict[str, Callable[[], Searcher]] = {
+    "both": NASBOT,
+    "describing term alone": TERMS["nasbot-described"],
+    "OTMANN alone": TERMS["nasbot-otmann"],
+    "OTMANN, sampled": lambda: NASBOT(features=False, samples=4),
+    "both, sampled": lambda: NASBOT(samples=4),
+}
+"""The same on the cells, and with sampled hyperparameters."""
+
+
+def searcher_of(method: str) -> dict[str, Any]:
+    """What a study is to be made with."""
+    known = TERMS | VARIANTS
+    return {"searcher": known[method]()} if method in known else {"method": method}
 
 
 def milliseconds(decided: list[float]) -> float:
@@ -65,14 +56,9 @@ def milliseconds(decided: list[float]) -> float:
 
 
 def run_mlp(task: Task, options: Namespace) -> Found:
-    with near(exact_distances(task)):
-        return search_mlps(task)
-
-
-def search_mlps(task: Task) -> Found:
-    space, searchers = xs.Space(net=domain(task.problem, task.seed)), TERMS | CHANGED
-    how: dict[str, Any] = {"searcher": searchers[task.method]} if task.method in searchers else {"method": task.method}
-    study = xs.Study(space, metric="mse", seed=task.seed, **how)
+    study = xs.Study(
+        xs.Space(net=domain(task.problem, task.seed)), metric="mse", seed=task.seed, **searcher_of(task.method)
+    )
     losses, trained, decided = [], [], []
     for _ in range(task["evaluations"]):
         begun = time.process_time()
@@ -94,28 +80,7 @@ def search_mlps(task: Task) -> Found:
     }
 
 
-@contextmanager
-def near(count: int) -> Iterator[None]:
-    """So many exact distances of a candidate, in this process."""
-    before = catalogue.NEAR
-    catalogue.NEAR = count
-    try:
-        yield
-    finally:
-        catalogue.NEAR = before
-
-
-def exact_distances(task: Task) -> int:
-    """Of a candidate."""
-    return int(task["evaluations"]) if task.method.endswith(EXACT) else catalogue.NEAR
-
-
 def run_cells(task: Task, options: Namespace) -> Found:
-    with near(exact_distances(task)):
-        return search_cells(task)
-
-
-def search_cells(task: Task) -> Found:
     """Ends with the first cell that is good enough."""
     problem: Any = problems.get(task.problem)
     optimiser: Optimiser
@@ -123,11 +88,10 @@ def search_cells(task: Task) -> Found:
     if task.method in EDGES:
         optimiser = METHODS[EDGES[task.method]].make(problem.space, task.seed, task["evaluations"])
         unpack = problem.space.parse
-    elif task.method in VARIANTS:
-        space = xs.Space(cell=nets.Cell())
-        optimiser, unpack = Xstar(space, task.seed, None, VARIANTS[task.method]), lambda c: c["cell"].config
     else:
-        optimiser, unpack = Xstar(xs.Space(cell=nets.Cell()), task.seed, task.method), lambda c: c["cell"].config
+        how = searcher_of(task.method)
+        optimiser = Xstar(xs.Space(cell=nets.Cell()), task.seed, how.get("method"), how.get("searcher"))
+        unpack = lambda c: c["cell"].config  # noqa: E731
     losses, decided, accuracy = [], [], 0.0
     while len(losses) < task["evaluations"] and accuracy < task["target"]:
         begun = time.process_time()
@@ -143,3 +107,32 @@ def search_cells(task: Task) -> Found:
         "arrived": accuracy >= task["target"],
         "decided": milliseconds(decided),
     }
+
+
+# ---------------------------------------------------------------- the time of a suggestion
+
+
+def suggestion_time(function: str, t: int, repeats: int) -> Found:
+    """Processor time of a suggestion after ``t`` networks, refits at their share, and the mean number of layers."""
+    space, value = xs.Space(net=DOMAINS[function]), getattr(synthetic, function)
+    drawn = xs.Study(space, method="evolution", direction="maximize", seed=0)
+    networks = []
+    for _ in range(t):
+        trial: Any = drawn.ask()
+        drawn.tell(trial, value(trial["net"]))
+        networks.append(trial["net"])
+    spent = []
+    for seed in range(repeats):
+        study = xs.Study(space, method="nasbot", direction="maximize", seed=seed)
+        for network in networks:
+            study.add({"net": network}, value(network))
+        one_suggestion(study)  # in a search each distance is computed when its network is new, not all at once
+        spent.append(statistics.mean(one_suggestion(study) for _ in range(t // 10 + 1)))
+    layers = round(statistics.mean(len(network.layers) for network in networks))
+    return dict(significant({"seconds": statistics.median(spent), "layers": layers}))
+
+
+def one_suggestion(study: Any) -> float:
+    begun = time.process_time()
+    study.ask()
+    return time.process_time() - begun

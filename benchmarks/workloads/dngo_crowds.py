@@ -6,22 +6,22 @@ import contextlib
 import io
 import statistics
 from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 
 from benchmarks.harness.experiment import chosen_from, numbers
-from benchmarks.harness.records import Found, Task, best_after
+from benchmarks.harness.records import Found, Record, Task, best_after
 from benchmarks.harness.report import Results, cell, table
 from benchmarks.workloads import captions
-from xstar.searchers import DNGO, Random, Searcher
 
 CROWD = ("xstar-dngo", "xstar-random", "optuna-tpe")
-SEARCHERS: dict[str, Callable[[], Searcher]] = {
-    "xstar-dngo": DNGO,
-    "xstar-dngo-fantasies": lambda: DNGO(pending="fantasies"),
-    "xstar-random": Random,
+METHODS = {"xstar-dngo": "dngo", "xstar-dngo-paper": "dngo-paper", "xstar-random": "random"}
+"""``dngo-paper`` fantasises all that runs, however much that is."""
+PENDING = {
+    "xstar-dngo": "spacing from many running trials on",
+    "xstar-dngo-fantasies": "fantasies of all that runs",
+    "xstar-dngo-paper": "fantasies, and all else as in the paper",
 }
-"""Ours of the part ``workers``; with ``fantasies`` all that runs is fantasised, however much that is."""
 CROWDS = {100: 300, 200: 625, 400: 1250, 800: 2500}
 """Workers of the part ``pending`` → trials."""
 
@@ -30,7 +30,7 @@ CROWDS = {100: 300, 200: 625, 400: 1250, 800: 2500}
 
 
 def worker_tasks(options: Namespace) -> list[Task]:
-    methods = chosen_from(options.methods, [*SEARCHERS, "optuna-tpe"], "--methods")
+    methods = chosen_from(options.methods, [*METHODS, "optuna-tpe"], "--methods")
     return [
         Task.of(seed, "captions", method, workers=options.workers, trials=options.trials)
         for seed in range(options.seeds)
@@ -43,7 +43,7 @@ def run_workers(task: Task, options: Namespace) -> Found:
     with contextlib.redirect_stderr(io.StringIO()):  # a line for each of two thousand failures
         if task.method == "optuna-tpe":
             return captions.tpe(workers, trials, task.seed)
-        return captions.ours(SEARCHERS[task.method](), workers, trials, task.seed)
+        return captions.ours(METHODS[task.method], workers, trials, task.seed)
 
 
 def worker_report(results: Results, options: Namespace) -> Iterator[str]:
@@ -72,17 +72,24 @@ def pending_tasks(options: Namespace) -> list[Task]:
     return [
         Task.of(seed, "captions", method, workers=workers, trials=CROWDS[workers])
         for workers in map(int, chosen_from(options.sizes, map(str, CROWDS), "--sizes"))
-        for method in ("xstar-dngo-fantasies", "xstar-dngo")
+        for method in ("xstar-dngo-paper", "xstar-dngo")
         for seed in range(options.seeds)
     ]
+
+
+def known(results: Results, method: str, workers: int, trials: int) -> list[Record]:
+    """All that are on record, of variants that are run no longer, too."""
+    wanted = (workers, trials)
+    every = [r for task, r in results.all.items() if task.problem == "captions" and task.method == method]
+    return [r for r in every if (r.task.get("workers"), r.task.get("trials")) == wanted]
 
 
 def pending_report(results: Results, options: Namespace) -> Iterator[str]:
     rows = []
     for workers in sorted(numbers(options.sizes)):
         trials = CROWDS[workers]
-        for method, pending in {"xstar-dngo": "spread", "xstar-dngo-fantasies": "fantasies"}.items():
-            own = [record.found for record in results.of(method=method, workers=workers, trials=trials)]
+        for method, pending in PENDING.items():
+            own = [record.found for record in known(results, method, workers, trials)]
             if not own:
                 continue
             best = [[best_after(found["best"], count) for found in own] for count in (trials // 2, trials)]

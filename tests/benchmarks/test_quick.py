@@ -21,7 +21,6 @@ TINY = Sizes(
     observations=(30,),
     trials=20,
     stored=3,
-    records=60,
     times=1,
 )
 

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from benchmarks.papers.sources import tables
-
 ROOT = Path(__file__).parents[2]
 README = re.sub(r"\s+", " ", (ROOT / "README.md").read_text(encoding="utf-8"))
+
+
+def tables(lines: list[str]) -> Iterator[list[list[str]]]:
+    """The markdown tables among some lines, as rows of cells without the line below the heads."""
+    rows: list[list[str]] = []
+    for line in (*lines, ""):
+        if line.startswith("|"):
+            rows.append([cell.strip() for cell in line.strip("|").split("|")])
+        elif rows:
+            yield [rows[0], *rows[2:]]
+            rows = []
 
 
 def found(file: str, mark: str, heading: str = "") -> list[list[str]]:
@@ -56,7 +66,7 @@ def test_mobster() -> None:
 
 
 def test_the_time_of_a_suggestion() -> None:
-    table = found("gp-speed.md", "gp speed")
+    table = found("speed.md", "gp speed")
     line = next(line for line in table[1:] if line[:2] == ["6", "100"])
     ours, theirs = (float(line[table[0].index(name)].split(" ")[0]) for name in ("xstar-gp", "optuna-gp"))
     assert (

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import quality
+from benchmarks import search as quality
 from benchmarks.harness.experiment import block, parser_of
+from benchmarks.harness.pack import pack
 from benchmarks.harness.records import (
     Record,
     Store,
@@ -43,14 +44,29 @@ def test_a_task_is_known_by_all_of_its_settings() -> None:
     assert Task.from_json(Task.of(0, "f", "m", a=1).to_json()) == Task.of(0, "f", "m", a=1)
 
 
-def test_the_last_line_of_a_task_counts_and_lines_can_be_dropped(tmp_path: Path) -> None:
+def test_the_last_line_of_a_task_counts(tmp_path: Path) -> None:
     store = Store(tmp_path / "records" / "quality.jsonl")
     assert store.read() == {}
     for record in (record_of(0, "xstar-gp", [2.0]), record_of(1, "xstar-gp", [3.0]), record_of(0, "xstar-gp", [1.0])):
         store.append(record)
     assert [record.found["best"][0][1] for record in store.read().values()] == [1.0, 3.0]
-    store.drop([Task.of(0, "branin", "xstar-gp", evaluations=1)])
-    assert [task.seed for task in store.read()] == [1]
+
+
+def test_packing_keeps_the_last_line_and_the_curve_at_each_share(tmp_path: Path) -> None:
+    store = Store(tmp_path / "budgets.jsonl")
+    for loss in (3.0, 2.0):
+        best = [(0.1 * at, loss + 1.0 / at) for at in range(1, 1001)]
+        store.append(Record(Task.of(0, "f", "m"), {"best": best, "seconds": 100.0}, MADE))
+    before = store.read()[Task.of(0, "f", "m")]
+    pack(store)
+    assert not store.file.exists()
+    (after,) = store.read().values()
+    assert len(after.found["best"]) <= 52
+    for share in (0.01, 0.25, 1.0):
+        assert best_after(after.found["best"], 100 * share) <= 1.06 * best_after(before.found["best"], 100 * share)
+    assert after.found["best"][-1] == before.found["best"][-1]
+    store.append(record_of(0, "xstar-gp", [2.0]))
+    assert len(store.read()) == 2
 
 
 def test_a_number_that_json_does_not_know_is_refused() -> None:
@@ -81,10 +97,9 @@ def test_a_table_is_rebuilt_from_the_file_alone(tmp_path: Path) -> None:
         store.append(record_of(seed, "optuna-tpe", [4.0, 3.0 + seed]))
     given = ["--methods", "xstar-gp,optuna-tpe", "--problems", "branin", "--seeds", "2", "--evaluations", "2"]
     parsed = parser_of(quality.EXPERIMENT).parse_args(given)
-    text = block(quality.EXPERIMENT, "search", Results(quality.tasks(parsed), store.read()), parsed)
+    text = block(quality.EXPERIMENT, "quality", Results(quality.tasks(parsed), store.read()), parsed)
     assert "| branin | **0.75 ± 0.25** | 3.5 ± 0.5 |" in text
     assert "| xstar-gp | 1.00 |" in text
-    assert "| branin | optuna-tpe | -2.75 | 0.56 | better |" in text
     assert "Runs of commit abc1234; 2 cores; xstar 1.0, optuna 5.0." in text
 
 

@@ -13,17 +13,16 @@ from typing import Any
 
 import pytest
 
-from benchmarks import quality
+from benchmarks import search as quality
 from benchmarks.__main__ import SPECS
 from benchmarks.harness import machine
 from benchmarks.harness.experiment import Experiment, main, parser_of
 from benchmarks.harness.methods import METHODS, search
-from benchmarks.harness.records import Found, Record, Store, Task
-from benchmarks.harness.report import Results
+from benchmarks.harness.records import Found, Store, Task
 from xstar import problems
 
 ROOT = Path(__file__).parents[2]
-SMALL = ["--problems", "branin", "--seeds", "2", "--evaluations", "5", "--methods", "xstar-random"]
+SMALL = ["--part", "quality", "--problems", "branin", "--seeds", "2", "--evaluations", "5", "--methods", "xstar-random"]
 
 
 @pytest.fixture
@@ -39,7 +38,10 @@ def lines(folder: Path) -> list[str]:
 
 def running(run: Callable[[Task, Namespace], Found]) -> Experiment:
     """The experiment with another way to make a run."""
-    return replace(quality.EXPERIMENT, parts={"search": replace(quality.EXPERIMENT.parts["search"], run=run)})
+    return replace(
+        quality.EXPERIMENT,
+        parts=quality.EXPERIMENT.parts | {"quality": replace(quality.EXPERIMENT.parts["quality"], run=run)},
+    )
 
 
 def never(task: Task, options: Namespace) -> Found:
@@ -65,14 +67,9 @@ def test_every_spec_is_in_the_readme() -> None:
 
 def test_the_command_line_works() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.quality", "--help"], capture_output=True, text=True, cwd=ROOT, check=True
+        [sys.executable, "-m", "benchmarks.search", "--help"], capture_output=True, text=True, cwd=ROOT, check=True
     )
-    assert "How good a search is" in done.stdout
-
-
-@pytest.mark.parametrize("path", sorted((ROOT / "benchmarks").rglob("*.py")), ids=lambda path: path.stem)
-def test_a_file_can_be_read_in_one_sitting(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+    assert "How good searches" in done.stdout
 
 
 # --- runs and their records --------------------------------------------------------------------------------------------
@@ -88,7 +85,7 @@ def test_random_search_on_branin_from_end_to_end(tmp_path: Path, capsys: pytest.
         steps = search(problems.get("branin"), "xstar-random", task.seed, 5)
         assert record.found["best"][-1][1] == pytest.approx(min(step.loss for step in steps), rel=1e-9)
         assert record.made["versions"]["xstar"] == machine.installed("xstar")
-    written = (results / "gp.md").read_text(encoding="utf-8")
+    written = (results / "search.md").read_text(encoding="utf-8")
     assert "| problem | xstar-random |" in written
     capsys.readouterr()
     main(quality.EXPERIMENT, [*SMALL, "--records", str(records), "--table-only"], results)
@@ -121,12 +118,21 @@ def test_again_renews_ours_and_a_new_version_renews_all(tmp_path: Path, monkeypa
     main(running(noted), given)
     ran.clear()
     main(running(noted), [*given, "--again"])
+    assert ran == []  # the records are of this src/
+    monkeypatch.setattr(machine, "same_source", lambda commit: False)
+    main(running(noted), [*given, "--again"])
     assert ran == ["xstar-random"] * 2
-    assert len(lines(tmp_path)) == 4
+    assert len(Store(tmp_path / "quality.jsonl").read()) == 4
     ran.clear()
     monkeypatch.setattr(machine, "installed", lambda name: "99.0" if name == "optuna" else "0.1.0.dev0")
     main(running(noted), given)
     assert ran == ["optuna-tpe"] * 2
+
+
+@pytest.mark.usefixtures("clean")
+def test_nothing_is_begun_after_the_limit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(running(never), [*SMALL, "--records", str(tmp_path), "--processes", "0", "--limit-minutes", "-1"])
+    assert "2 of 2 were not begun in -1 minutes" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("clean")
@@ -155,7 +161,7 @@ def test_a_peer_that_is_not_installed_is_named(tmp_path: Path, monkeypatch: pyte
 def test_unknown_methods_and_problems_are_refused(clean: None, tmp_path: Path) -> None:
     for option, word in (("--methods", "xstar-magic"), ("--problems", "brainin")):
         with pytest.raises(SystemExit, match=f"{option}: unknown: {word}"):
-            main(quality.EXPERIMENT, ["--records", str(tmp_path), option, word])
+            main(quality.EXPERIMENT, ["--part", "quality", "--records", str(tmp_path), option, word])
 
 
 # --- changed trees -----------------------------------------------------------------------------------------------------
@@ -232,32 +238,6 @@ def test_optuna_runs_at_its_own_defaults() -> None:
     settings = [name for name in vars(theirs) if isinstance(vars(theirs)[name], bool | int | float | type(None))]
     assert "_multivariate" in settings
     assert {name: vars(ours)[name] for name in settings} == {name: vars(theirs)[name] for name in settings}
-
-
-def test_variants_can_be_named_in_a_list() -> None:
-    """A comma would take a name apart."""
-    from benchmarks.dngo import VARIANTS, variant_tasks
-
-    options = Namespace(seeds=1, methods=",".join(VARIANTS), problems="hartmann6")
-    assert [task.method for task in variant_tasks(options)] == list(VARIANTS)
-
-
-def test_what_runs_is_compared_by_the_searches_of_the_crowd() -> None:
-    """Their records count for both parts; the last round has fewer trials than there are workers."""
-    from benchmarks.workloads.dngo_crowds import pending_report, pending_tasks, worker_tasks
-
-    options = Namespace(seeds=2, sizes="200", workers=200, trials=625, methods="xstar-dngo,xstar-dngo-fantasies")
-    tasks = pending_tasks(options)
-    assert set(tasks) == set(worker_tasks(options))
-    found = {
-        "best": [(1, 1.0), (312, 0.5), (625, 0.25)],
-        "infeasible": [190, 100, 50, 5],
-        "duplicates": 0,
-        "seconds": 0.1,
-    }
-    made = {"commit": "c", "machine": "m", "versions": {}}
-    *_, row = pending_report(Results(tasks, {task: Record(task, found, made) for task in tasks}), options)
-    assert row == "| 200, 625 | fantasies | 2 | 20% | 0.500 ± 0.000 | 0.250 ± 0.000 | 100 ms |"
 
 
 def test_what_a_trial_costs_is_measured_without_a_model() -> None:

@@ -1,21 +1,12 @@
-"""What a search gains from a good prior of its parameters, and what it loses by a wrong one (πBO).
+"""What a search gains from a prior of its parameters or from a related study, and what it loses by a wrong one.
 
-    python -m benchmarks.priors --part priors  [--problems branin,…] [--methods gp] [--seeds 10] [--evaluations 60] [--write]
-    python -m benchmarks.priors --part budgets [--problems curves-mlp,…] [--seeds 5] [--workers 8] [--trainings 4] [--write]
+    python -m benchmarks.knowledge [--part priors|sources] [--problems …] [--seeds 10] [--write]
 
-A good prior of a number is a normal with σ = 0.15 of its range around the optimum, itself misplaced by σ/2; of an Ordinal its
-weights are such a normal at its options, misplaced by σ; of a Choice one option has a weight of 0.7, and it is the best one
-with that probability. A wrong prior is as wide, and near the end of the range that is farther from the optimum; of a Choice it
-favours an option that is not the best. The loss that searches without priors have reached after 20 and 40 evaluations (the
-median over the seeds) is the target; a cell is the median number of evaluations until it is reached, and the share of what it
-takes without priors.
-
-``gp`` learns how far it trusts priors; ``gp-placed`` uses them for the first trials only; ``gp-constant`` is πBO with β = 10
-and the first trials from the priors. How trust is learned was chosen on the first four problems, not on the others.
-
-``budgets`` asks the same of MOBSTER in simulated time (``harness/simulated.py``): the targets are the lowest losses, at any
-budget, that searches without priors have reported after a third and two thirds of the time, and cells are medians of the time
-until they are reached, as shares of the whole.
+``priors``   a good prior has its centre near the best configuration, a wrong one on the other side. Told is the number of
+             evaluations until what a search without priors has found after 20 and 40 of them
+``sources``  a source is 40 trials of GP search: of the same function ``shifted`` by a twentieth of each side, times 100, plus
+             1,000; of its negation (``opposite``); or of a bowl around a random place (``unrelated``). ``cold`` is without one.
+             Told are regrets: geometric means over the seeds, and the factor of one standard error
 """
 
 from __future__ import annotations
@@ -23,8 +14,8 @@ from __future__ import annotations
 import math
 import statistics
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from math import exp
 from typing import Any
 
@@ -33,20 +24,13 @@ import numpy as np
 import xstar as xs
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
 from benchmarks.harness.problems import at_hand
-from benchmarks.harness.records import Found, Task, arrival, best_after, improvements
+from benchmarks.harness.records import Found, Task, arrival, best_after, improvements, significant
 from benchmarks.harness.report import Results, mean_and_error, table
 from benchmarks.harness.run import Libraries
-from benchmarks.harness.simulated import run_simulated
 from xstar import problems
 from xstar.problems.synthetic import Function
-from xstar.searchers import GP
 
 CHOSEN_ON = ("branin", "hartmann6", "rosenbrock4", "levy6")
-METHODS: dict[str, Callable[[], GP]] = {
-    "gp": GP,
-    "gp-placed": lambda: GP(prior_weight=0.0),
-    "gp-constant": lambda: GP(prior_weight=10.0, prior_trust="constant"),
-}
 PRIORS = ("none", "good", "wrong")
 SIGMA, MISPLACED, FAVOURED = 0.15, 0.5, 0.7
 EDGE = 0.02
@@ -54,10 +38,13 @@ EDGE = 0.02
 MARKS = (20, 40)
 LATE = 1.25
 """A search that did not reach the target counts as this many times its evaluations, or its time."""
-TRAINED = ("curves-mlp", "curves-optimizer", "curves-regularised", "lcbench-126025", "lcbench-167168")
-"""Problems of the part ``budgets``."""
-MOMENTS = (1 / 3, 2 / 3)
-"""Of the time of a search without priors: what it has found by then is a target."""
+SOURCES = ("cold", "shifted", "opposite", "unrelated")
+SOURCE_TRIALS = 40
+SHIFT = 0.05
+MARKED = (5, 10, 20, 30)
+LEAST = 1e-6
+"""Regrets below count as this: a geometric mean of zeros would be zero."""
+LIBRARIES = Libraries({}, ("numpy", "scipy"))
 
 # ---------------------------------------------------------------- problems that nothing was chosen on
 
@@ -139,21 +126,16 @@ def _with_prior(given: Any, best: Any, kind: str, rng: np.random.Generator) -> A
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--problems")
-    parser.add_argument("--methods", default="gp")
     parser.add_argument("--seeds", type=int)
     parser.add_argument("--evaluations", type=int, default=60)
-    parser.add_argument("--workers", type=int, default=8)
-    parser.add_argument("--trainings", type=float, default=4.0)
 
 
 def tasks(options: Namespace) -> list[Task]:
     names = chosen_from(options.problems, [*MADE, *problems.names()], "--problems")
     at_hand([name for name in names if name not in MADE])
-    methods = chosen_from(options.methods, METHODS, "--methods")
     return [
-        Task.of(seed, name, method if prior != "none" else "gp", prior=prior, evaluations=options.evaluations)
+        Task.of(seed, name, "gp", prior=prior, evaluations=options.evaluations)
         for name in names
-        for method in methods
         for prior in PRIORS
         for seed in range(options.seeds)
     ]
@@ -161,7 +143,7 @@ def tasks(options: Namespace) -> list[Task]:
 
 def run(task: Task, options: Namespace) -> Found:
     problem = problem_of(task.problem)
-    study = xs.Study(believed(problem, task["prior"], task.seed), searcher=METHODS[task.method](), seed=task.seed)
+    study = xs.Study(believed(problem, task["prior"], task.seed), method="gp", seed=task.seed)
     losses = []
     for _ in range(task["evaluations"]):
         trial = study.ask()
@@ -211,78 +193,91 @@ def _median(found: list[Any], target: float, evaluations: int) -> float:
     return statistics.median(min(arrival(best, target), LATE * evaluations) for best in found)
 
 
-# ---------------------------------------------------------------- budgets
+# ---------------------------------------------------------------- a related study
 
 
-@dataclass(frozen=True)
-class Believed:
-    """A problem whose space has priors."""
-
-    problem: problems.Problem
-    space: xs.Space
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.problem, name)
-
-
-def budget_tasks(options: Namespace) -> list[Task]:
-    names = at_hand(chosen_from(options.problems, problems.names(), "--problems"))
+def source_tasks(options: Namespace) -> list[Task]:
     return [
-        Task.of(seed, name, "mobster", prior=prior, workers=options.workers, trainings=options.trainings)
+        Task.of(seed, problem, "gp", source=source, trials=MARKED[-1])
+        for problem in chosen_from(options.problems, CHOSEN_ON, "--problems")
+        for source in SOURCES
         for seed in range(options.seeds)
-        for name in names
-        for prior in PRIORS
     ]
 
 
-def run_budgets(task: Task, options: Namespace) -> Found:
+def source_of(problem: problems.Problem, kind: str, seed: int) -> Callable[[xs.Trial], float]:
+    """The objective of the related problem."""
+    rng = np.random.default_rng([seed, 18])
+    space: Any = problem.space
+    sides = {name: space[name].high - space[name].low for name in space}
+    away = {name: SHIFT * side * rng.choice([-1.0, 1.0]) for name, side in sides.items()}
+    centre = {name: space[name].low + side * rng.random() for name, side in sides.items()}
+
+    def shifted(trial: xs.Trial) -> float:
+        moved = {n: min(max(v + away[n], space[n].low), space[n].high) for n, v in trial.config.items()}
+        return 100.0 * problem.loss(moved) + 1_000.0
+
+    def unrelated(trial: xs.Trial) -> float:
+        return float(sum(((v - centre[n]) / sides[n]) ** 2 for n, v in trial.config.items()))
+
+    return {"shifted": shifted, "opposite": lambda trial: -problem.loss(trial.config), "unrelated": unrelated}[kind]
+
+
+def run_source(task: Task, options: Namespace) -> Found:
     problem = problems.get(task.problem)
-    with_priors = Believed(problem, believed(problem, task["prior"], task.seed))
-    return run_simulated(task, task.method, problem=with_priors)
+    known = None
+    if task["source"] != "cold":
+        objective = source_of(problem, task["source"], task.seed)
+        known = xs.minimize(
+            objective, problem.space, trials=SOURCE_TRIALS, method="gp", seed=task.seed + 1_000, progress=False
+        ).study
+    study = xs.minimize(
+        lambda trial: problem.loss(trial.config),
+        problem.space,
+        trials=task["trials"],
+        method=task.method,
+        seed=task.seed,
+        warm_start=known,
+        progress=False,
+    ).study
+    losses = np.minimum.accumulate([trial.known_loss for trial in study.trials])
+    return {"regret": {str(n): significant(losses[n - 1] - problem.optimum) for n in MARKED}}
 
 
-def budget_report(results: Results, options: Namespace) -> Iterator[str]:
-    rows: list[Sequence[str]] = []
-    logs: dict[str, list[float]] = {prior: [] for prior in PRIORS[1:]}
-    for name in results.problems:
-        runs = {prior: [record.found for record in results.of(name, prior=prior)] for prior in PRIORS}
-        whole = runs["none"][0]["seconds"]
-        for moment in MOMENTS:
-            target = statistics.median(best_after(found["best"], moment * whole) for found in runs["none"])
-            taken = {
-                prior: statistics.median(min(arrival(f["best"], target) / whole, LATE) for f in found)
-                for prior, found in runs.items()
-            }
-            rows.append((name, f"{target:.4g} ({moment:.2f})", f"{taken['none']:.2f}", *_shares(taken, logs)))
-    means = [mean_and_error(each) for each in logs.values()]
-    told = [f"**{math.exp(mean):.2f}** × {math.exp(error):.2f}^±1" for mean, error in means]
-    rows.append(("geometric mean of the shares", "", "", *told))
-    yield f"`mobster`, {options.workers} workers, the time of {options.trainings:g} trainings each, {options.seeds} seeds."
-    yield from ("", *table(["problem", "target", "no prior", "good", "wrong"], rows, left=2))
+def source_report(results: Results, options: Namespace) -> Iterator[str]:
+    rows = []
+    for problem in results.problems:
+        for method in results.methods:
+            for source in SOURCES:
+                found = [record.found["regret"] for record in results.of(problem, method, source=source)]
+                if found:
+                    cells = [_geometric([max(each[str(n)], LEAST) for each in found]) for n in MARKED]
+                    rows.append((problem, method, source, *cells))
+    yield from table(["problem", "method", "source", *(f"after {n}" for n in MARKED)], rows, left=3)
 
 
-def _shares(taken: Mapping[str, float], logs: Mapping[str, list[float]]) -> Iterator[str]:
-    for prior, known in logs.items():
-        known.append(math.log(taken[prior] / taken["none"]))
-        shown = f"{taken[prior]:.3f}" if taken[prior] <= 1 else "not within the time"
-        yield f"{shown} ({taken[prior] / taken['none']:.2f})"
+def _geometric(values: list[float]) -> str:
+    mean, error = mean_and_error([math.log(value) for value in values])
+    return f"{math.exp(mean):.3g} ×÷ {math.exp(error):.2g}"
 
 
 EXPERIMENT = Experiment(
-    name="priors",
-    title="What a search gains from a prior",
-    result="priors.md",
+    name="knowledge",
+    title="What is known before a search",
+    result="knowledge.md",
     description=__doc__,
     parts={
         "priors": Part(
-            "At full budget",
-            *(tasks, run, report, Libraries({}, ("numpy", "scipy"))),
+            "Priors",
+            *(tasks, run, report, LIBRARIES),
             defaults={"problems": ",".join((*CHOSEN_ON, *OTHERS)), "seeds": 10},
+            records="priors",
         ),
-        "budgets": Part(
-            "Under budgets",
-            *(budget_tasks, run_budgets, budget_report, Libraries({}, ("numpy", "scipy"))),
-            defaults={"problems": ",".join(TRAINED), "seeds": 5},
+        "sources": Part(
+            "Related studies",
+            *(source_tasks, run_source, source_report, LIBRARIES),
+            defaults={"problems": ",".join(CHOSEN_ON), "seeds": 10},
+            records="warm_start",
         ),
     },
     arguments=arguments,

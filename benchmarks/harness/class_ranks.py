@@ -10,6 +10,7 @@ from benchmarks.harness.cases import true_after
 from benchmarks.harness.methods import METHODS
 from benchmarks.harness.records import Found
 from benchmarks.harness.report import Results, mean_and_error, ranks, ratio, table
+from benchmarks.harness.variants import plain
 
 OURS = "xstar-gp"
 WIDELY = 0.8
@@ -104,8 +105,8 @@ def duels(results: Results, counts: Sequence[int]) -> Iterator[str]:
 
 def widely_run(results: Results, seeds: bool = True) -> list[str]:
     """The methods that were run on most problems, with most ``seeds``: the others would leave few for the ranks. Of ours with
-    other settings there are none among them: a rank is among different methods."""
-    own = [method for method in results.methods if not method.startswith(f"{OURS}-")]
+    another constant or commit there are none among them: a rank is among different methods."""
+    own = [method for method in results.methods if method == plain(method)]
     tasks = {method: [record.task for record in results.of(method=method)] for method in own}
     counts = {method: len({(task.problem, task.seed if seeds else 0) for task in run}) for method, run in tasks.items()}
     return [method for method, count in counts.items() if count >= WIDELY * max(counts.values())]
@@ -122,42 +123,34 @@ def with_fewer_seeds(results: Results, counts: Sequence[int]) -> Iterator[str]:
         yield from ("", *overall(pairs, methods, counts))
 
 
-def rest_of(results: Results, known: Mapping[str, str]) -> Iterator[str]:
-    """Failed trials where there are any, and the time of a decision."""
+def spent(results: Results, known: Mapping[str, str]) -> Iterator[str]:
+    """Failed trials where some fail, and the time of a decision."""
     rows = []
     for method in results.methods:
         records = results.of(method=method)
         failed = [record.found["failed"] for record in records if known[record.task.problem] == "failing"]
         shown = f"{mean_and_error(failed)[0]:.0f}" if failed else "–"
-        counted = [record.found["repeated"] for record in records if "repeated" in record.found]
-        again = f"{statistics.mean(counted):.1f} ({max(counted)})" if counted else "–"
-        spent = statistics.mean(record.found["processor"] for record in records)
-        rows.append((method, shown, again, f"{spent:.3g}", str(len(records))))
-    heads = ["failed trials where some fail", "repetitions in the second half (most)", "ms per decision", "runs"]
-    yield from table(["method", *heads], rows)
+        processor = statistics.mean(record.found["processor"] for record in records)
+        rows.append((method, shown, f"{processor:.3g}", str(len(records))))
+    yield from table(["method", "failed trials where some fail", "ms per decision", "runs"], rows)
 
 
-def losses(results: Results, count: int) -> Iterator[str]:
-    rows = []
-    for problem in results.problems:
-        cells = []
-        for method in results.methods:
-            found = [true_after(record.found["incumbents"], count) for record in results.of(problem, method)]
-            cells.append(f"{statistics.median(found):.4g}" if found else "–")
-        rows.append((problem, *cells))
-    yield from table(["problem", *results.methods], rows)
-
-
-def first_values(results: Results, evaluations: int) -> Iterator[str]:
-    """When the first trial had a value."""
-    yield "Trials until the first with a value, mean over seeds; in brackets the searches in which none had one."
-    rows = []
-    for problem in results.problems:
-        cells = []
-        for method in results.methods:
-            found = [record.found["incumbents"] for record in results.of(problem, method)]
-            first = [each[0][0] if each else evaluations for each in found]
-            none = sum(not each for each in found)
-            cells.append((f"{statistics.mean(first):.1f}" + (f" ({none})" if none else "")) if first else "–")
-        rows.append((problem, *cells))
-    yield from ("", *table(["problem", *results.methods], rows))
+def full_report(results: Results, known: Mapping[str, str], counts: Sequence[int]) -> Iterator[str]:
+    methods = widely_run(results)
+    pairs = complete_pairs(results, methods)
+    seeds, problems = len({seed for _, seed in pairs}), len({problem for problem, _ in pairs})
+    yield f"{problems} problems, {seeds} seeds, one trial at a time. Ranks are averaged over the seeds of a problem; ± is the"
+    yield "standard error over problems."
+    if pairs:
+        yield from ("", "### Mean rank over all problems", "", *overall(pairs, methods, counts))
+        if 100 in counts:
+            yield from (
+                "",
+                "### Mean rank in each class after 100 evaluations",
+                "",
+                *per_class(pairs, methods, 100, known),
+            )
+        yield from with_fewer_seeds(results, counts)
+    if OURS in results.methods:
+        yield from ("", f"### {OURS} and each method alone", "", *duels(results, counts))
+    yield from ("", "### Failures and time", "", *spent(results, known))
