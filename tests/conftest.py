@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from random import Random
 from secrets import token_hex
@@ -17,7 +18,7 @@ from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 
 from tests.clocks import Time
-from tests.postgresql import own_server
+from tests.servers import own_places, own_server
 from xstar.executors import clock
 
 EXPLORE = "XSTAR_TESTS_EXPLORE" in os.environ
@@ -33,6 +34,12 @@ if not EXPLORE:  # some draws are constants of the modules that are loaded: othe
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # So a shell starts a job in the background. Tests of Ctrl-C would wait without an end, their programs inherit it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    places = ExitStack()
+    places.enter_context(own_places())
+    config.add_cleanup(places.close)
 
 
 def pytest_collection_finish() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.crash.processes import Watched, children, kill, kill_child, wait_for
-from tests.postgresql import own_server
+from tests.servers import own_server
 from xstar.core.processes import started
 
 STARTS = 5

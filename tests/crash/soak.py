@@ -25,6 +25,7 @@ from typing import Any
 
 from tests.crash.rounds import Round, Tally
 from tests.crash.server import Server
+from tests.servers import own_places
 
 METHODS = ("random", "asha", "mobster")
 PACKS = {
@@ -91,7 +92,8 @@ def main() -> None:
     logging.getLogger("xstar").addHandler(logging.NullHandler())  # of outages, which we make ourselves
     begun = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="xstar-soak-"))
-    tallies = soak(arguments.kills, arguments.seed, folder, begun + 60 * arguments.minutes)
+    with own_places():
+        tallies = soak(arguments.kills, arguments.seed, folder, begun + 60 * arguments.minutes)
     shutil.rmtree(folder)
     found = record(tallies, arguments, time.monotonic() - begun)
     text = "{" + ",\n ".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in found.items()) + "}\n"

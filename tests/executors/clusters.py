@@ -9,8 +9,6 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 OBJECT_STORE = 80_000_000
@@ -24,9 +22,6 @@ def ray_cluster(*cpus: int) -> Iterator[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what Ray imports
         from ray.cluster_utils import Cluster
-    # Ray writes the cluster's address there, and makes the folder only for a cluster without a folder of its own.
-    utils: Any = import_module("ray._private.utils")
-    Path(utils.get_ray_address_file(None)).parent.mkdir(parents=True, exist_ok=True)
     folder = tempfile.mkdtemp(prefix="ray-")  # sockets are made in it, whose paths must be short
     cluster: Any = None
     try:

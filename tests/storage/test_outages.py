@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import xstar as xs
-from tests.postgresql import own_server
+from tests.servers import own_server
 from xstar.errors import StorageError
 from xstar.inspect.audit import audit
 from xstar.journal import events as ev
