@@ -139,7 +139,7 @@ class Origin(str):
 
     @classmethod
     def of(cls, text: str) -> Origin:
-        """An origin that is nothing but a sentence: of an early journal, or of a searcher that says no more."""
+        """An origin that is nothing but a sentence, of a searcher that says no more."""
         if isinstance(text, Origin):
             return text
         method, _, detail = text.partition(": ")

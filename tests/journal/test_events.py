@@ -44,7 +44,7 @@ def test_the_sample_has_every_kind() -> None:
 def test_any_report_survives_json(
     trial: int, budget: int, metrics: dict[str, float], at: float, verdict: Verdict, final: bool
 ) -> None:
-    event = ev.Reported(trial, budget, metrics, at, verdict=verdict, final=final)
+    event = ev.Reported(trial, budget, metrics, at, 1, verdict=verdict, final=final)
     assert repr(again(event)) == repr(event)
 
 
@@ -62,8 +62,8 @@ def test_defaults_take_no_room() -> None:
         ("completed", '{"trial": "one", "at": 2}', "trial is 'one'"),
         ("completed", '{"trial": true, "at": 2}', "trial is True"),
         ("completed", '{"trial": 1, "at": 1' + "0" * 400 + "}", "too large"),
-        ("reported", '{"trial": 1, "budget": 1, "metrics": {"a": "x"}, "at": 1}', "could not convert"),
-        ("reported", '{"trial": 1, "budget": 1, "metrics": {"a": 1}, "at": 1, "verdict": "maybe"}', "maybe"),
+        ("reported", '{"trial": 1, "budget": 1, "metrics": {"a": "x"}, "at": 1, "seen": 1}', "could not convert"),
+        ("reported", '{"trial": 1, "budget": 1, "metrics": {"a": 1}, "at": 1, "seen": 1, "verdict": "maybe"}', "maybe"),
         ("vanished", "{}", "unknown kind"),
     ],
 )
@@ -77,14 +77,6 @@ def test_a_corrupt_event_is_named(kind: str, body: str, word: str) -> None:
 def test_an_event_of_a_later_release_is_refused() -> None:
     with pytest.raises(StorageTooNew, match="upgrade xstar"):
         event_json.load("completed", "{}", SCHEMA + 1)
-
-
-def test_a_report_of_an_earlier_schema_has_seen_all_before_it() -> None:
-    old = event_json.load("reported", '{"trial":0,"budget":1,"metrics":{"value":1.0},"at":2.0}', schema=2)
-    assert isinstance(old, ev.Reported)
-    assert old.seen is None
-    new = ev.Reported(0, 1, {"value": 1.0}, 2.0, seen=7)
-    assert again(new) == new
 
 
 @settings(max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow])

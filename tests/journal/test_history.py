@@ -27,7 +27,7 @@ def asked(number: int, x: float = 0.5) -> ev.Asked:
 
 
 def reported(number: int, budget: int, value: float, **more: object) -> ev.Reported:
-    return ev.Reported(number, budget, {"value": value}, 2.0, **more)  # type: ignore[arg-type]
+    return ev.Reported(number, budget, {"value": value}, 2.0, 1, **more)  # type: ignore[arg-type]
 
 
 def test_a_memory_journal_conforms() -> None:
@@ -176,7 +176,14 @@ def test_a_program_may_die_often_but_not_for_ever() -> None:
 def test_direction_is_turned_once() -> None:
     first = created()
     history = History()
-    history.extend([ev.Created(**{f: getattr(first, f) for f in first.__slots__} | {"direction": "maximize"})])
+    history.extend(
+        [
+            ev.Created(
+                **{f: getattr(first, f) for f in first.__slots__}
+                | {"objectives": [{"metric": "value", "direction": "maximize"}]}
+            )
+        ]
+    )
     history.extend([asked(0), reported(0, 1, 3.0, final=True), asked(1), reported(1, 1, 4.0, final=True)])
     assert history.best is history.trials[1]
     assert (history.trials[1].value, history.trials[1].loss) == (4.0, -4.0)

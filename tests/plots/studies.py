@@ -134,7 +134,7 @@ def many(trials: int = 100_000) -> Moment:
     made: list[ev.Event] = list(first.journal.read(0))
     for number, (x, y) in enumerate(zip(xs_, ys, strict=True)):
         made.append(ev.Asked(number, {"x": x, "y": y}, "random", 1, float(number)))
-        made.append(ev.Reported(number, 1, {"value": x + y}, number + 0.5, final=True))
+        made.append(ev.Reported(number, 1, {"value": x + y}, number + 0.5, 1, final=True))
     from xstar.journal import History, MemoryJournal
 
     history = History()

@@ -21,6 +21,7 @@ from xstar.plots.source import Moment
 from xstar.plots.theta import MOST_ROWS
 from xstar.plots.theta_data import MOMENTS, NoTheta, Path, entropy
 from xstar.searchers import PBIL
+from xstar.trial import Origin
 
 
 def words(figure: dict[str, Any]) -> str:
@@ -164,9 +165,10 @@ def _long(trials: int, size: int) -> Moment:
     made: list[ev.Event] = list(first.journal.read(0))
     for number, mask in enumerate(masks.tolist()):
         generation, place = divmod(number, size)
-        text = f"pbil: generation {generation}" + (f", learned {generation - 1}" if generation and not place else "")
-        made.append(ev.Asked(number, {"mask": "".join(map(str, mask))}, text, 1, float(number)))
-        made.append(ev.Reported(number, 1, {"value": float(sum(mask))}, number + 0.5, final=True))
+        learned = [generation - 1] if generation and not place else []
+        origin = Origin("pbil", f"generation {generation}", steps=[(generation, learned, [])])
+        made.append(ev.Asked(number, {"mask": "".join(map(str, mask))}, origin, 1, float(number)))
+        made.append(ev.Reported(number, 1, {"value": float(sum(mask))}, number + 0.5, 1, final=True))
     history = History()
     history.extend(made)
     return Moment("long", history, MemoryJournal(made))

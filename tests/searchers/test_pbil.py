@@ -14,7 +14,7 @@ from tests.searchers.cases import ask, best_value
 from xstar.core.randomness import Streams
 from xstar.errors import InvalidArgument
 from xstar.igo import IGO, Layout
-from xstar.igo.generations import Generations, _read, _written
+from xstar.igo.generations import Generations, _written
 from xstar.inspect.audit import audit
 from xstar.journal import History
 from xstar.schedulers import ASHA, Hyperband, MedianStop, Scheduler, StoppingASHA
@@ -305,9 +305,7 @@ def test_settings_are_checked_and_stored() -> None:
     assert SEARCHERS.load(SEARCHERS.dump(PBIL("step"))) == PBIL("step")
 
 
-def test_lists_of_generations_come_back() -> None:
-    for numbers in [(), (4,), (0, 1, 2), (0, 2, 3, 4, 9), (7, 8)]:
-        assert _read(_written(numbers)) == numbers
+def test_lists_of_generations_are_written_as_ranges() -> None:
     assert _written((0, 1, 2, 5, 7, 8)) == "0-2 5 7-8"
 
 

@@ -1,4 +1,4 @@
-"""SQLite and PostgreSQL: the journal's contract, studies as a list, leases, and formats old and new."""
+"""SQLite and PostgreSQL: the journal's contract, studies as a list, leases, and formats."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ from xstar.inspect.audit import audit
 from xstar.journal import events as ev
 from xstar.storage import SqlStorage, tables
 from xstar.storage.lease_holder import LeaseHolder
-from xstar.storage.tables import FORMAT
 from xstar.testing import check_journal
 from xstar.testing.journals import created
 
-ASSETS = Path(__file__).parents[1] / "assets"
 SPACE = xs.Space(x=xs.Float(0, 1))
 
 
@@ -154,23 +152,6 @@ def test_who_is_dead() -> None:
     assert gone.is_dead()
     assert not replace(gone, machine="elsewhere").is_dead(), "only its own machine can tell"
     assert LeaseHolder.parse("nonsense") is None
-
-
-def test_a_database_of_every_released_format_opens(tmp_path: Path) -> None:
-    dumps = sorted(ASSETS.glob("format-*.sql"))
-    assert [dump.stem for dump in dumps] == [f"format-{number}" for number in range(1, FORMAT + 1)]
-    for dump in dumps:
-        path = tmp_path / f"{dump.stem}.db"
-        connection = sqlite3.connect(path)
-        connection.executescript(dump.read_text())
-        connection.close()
-        with xs.Study.open("kept", storage=path) as study:
-            assert len(study.history.trials) == 8
-            assert study.best.value == min(trial.value for trial in study.history.trials if trial.value is not None)
-            assert audit(study).findings == []
-            trial = study.ask()
-            assert trial is not None
-            study.tell(trial, 0.0)
 
 
 def change(path: Path, statement: str) -> None:

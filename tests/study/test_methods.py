@@ -17,8 +17,6 @@ import xstar as xs
 from xstar.api import yields
 from xstar.errors import InvalidArgument, StudyMismatch
 from xstar.inspect.audit import audit
-from xstar.journal import event_json
-from xstar.journal import events as ev
 from xstar.problems import get
 from xstar.schedulers import ASHA, FIFO
 from xstar.searchers import GP, Auto, Random
@@ -178,14 +176,6 @@ def test_auto_mutates_what_no_model_knows() -> None:
     origins = [str(trial.origin) for trial in study.history.trials]
     assert all(origin.startswith("auto: no model knows order; evolution: ") for origin in origins)
     assert audit(study).findings == []
-
-
-def test_a_journal_without_the_name_of_its_method_is_read() -> None:
-    created = xs.Study(FLOATS, seed=1).history.created
-    old = event_json.dump(created).replace(f'"why":"{created.why}"', "").replace(',"method":"auto",', "")
-    read = event_json.load("created", old, 1)
-    assert isinstance(read, ev.Created)
-    assert (read.method, read.why) == ("", "")
 
 
 def test_what_is_left_out_stays_as_stored(tmp_path: Any) -> None:

@@ -344,9 +344,9 @@ def test_an_audit_finds_what_was_tampered_with() -> None:
     assert "outside its space" in findings(4, ev.Asked(1, {"x": 5.0, "kind": "a"}, "random", 4, 1.0, 2))
     assert "claims to have seen" in findings(4, ev.Asked(1, asked.config, "random", 99, 1.0, 2))
     assert "recomputed it is Reported(trial=0" in findings(
-        2, ev.Reported(0, 1, {"value": 1.0}, 1.0, verdict=xs.Verdict.STOP)
+        2, ev.Reported(0, 1, {"value": 1.0}, 1.0, 2, verdict=xs.Verdict.STOP)
     )
-    assert "final=True" in findings(3, ev.Reported(0, 2, {"value": 1.0}, 1.0))
+    assert "final=True" in findings(3, ev.Reported(0, 2, {"value": 1.0}, 1.0, 3))
     assert audit(study).findings == []
 
 

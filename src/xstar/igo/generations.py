@@ -8,7 +8,6 @@ the plot of θ do it by the same code.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -22,8 +21,6 @@ from xstar.trial import Origin
 
 METHOD = "pbil"
 """The method that the origin of a trial names if it was drawn from a distribution."""
-
-SEGMENT = re.compile(r"generation (\d+)(?:, learned ([\d -]+))?(?:, again ([\d ]+))?")
 
 Step = tuple[int, list[int], list[int]]
 """A generation, the generations used for the update that opened it, and the earlier trials drawn again in it."""
@@ -105,7 +102,7 @@ class Generations:
 
     def follow(self, origin: Origin, history: History) -> None:
         """Take the steps that an origin records."""
-        for generation, learned, again in _steps(origin):
+        for generation, learned, again in origin.numbers["steps"]:
             if generation > self.newest:
                 self.open_next(learned, history)
             for number in again:
@@ -157,18 +154,6 @@ class Generations:
         return texts
 
 
-def _steps(origin: Origin) -> Iterable[Step]:
-    """Return the steps that an origin records; journals of schema 1 contain them as text only."""
-    if origin.numbers:
-        yield from origin.numbers["steps"]
-        return
-    for segment in origin.detail.split("; "):
-        found = SEGMENT.fullmatch(segment)
-        assert found is not None, f"not an origin of ours: {origin}"
-        generation, learned, again = found.groups()
-        yield int(generation), list(_read(learned or "")), [int(number) for number in (again or "").split()]
-
-
 def _written(numbers: Iterable[int]) -> str:
     """Format numbers as ranges: 0, 1, 2, 5 become ``0-2 5``."""
     runs: list[list[int]] = []
@@ -178,9 +163,3 @@ def _written(numbers: Iterable[int]) -> str:
         else:
             runs.append([number, number])
     return " ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
-
-
-def _read(text: str) -> tuple[int, ...]:
-    """Parse the format of ``_written``."""
-    ends = [run.partition("-") for run in text.split()]
-    return tuple(number for first, _, last in ends for number in range(int(first), int(last or first) + 1))

@@ -49,7 +49,7 @@ def audit_events(events: Sequence[ev.Event], scheduler: Scheduler, searcher: Sea
     decisions: dict[int, list[tuple[int, Decision]]] = defaultdict(list)  # events seen → decisions made there
     for place, event in enumerate(events):
         if isinstance(event, DECISIONS):
-            decisions[place if event.seen is None else event.seen].append((place, event))
+            decisions[event.seen].append((place, event))
     count, findings = 0, []
     for number, event in enumerate(events, start=1):
         history.fold(event)
@@ -105,8 +105,8 @@ def _check_report(policy: Policy, history: History, made: ev.Reported, place: in
         due = policy.answer(history, trial, made.attempt, made.metrics, made.budget, made.at, final=told)
     except InvalidReport as error:
         return [f"{what} should have been refused: {error}"]
-    if isinstance(due, ev.Reported) and made.seen is None:
-        due = replace(due, seen=None)
+    if isinstance(due, ev.Reported):
+        due = replace(due, by=made.by)
     if due != made:
         return [f"{what} was recorded as {made}, recomputed it is {due}"]
     return []

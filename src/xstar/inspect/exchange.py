@@ -25,7 +25,7 @@ from xstar.journal import events as ev
 from xstar.space import Space
 from xstar.space.widening import narrower
 from xstar.study import open_storage, table
-from xstar.study.settings import DIRECTIONS, check_name
+from xstar.study.settings import check_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,10 +112,7 @@ def _no_constant(text: str) -> None:
 def _fold(history: History, event: Event, where: str) -> None:
     """Fold an event that came from outside: what a study wrote is trusted, what a file says is checked."""
     try:
-        if isinstance(event, ev.Created):
-            if event.direction not in DIRECTIONS:
-                raise CorruptJournal(f"direction must be one of {', '.join(DIRECTIONS)}, but is {event.direction!r}")
-        elif history.seen == 0:
+        if history.seen == 0 and not isinstance(event, ev.Created):
             raise CorruptJournal(f"a journal begins with a created event, not with {ev.kind_of(event)}")
         if isinstance(event, ev.Asked | ev.Added):
             history.space.parse(history.space.load(event.config))

@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import Any
 
 from xstar.core.checks import whole_number
-from xstar.core.version import VERSION
 from xstar.errors import InvalidArgument
 from xstar.executors.clock import wall_clock
 from xstar.journal import Event, History, MemoryJournal
@@ -65,7 +64,6 @@ def _created(first: ev.Created, name: str, method: str | None, max_budget: int |
     changed: dict[str, Any] = {
         "files": f"{name}-{secrets.token_hex(3)}",
         "at": first.at,
-        "version": VERSION,
         "program": None,
     }
     budget = max_budget if max_budget is not None else first.scheduler.get("max_budget")

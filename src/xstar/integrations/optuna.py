@@ -15,7 +15,6 @@ from typing import Any
 
 from xstar.core.checks import whole_number
 from xstar.core.randomness import Streams
-from xstar.core.version import VERSION
 from xstar.errors import InvalidArgument, InvalidSpace
 from xstar.integrations import missing
 from xstar.journal import History
@@ -91,7 +90,7 @@ class Sampler(BaseSampler):
                 space, searcher=self._searcher, direction="maximize" if maximise else "minimize", seed=0
             )
             history = History()
-            history.extend([settings.create(None, 0.0, VERSION)])
+            history.extend([settings.create(None, 0.0)])
             self._mirrors[key] = Mirror(history, names)
         return self._mirrors[key]
 
@@ -129,7 +128,7 @@ class Mirror:
             self.history.fold(ev.Asked(mine, data, "optuna", self.history.seen, 0.0))
         if trial.state == TrialState.COMPLETE and trial.value is not None and math.isfinite(trial.value):
             value = {self.history.created.metric: trial.value}
-            self.history.fold(ev.Reported(mine, 1, value, 0.0, final=True))
+            self.history.fold(ev.Reported(mine, 1, value, 0.0, self.history.seen, final=True))
         elif trial.state in ENDED:
             self.history.fold(ev.Failed(mine, "exception", "it failed in Optuna", 0.0))
 

@@ -2,7 +2,6 @@
 
 from xstar.journal.events import SCHEMA as SCHEMA
 from xstar.journal.events import Event as Event
-from xstar.journal.history import HOLDS as HOLDS
 from xstar.journal.history import History as History
 from xstar.journal.incumbent import Step as Step
 from xstar.journal.journal import Journal as Journal

@@ -14,8 +14,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from xstar.errors import CorruptJournal
-
 NEGATED = " (negated)"
 
 
@@ -56,10 +54,6 @@ def read_bounds(constraints: Mapping[str, Any] | None) -> tuple[Bound, ...]:
     found: list[Bound] = []
     for metric, given in (constraints or {}).items():
         sides = given if isinstance(given, Mapping) else {"at_most": given}
-        if not sides or not set(sides) <= {"at_least", "at_most"}:
-            raise CorruptJournal(
-                f"the constraint of {metric!r} must be a number, at_least or at_most, but is {given!r}"
-            )
         found += [Bound(metric, float(limit), side == "at_least") for side, limit in sides.items()]
     return tuple(found)
 

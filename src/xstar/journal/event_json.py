@@ -1,6 +1,6 @@
-"""Events as JSON, and back: what is damaged, of another kind or of a newer schema is refused by name.
+"""Events as JSON, and back: what is damaged, of another kind or schema, or breaks a rule (``rules.py``) is refused by name.
 
-Fields at their default are left out, so journals stay small and old events stay readable when a field is added.
+Fields at their default are left out, so that journals stay small.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from functools import lru_cache
 from typing import Any, get_args, get_origin, get_type_hints
 
 from xstar.errors import CorruptJournal, StorageTooNew
+from xstar.journal import events as ev
+from xstar.journal import rules
 from xstar.journal.events import KINDS, SCHEMA, Asked, Event
 from xstar.trial import Metrics, Origin, Verdict
 
@@ -68,6 +70,8 @@ def load(kind: str, body: str, schema: int = SCHEMA, where: str = "an event") ->
         if "origin" in data:
             data["origin"] = _origin(data["origin"])
         event: Event = cls(**data)
+        if (check := _CHECKS.get(cls)) is not None:
+            check(event)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         if any(default is MISSING and name not in data for name, default in _FIELDS[cls]):
             raise _fault(cls, kind, data, where) from None
@@ -77,6 +81,25 @@ def load(kind: str, body: str, schema: int = SCHEMA, where: str = "an event") ->
 
 _SCAN: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 """What ``json.loads`` calls, without its allowance for white space at both ends: a third of its time."""
+
+
+def _check_created(event: ev.Created) -> None:
+    rules.check_objectives(event.objectives)
+    rules.checked_seed(event.seed)
+    rules.checked_retries(event.retries)
+    rules.check_word("best", event.best, rules.BEST)
+    rules.check_environment(event.environment or {})
+    rules.check_constraints(event.constraints or {}, event.metric)
+
+
+_CHECKS: dict[type[Any], Callable[[Any], object]] = {
+    ev.Created: _check_created,
+    ev.Reported: lambda event: event.budget > 0 or rules.checked_budget(event.budget),
+    ev.Added: lambda event: rules.checked_budget(event.budget),
+    ev.Held: lambda event: rules.check_state(event.state),
+    ev.Environment: lambda event: rules.check_environment(event.parts),
+}
+"""What is asked of an event beyond the types of its fields."""
 
 
 def _not_json(kind: str, error: Exception, where: str) -> CorruptJournal:

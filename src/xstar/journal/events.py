@@ -16,6 +16,7 @@ An event is a frozen dataclass of plain JSON data (``event_json.py``): no space,
     brought     a new study begins with what another one observed: no trials of its own, but searchers may learn from it
     widened     the space has become larger: the trials so far stay, decisions from here on are made in the new one
     held        a user wants no more trials to be started, for a while or for good; or wants it to go on
+    environment a program decides whose processor or versions no other one had so far
 """
 
 from __future__ import annotations
@@ -25,24 +26,15 @@ from typing import Any, get_args
 
 from xstar.trial import Metrics, Verdict
 
-SCHEMA = 4
-"""Number of the JSON form of events. A reader refuses higher numbers and upgrades lower ones.
-
-1   an origin is a sentence
-2   an origin with numbers is an object of ``method``, ``detail`` and ``numbers``; one without is a sentence still;
-    a study knows the name of its method and why it was chosen; a constraint may be a lower bound;
-    what is enqueued may be a part of a configuration; there are annotations
-3   a report says how many events its verdict had ``seen``; before, it had seen all that came before it;
-    a study may say which report of a trial counts
-4   a study may begin with the observations of others; its space may become wider; it may be held
-"""
+SCHEMA = 1
+"""Number of the JSON form of events. A reader refuses higher ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Created:
     space: dict[str, Any]
-    metric: str
-    direction: str
+    objectives: list[dict[str, str]]
+    """What the search is for: ``metric`` and ``direction`` of each, of which there is one."""
     seed: int
     searcher: dict[str, Any]
     scheduler: dict[str, Any]
@@ -50,18 +42,33 @@ class Created:
     files: str
     """Name of the folder that holds the trials' checkpoints and output; stays when the study is renamed."""
     at: float
-    version: str = ""
-    """The release of xstar that created the study."""
+    environment: dict[str, str] | None = None
+    """Where the study was created (``core/environment.py``); decisions that name no other environment were made there."""
     constraints: dict[str, Any] | None = None
     """Bounds of some metrics, as in ``journal/bounds.py``: a trial that ends beyond one is infeasible."""
     method: str = ""
-    """The name of the method; empty where it has none, and in journals of schema 1."""
+    """The name of the method; empty where it has none."""
     why: str = ""
     """Why this method, in a sentence; empty if the user chose it."""
     best: str = "last"
     """Which report of a trial is its value where the best is chosen: its ``last``, or the one with the ``lowest`` loss."""
     program: dict[str, Any] | None = None
     """Of a study that ``xstar run`` made: its file and how it was called, for those who join (``xstar work``)."""
+
+    @property
+    def metric(self) -> str:
+        """The name of the watched metric."""
+        return self.objectives[0]["metric"]
+
+    @property
+    def direction(self) -> str:
+        """``minimize`` or ``maximize``."""
+        return self.objectives[0]["direction"]
+
+    @property
+    def version(self) -> str:
+        """The release of xstar that created the study; empty where that is not known."""
+        return (self.environment or {}).get("xstar", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +91,8 @@ class Asked:
     bracket: int = 0
     queued: int | None = None
     """Which of the enqueued configurations this is."""
+    by: int = 0
+    """In which of the study's environments this was decided (``History.environments``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +102,8 @@ class Started:
     seen: int
     at: float
     budget: int | None = None
+    by: int = 0
+    """In which of the study's environments this was decided (``History.environments``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +112,14 @@ class Reported:
     budget: int
     metrics: Metrics
     at: float
+    seen: int
+    """The verdict is a function of the first ``seen`` events."""
     attempt: int = 0
     verdict: Verdict = Verdict.CONTINUE
     final: bool = False
     """The trial is complete with this report."""
-    seen: int | None = None
-    """The verdict is a function of the first ``seen`` events; ``None`` (schema 1 and 2): of all before this one."""
+    by: int = 0
+    """In which of the study's environments this was decided (``History.environments``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +197,15 @@ class Held:
     at: float
 
 
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Versions and kernels that decisions from here on may have been made with."""
+
+    parts: dict[str, str]
+    """As in ``core/environment.py``."""
+    at: float
+
+
 Event = (
     Created
     | Enqueued
@@ -198,13 +220,14 @@ Event = (
     | Brought
     | Widened
     | Held
+    | Environment
 )
 
 CLAIMS = (Asked, Started, Added, Widened)
 """Events that two programs must not both append: they take a trial's number, start a run of a trial, or change the space, in
 which a trial that is asked for at the same time would have to be decided again."""
 
-QUIET = ("asked", "reported", "completed", "annotated")
+QUIET = ("asked", "reported", "completed", "annotated", "environment")
 """Kinds of events that change no decision of a search whose suggestions are independent of each other, apart from the next
 number: while no configuration is enqueued and no trial waits, they open new trials and end them. See ``study/ledger.py``."""
 

@@ -12,6 +12,7 @@
     what happened since I last looked?      O(1)        ``ended``, ``touched``, ``observed`` (append-only: keep a position)
     what a user wants tried first           O(1)        ``queue``
     what other studies observed             O(1)        ``brought``
+    where were decisions made?              O(1)        ``environments``
 
 Folding one event costs O(log n) at most. Two histories that folded the same events answer alike; nothing here reads a
 clock, a random number or a file.
@@ -21,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -45,7 +46,6 @@ A program's death is rarely the trial's fault, so this is generous; without a li
 """
 
 ADDED = Origin("added")
-HOLDS = ("go", "pause", "stop")
 
 
 class History:
@@ -91,6 +91,8 @@ class History:
         """What other studies observed (``warm_start``): no trials of this one, but searchers may learn from them."""
         self.hold = "go"
         """Whether trials may be started; ``pause`` and ``stop`` say no. It changes no decision, only when one is made."""
+        self.environments: list[Mapping[str, str]] = []
+        """Where decisions were made, in the order in which that became known; events name them by their place here."""
         self._tried: dict[Hashable, int] = {}
         self._enqueued = 0
         self._incumbent = Incumbent(self.trials, lambda trial: self.violation(trial) is not None)
@@ -108,6 +110,7 @@ class History:
             ev.Brought: self._bring,
             ev.Widened: self._widen,
             ev.Held: self._hold,
+            ev.Environment: self._environment,
         }
 
     # ------------------------------------------------------------ questions
@@ -191,6 +194,9 @@ class History:
         self.created = replace(event, constraints={bound.name: bound.most for bound in self.bounds} or None)
         self.space = Space.from_json(event.space)
         self.seed = event.seed
+        self._metric = event.metric
+        if event.environment is not None:
+            self.environments.append(event.environment)
         # The one place where the user's direction is turned into *lower is better*.
         self.sign = -1.0 if event.direction == "maximize" else 1.0
 
@@ -278,9 +284,10 @@ class History:
         trial.attrs = {**trial.attrs, **event.attrs}
 
     def _hold(self, event: ev.Held) -> None:
-        if event.state not in HOLDS:
-            raise CorruptJournal(f"event {self.seen}: a study is held by {', '.join(HOLDS)}, not {event.state!r}")
         self.hold = event.state
+
+    def _environment(self, event: ev.Environment) -> None:
+        self.environments.append(event.parts)
 
     def _bring(self, event: ev.Brought) -> None:
         if self.trials:
@@ -322,7 +329,7 @@ class History:
 
     def loss_of(self, metrics: Metrics) -> float:
         """The watched metric, lower is better."""
-        return self.sign * metrics[self.created.metric]
+        return self.sign * metrics[self._metric]
 
     def _record(self, trial: Trial, event: ev.Reported | ev.Added) -> None:
         loss = self.loss_of(event.metrics)

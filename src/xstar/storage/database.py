@@ -99,7 +99,7 @@ class Database:
         found = self.read(tables.stored_format)
         tables.check(found, self.url)
         if found < tables.FORMAT:
-            self.write(lambda connection: tables.migrate(connection, self.url))
+            self.write(lambda connection: tables.make(connection, self.url))
 
     def read(self, work: Callable[[sa.Connection], T]) -> T:
         """Run ``work``, which only reads."""

@@ -1,13 +1,6 @@
-"""The tables, and the small ordered functions that bring a database from any released format to the present one.
-
-``FORMAT`` is the number of migrations; a fresh database runs all of them. A released migration is never edited: a change
-of the tables is a new function at the end, and a dump of the format before it joins ``tests/assets``.
-"""
+"""The tables, and the number of their format, which a database says of itself."""
 
 from __future__ import annotations
-
-import json
-from collections.abc import Callable
 
 import sqlalchemy as sa
 
@@ -63,42 +56,10 @@ fits = sa.Table(
 )
 """What a program computed that all of them need: see ``journal/memo.py``. May be emptied without changing an answer."""
 
+FORMAT = 1
+"""A reader refuses higher ones."""
 
-def _first_tables(connection: sa.Connection) -> None:
-    """Format 1: studies, events, leases."""
-    metadata.create_all(connection, tables=[studies, events, leases], checkfirst=True)
-
-
-def _counters(connection: sa.Connection) -> None:
-    """Format 2: the counters of a study, the token of an append, the attempt of a lease."""
-    for column in (studies.c.events, studies.c.claims, events.c.token, leases.c.attempt):
-        # A fresh database has them: the first step makes the tables as they are defined above.
-        if column.name not in {each["name"] for each in sa.inspect(connection).get_columns(column.table.name)}:
-            made = sa.schema.CreateColumn(column).compile(dialect=connection.dialect)
-            connection.execute(sa.text(f"ALTER TABLE {column.table.name} ADD COLUMN {made}"))
-    tokens.create(connection, checkfirst=True)
-    for (study,) in connection.execute(sa.select(studies.c.id)).all():
-        here = events.c.study == study
-        length = sa.select(sa.func.count()).select_from(events).where(here)
-        claims = length.where(events.c.kind.in_(("asked", "started", "added")))
-        counted = {"events": length.scalar_subquery(), "claims": claims.scalar_subquery()}
-        connection.execute(sa.update(studies).where(studies.c.id == study).values(counted))
-        starts = sa.select(events.c.body).where(here, events.c.kind == "started")
-        for (body,) in connection.execute(starts.order_by(events.c.seq)).all():
-            start = json.loads(body)
-            of_trial = (leases.c.study == study, leases.c.trial == start["trial"])
-            connection.execute(sa.update(leases).where(*of_trial).values(attempt=start["attempt"]))
-
-
-def _shelf(connection: sa.Connection) -> None:
-    """Format 3: what programs compute for each other."""
-    metadata.create_all(connection, tables=[fits], checkfirst=True)
-
-
-MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_first_tables, _counters, _shelf)
-FORMAT = len(MIGRATIONS)
-
-_MIGRATION_LOCK = 0x78737461  # "xsta": PostgreSQL's advisory locks are named by a number
+_MAKING = 0x78737461  # "xsta": PostgreSQL's advisory locks are named by a number
 
 
 def stored_format(connection: sa.Connection) -> int:
@@ -117,16 +78,13 @@ def check(found: int, url: str) -> None:
         )
 
 
-def migrate(connection: sa.Connection, url: str) -> None:
-    """Bring the database to ``FORMAT``, inside the caller's write transaction: all steps or none."""
+def make(connection: sa.Connection, url: str) -> None:
+    """Make the tables where there are none, inside the caller's write transaction."""
     if connection.dialect.name == "postgresql":
-        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MAKING)))
     found = stored_format(connection)
     check(found, url)
-    if found == FORMAT:
-        return
-    metadata.create_all(connection, tables=[meta], checkfirst=True)
-    for step in MIGRATIONS[found:]:
-        step(connection)
-    connection.execute(sa.delete(meta).where(meta.c.key == "format"))
-    connection.execute(sa.insert(meta).values(key="format", value=str(FORMAT)))
+    if found < FORMAT:
+        metadata.create_all(connection, checkfirst=True)
+        connection.execute(sa.delete(meta).where(meta.c.key == "format"))
+        connection.execute(sa.insert(meta).values(key="format", value=str(FORMAT)))

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from xstar.core.metrics import parse_metrics
-from xstar.errors import InvalidArgument, InvalidReport
-from xstar.journal import HOLDS, History
+from xstar.errors import InvalidReport
+from xstar.journal import History
 from xstar.journal import events as ev
+from xstar.journal.rules import check_state, checked_budget
 
 STOPPED = "a user stopped the study (study.hold, xstar hold); running it again goes on with it"
 
@@ -21,7 +22,7 @@ def added(history: History, config: Mapping[str, Any], value: Any, budget: int, 
     parsed, known = parse_metrics(value, metric), space.parse(config)
     if not math.isfinite(parsed[metric]):
         raise InvalidReport("value", "must be finite", parsed[metric], "leave failed observations out")
-    return ev.Added(len(history.trials), space.dump(known), parsed, at, budget)
+    return ev.Added(len(history.trials), space.dump(known), parsed, at, checked_budget(budget))
 
 
 def enqueued(history: History, config: Mapping[str, Any], at: float) -> ev.Enqueued:
@@ -31,7 +32,5 @@ def enqueued(history: History, config: Mapping[str, Any], at: float) -> ev.Enque
 
 def held(history: History, state: str, at: float) -> ev.Held | None:
     """The wish that no more trials are started, or that they are again; ``None`` if it is so already."""
-    if state not in HOLDS:
-        remedy = "pause: nothing is started until go; stop: programs end once their trials have"
-        raise InvalidArgument("state", f"must be one of {', '.join(HOLDS)}", state, remedy)
+    check_state(state)
     return None if history.hold == state else ev.Held(state, at)

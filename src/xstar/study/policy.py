@@ -23,13 +23,15 @@ Start = ev.Asked | ev.Started
 STARTS = (ev.Asked, ev.Started)  # a tuple: a union would be put together anew at every `isinstance`
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Policy:
     """Scheduler, searcher and random streams of one study."""
 
     scheduler: Scheduler
     searcher: Searcher
     streams: Streams
+    by: int = 0
+    """Which of the study's environments decides."""
     alone: Independent | None = field(init=False)
     """The searcher, if it and the scheduler may decide without looking at other trials. Found once: that takes longer than
     a suggestion."""
@@ -39,8 +41,8 @@ class Policy:
     def __post_init__(self) -> None:
         scheduler, searcher = self.scheduler, self.searcher
         oblivious = isinstance(scheduler, Oblivious) and scheduler.oblivious
-        object.__setattr__(self, "follow", searcher.follow if isinstance(searcher, Following) else None)
-        object.__setattr__(self, "alone", searcher if oblivious and isinstance(searcher, Independent) else None)
+        self.follow = searcher.follow if isinstance(searcher, Following) else None
+        self.alone = searcher if oblivious and isinstance(searcher, Independent) else None
 
     def is_independent(self, space: Space) -> bool:
         """Whether a new trial is decided on by its number alone, whatever other trials try or find."""
@@ -60,10 +62,11 @@ class Policy:
     def due(self, history: History, now: float) -> ev.Started | New | Wait | Done:
         """The first half of it: a run of a known trial, or how much a new one is to have. It takes no time."""
         for trial in history.waiting.values():
-            return ev.Started(trial.number, trial.attempt + 1, history.seen, now, trial.target)
+            return ev.Started(trial.number, trial.attempt + 1, history.seen, now, trial.target, self.by)
         task = self.scheduler.next(history)
         if isinstance(task, Promote):
-            return ev.Started(task.trial, history.trials[task.trial].attempt + 1, history.seen, now, task.budget)
+            attempt = history.trials[task.trial].attempt + 1
+            return ev.Started(task.trial, attempt, history.seen, now, task.budget, self.by)
         return task
 
     def new(self, history: History, task: New, now: float) -> ev.Asked | Done:
@@ -83,7 +86,7 @@ class Policy:
             budget = choice.budget
         elif task.straight is not None and choice.budget is not None and choice.budget == self.scheduler.max_budget:
             budget, bracket = choice.budget, task.straight
-        return ev.Asked(number, config, Origin.of(choice.origin), seen, now, budget, bracket, queued)
+        return ev.Asked(number, config, Origin.of(choice.origin), seen, now, budget, bracket, queued, self.by)
 
     def _enqueued(self, history: History, task: New, queued: int, given: Config) -> Suggestion:
         """A configuration that a user wants tried; what it leaves open is as the searcher would have it."""
@@ -137,11 +140,11 @@ class Policy:
         if not math.isfinite(value):
             return ev.Failed(number, "nan", f"{metric} is {value} at budget {at}", now, run)
         if late:
-            return ev.Reported(number, at, metrics, now, run, Verdict.STOP, seen=history.seen)
+            return ev.Reported(number, at, metrics, now, history.seen, run, Verdict.STOP, by=self.by)
         if final or (full is not None and at >= full):
-            return ev.Reported(number, at, metrics, now, run, final=True, seen=history.seen)
+            return ev.Reported(number, at, metrics, now, history.seen, run, final=True, by=self.by)
         verdict = self.scheduler.judge(history, Report(number, run, at, metrics))
-        return ev.Reported(number, at, metrics, now, run, verdict, seen=history.seen)
+        return ev.Reported(number, at, metrics, now, history.seen, run, verdict, by=self.by)
 
     def final(self, history: History, begun: Trial, seen: int, metrics: Metrics, now: float) -> ev.Reported | ev.Failed:
         """The same for the one and only report of a trial, as it ``begun``, that the history does not hold."""

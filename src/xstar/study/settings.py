@@ -9,13 +9,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from xstar.core.checks import check_counts
+from xstar.core.environment import environment
 from xstar.core.metrics import DEFAULT_METRIC
 from xstar.core.registry import Registry
-from xstar.core.values import as_float
 from xstar.errors import InvalidArgument, StudyMismatch
 from xstar.journal import History
 from xstar.journal.events import Created, Event
+from xstar.journal.rules import (
+    BEST,
+    DIRECTIONS,
+    check_constraints,
+    check_metric,
+    check_word,
+    checked_retries,
+    checked_seed,
+)
 from xstar.schedulers import SCHEDULERS, Scheduler
 from xstar.searchers import SEARCHERS, Searcher
 from xstar.space import Space
@@ -35,13 +43,8 @@ Constraints = Mapping[str, float | Threshold]
 
 log = logging.getLogger("xstar")
 
-DIRECTIONS = ("minimize", "maximize")
-BEST = ("last", "lowest")
-"""Which report of a trial is its value where the best is chosen. The last by default: it is the model that the trial has."""
 DEFAULT_RETRIES = 1
 """A worker that dies once is bad luck (a neighbour's memory, a preempted node); one that dies twice is the trial's doing."""
-
-SEED_AND_RETRIES = {"seed": "e.g. seed=1, or leave it out", "retries": "it is how often a lost trial is run again"}
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -73,48 +76,50 @@ class Settings:
             elif callable(self.space):
                 remedy = f"the objective comes first and the space second, {remedy}"
             raise InvalidArgument("space", "must be an xs.Space", type(self.space).__name__, remedy)
-        if self.direction is not None and self.direction not in DIRECTIONS:
-            raise InvalidArgument("direction", f"must be one of {', '.join(DIRECTIONS)}", self.direction)
-        if self.best is not None and self.best not in BEST:
-            raise InvalidArgument("best", f"must be one of {', '.join(BEST)}", self.best)
-        if self.metric is not None and (not isinstance(self.metric, str) or not self.metric):
-            raise InvalidArgument("metric", "must be the name of a metric", self.metric)
+        if self.direction is not None:
+            check_word("direction", self.direction, DIRECTIONS)
+        if self.best is not None:
+            check_word("best", self.best, BEST)
+        if self.metric is not None:
+            check_metric(self.metric)
         for name, member, example in (("searcher", "suggest", "GP()"), ("scheduler", "judge", "ASHA(27)")):
             part = getattr(self, name)
             if part is not None and (isinstance(part, type) or not callable(getattr(part, member, None))):
                 remedy = f"e.g. {name}={example}; a name goes into method"
                 raise InvalidArgument(name, f"must be a {name}, not a class or a name", part, remedy)
-        check_counts(self, {"seed": 0, "retries": 0}, ("seed", "retries"), SEED_AND_RETRIES)
+        if self.seed is not None:
+            object.__setattr__(self, "seed", checked_seed(self.seed))
+        if self.retries is not None:
+            object.__setattr__(self, "retries", checked_retries(self.retries))
         if self.constraints is not None:
-            _check_constraints(self.constraints, self.metric)
+            check_constraints(self.constraints, self.metric)
         listed(self.warm_start)
 
     def chosen(self) -> Method:
         """What to search with: what was asked for, or what suits the space and the budget."""
         return resolve(self.method, self.searcher, self.scheduler, self.max_budget, self.space)
 
-    def create(self, name: str | None, at: float, version: str) -> Created:
+    def create(self, name: str | None, at: float) -> Created:
         """The first event of a new study."""
         if self.space is None:
             raise InvalidArgument(
                 "space", "is needed for a new study", None, "e.g. xs.Space(lr=xs.Float(1e-4, 1e-1, log=True))"
             )
         if self.constraints is not None:
-            _check_constraints(self.constraints, self.metric or DEFAULT_METRIC)
+            check_constraints(self.constraints, self.metric or DEFAULT_METRIC)
         method = self.chosen()
         if method.why:
             log.info("method %s: %s", method.name, method.why)
         return Created(
             space=self.space.to_json(),
-            metric=self.metric or DEFAULT_METRIC,
-            direction=self.direction or DIRECTIONS[0],
+            objectives=[{"metric": self.metric or DEFAULT_METRIC, "direction": self.direction or DIRECTIONS[0]}],
             seed=secrets.randbits(31) if self.seed is None else self.seed,
             searcher=SEARCHERS.dump(method.searcher),
             scheduler=SCHEDULERS.dump(method.scheduler),
             retries=DEFAULT_RETRIES if self.retries is None else self.retries,
             files=f"{name or 'study'}-{secrets.token_hex(3)}",
             at=at,
-            version=version,
+            environment=dict(environment()),
             constraints=_plain(self.constraints),
             method=method.name,
             why=method.why,
@@ -122,9 +127,9 @@ class Settings:
             program=None if self.program is None else dict(self.program),
         )
 
-    def begin(self, name: str | None, storage: Any, at: float, version: str) -> list[Event]:
+    def begin(self, name: str | None, storage: Any, at: float) -> list[Event]:
         """The first events of a new study: its creation, and what it begins with of others (``warm_start``)."""
-        created = self.create(name, at, version)
+        created = self.create(name, at)
         assert self.space is not None
         return [created, *brought(self.warm_start, self.space, self.chosen().searcher, created.seed, storage, at)]
 
@@ -188,22 +193,6 @@ def _plain(constraints: Constraints | None) -> dict[str, Any] | None:
         given = {side: float(limit) for side, limit in sides.items() if limit is not None}
         made[name] = given["at_most"] if list(given) == ["at_most"] else given
     return made or None
-
-
-def _check_constraints(constraints: Constraints, metric: str | None) -> None:
-    remedy = 'e.g. constraints={"latency": 50.0, "accuracy": xs.at_least(0.9)}: trials that end beyond are infeasible'
-    if not isinstance(constraints, Mapping):
-        rule = "must map names of metrics to their largest allowed value, or to at_least, at_most or between"
-        raise InvalidArgument("constraints", rule, constraints, remedy)
-    for name, bound in constraints.items():
-        if not isinstance(name, str) or name == metric:
-            raise InvalidArgument("constraints", f"must name metrics other than {metric!r}", name, remedy)
-        sides = [bound.low, bound.high] if isinstance(bound, Threshold) else [bound]
-        limits = [as_float(side) for side in sides if side is not None]
-        if not limits or None in limits:
-            raise InvalidArgument("constraints", f"the bound of {name!r} must be a finite number", bound, remedy)
-        if limits != sorted(limits):  # type: ignore[type-var]
-            raise InvalidArgument("constraints", f"the bounds of {name!r} must leave something", bound, "swap the two")
 
 
 def check_name(name: str) -> str:

@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from xstar.core.checks import check_attrs
+from xstar.core.environment import environment
 from xstar.core.metrics import parse_metrics
 from xstar.core.randomness import Streams
 from xstar.core.reasons import shortened
-from xstar.core.version import VERSION
 from xstar.errors import InvalidArgument, InvalidReport, StudyExists
 from xstar.executors.clock import stopwatch, wall_clock
 from xstar.files import Folders
@@ -88,13 +88,13 @@ class Study(Shown):
         if name is None:
             if storage is not None:
                 raise InvalidArgument("name", "a stored study needs a name", None, "pass a name, or leave out storage")
-            journal = MemoryJournal(settings.begin(None, None, clock(), VERSION))
+            journal = MemoryJournal(settings.begin(None, None, clock()))
         else:
             check_name(name)
             self.storage = open_storage(storage)
             if not self.storage.exists(name):
                 with contextlib.suppress(StudyExists):  # another process came first: then it is theirs that we resume
-                    self.storage.create(name, settings.begin(name, storage, clock(), VERSION))
+                    self.storage.create(name, settings.begin(name, storage, clock()))
             journal = self.storage.open(name)
         self._setup(journal, settings, name, directory, clock)
 
@@ -143,6 +143,7 @@ class Study(Shown):
         self._ledger = Ledger(journal, history, events)
         settings.check(self.history, name or "")
         self._policy = Policy(self.scheduler, self.searcher, Streams(created.seed))
+        self._introduced = False
         self.ahead = Ahead(self._policy)
         self.metric = created.metric
         self.direction = created.direction
@@ -168,6 +169,8 @@ class Study(Shown):
     def ask(self, limits: Limits = NO_LIMITS) -> Trial | None:
         """The next trial to run, or ``None``: wait, or — if ``study.ended`` says why — done."""
         with self._ledger.lock:
+            if not self._introduced:
+                self._introduce()
             self._runs.reclaim_if_due()
             alone = self._policy.is_independent(self._ledger.history.space) and not limits.by_results
             event = self._ledger.claim(self._next, limits, alone=alone, follow=self._policy.follow)
@@ -176,6 +179,17 @@ class Study(Shown):
             trial = self._ledger.trial(event.trial)
             self._runs.take(trial)
             return trial
+
+    def _introduce(self) -> None:
+        """Before its first decision a program says where it decides, unless the journal knows that environment."""
+        here = dict(environment())
+
+        def unknown() -> ev.Environment | None:
+            return None if here in self.history.environments else ev.Environment(here, self.clock())
+
+        self._ledger.settle(unknown)
+        self._policy.by = self.history.environments.index(here)
+        self._introduced = True
 
     def _next(self, limits: Limits) -> Start | None:
         history, now, moment, full = self._ledger.history, self.clock(), self.stopwatch(), None
@@ -232,6 +246,8 @@ class Study(Shown):
     def _record(
         self, trial: Trial, metrics: dict[str, float], budget: int | None, attempt: int | None, *, final: bool
     ) -> Verdict:
+        if not self._introduced:
+            self._introduce()
         run = self._runs.attempt(trial) if attempt is None else attempt
         event = self._ledger.settle(self._answer, trial, run, metrics, budget, final, attempt is None)
         if event is None:

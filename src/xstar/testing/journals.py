@@ -14,7 +14,9 @@ from xstar.trial import Origin, State, Verdict
 def created(metric: str = "value") -> ev.Created:
     """The first event of a small study."""
     space = Space(x=Float(0, 1)).to_json()
-    return ev.Created(space, metric, "minimize", 0, {"name": "random"}, {"name": "fifo"}, 1, "study", 0.0)
+    return ev.Created(
+        space, [{"metric": metric, "direction": "minimize"}], 0, {"name": "random"}, {"name": "fifo"}, 1, "study", 0.0
+    )
 
 
 def one_of_each() -> list[Event]:
@@ -24,21 +26,22 @@ def one_of_each() -> list[Event]:
         ev.Brought("elsewhere ☃", [{"x": 0.5}, {"x": 1e-300}], [[0, 1, -0.0], [1, 9, 1e308]], 0.5, left_out=3),
         ev.Enqueued({"x": 0.5}, 1.0),
         ev.Asked(0, {"x": 0.5}, Origin("enqueued", "number {number}", number=1), 2, 2.0, budget=9, queued=0),
-        ev.Reported(0, 1, {"value": 0.25, "größe ☃": float("nan"), "b": float("inf")}, 3.0),
+        ev.Reported(0, 1, {"value": 0.25, "größe ☃": float("nan"), "b": float("inf")}, 3.0, 4),
         ev.Lost(0, 'a "reason"\nof two lines\\', 4.0),
         ev.Started(0, 1, 5, 5.0, budget=9),
-        ev.Reported(0, 3, {"value": 0.125}, 6.0, attempt=1, verdict=Verdict.PAUSE),
+        ev.Reported(0, 3, {"value": 0.125}, 6.0, 7, attempt=1, verdict=Verdict.PAUSE),
         ev.Asked(1, {"x": 1e-300}, "random", 7, 7.0),
         ev.Failed(1, "exception", "", 8.0),
         ev.Asked(2, {"x": 0.1 + 0.2}, "random", 9, 9.0, bracket=2),
-        ev.Reported(2, 1, {"value": -0.0}, 10.0, seen=10),
+        ev.Reported(2, 1, {"value": -0.0}, 10.0, 10),
         ev.Completed(2, 11.0),
         ev.Added(3, {"x": 1.0}, {"value": 1e308}, 12.0, budget=4),
         ev.Annotated(3, {"tags": ["a", None], "ä": {"b": 1.5}}, 13.0),
         ev.Asked(4, {"x": 0.0}, "random", 13, 13.0),
-        ev.Reported(4, 1, {"value": 5.0}, 14.0, final=True),
+        ev.Reported(4, 1, {"value": 5.0}, 14.0, 13, final=True),
         ev.Widened({"parameters": [["x", {"kind": "float", "low": 0.0, "high": 2.0}]]}, {}, 15.0),
         ev.Held("pause", 16.0),
+        ev.Environment({"python": "3.14", "kernel": "Größe"}, 17.0),
     ]
 
 

@@ -3,8 +3,8 @@
 Hyperparameters are a function of the observations up to a count of the schedule (``schedule.py``), so all programs that share a
 study need the same ones, and fitting them takes longer than the rest of a suggestion. The first program to need them leaves
 them on the shelf of the study (``journal/memo.py``); the others take them from there. They are found by a digest of everything
-that they are computed from. What is on the shelf is no event: without it, each program fits them again and finds the same
-numbers, as an audit does.
+that they are computed from, the environment (``core/environment.py``) included: unlike machines find other digits. What is on
+the shelf is no event: without it, each program fits them again and finds the same numbers, as an audit does.
 
 Measured with 16 programs in turn on 4 parameters, trials 129 to 192 (``benchmarks/sharing.py`` has the searches): a suggestion
 took 59 to 89 ms when each program fitted for itself, and 19 to 21 ms with one program.
@@ -20,7 +20,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from xstar.core.version import VERSION
+from xstar.core.environment import environment
 from xstar.journal import History, Shelf
 from xstar.models.kernels import Array
 from xstar.models.surrogate import Surrogate
@@ -33,7 +33,7 @@ def shelved(history: History, name: str, made_from: Sequence[object], compute: C
     shelf = history.memo.shelf
     if shelf is None:
         return compute()
-    name, key = name[:LONGEST_NAME], _digest((VERSION, history.seed, name, *made_from))
+    name, key = name[:LONGEST_NAME], _digest((sorted(environment().items()), history.seed, name, *made_from))
     text = shelf.borrow(name, key)
     found = None if text is None else _parsed(text)
     if found is None:

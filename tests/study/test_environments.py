@@ -1,0 +1,92 @@
+"""Where decisions were made: each unlike environment is in the journal once, and decisions name theirs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+
+import xstar as xs
+from xstar.core.environment import environment
+from xstar.inspect.exchange import export_events, import_events
+from xstar.inspect.fork import fork_events
+from xstar.journal import MemoryJournal
+from xstar.journal import events as ev
+from xstar.searchers.model_based import shelved
+from xstar.testing.journals import created
+
+SPACE = xs.Space(x=xs.Float(0, 1))
+
+
+def elsewhere(monkeypatch: pytest.MonkeyPatch, kernel: str) -> None:
+    """From here on this process takes itself for one on another processor."""
+    parts = MappingProxyType({**environment(), "kernel": kernel})
+    for module in ("study.study", "study.settings", "searchers.model_based.shelved"):
+        monkeypatch.setattr(f"xstar.{module}.environment", lambda: parts)
+
+
+def run(study: xs.Study, trials: int) -> None:
+    for _ in range(trials):
+        trial = study.ask()
+        assert trial is not None
+        study.report(trial, 0.5)
+        study.tell(trial, 1.0)
+
+
+def decided(study: xs.Study) -> list[int]:
+    return [event.by for event in study.journal.read(0) if isinstance(event, ev.Asked | ev.Reported)]
+
+
+def test_an_environment_says_what_rounds() -> None:
+    here = environment()
+    assert here["xstar"] == xs.__version__
+    assert {"python", "numpy", "scipy", "blas", "kernel", "processor", "system"} <= set(here)
+
+
+def test_a_study_continued_elsewhere_names_both_environments(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    with xs.Study(SPACE, name="s", storage=path, method="random", seed=1) as study:
+        run(study, 2)
+    for _ in range(2):
+        elsewhere(monkeypatch, "Other")
+        with xs.Study.open("s", path) as study:
+            run(study, 1)
+    monkeypatch.undo()
+    with xs.Study.open("s", path) as study:
+        run(study, 1)
+        events = list(study.journal.read(0))
+        assert [type(event) for event in events].count(ev.Environment) == 1
+        assert study.history.environments == [environment(), {**environment(), "kernel": "Other"}]
+        assert decided(study) == [0] * 6 + [1] * 6 + [0] * 3
+        import_events(export_events(study), "copy", path)
+        fork = fork_events(events, len(events), "fork")
+    with xs.Study.open("copy", path) as copy:
+        assert decided(copy) == [event.by for event in events if isinstance(event, ev.Asked | ev.Reported)]
+        assert len(copy.history.environments) == 2
+    assert [event.by for event in fork if isinstance(event, ev.Asked)] == [0, 0, 1, 1, 0]
+
+
+def test_who_only_looks_appends_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    xs.Study(SPACE, name="s", storage=path, method="random", seed=1).close()
+    elsewhere(monkeypatch, "Other")
+    with xs.Study.open("s", path) as study:
+        assert study.history.seen == 1
+
+
+def test_a_journal_that_names_no_environment_gets_one_with_the_first_decision() -> None:
+    study = xs.Study.over(MemoryJournal([created()]))
+    run(study, 1)
+    assert study.history.environments == [environment()]
+    assert isinstance(list(study.journal.read(0))[1], ev.Environment)
+
+
+def test_fits_are_shared_between_alike_environments_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import numpy as np
+
+    with xs.Study(SPACE, name="s", storage=tmp_path / "s.db", seed=1) as study:
+        assert shelved.shelved(study.history, "θ", (1,), lambda: np.array([1.0])).tolist() == [1.0]
+        assert shelved.shelved(study.history, "θ", (1,), lambda: np.array([2.0])).tolist() == [1.0]
+        elsewhere(monkeypatch, "Other")
+        assert shelved.shelved(study.history, "θ", (1,), lambda: np.array([3.0])).tolist() == [3.0]
