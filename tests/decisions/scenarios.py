@@ -142,8 +142,8 @@ def _scenarios() -> dict[str, Scenario]:
     }
 
 
-def _later() -> dict[str, Scenario]:
-    """Scenarios of methods that came with event schema 4 or shortly before."""
+def _more() -> dict[str, Scenario]:
+    """Further methods, warm starts and wider spaces."""
     asha, tpe = ASHA(EPOCHS), TPE(random_share=1 / 3)
     paper = NASBOT(describe=False, powers=(1, 2), samples=2, straighten=False, explore_every=0, pending="hallucination")
     return {
@@ -179,8 +179,7 @@ def _later() -> dict[str, Scenario]:
     }
 
 
-LATER = _later()
-SCENARIOS = _scenarios() | LATER
+SCENARIOS = _scenarios() | _more()
 
 
 # ---------------------------------------------------------------- a deterministic objective

@@ -1,60 +1,47 @@
-"""Decisions that were recorded before a change come out the same after it, and the studies they belong to go on.
+"""Decisions that were recorded come out the same, and the studies they belong to go on.
 
-``recorded.sql.gz`` is a database from before the searchers with a surrogate got one decision for all (event schema 1),
-``recorded-4.sql.gz`` one with the scenarios that came later (schema 4). On one machine every decision is equal to the last bit
-(``python -m tests.decisions.record --check FILE``). Another processor may round differently, and L-BFGS makes more of it: so
-what a surrogate suggests has to agree closely in nine cases of ten.
+Where they were recorded (``record.py``) every decision is equal to the last bit. Another processor may round differently, and
+L-BFGS makes more of it: so what a surrogate suggests has to agree closely in nine cases of ten.
 """
 
 from __future__ import annotations
 
-import gzip
 import math
-import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import xstar as xs
-from tests.decisions.scenarios import LATER, SCENARIOS, make, play
+from tests.decisions.record import unpack
+from tests.decisions.scenarios import SCENARIOS, make, play
 from xstar.core.randomness import Streams
 from xstar.journal import History
 from xstar.journal import events as ev
 from xstar.searchers import BOCA, DNGO, GP, NASBOT, TPE, Auto, Forest, TreeBO
 from xstar.study.policy import Policy
 
-RECORDED, RECORDED_LATER = (Path(__file__).with_name(f"recorded{schema}.sql.gz") for schema in ("", "-4"))
 SURROGATES = (BOCA, DNGO, Forest, GP, NASBOT, TPE, Auto, TreeBO)
 LONG = {name for name, scenario in SCENARIOS.items() if isinstance(scenario.searcher, DNGO | Auto)} - {"dngo-asha"}
 """They train networks: a second or more each."""
 
 
 @pytest.fixture(scope="session")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, bytes]:
-    """The databases as the content of files, so that each test has its own."""
-    found = {}
-    for file in (RECORDED, RECORDED_LATER):
-        path = tmp_path_factory.mktemp("recorded") / "studies.db"
-        connection = sqlite3.connect(path)
-        connection.executescript(gzip.decompress(file.read_bytes()).decode())
-        connection.close()
-        found[file] = path.read_bytes()
-    return found
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The database as the content of a file, so that each test has its own."""
+    path = tmp_path_factory.mktemp("recorded") / "studies.db"
+    unpack(path)
+    return path.read_bytes()
 
 
 @pytest.fixture
-def storage(recorded: dict[Path, bytes], tmp_path: Path) -> Callable[[str], str]:
-    """The storage that has the study of a scenario."""
-
-    def with_study(name: str) -> str:
-        path = tmp_path / "studies.db"
-        path.write_bytes(recorded[RECORDED_LATER if name in LATER else RECORDED])
-        return str(path)
-
-    return with_study
+def storage(recorded: bytes, tmp_path: Path) -> str:
+    """The storage that has the studies of all scenarios."""
+    path = tmp_path / "studies.db"
+    path.write_bytes(recorded)
+    return str(path)
 
 
 def agree(one: Any, other: Any) -> bool:
@@ -90,8 +77,8 @@ def made_again(study: xs.Study) -> list[bool]:
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in SCENARIOS]
 )
-def test_recorded_decisions_are_made_again(name: str, storage: Callable[[str], str]) -> None:
-    with make(name, lambda: 0.0, storage(name)) as study:
+def test_recorded_decisions_are_made_again(name: str, storage: str) -> None:
+    with make(name, lambda: 0.0, storage) as study:
         same = made_again(study)
     assert len(same) == SCENARIOS[name].trials
     least = 0.9 if isinstance(SCENARIOS[name].searcher, SURROGATES) else 1.0
@@ -102,11 +89,11 @@ def test_recorded_decisions_are_made_again(name: str, storage: Callable[[str], s
     "name",
     ["random", "pbil", "hyperband", "mobster", "nasbot-cell", "gp-bounded", "dngo-asha", "boca", "gp-warm-wider"],
 )
-def test_recorded_studies_go_on(name: str, storage: Callable[[str], str]) -> None:
-    scenario, place = SCENARIOS[name], storage(name)
-    with make(name, lambda: 2e9, place) as study:
+def test_recorded_studies_go_on(name: str, storage: str) -> None:
+    scenario = SCENARIOS[name]
+    with make(name, lambda: 2e9, storage) as study:
         play(study, scenario, scenario.trials + 3)
         assert len(study.history.trials) == scenario.trials + 3
         assert not any("failed" in trial.origin for trial in study.history.trials)
-    with xs.Study.open(name, place) as study:
+    with xs.Study.open(name, storage) as study:
         assert all(made_again(study)[-3:])
