@@ -20,6 +20,7 @@ from xstar.errors import MissingExtra
 from xstar.inspect.findings import sentences
 from xstar.inspect.papers import cited
 from xstar.journal import History
+from xstar.journal.rules import BEST as BEST_REPORT
 from xstar.models.blas import single_threaded
 from xstar.nets import Graph
 from xstar.plots import network_data
@@ -28,7 +29,6 @@ from xstar.plots.output import in_script, javascript
 from xstar.plots.source import Source
 from xstar.space.conditions import Threshold
 from xstar.study.naming import described
-from xstar.study.settings import BEST as BEST_REPORT
 from xstar.study.settings import DEFAULT_RETRIES
 from xstar.trial import State, Trial
 
