@@ -107,6 +107,8 @@ def report(known: Sequence[str], ends: Sequence[str], results: Results, options:
     records = [record for task, record in results.all.items() if task.problem in known]
     for workers, trainings in settings(options):
         comparison = Comparison(records, workers, trainings)
+        if not comparison.runs:
+            continue
         methods = [method for method in results.methods if method in comparison.methods]
         rows = []
         for ours, other in compared(methods):

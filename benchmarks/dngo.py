@@ -52,9 +52,9 @@ OTHERS = {
 VARIANTS: dict[str, dict[str, Any]] = {
     "ours": {},
     "ours: ReLU": {"activation": "relu"},
-    "ours: one network, ten draws of θ": {"networks": 1, "samples": 10},
+    "ours: one network": {"networks": 1, "samples": 10},
     "ours: nothing explores": {"explore_every": 0},
-    "ours: losses as they are": {"transform": False},
+    "ours: not straightened": {"transform": False},
 }
 """``ours`` has ten networks with a draw of θ each. ``paper`` is the method ``dngo-paper``."""
 BASIN = -3.25

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from benchmarks.harness.experiment import Experiment, Part, main, names, numbers
+from benchmarks.harness.experiment import Experiment, Part, main
 from benchmarks.harness.problems import LCBENCH_FOUR
 from benchmarks.harness.records import Found, Task, best_after
 from benchmarks.harness.report import Results, mean_and_error, ranks, table
@@ -103,11 +103,12 @@ def run_figure5(task: Task, options: Namespace) -> Found:
 # ---------------------------------------------------------------- reports
 
 
-def comparisons(results: Results, options: Namespace) -> Iterator[tuple[str, Comparison]]:
-    for workers in numbers(options.workers):
-        for trainings in names(options.trainings):
-            told = f"{workers} workers, {float(trainings):g} trainings on each"
-            yield told, Comparison(results.records, workers, float(trainings))
+def comparisons(results: Results) -> Iterator[tuple[str, Comparison]]:
+    """Whatever is on record of the problems, by number of workers and length."""
+    wanted = {task.problem for task in results.wanted}
+    records = [record for record in results.all.values() if record.task.problem in wanted]
+    for workers, trainings in sorted({(r.task["workers"], r.task["trainings"]) for r in records}):
+        yield f"{workers} workers, {trainings:g} trainings on each", Comparison(records, workers, trainings)
 
 
 def regrets(comparison: Comparison, name: str, method: str) -> list[list[float]]:
@@ -118,7 +119,7 @@ def regrets(comparison: Comparison, name: str, method: str) -> list[list[float]]
 
 def report(results: Results, options: Namespace) -> Iterator[str]:
     yield "Mean regret after a third of the time → at the end ± its standard error."
-    for told, comparison in comparisons(results, options):
+    for told, comparison in comparisons(results):
         methods, rows, placed = comparison.methods, [], []
         for name in comparison.runs:
             ends = [regrets(comparison, name, method) for method in methods]
@@ -138,13 +139,13 @@ def shown(each: list[list[float]]) -> str:
 def figure3_report(results: Results, options: Namespace) -> Iterator[str]:
     yield from report(results, options)
     yield from ("", "Searches that end with the lower regret by the one – by the other:", "")
-    for told, comparison in comparisons(results, options):
+    for told, comparison in comparisons(results):
         for what, pairs in DUELS.items():
             counts = [(one, tally(comparison.both(one, other))[0]) for one, other in pairs]
             yield f"* {told}, {what}: {', '.join(f'{one} {won}–{lost}' for one, (won, lost) in counts)}"
 
 
-USUAL = {"problems": "electricity", "workers": "4", "seeds": 20, "trainings": "24"}
+USUAL = {"problems": ",".join(PROBLEMS), "workers": "4", "seeds": 20, "trainings": "24"}
 LIBRARIES = Libraries({SYNE_TUNE: "syne-tune"}, also=("onnxruntime",))
 
 

@@ -39,8 +39,8 @@ METHODS: dict[str, Callable[[], Searcher]] = {
     "paper's kernel": lambda: NASBOT(features=False, samples=4),
     "only d": lambda: NASBOT(features=False, samples=4, distances="plain"),
     "only d̄": lambda: NASBOT(features=False, samples=4, distances="normalised"),
-    "only features": lambda: NASBOT(distances="none"),
-    "d̄ and features": lambda: NASBOT(distances="normalised"),
+    "only described": lambda: NASBOT(distances="none"),
+    "d̄ and described": lambda: NASBOT(distances="normalised"),
 }
 MAIN = ("nasbot", "evolution", "nasbot-random", "treebo")
 ABLATION = ("nasbot", "nasbot-paper", *(method for method in METHODS if method not in MAIN))

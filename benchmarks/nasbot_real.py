@@ -54,7 +54,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--methods", default=",".join(EVERY), help="those that a part does not have are left out")
     parser.add_argument("--problems", default=",".join(FILES), help="of the MLPs")
     parser.add_argument("--seeds", type=int)
-    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--first", type=int, help="the first seed")
     parser.add_argument("--evaluations", type=int)
 
 
@@ -148,7 +148,12 @@ EXPERIMENT = Experiment(
     description=__doc__,
     parts={
         "mlp": Part(
-            "MLPs", mlp_tasks, run_mlp, mlp_report, Libraries(also=("torch",)), {"seeds": 3, "evaluations": 50}
+            "MLPs",
+            mlp_tasks,
+            run_mlp,
+            mlp_report,
+            Libraries(also=("torch",)),
+            {"first": 3, "seeds": 10, "evaluations": 50},
         ),
         "cells": Part(
             "NAS-Bench-201",
@@ -156,7 +161,7 @@ EXPERIMENT = Experiment(
             run_cells,
             cell_report,
             Libraries({"optuna-tpe": "optuna"}, ("POT",)),
-            {"seeds": 10, "evaluations": 500},
+            {"first": 0, "seeds": 10, "evaluations": 500},
         ),
         "carries": Part(
             "What carries NASBOT",
@@ -164,7 +169,7 @@ EXPERIMENT = Experiment(
             run_cells,
             cell_report,
             Libraries(also=("POT",)),
-            {"seeds": 10, "evaluations": 150},
+            {"first": 0, "seeds": 10, "evaluations": 150},
         ),
     },
     arguments=arguments,

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.harness.records import FOLDER, Found, Record, Store, Trajectory
+from benchmarks.harness.records import FOLDER, Found, Record, Store, Task, Trajectory
 
 SHARES = [0.005 * 1.11**step for step in range(51)] + [1.0]
 """Of the time, evenly on a logarithmic scale: the share of a time until a regret is known within 5 %."""
@@ -29,11 +29,11 @@ def thinned(steps: Trajectory, ends: Sequence[float]) -> list[list[float]]:
     return [list(step) for place, step in enumerate(steps) if place in last]
 
 
-def brief(found: Found) -> Found:
+def brief(task: Task, found: Found) -> Found:
     kept = dict(found)
     if "incumbents" in found:
         kept["incumbents"] = thinned(found["incumbents"], COUNTS)
-    if "seconds" in found and "best" in found:
+    if task.get("trainings") is not None and "best" in found:
         ends = [share * found["seconds"] for share in SHARES]
         kept |= {name: thinned(found[name], ends) for name in ("best", "full") if name in found}
     return kept
@@ -41,7 +41,7 @@ def brief(found: Found) -> Found:
 
 def pack(store: Store) -> None:
     records = sorted(store.read().values(), key=lambda record: json.dumps(record.task.to_json(), sort_keys=True))
-    text = "".join(Record(record.task, brief(record.found), record.made).line() for record in records)
+    text = "".join(Record(record.task, brief(record.task, record.found), record.made).line() for record in records)
     store.packed.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
     store.file.unlink(missing_ok=True)
 

@@ -56,8 +56,8 @@ def test_packing_keeps_the_last_line_and_the_curve_at_each_share(tmp_path: Path)
     store = Store(tmp_path / "budgets.jsonl")
     for loss in (3.0, 2.0):
         best = [(0.1 * at, loss + 1.0 / at) for at in range(1, 1001)]
-        store.append(Record(Task.of(0, "f", "m"), {"best": best, "seconds": 100.0}, MADE))
-    before = store.read()[Task.of(0, "f", "m")]
+        store.append(Record(Task.of(0, "f", "m", trainings=4.0), {"best": best, "seconds": 100.0}, MADE))
+    before = store.read()[Task.of(0, "f", "m", trainings=4.0)]
     pack(store)
     assert not store.file.exists()
     (after,) = store.read().values()

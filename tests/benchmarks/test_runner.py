@@ -40,7 +40,7 @@ def running(run: Callable[[Task, Namespace], Found]) -> Experiment:
     """The experiment with another way to make a run."""
     return replace(
         quality.EXPERIMENT,
-        parts=quality.EXPERIMENT.parts | {"quality": replace(quality.EXPERIMENT.parts["quality"], run=run)},
+        parts=dict(quality.EXPERIMENT.parts) | {"quality": replace(quality.EXPERIMENT.parts["quality"], run=run)},
     )
 
 
