@@ -9,6 +9,7 @@ from xstar.journal.journal import LeasedJournal as LeasedJournal
 from xstar.journal.journal import MemoryJournal as MemoryJournal
 from xstar.journal.journal import QueuedJournal as QueuedJournal
 from xstar.journal.journal import Readable as Readable
+from xstar.journal.journal import RenewableJournal as RenewableJournal
 from xstar.journal.journal import ShelvedJournal as ShelvedJournal
 from xstar.journal.journal import TalliedJournal as TalliedJournal
 from xstar.journal.journal import Tally as Tally

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from xstar.errors import JournalConflict
 from xstar.journal.events import CLAIMS, Event
@@ -62,6 +62,15 @@ class LeasedJournal(Journal, Protocol):
 
         ``None``: all that have a holder.
         """
+        ...
+
+
+@runtime_checkable
+class RenewableJournal(LeasedJournal, Protocol):
+    """A shared journal (optionally) whose leases another process can renew."""
+
+    def renewal(self) -> dict[str, Any]:
+        """What ``storage/renewer.py`` needs for it, as JSON. It may hold a password."""
         ...
 
 

@@ -10,6 +10,7 @@ import itertools
 import logging
 import os
 import sqlite3
+import sys
 import threading
 import weakref
 from collections.abc import Callable
@@ -129,6 +130,15 @@ class Database:
         connection = taken.driver_connection
         taken.detach()
         return connection
+
+    def outside(self) -> dict[str, Any]:
+        """How a process without this package connects (``renewer.py``): JSON, with the password if there is one."""
+        if self.path is not None:
+            return {"file": f"{self.path.absolute().as_uri()}?mode=rw"}  # it never makes the file
+        arguments, options = self._engine.dialect.create_connect_args(self._engine.url)
+        # Without SQLAlchemy's adapters.
+        known = {name: value for name, value in options.items() if isinstance(value, str | int | float | list | tuple)}
+        return {"path": sys.path, "arguments": arguments, "options": {**CONNECTION, **known}}
 
     def backup(self, target: Path) -> None:
         """Copy the database into a new file, which appears when it is whole."""

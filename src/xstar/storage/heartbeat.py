@@ -1,4 +1,5 @@
-"""A thread that keeps the leases of this process alive while it computes, waits or trains.
+"""A thread that keeps the leases of this process alive while it computes, waits or trains, and a process that does so when
+the thread cannot because something holds the interpreter (``renewer.py``).
 
 A lease ends at a moment of the wall clock, the only clock that machines share. If this machine's clock is set forward, or it
 slept, leases of other programs look expired although they live. Looking for dead programs therefore waits, once such a jump is
@@ -7,18 +8,26 @@ noticed (the wall clock and the monotonic one disagree), until everyone who live
 
 from __future__ import annotations
 
+import json
 import logging
+import os
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Sized
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
 from xstar.errors import StorageError
-from xstar.journal import Journal, LeasedJournal
+from xstar.journal import Journal, LeasedJournal, RenewableJournal
 
 log = logging.getLogger("xstar")
 
 BEATS_PER_LEASE = 4
 """Renewals per lease: three may fail in a row (a locked database, a slow network) before the lease is lost."""
+
+PROGRAM = Path(__file__).with_name("renewer.py")
 
 
 class Heartbeat:
@@ -39,6 +48,7 @@ class Heartbeat:
         self._interval = journal.lease_seconds / BEATS_PER_LEASE
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
+        self._renewer: Renewer | None = None
         self._last_look = self._settled = stopwatch()
         self._wall = clock()
 
@@ -67,25 +77,109 @@ class Heartbeat:
 
     def start(self) -> None:
         if self._thread is None:
+            self._start_renewer()
             self._thread = threading.Thread(target=self._beat, name="xstar-heartbeat", daemon=True)
             self._thread.start()
 
+    def _start_renewer(self) -> None:
+        journal = self._journal()
+        if self._stopwatch is not self._clock and isinstance(
+            journal, RenewableJournal
+        ):  # it knows the wall clock alone
+            try:
+                self._renewer = Renewer(journal.renewal())
+            except OSError as error:
+                log.warning(
+                    "whoever holds the interpreter for %g s loses its trial: no helper (%s)", self._lease, error
+                )
+
     def _beat(self) -> None:
-        while not self._stop.wait(self._interval):
-            journal = self._journal()
-            if journal is None:
-                return
-            if not self._running:  # a search that has ended needs its database no more; its folder may be gone
-                continue
+        try:
+            if not self._stop.wait(min(1.0, self._interval)):
+                _reap()
+            while not self._stop.wait(self._interval):
+                journal = self._journal()
+                if journal is None:
+                    return
+                self._renew(journal)
+        finally:
+            if self._renewer is not None:
+                self._renewer.end()
+
+    def _renew(self, journal: LeasedJournal) -> None:
+        if self._running:  # a search that has ended needs its database no more; its folder may be gone
             try:
                 journal.renew(self._clock())
             except StorageError as error:
                 log.warning(
                     "the leases of running trials could not be renewed, trying again in %g s: %s", self._interval, error
                 )
+                return
+        if self._renewer is not None and not self._renewer.beat():
+            self._renewer.end()  # somebody killed it
+            self._start_renewer()
 
     def stop(self) -> None:
         self._stop.set()
         if self._thread is not None:
             self._thread.join()
             self._thread = None
+
+
+class Renewer:
+    """The process of ``renewer.py``. It ends when it is told to, and with this one."""
+
+    def __init__(self, given: dict[str, Any]) -> None:
+        theirs, self._pipe = os.pipe()
+        try:
+            # Not by ``subprocess``: what is started here forks the process that stays, and nobody waits for it to do so.
+            started = os.posix_spawn(
+                sys.executable,
+                [sys.executable, "-I", "-S", str(PROGRAM), str(given["lease"]), str(os.getpid())],
+                os.environ,
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, theirs, 0),
+                    *((os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_WRONLY, 0) for number in (1, 2)),
+                ],
+            )
+        except OSError:
+            os.close(self._pipe)
+            raise
+        finally:
+            os.close(theirs)
+        _started.append(started)
+        os.set_blocking(self._pipe, False)
+        self._write(json.dumps(given).encode() + b"\n")
+
+    def beat(self) -> bool:
+        """Say that the leases were renewed; False if it is gone."""
+        _reap()
+        return self._write(b".")
+
+    def end(self) -> None:
+        self._write(b"q")
+        os.close(self._pipe)
+        _reap()
+
+    def _write(self, data: bytes) -> bool:
+        try:
+            os.write(self._pipe, data)
+        except BlockingIOError:  # it is stopped, and hears of it later
+            pass
+        except OSError:
+            return False
+        return True
+
+
+_started: list[int] = []
+"""Processes that forked a renewer, or are about to, and then ended."""
+
+
+def _reap() -> None:
+    for process in list(_started):
+        ended = process
+        with suppress(ChildProcessError):  # reaped by an objective that waits for all children
+            ended, _ = os.waitpid(process, os.WNOHANG)
+        if ended:
+            with suppress(ValueError):  # another thread does the same
+                _started.remove(process)

@@ -41,6 +41,8 @@ Longer than any pause a healthy process makes (garbage collection, a slow networ
 the difference between the clocks of machines that share a study. A dead process on the same machine is noticed at once.
 """
 
+RENEW_OUTSIDE = "UPDATE xstar_leases SET expires = ? WHERE study = ? AND holder = ?"
+
 
 @dataclass(frozen=True, slots=True)
 class StudyInfo:
@@ -130,13 +132,13 @@ class SqlStorage:
 class SqlJournal:
     """The journal of one study, and the leases of its running trials."""
 
-    def __init__(self, database: Database, study: int, name: str, lease_seconds: float = LEASE_SECONDS) -> None:
+    def __init__(self, database: Database, study: int, name: str) -> None:
         self.database = database
         self.study = study
         self.name = name
         holder = LeaseHolder.new()
         self.holder = str(holder)
-        self.lease_seconds = lease_seconds
+        self.lease_seconds = LEASE_SECONDS
         self._line = database.line(study, self.holder)
         self._lock = threading.RLock()
         self._tokens = (f"{holder.unique}-{number}" for number in itertools.count())
@@ -254,6 +256,15 @@ class SqlJournal:
         table = tables.leases
         change = sa.update(table).where(table.c.study == self.study, table.c.holder == self.holder)
         self.database.write(lambda connection: connection.execute(change.values(expires=now + self.lease_seconds)))
+
+    def renewal(self) -> dict[str, Any]:
+        return {
+            **self.database.outside(),
+            "statement": RENEW_OUTSIDE.replace("?", "?" if self.database.path is not None else "%s"),
+            "lease": self.lease_seconds,
+            "study": self.study,
+            "holder": self.holder,
+        }
 
     def abandoned(self, now: float, running: Collection[int] | None) -> list[tuple[int, str]]:
         """Those of the ``running`` trials whose holder is dead, or that have none: (trial, reason); ``None``: all held."""

@@ -1,0 +1,142 @@
+"""Leases outlive a busy interpreter, not a stopped or a dead program."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+import xstar as xs
+from xstar.journal import events as ev
+from xstar.storage import SqlStorage, sql, tables
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes through /proc")
+
+LEASE = 1.0
+
+# Functions of a PyDLL keep the interpreter while they run, and the switch interval keeps it between them.
+PROGRAM = """
+import ctypes, os, pathlib, sys, time
+import xstar as xs
+from xstar.storage import sql
+
+storage, name, folder, how = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]), sys.argv[4]
+sql.LEASE_SECONDS = float(sys.argv[5])
+library = ctypes.PyDLL(None)
+go = os.fsencode(folder / "go")
+
+def objective(trial):
+    saved = trial.checkpoint / "saved"
+    saved.write_text(f"attempt {trial.attempt}")
+    if how == "busy":
+        sys.setswitchinterval(1e6)
+    (folder / "began").touch()
+    while library.access(go, 0):
+        library.usleep(1000)
+    sys.setswitchinterval(0.005)
+    saved.write_text(f"attempt {trial.attempt}, to the end")
+    return 1.0
+
+space = xs.Space(x=xs.Float(0, 1))
+xs.minimize(objective, space, trials=1, study=name, storage=storage, directory=folder / "files", method="random")
+"""
+
+
+def wait_until(what: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 60
+    while not what():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+Start = Callable[[str], "subprocess.Popen[bytes]"]
+
+
+@pytest.fixture
+def start(storage: str, name: str, tmp_path: Path) -> Iterator[Start]:
+    """Start a program, in whose objective something has happened when this returns."""
+    made: list[subprocess.Popen[bytes]] = []
+
+    def start(how: str) -> subprocess.Popen[bytes]:
+        made.append(subprocess.Popen([sys.executable, "-c", PROGRAM, storage, name, str(tmp_path), how, str(LEASE)]))
+        wait_until((tmp_path / "began").exists)
+        return made[-1]
+
+    yield start
+    for program in made:
+        program.kill()
+        program.wait()
+
+
+def renewers(program: int) -> list[list[str]]:
+    """The command lines of the processes that renew the leases of a program."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = entry.read_text(errors="replace").split("\0")[:-1]
+        except OSError:
+            continue
+        if words[3:4] and words[3].endswith("renewer.py") and words[-1] == str(program):
+            found.append(words)
+    return found
+
+
+def test_who_holds_the_interpreter_keeps_the_trial(storage: str, name: str, tmp_path: Path, start: Start) -> None:
+    program = start("busy")
+    place = SqlStorage(storage)
+    journal = place.open(name)
+    query = sa.select(tables.leases.c.expires).where(tables.leases.c.study == journal.study)
+    seen: list[float] = []
+
+    def renewed() -> bool:
+        expires = place.database.read(lambda connection: connection.execute(query).scalar())
+        if expires is not None and expires not in seen:
+            seen.append(expires)
+        return len(seen) > 3  # the thread may have begun a renewal before it lost the interpreter, not three
+
+    wait_until(renewed)
+    assert [words[4:] for words in renewers(program.pid)] == [[str(LEASE), str(program.pid)]], "no URL, no password"
+    (tmp_path / "go").touch()
+    assert program.wait() == 0
+    assert not [event for event in journal.read(0) if isinstance(event, ev.Lost)]
+    wait_until(lambda: not renewers(program.pid))
+    place.close()
+
+
+def test_who_is_stopped_loses_the_trial(
+    storage: str, name: str, tmp_path: Path, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = start("waits")
+    monkeypatch.setattr(sql, "LEASE_SECONDS", LEASE)
+    study = xs.Study.open(name, storage, directory=tmp_path / "files")
+    program.send_signal(signal.SIGSTOP)
+
+    def lost() -> bool:
+        study.reclaim()
+        return study.refresh().trials[0].state is xs.State.WAITING
+
+    wait_until(lost)
+    trial = study.ask()
+    assert trial is not None
+    assert (trial.number, trial.attempt) == (0, 1)
+    study.tell(trial, 0.5)
+    program.send_signal(signal.SIGCONT)
+    (tmp_path / "go").touch()
+    assert program.wait() == 0, "a late report of a lost trial ends nothing"
+    assert study.refresh().trials[0].value == 0.5
+    study.close()
+
+
+def test_the_renewer_of_a_killed_program_ends(name: str, tmp_path: Path, start: Start) -> None:
+    program = start("busy")
+    wait_until(lambda: renewers(program.pid))
+    os.kill(program.pid, signal.SIGKILL)
+    program.wait()
+    wait_until(lambda: not renewers(program.pid))
