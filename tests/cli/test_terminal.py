@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,8 @@ import pytest
 
 import xstar as xs
 from tests.cli.conftest import Cli
+from tests.plots.studies import unreadable
+from xstar.cli.entry import main
 from xstar.cli.text import console
 
 TITLE = "\x1b]0;owned\x07"
@@ -71,3 +75,34 @@ def test_a_table_stays_in_shape(capsys: pytest.CaptureFixture[str]) -> None:
     console().print(table)
     lines = capsys.readouterr().out.splitlines()
     assert len({len(line) for line in lines}) == 1, lines
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_any_terminal_shows_any_study(tmp_path: Path, encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a terminal has no letter for is escaped; nothing is lost, and no command ends in an error."""
+    unreadable(tmp_path / "xstar.db")
+    with xs.Study(xs.Space(x=xs.Choice(["é", "ł"])), name="letters", storage=tmp_path / "xstar.db", seed=1) as study:
+        for _ in range(2):
+            trial: Any = study.ask()
+            study.fail(trial, "ValueError: żółw") if trial.number else study.tell(trial, 1.0)
+        best = study.best["x"]
+
+    def shown(*words: str) -> str:
+        out = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+        monkeypatch.setattr(sys, "stdout", out)
+        monkeypatch.setattr(sys, "argv", ["xstar", *words])
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert not end.value.code
+        out.flush()
+        return out.buffer.getvalue().decode(encoding)
+
+    for study_name in ("s", "letters"):
+        for words in (["show", study_name], ["show", study_name, "--trial", "1"], ["why", study_name, "0"]):
+            shown(*words)
+        shown("export", study_name, "--format", "csv")
+    assert "OSError: \\udcff" in shown("show", "s")
+    turtle = "ValueError: żółw"
+    assert turtle.encode(encoding, "backslashreplace").decode(encoding) in shown("show", "letters")
+    assert json.loads(shown("best", "letters", "--json")) == {"x": best}
+    shown("run", "--help")

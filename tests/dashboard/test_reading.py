@@ -15,6 +15,7 @@ pytest.importorskip("fastapi", reason="the dashboard needs its extra")
 
 import xstar as xs
 from tests.dashboard.servers import SPACE, client, stored
+from tests.plots.studies import HALF, unreadable
 from xstar.dashboard.feeds import Feeds
 from xstar.dashboard.filters import order, select
 from xstar.errors import InvalidArgument
@@ -135,6 +136,28 @@ def test_one_trial_with_all_it_left(asking: httpx.Client) -> None:
     why = read(asking, "/api/studies/s/trials/0/why")
     assert "the decision is the same" in why["recomputed"]
     assert read(asking, "/api/studies/s/trials/0/log")["missing"] is True
+
+
+def test_what_cannot_be_written_is_shown_all_the_same(tmp_path: Path) -> None:
+    storage = tmp_path / "x.db"
+    unreadable(storage)
+    with xs.Study.open("s", storage) as study:
+        folder = study.files.of(0)
+    folder.mkdir(parents=True)
+    (folder / os.fsdecode(b"\xff.txt")).touch()
+    with client(storage) as asking:
+        read(asking, "/api/studies")
+        found = read(asking, "/api/studies/s")
+        assert len(read(asking, "/api/studies/s/trials")["trials"]) == 9
+        for number in range(9):
+            shown = read(asking, f"/api/studies/s/trials/{number}")
+            assert shown["attrs"][f"{HALF} name"] == HALF
+            assert "…" in json.dumps(shown["attrs"]["deep"], ensure_ascii=False)
+        assert shown["reason"].endswith(HALF)
+        assert read(asking, "/api/studies/s/trials/0")["reports"][0]["metrics"][f"{HALF} size"] == 1.0
+        assert read(asking, "/api/studies/s/trials/0")["files"] == [{"name": f"{HALF}.txt", "bytes": 0}]
+        for plot in found["plots"]:
+            read(asking, f"/api/studies/s/plots/{plot}")
 
 
 def _folder(storage: Path, trial: int) -> Path:

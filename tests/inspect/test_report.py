@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from typer.testing import CliRunner
 
 import xstar as xs
+from tests.plots.studies import unreadable
 from xstar import nets
 from xstar.cli.main import app
 from xstar.errors import MissingExtra
@@ -291,3 +292,12 @@ def test_what_was_done_by_hand_is_said_to_be_missing() -> None:
     study.enqueue({"x": 0.25})
     assert study.ask() is not None
     assert "but for what was added or enqueued by hand" in report(study)
+
+
+def test_what_cannot_be_written_is_escaped(tmp_path: Path) -> None:
+    storage, page = tmp_path / "x.db", tmp_path / "s.html"
+    unreadable(storage)
+    done = CliRunner().invoke(app, ["report", "s", "--storage", str(storage), "--output", str(page)])
+    assert done.exit_code == 0, done.output
+    text = " ".join(checked(page.read_text(encoding="utf-8")).words)
+    assert "OSError: \\udcff" in text

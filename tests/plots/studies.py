@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import xstar as xs
 from xstar import nets
+from xstar.inspect.exchange import export_events, import_events
 from xstar.journal import events as ev
 from xstar.nets.synthetic import f3
 from xstar.plots.source import Moment
@@ -29,6 +31,27 @@ def plain(trials: int, seed: int = 1, direction: str = "minimize") -> xs.Study:
     space = xs.Space(x=xs.Float(0, 1), lr=xs.Float(1e-5, 1e-1, log=True), kind=xs.Choice(["a", "b"]), n=xs.Int(1, 9))
     study = xs.Study(space, method="random", seed=seed, direction=direction)
     return _told(study, trials, lambda t: (t["x"] - 0.3) ** 2 + 0.1 * (t["kind"] == "a") + 0.001 * t["n"])
+
+
+HALF = "\udcff"
+"""Half of a surrogate pair: what Python makes of a byte in a file's name that is no UTF-8. No page and no file can have it."""
+
+
+def unreadable(storage: Path, name: str = "s") -> None:
+    """A stored study with such names and words, and with lists that are too deep to show, as an import may bring it."""
+    space = xs.Space(x=xs.Float(0, 1), kind=xs.Choice(["HALF", "b"]), deep=xs.Choice(["DEEP", "c"]))
+    study = xs.Study(space, method="random", seed=1, metric="loss")
+    for _ in range(9):
+        trial = study.ask()
+        assert trial is not None
+        if trial.number % 3 == 2:
+            study.fail(trial, "Traceback\nOSError: HALF")
+        else:
+            study.tell(trial, {"loss": trial["x"], "HALF size": 1.0})
+        study.annotate(trial, {"HALF name": "HALF", "deep": "DEEP", "dict": {"HALF": "DEEP"}})
+    deep = "[" * 400 + "1" + "]" * 400
+    lines = (line.replace("HALF", "\\udcff").replace('"DEEP"', deep) for line in export_events(study))
+    import_events(lines, name, storage)
 
 
 def failed() -> xs.Study:

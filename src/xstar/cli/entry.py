@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 from xstar.core.version import VERSION
@@ -12,6 +13,9 @@ def main() -> None:
     if sys.argv[1:] == ["--version"]:
         print(f"xstar {VERSION}")
         return
+    # A terminal that knows few letters (LANG=C), or half of a surrogate pair in a file's name: shown as \u2026, not an error.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     from xstar.cli.main import app
 
     app()

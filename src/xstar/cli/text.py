@@ -14,15 +14,19 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from xstar.core.words import TERMINAL_COMMANDS
+from xstar.core.words import TERMINAL_COMMANDS, outline
 from xstar.journal import History
 from xstar.progress.terminal import console_on
 from xstar.trial import Trial
 
 
 def json_text(value: Any) -> str:
-    """JSON to read and to parse: letters of all languages as they are, but no character that a terminal would obey."""
+    """JSON to read and to parse: letters as they are, but for what a terminal would obey or cannot write."""
     text = json.dumps(value, ensure_ascii=False)  # which escapes all below a space itself
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(value)
     return "".join(f"\\u{ord(c):04x}" if ord(c) in TERMINAL_COMMANDS else c for c in text)
 
 
@@ -48,7 +52,7 @@ def attrs_table(trial: Trial) -> Table:
     """What was noted about the trial."""
     table = Table("attribute", "value", title_justify="left")
     for name, value in trial.attrs.items():
-        table.add_row(name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        table.add_row(name, value if isinstance(value, str) else json_text(outline(value)))
     return table
 
 

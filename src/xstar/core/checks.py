@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from xstar.core.values import as_float, as_int, unwrap
+from xstar.core.words import MOST_LEVELS, outline
 from xstar.errors import InvalidArgument
 
 
@@ -67,16 +68,21 @@ def check_shares(settings: object, *names: str) -> None:
 
 
 def check_attrs(attrs: object) -> dict[str, Any]:
-    """Attributes of a trial as JSON will have them: names, and values that JSON can say."""
+    """Attributes of a trial as JSON will have them: names, and values that JSON can say and a page can show."""
     remedy = 'e.g. {"commit": "4f2a1c", "parameters": 120_000, "tags": ["small"]}'
     if not isinstance(attrs, Mapping) or not all(isinstance(name, str) for name in attrs):
         raise InvalidArgument("attrs", "must map names to values", attrs, remedy)
     try:
-        noted: dict[str, Any] = json.loads(
-            json.dumps({name: unwrap(value) for name, value in attrs.items()}, allow_nan=False)
-        )
+        text = json.dumps({name: unwrap(value) for name, value in attrs.items()}, allow_nan=False, ensure_ascii=False)
+        text.encode()  # half of a surrogate pair is no text
+        noted: dict[str, Any] = json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidArgument("attrs", f"must hold what JSON can say ({error})", f"attrs={attrs!r}", remedy) from None
+    if outline(noted) != noted:
+        rule = f"must not have more than {MOST_LEVELS} levels of lists and dictionaries within each other"
+        raise InvalidArgument(
+            "attrs", rule, f"attrs of {', '.join(noted)}", "keep it in a file of the trial's directory"
+        )
     return noted
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Sequence
 
+from xstar.core.words import readable
+
 LONGEST = 200
 """Characters of a value: an architecture written out would hide all else."""
 
@@ -14,8 +16,8 @@ LEFT = 'style="text-align: left"'
 
 
 def escaped(text: object) -> str:
-    """Text that is nothing but text."""
-    return html.escape(str(text))
+    """Text that is nothing but text, and can be written."""
+    return html.escape(readable(str(text)))
 
 
 def value(given: object) -> str:

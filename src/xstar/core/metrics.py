@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from xstar.core.words import is_readable
 from xstar.errors import InvalidReport, MissingMetric
 
 DEFAULT_METRIC = "value"
@@ -45,6 +46,10 @@ def parse_metrics(given: Any, metric: str) -> dict[str, float]:
 def _name(name: Any) -> str:
     if not isinstance(name, str):
         raise InvalidReport("metrics", "must have names that are strings", name)
+    if not is_readable(name):
+        raise InvalidReport(
+            "metrics", "must have names that can be written as UTF-8", name, "leave out the \\ud… in it"
+        )
     return name
 
 

@@ -40,6 +40,29 @@ def short_config(config: Mapping[str, Any]) -> str:
     return " ".join(f"{name}={short(value)}" for name, value in config.items())
 
 
+def is_readable(text: str) -> bool:
+    """Whether the text can be written as UTF-8: it has no half of a surrogate pair."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def readable(text: str) -> str:
+    """The text with halves of surrogate pairs as ``\\udcff``."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+MOST_LEVELS = 20
+"""Of lists and dictionaries within each other: what is shown of a value; nobody reads further."""
+
+
+def outline(value: Any, levels: int = MOST_LEVELS) -> Any:
+    """JSON whose innermost lists and dictionaries are left out where they are too deep to be shown."""
+    if isinstance(value, dict):
+        return {key: outline(each, levels - 1) for key, each in value.items()} if levels else "…"
+    if isinstance(value, list | tuple):
+        return [outline(each, levels - 1) for each in value] if levels else "…"
+    return value
+
+
 _DIRECTIONS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 TERMINAL_COMMANDS = dict.fromkeys({*range(0x20), *range(0x7F, 0xA0), *map(ord, _DIRECTIONS)} - {*map(ord, "\n\t")})

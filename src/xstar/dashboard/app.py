@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, JSONResponse
+from fastapi.responses import FileResponse
 from pydantic import BaseModel, Field
 
 from xstar.core.version import VERSION
@@ -60,7 +60,13 @@ def make_app(storage: SqlStorage, settings: Settings) -> Guard:
         feeds.close()
         writers.close()
 
-    app = FastAPI(title="xstar", version=VERSION, docs_url=None, redoc_url=None, lifespan=lifespan)
+    app = FastAPI(
+        title="xstar",
+        version=VERSION,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+    )
     _errors(app)
     _pages(app, settings)
     app.include_router(reading.router(readers))
@@ -82,8 +88,8 @@ def _pages(app: FastAPI, settings: Settings) -> None:
     @app.post("/login", include_in_schema=False)
     def login(body: Login) -> Response:
         if not settings.access.is_token(body.token):
-            return JSONResponse({"error": "that is not the token"}, 401)
-        return JSONResponse({"write": settings.write}, headers={"set-cookie": settings.access.cookie()})
+            return reading.Answer({"error": "that is not the token"}, 401)
+        return reading.Answer({"write": settings.write}, headers={"set-cookie": settings.access.cookie()})
 
     @app.get("/static/{name}", include_in_schema=False)
     def static(name: str) -> Response:
@@ -91,7 +97,7 @@ def _pages(app: FastAPI, settings: Settings) -> None:
             return FileResponse(javascript_file(), media_type="text/javascript", headers=WEEK)
         known = {path.name: path for path in STATIC.iterdir() if path.suffix in KINDS}
         if name not in known:
-            return JSONResponse({"error": "there is no such file"}, 404)
+            return reading.Answer({"error": "there is no such file"}, 404)
         headers = {"cache-control": "no-cache"}
         return FileResponse(known[name], media_type=KINDS[known[name].suffix], headers=headers)
 
@@ -114,10 +120,10 @@ def _errors(app: FastAPI) -> None:
     @app.exception_handler(XstarError)
     def ours(_: Request, error: XstarError) -> Response:
         status = next(status for kind, status in statuses if isinstance(error, kind))
-        return JSONResponse({"error": str(error)}, status)
+        return reading.Answer({"error": str(error)}, status)
 
     @app.exception_handler(RequestValidationError)
     def malformed(_: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0] if error.errors() else {}
         where = ".".join(map(str, first.get("loc", ()))) or "request"
-        return JSONResponse({"error": f"{where}: {first.get('msg', 'cannot be read')}"}, 422)
+        return reading.Answer({"error": f"{where}: {first.get('msg', 'cannot be read')}"}, 422)

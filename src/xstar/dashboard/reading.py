@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import StreamingResponse
+from fastapi.responses import JSONResponse, StreamingResponse
 
+from xstar.core.words import readable
 from xstar.dashboard import filters, logs, rows
 from xstar.dashboard.feeds import Feed, Feeds, First
 from xstar.errors import InvalidArgument, UnknownTrial, XstarError
@@ -96,8 +97,15 @@ def one(history: History, number: int) -> Trial:
 
 
 def written(made: Any) -> bytes:
-    """JSON."""
+    """JSON, in ASCII: half of a surrogate pair in a stored text has no other form."""
     return json.dumps(made, allow_nan=False, separators=(",", ":")).encode()
+
+
+class Answer(JSONResponse):
+    """JSON in ASCII."""
+
+    def render(self, content: Any) -> bytes:
+        return written(content)
 
 
 def figure(feed: Feed, name: str, at: int | None, words: dict[str, str], others: list[Feed]) -> bytes:
@@ -169,13 +177,13 @@ def router(reading: Reading) -> APIRouter:
     feeds = reading.feeds
 
     @api.get("/studies")
-    def studies() -> dict[str, Any]:
+    def studies() -> Response:
         """All studies of the storage."""
         cards = [reading.card(name, events) for name, events in feeds.counts().items()]
-        return {"storage": feeds.storage.url, "studies": cards, "trouble": feeds.trouble}
+        return Answer({"storage": feeds.storage.url, "studies": cards, "trouble": feeds.trouble})
 
     @api.get("/studies/{name}")
-    def study(name: str, at: At = None) -> dict[str, Any]:
+    def study(name: str, at: At = None) -> Response:
         """A study at a glance."""
         feed = feeds.get(name)
         total = feed.total if at is None else None
@@ -185,7 +193,7 @@ def router(reading: Reading) -> APIRouter:
             return {**rows.summary(name, moment.history, total), "plots": plots}
 
         made: dict[str, Any] = feed.at(at, use)
-        return {**made, "now": feed.history.seen}
+        return Answer({**made, "now": feed.history.seen})
 
     @api.get("/studies/{name}/plots/{plot}")
     def plot(request: Request, name: str, plot: str, at: At = None) -> Response:
@@ -226,12 +234,12 @@ def router(reading: Reading) -> APIRouter:
         return Response(made, media_type="application/json")
 
     @api.get("/studies/{name}/trials/{number}")
-    def trial(name: str, number: Number, at: At = None) -> dict[str, Any]:
+    def trial(name: str, number: Number, at: At = None) -> Response:
         """All there is to know about one trial."""
         made: dict[str, Any] = feeds.get(name).at(
             at, lambda moment: rows.whole(moment.history, one(moment.history, number), reading.folders(moment.history))
         )
-        return made
+        return Answer(made)
 
     @api.get("/studies/{name}/trials/{number}/log")
     def log(
@@ -239,10 +247,10 @@ def router(reading: Reading) -> APIRouter:
         number: Number,
         stream: Annotated[str, Query(max_length=20)] = "stdout",
         offset: Annotated[int | None, Query(ge=0, le=2**53)] = None,
-    ) -> dict[str, Any]:
+    ) -> Response:
         """What the trial printed: the end, or what follows ``offset``."""
         history = feeds.get(name).history
-        return logs.read(reading.folders(history), one(history, number).number, stream, offset)
+        return Answer(logs.read(reading.folders(history), one(history, number).number, stream, offset))
 
     @api.get("/studies/{name}/trials/{number}/networks/{parameter}")
     def drawing(name: str, number: Number, parameter: str) -> Response:
@@ -250,16 +258,16 @@ def router(reading: Reading) -> APIRouter:
         graph = network_data.graph_of(one(feeds.get(name).history, number).config.get(parameter))
         if graph is None:
             raise InvalidArgument("parameter", f"must hold an architecture in trial {number}", parameter)
-        return Response(graph.draw(), media_type="image/svg+xml")
+        return Response(readable(graph.draw()), media_type="image/svg+xml")
 
     @api.get("/studies/{name}/trials/{number}/why")
-    def why(name: str, number: Number) -> dict[str, Any]:
+    def why(name: str, number: Number) -> Response:
         """Why the trial was chosen, and why it was paused, promoted or stopped: recomputed from the journal."""
         from xstar.inspect.why import why as explain  # at use: models
 
         feed = feeds.get(name)
         one(feed.history, number)
-        return explain(First(feed.journal, feed.history.seen), number).to_json()
+        return Answer(explain(First(feed.journal, feed.history.seen), number).to_json())
 
     @api.get("/studies/{name}/events", response_class=StreamingResponse)
     async def events(request: Request, name: str, since: Annotated[int, Query(ge=0, le=2**53)] = 0) -> Response:

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from xstar.core.reasons import last_line
-from xstar.core.words import short
+from xstar.core.words import outline, short
 from xstar.files import Folders
 from xstar.journal import History
 from xstar.plots import network_data
@@ -122,14 +122,14 @@ def whole(history: History, trial: Trial, folders: Folders) -> dict[str, Any]:
     reports = [trial.reports[place] for place in thinned(len(trial.reports), MOST_REPORTS)]
     made = {
         **row(trial),
-        "config": history.space.dump(trial.config),
+        "config": outline(history.space.dump(trial.config)),
         "origin": str(trial.origin),
         "seen": trial.seen,
         "reason": trial.reason or "",
         "attempt": trial.attempt,
         "crashes": trial.crashes,
         "lost": trial.times_lost,
-        "attrs": dict(trial.attrs),
+        "attrs": outline(dict(trial.attrs)),
         "metric": history.created.metric,
         "reports": [{"budget": each.budget, "metrics": dict(each.metrics), "at": each.at} for each in reports],
         "reported": len(trial.reports),

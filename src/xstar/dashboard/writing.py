@@ -10,10 +10,11 @@ import pathlib
 import threading
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from xstar.dashboard import rows
+from xstar.dashboard.reading import Answer
 from xstar.study import Study
 
 MOST_STUDIES = 16
@@ -109,60 +110,60 @@ def router(writers: Writers) -> APIRouter:
     api = APIRouter(prefix="/api", tags=["writing"])
 
     @api.post("/studies/{name}/enqueue")
-    def enqueue(name: str, body: Enqueue) -> dict[str, Any]:
+    def enqueue(name: str, body: Enqueue) -> Response:
         """Have a configuration tried before the searcher is asked again."""
         study = writers.get(name)
         study.enqueue(body.config)
-        return {"queued": len(study.history.queue)}
+        return Answer({"queued": len(study.history.queue)})
 
     @api.post("/studies/{name}/hold")
-    def hold(name: str, body: Hold) -> dict[str, Any]:
+    def hold(name: str, body: Hold) -> Response:
         """Pause a study, stop it, or let it go on."""
         study = writers.get(name)
         study.hold(body.state)
-        return {"hold": study.history.hold}
+        return Answer({"hold": study.history.hold})
 
     @api.post("/studies/{name}/add")
-    def add(name: str, body: Add) -> dict[str, Any]:
+    def add(name: str, body: Add) -> Response:
         """Record an observation made elsewhere."""
         study = writers.get(name)
-        return rows.row(study.add(body.config, body.metrics, body.budget))
+        return Answer(rows.row(study.add(body.config, body.metrics, body.budget)))
 
     @api.post("/studies/{name}/ask")
-    def ask(name: str) -> dict[str, Any]:
+    def ask(name: str) -> Response:
         """The next trial to run; ``trial`` is null if there is none, and ``ended`` says why if none will come."""
         study = writers.get(name)
         trial = study.ask()
         if trial is None:
-            return {"trial": None, "ended": study.ended}
+            return Answer({"trial": None, "ended": study.ended})
         config = study.space.dump(trial.config)
         found = {"number": trial.number, "config": config, "budget": trial.budget, "target": trial.target}
-        return {"trial": {**found, "attempt": trial.attempt}, "ended": None}
+        return Answer({"trial": {**found, "attempt": trial.attempt}, "ended": None})
 
     @api.post("/studies/{name}/trials/{number}/report")
-    def report(name: str, number: Number, body: Report) -> dict[str, str]:
+    def report(name: str, number: Number, body: Report) -> Response:
         """Record metrics and hear what the trial shall do: continue, pause or stop."""
-        return {"verdict": writers.get(name).report(number, body.metrics, body.budget).value}
+        return Answer({"verdict": writers.get(name).report(number, body.metrics, body.budget).value})
 
     @api.post("/studies/{name}/trials/{number}/tell")
-    def tell(name: str, number: Number, body: Tell) -> dict[str, Any]:
+    def tell(name: str, number: Number, body: Tell) -> Response:
         """Record the final value of a trial, which is thereby complete."""
         study = writers.get(name)
         study.tell(number, body.metrics)
-        return rows.row(study.history.trials[number])
+        return Answer(rows.row(study.history.trials[number]))
 
     @api.post("/studies/{name}/trials/{number}/fail")
-    def fail(name: str, number: Number, body: Fail) -> dict[str, Any]:
+    def fail(name: str, number: Number, body: Fail) -> Response:
         """Record that a run ended without a value."""
         study = writers.get(name)
         study.fail(number, body.reason, body.kind)
-        return rows.row(study.history.trials[number])
+        return Answer(rows.row(study.history.trials[number]))
 
     @api.post("/studies/{name}/trials/{number}/annotate")
-    def annotate(name: str, number: Number, body: Annotate) -> dict[str, Any]:
+    def annotate(name: str, number: Number, body: Annotate) -> Response:
         """Note something about a trial. It changes no decision."""
         study = writers.get(name)
         study.annotate(number, body.attrs)
-        return {"attrs": dict(study.history.trials[number].attrs)}
+        return Answer({"attrs": dict(study.history.trials[number].attrs)})
 
     return api

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
+from xstar.core.words import readable
 from xstar.errors import CorruptJournal, XstarError
 from xstar.executors.clock import wall_clock
 from xstar.files import check_folder
@@ -152,6 +153,8 @@ def to_frame(study: Source) -> pd.DataFrame:
 def _cell(value: Any) -> Any:
     if value is table.ABSENT:
         return ""
-    if isinstance(value, str | float) or (isinstance(value, int) and not isinstance(value, bool)):
+    if isinstance(value, str):
+        return readable(value)
+    if isinstance(value, float) or (isinstance(value, int) and not isinstance(value, bool)):
         return value
-    return json.dumps(value, ensure_ascii=False)
+    return readable(json.dumps(value, ensure_ascii=False))

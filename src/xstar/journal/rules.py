@@ -10,6 +10,7 @@ from typing import Any
 
 from xstar.core.checks import whole_number
 from xstar.core.values import as_float
+from xstar.core.words import is_readable
 from xstar.errors import InvalidArgument
 from xstar.space.conditions import Threshold
 
@@ -27,7 +28,7 @@ def check_word(name: str, value: object, allowed: tuple[str, ...], remedy: str =
 
 def check_metric(value: object) -> None:
     """The name of a metric."""
-    if not isinstance(value, str) or not value:
+    if not isinstance(value, str) or not value or not is_readable(value):
         raise InvalidArgument("metric", "must be the name of a metric", value)
 
 
@@ -74,7 +75,7 @@ def check_constraints(constraints: object, metric: str | None) -> None:
         rule = "must map names of metrics to their largest allowed value, or to at_least, at_most or between"
         raise InvalidArgument("constraints", rule, constraints, remedy)
     for name, bound in constraints.items():
-        if not isinstance(name, str) or name == metric:
+        if not isinstance(name, str) or not is_readable(name) or name == metric:
             raise InvalidArgument("constraints", f"must name metrics other than {metric!r}", name, remedy)
         limits = [as_float(side) for side in _sides(bound)]
         if not limits or None in limits:

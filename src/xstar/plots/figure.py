@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from xstar.core.words import readable
 from xstar.plots.canvas import COLOURS
 from xstar.trial import State
 
@@ -47,7 +48,7 @@ QUIET = "#8a8a84"
 
 def text(given: object, most: int = LONGEST) -> str:
     """A study's words as words: no markup, no end of line, not without end."""
-    plain = " ".join(str(given).split())
+    plain = " ".join(readable(str(given)).split())
     plain = plain if len(plain) <= most else plain[: most - 1] + "…"
     return html.escape(plain, quote=False)
 
