@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import xstar as xs
+from tests.waiting import PATIENCE
 from xstar.cli.main import app
 
 
@@ -66,19 +66,16 @@ def test_a_study_is_watched(storage: str) -> None:
 
 def test_the_dashboard_starts_answers_and_ends(storage: str, tmp_path: Path) -> None:
     pytest.importorskip("fastapi", reason="the dashboard needs its extra")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     command = [sys.executable, "-c", "from xstar.cli.entry import main; main()", "dashboard"]
     with subprocess.Popen(
-        [*command, "--storage", storage, "--port", str(port)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*command, "--storage", storage, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as running:
         assert running.stdout is not None
-        assert f"http://127.0.0.1:{port}/" in running.stdout.readline()
-        with httpx.Client(transport=httpx.HTTPTransport(retries=10), timeout=60, trust_env=False) as asking:
-            assert asking.get(f"http://127.0.0.1:{port}/api/studies").json()["studies"][0]["name"] == "s"
+        address = running.stdout.readline().split()[-1]
+        with httpx.Client(transport=httpx.HTTPTransport(retries=10), timeout=PATIENCE, trust_env=False) as asking:
+            assert asking.get(f"{address}api/studies").json()["studies"][0]["name"] == "s"
         os.kill(running.pid, signal.SIGINT)
-        _, problems = running.communicate(timeout=60)
+        _, problems = running.communicate(timeout=PATIENCE)
         assert running.returncode in (0, 130, -2)
         assert "Traceback" not in problems
     assert "must be free" not in said("dashboard", "--storage", str(tmp_path / "none.db"), code=2)

@@ -17,15 +17,17 @@ from pathlib import Path
 import xstar as xs
 from tests.cli.conftest import Write
 from tests.executors.cases import Recorder
+from tests.waiting import PATIENCE, hear, until
 from xstar.executors import run_job
 from xstar.trial import Job
 
 ROOT = Path(__file__).parents[2]
 XSTAR = [sys.executable, "-c", "from xstar.cli.main import app; app(prog_name='xstar')"]
-WAIT = 60  # seconds that no step takes, whatever else the machine does
+WAIT = PATIENCE  # seconds that no step takes, whatever else the machine does
 
-SLOW = """
-    import os, time
+FILE = """
+    import os
+    from pathlib import Path
     import xstar as xs
     from helper import scale          # a module beside the file: workers find it, too
 
@@ -36,20 +38,26 @@ SLOW = """
     def train(trial):
         print("hello from", trial.number)
         for epoch in trial.epochs():
-            time.sleep(0.1)
+            WAIT
             yield {"loss": scale(trial["x"]) * FACTOR, "threads": float(os.environ["OMP_NUM_THREADS"])}
 """
+
+
+def search(wait: str = "pass") -> str:
+    """The file, with what the objective does in each epoch."""
+    return FILE.replace("WAIT", f"from tests.waiting import appears; {wait}")
 
 
 def start(*words: str, **options: object) -> subprocess.Popen[str]:
     env = {key: value for key, value in os.environ.items() if not key.endswith("_NUM_THREADS")}
     env |= {"TERM": "xterm", "COLUMNS": "100", "LINES": "30"}
+    env["PYTHONPATH"] = os.pathsep.join(map(str, (ROOT, *sys.path)))
     return subprocess.Popen([*XSTAR, *words], env=env, text=True, **options)  # type: ignore[call-overload]
 
 
 def test_workers_need_not_find_the_file(write: Write, tmp_path: Path) -> None:
     write("def scale(x):\n    return x\n", "helper.py")
-    program = start("run", str(write(SLOW)), "--trials", "4", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    program = start("run", str(write(search())), "--trials", "4", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     output, errors = program.communicate(timeout=WAIT)
     assert program.returncode == 0, errors
     assert "all 4 trials are done" in output
@@ -63,14 +71,15 @@ def test_workers_need_not_find_the_file(write: Write, tmp_path: Path) -> None:
 
 def test_ctrl_c_lets_running_trials_finish(write: Write, tmp_path: Path) -> None:
     write("def scale(x):\n    return x\n", "helper.py")
-    words = ["run", str(write(SLOW)), "--trials", "1000"]
-    program = start(*words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert program.stdout is not None
-    assert program.stdout.readline().startswith("trial ")
+    go = tmp_path / "go"
+    file = write(search(f"(trial.number == 0 or epoch == 1) or appears(Path({str(go)!r}))"))
+    program = start("run", str(file), "--trials", "1000", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    hear(program.stdout, "trial ")
     program.send_signal(signal.SIGINT)
+    hear(program.stderr, "press it again")
+    go.touch()
     output, errors = program.communicate(timeout=WAIT)
-    assert program.returncode == 130
-    assert "press it again" in errors
+    assert program.returncode == 130, errors
     assert "interrupted; running trials were allowed to finish" in output
     with xs.Study.open("search", tmp_path / "xstar.db") as study:
         assert {trial.state for trial in study.history.trials} == {xs.State.COMPLETE}
@@ -79,12 +88,11 @@ def test_ctrl_c_lets_running_trials_finish(write: Write, tmp_path: Path) -> None
 
 def test_ctrl_c_twice_ends_them_at_once(write: Write, tmp_path: Path) -> None:
     write("def scale(x):\n    return x\n", "helper.py")
-    file = write(SLOW.replace("time.sleep(0.1)", "time.sleep(0.1 if epoch == 1 else 1000)"))
+    file = write(search(f"epoch == 1 or appears(Path({str(tmp_path / 'never')!r}))"))
     program = start("run", str(file), "--trials", "3", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     until(lambda: len(list(tmp_path.glob("xstar-files/*/*/stdout.txt"))) == 2)
     program.send_signal(signal.SIGINT)
-    assert program.stderr is not None
-    assert "press it again" in program.stderr.readline()
+    hear(program.stderr, "press it again")
     program.send_signal(signal.SIGINT)
     output, _ = program.communicate(timeout=WAIT)
     assert program.returncode == 130
@@ -93,38 +101,41 @@ def test_ctrl_c_twice_ends_them_at_once(write: Write, tmp_path: Path) -> None:
         assert {trial.state for trial in study.history.trials} == {xs.State.WAITING}
 
 
-def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + WAIT
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
 ROW = re.compile(r"\n +\d +1/4 +\d\.\d+ +\d\S* s +x=0\.\d+")
 
 
+RATE = re.compile(r"elapsed, \S+ trials/min, about")
+
+
 def test_a_terminal_shows_a_live_table(write: Write, tmp_path: Path) -> None:
-    """Trials wait after their first epoch until the table has shown one; it is redrawn four times a second, and with two
-    epochs there is a column more, for the curve."""
+    """Trials wait after their first epoch until the table has shown one, as two epochs have a column more, for the curve; the
+    last ones wait until it has shown how fast the search is."""
     write("def scale(x):\n    if x < 0.3:\n        raise ValueError('too small')\n    return x\n", "helper.py")
-    seen = tmp_path / "seen"
-    waiting = f"while epoch > 1 and not os.path.exists({str(seen)!r}):\n                time.sleep(0.02)"
-    file = write(SLOW.replace("time.sleep(0.1)", f"time.sleep(0.1)\n            {waiting}"))
+    row, rate = tmp_path / "row", tmp_path / "rate"
+    file = write(search(f"epoch == 1 or appears(Path({str(row)!r} if trial.number < 8 else {str(rate)!r}))"))
+
+    def look(shown: str) -> None:
+        plain = without_controls(shown)
+        if ROW.search(plain) and shown.count("\x1b[1A") > 5:  # it is drawn again in the same place
+            row.touch()
+        if RATE.search(plain):
+            rate.touch()
+
     ours, theirs = pty.openpty()
     program = start("run", str(file), "--trials", "12", stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
     try:
-        screen = everything_from(ours, lambda shown: seen.touch() if ROW.search(without_controls(shown)) else None)
+        screen = everything_from(ours, look)
     finally:
-        seen.touch()  # else the program would not end
+        row.touch()  # else the program would not end
+        rate.touch()
     assert program.wait(timeout=WAIT) == 0
     plain = without_controls(screen)
     # The table, while it ran: a row per running trial, with its epochs; drawn again and again in the same place.
     assert re.search(r"trial +epochs +loss +elapsed +configuration", plain)
     assert ROW.search(plain)
     assert re.search(r"\d of 12", plain)
-    assert re.search(r"elapsed, \S+ trials/min, about", plain)
-    assert screen.count("\x1b[1A") > 5
+    assert RATE.search(plain)
     # What stays: bests, failures and the summary, each once; the cursor is given back.
     assert "new best" in plain
     assert "failed: ValueError: too small" in plain

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,13 @@ import pytest
 
 import xstar as xs
 from tests.cli.conftest import Cli, Write
+from tests.waiting import appears, gone, hear, until
 from xstar.inspect.audit import audit
 
 FILE = """
-    import time
     from pathlib import Path
     import xstar as xs
+    from tests.waiting import appears
     space = xs.Space(x=xs.Float(0, 1))
     settings = {"trials": 4, "method": "random", "max_budget": 20, "seed": 3}
 
@@ -31,10 +31,14 @@ FILE = """
         for epoch in range(done + 1, 21):
             with (Path(__file__).parent / f"epochs-{trial.number}").open("a") as file:
                 print(epoch, file=file)
-            time.sleep(0.01)
+            if epoch == 3:
+                (Path(__file__).parent / f"begun-{trial.number}").touch()
+                appears(Path(__file__).parent / "go")
             state.write_text(str(epoch))
             yield trial["x"] / epoch
 """
+
+ROOT = Path(__file__).parents[2]
 
 SBATCH = """
     #!/bin/sh
@@ -53,11 +57,10 @@ def xstar(*words: str, **options: Any) -> subprocess.Popen[str]:
     return subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
 
 
-def wait_for(path: Path, seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not path.exists():
-        assert time.monotonic() < end, f"no {path}"
-        time.sleep(0.01)
+@pytest.fixture(autouse=True)
+def _tests_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the files that programs run, which stand in other folders."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, (ROOT, *sys.path))))
 
 
 def checked(folder: Path, storage: str, name: str, trials: int) -> None:
@@ -72,6 +75,7 @@ def checked(folder: Path, storage: str, name: str, trials: int) -> None:
 
 def test_a_study_knows_its_program(cli: Cli, write: Write, tmp_path: Path) -> None:
     path = write(FILE)
+    (tmp_path / "go").touch()
     cli("run", f"{path}:train", "--trials", "1", "--study", "s", "--patience", "7")
     with xs.Study.open("s") as study:
         assert study.history.created.program == {
@@ -88,14 +92,18 @@ def test_a_study_knows_its_program(cli: Cli, write: Write, tmp_path: Path) -> No
 def test_preempted_its_trials_are_taken_over(write: Write, tmp_path: Path, postgres: str, name: str) -> None:
     path = write(FILE)
     environment = os.environ | {"XSTAR_STORAGE": postgres}
-    first = xstar("run", str(path), "--study", name, "--workers", "2", "--grace", "30", env=environment)
-    wait_for(tmp_path / "epochs-1")
-    second = xstar("work", name, cwd="/", env=environment)  # another folder, as on another machine
-    first.send_signal(signal.SIGTERM)
-    said = first.communicate(timeout=60)[0]
-    assert first.returncode == 143, said
-    words = second.communicate(timeout=60)[0]
-    assert second.returncode == 0, words
+    words = ("--study", name, "--workers", "2", "--grace", "600")
+    with xstar("run", str(path), *words, env=environment) as first:
+        for number in range(2):
+            appears(tmp_path / f"begun-{number}")
+        with xstar("work", name, cwd="/", env=environment) as second:  # another folder, as on another machine
+            first.send_signal(signal.SIGTERM)
+            hear(first.stdout, "told to terminate")
+            (tmp_path / "go").touch()
+            said = first.communicate()[0]
+            assert first.returncode == 143, said
+            said = second.communicate()[0]
+            assert second.returncode == 0, said
     checked(tmp_path, postgres, name, 4)
 
 
@@ -104,6 +112,7 @@ def test_what_is_missing_is_named(cli: Cli, write: Write, tmp_path: Path) -> Non
     xs.Study(xs.Space(x=xs.Float(0, 1)), name="plain").close()
     assert "was not begun by `xstar run`" in cli("work", "plain", code=2).stderr
     path = write(FILE)
+    (tmp_path / "go").touch()
     cli("run", str(path), "--study", "s", "--trials", "1")
     path.rename("moved.py")
     wrong = cli("work", "s", code=2).stderr
@@ -116,11 +125,11 @@ def test_a_folder_that_this_machine_does_not_see_is_named(
     cli: Cli, write: Write, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = write(FILE)
-    process = xstar("run", str(path), "--study", "s", "--storage", "s.db")
-    wait_for(tmp_path / "epochs-0")
-    time.sleep(0.1)
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=60)
+    with xstar("run", str(path), "--study", "s", "--storage", "s.db") as running:
+        appears(tmp_path / "begun-0")
+        running.send_signal(signal.SIGTERM)
+        running.communicate()
+    (tmp_path / "go").touch()
     output = cli("work", "s", "--storage", "s.db", "--directory", str(tmp_path / "other"))
     assert "trials that were begun elsewhere start over here" in " ".join(output.output.split())
 
@@ -145,6 +154,7 @@ def test_an_array_of_jobs(
     cli: Cli, write: Write, tmp_path: Path, postgres: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(FILE)
+    (tmp_path / "go").touch()
     monkeypatch.setenv("XSTAR_STORAGE", postgres)
     words = ("--array", "3", "--workers", "1", "--time", "1:00:00", "--sbatch=--partition=gpu", "--trials", "6")
     output = cli("slurm", name, str(path), *words).output
@@ -153,15 +163,12 @@ def test_an_array_of_jobs(
     assert postgres not in script
     for line in ("--array=0-2", "--time=1:00:00", "--signal=B:TERM@30", "--partition=gpu", "--requeue"):
         assert f"#SBATCH {line}\n" in script
-    end = time.monotonic() + 90
     with xs.Study.open(name, postgres, directory=tmp_path / "xstar-files") as study:
-        while study.refresh().count(xs.State.COMPLETE) < 6:
-            assert time.monotonic() < end, [log.read_text() for log in tmp_path.glob("job-*.log")]
-            time.sleep(0.1)
-    for pid in (tmp_path / "pids").read_text().split():
-        while Path(f"/proc/{pid}").exists() and "Z" not in Path(f"/proc/{pid}/stat").read_text():
-            assert time.monotonic() < end
-            time.sleep(0.05)
+        until(
+            lambda: study.refresh().count(xs.State.COMPLETE) == 6,
+            lambda: [log.read_text() for log in tmp_path.glob("job-*.log")],
+        )
+    assert all(gone(int(pid)) for pid in (tmp_path / "pids").read_text().split())
     checked(tmp_path, postgres, name, 6)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -47,25 +46,3 @@ def script(folder: Path, text: str, name: str = "train.sh") -> str:
     """A shell script; returns the command that runs it."""
     (folder / name).write_text(text)
     return f"/bin/sh {folder / name}"
-
-
-def text_of(path: Path) -> str:
-    """The file's text, as soon as it has some."""
-    for _ in range(2000):
-        if path.exists() and (text := path.read_text().strip()):
-            return text
-        time.sleep(0.01)
-    raise AssertionError(f"nobody wrote {path}")
-
-
-def gone(pid: int) -> bool:
-    """Whether a process is dead, waited for."""
-    for _ in range(2000):
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except OSError:
-            return True
-        if state in "ZX":
-            return True
-        time.sleep(0.01)
-    return False

@@ -12,7 +12,9 @@ import cloudpickle
 import pytest
 
 import xstar as xs
+from tests.clocks import Time
 from tests.programs.runs import failure, job, run, script, values
+from tests.waiting import gone, text_of
 from xstar.errors import InvalidArgument
 from xstar.trial import Finished, Report
 
@@ -72,12 +74,12 @@ def test_metrics_come_through_the_file_too(tmp_path: Path) -> None:
 
 
 def test_a_report_waits_for_its_verdict(tmp_path: Path) -> None:
-    text = """for i in 1 2 3; do "$XSTAR_REPORT" loss=$i epoch=$i; echo "$? for $i" >> codes.txt; done; sleep 60"""
-    command = xs.Command(script(tmp_path, text), directory=tmp_path, stop_signal="none", stop_grace=0.5)
+    text = """for i in 1 2; do "$XSTAR_REPORT" loss=$i epoch=$i; echo "$? for $i" >> codes.txt; done"""
+    command = xs.Command(script(tmp_path, text), directory=tmp_path, stop_signal="none", stop_grace=1000)
     outcomes = run(command, job(tmp_path, stop=9), stop_at=2)
     assert values(outcomes) == [1.0, 2.0]
     assert isinstance(outcomes[-1], Finished)
-    assert (tmp_path / "codes.txt").read_text().splitlines()[:2] == ["0 for 1", "3 for 2"]
+    assert (tmp_path / "codes.txt").read_text().splitlines() == ["0 for 1", "3 for 2"]
     assert (tmp_path / "verdict").read_text().split()[0] == "stop"
 
 
@@ -151,15 +153,15 @@ def test_the_first_failures_that_are_alike_end_a_search(tmp_path: Path) -> None:
         xs.minimize(command, xs.Space(x=xs.Float(0, 1)), trials=20, method="random")
 
 
-def test_a_time_limit_ends_the_program(tmp_path: Path) -> None:
-    command = xs.Command(script(tmp_path, f"echo $$ >> {tmp_path}/pids; sleep 60"), stop_grace=0)
+def test_a_time_limit_ends_the_program(tmp_path: Path, frozen: Time) -> None:
+    pids = tmp_path / "pids"
+    frozen.passed = lambda: 1000.0 if pids.exists() else 0.0
+    command = xs.Command(script(tmp_path, f"echo $$ > {pids}; sleep 1000"), stop_grace=0)
     result = xs.minimize(
-        command, xs.Space(x=xs.Float(0, 1)), trials=1, timeout=0.5, method="random", directory=tmp_path / "runs"
+        command, xs.Space(x=xs.Float(0, 1)), trials=1, timeout=500, method="random", directory=tmp_path / "runs"
     )
-    assert result.study.trials[0].reason == "it ran longer than the time limit of 0.5 s"
-    from tests.programs.runs import gone
-
-    assert gone(int((tmp_path / "pids").read_text()))
+    assert result.study.trials[0].reason == "it ran longer than the time limit of 500 s"
+    assert gone(int(text_of(pids)))
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 import xstar as xs
-from tests.programs.runs import gone, job, run, script, text_of, values
+from tests.programs.runs import job, run, script, values
+from tests.waiting import gone, text_of, until
 from xstar.core.processes import session_members
 from xstar.executors import InlineExecutor
 from xstar.inspect.audit import audit
@@ -129,11 +129,8 @@ def test_a_search_whose_driver_was_killed_goes_on_from_the_checkpoint(
     driver = subprocess.Popen(arguments, stderr=subprocess.DEVNULL, start_new_session=True)
     try:
         text_of(tmp_path / "pids")
-        budgets: list[int] = []
-        while budgets != [2] * workers and driver.poll() is None:
-            time.sleep(0.02)
-            with xs.Study.open("s", storage=storage) as study:
-                budgets = [trial.budget for trial in study.trials]
+        with xs.Study.open("s", storage=storage) as study:
+            until(lambda: [trial.budget for trial in study.refresh().trials] == [2] * workers)
     finally:
         driver.send_signal(signal.SIGKILL)
         driver.wait()

@@ -16,25 +16,34 @@ from typing import Any
 import pytest
 
 import xstar as xs
+from tests.waiting import PATIENCE
 from xstar.progress import show_progress
 from xstar.progress.choice import in_notebook
 from xstar.progress.terminal import LiveProgress, PlainProgress
 from xstar.study import Limits
 
 SEARCH = """
-import sys, time
+import sys
+from pathlib import Path
 import xstar as xs
+from tests.waiting import appears
+
+WAIT = sys.argv[1] == "wait"
 
 def objective(trial):
     print("printed by trial", trial.number)
     for epoch in trial.epochs():
-        time.sleep(float(sys.argv[1]))
+        if WAIT and epoch == 3:
+            appears(Path(__file__).with_name("go"))
         yield trial["x"] / epoch
 
 space = xs.Space(x=xs.Float(0, 1))
 result = xs.minimize(objective, space, method="random", trials=4, max_budget=3, seed=1, **eval(sys.argv[2]))
 print("the end:", result.reason)
 """
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (Path(__file__).parents[2], *sys.path)))}
+"""In which a program in another folder finds ``tests``."""
 
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
 
@@ -45,7 +54,7 @@ class Terminal:
     def __init__(self, folder: Path, *words: str, stdout: Any = None) -> None:
         (folder / "search.py").write_text(SEARCH)
         self._ours, theirs = pty.openpty()
-        environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "LINES": "30"}
+        environment = {**ENVIRONMENT, "TERM": "xterm", "COLUMNS": "100", "LINES": "30"}
         command = [sys.executable, str(folder / "search.py"), *words]
         self.program = subprocess.Popen(
             command,
@@ -75,11 +84,14 @@ class Terminal:
 
     def wait_for(self, text: str, times: int = 1) -> None:
         with self._new:
-            assert self._new.wait_for(lambda: self.seen.count(text) >= times, timeout=60), self.seen
+            found = self._new.wait_for(lambda: self.seen.count(text) >= times, timeout=PATIENCE)
+        if not found:
+            self.program.kill()
+            raise AssertionError(self.seen)
 
     def wait(self) -> str:
-        self.program.wait(timeout=60)
-        self._reader.join(timeout=60)
+        self.program.wait(timeout=PATIENCE)
+        self._reader.join(timeout=PATIENCE)
         os.close(self._ours)
         return self.seen
 
@@ -87,14 +99,16 @@ class Terminal:
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     (folder / "search.py").write_text(SEARCH)
     command = [sys.executable, str(folder / "search.py"), *words]
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder, check=True)
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, check=True, env=ENVIRONMENT)
 
 
 def test_a_terminal_has_a_table(tmp_path: Path) -> None:
-    text = Terminal(tmp_path, "0.1", "{}").wait()
+    terminal = Terminal(tmp_path, "wait", "{}")
+    terminal.wait_for("█")  # the curve of a running trial
+    (tmp_path / "go").touch()
+    text = terminal.wait()
     assert "4 of 4" in text
     assert "all 4 trials are done" in text
-    assert "█" in text, "the curve of a running trial"
     assert "new best" in text
     assert "printed by trial 3" in text
     assert text.rindex(SHOW) > text.rindex(HIDE)
@@ -102,14 +116,14 @@ def test_a_terminal_has_a_table(tmp_path: Path) -> None:
 
 
 def test_a_terminal_has_none_if_it_is_not_wanted(tmp_path: Path) -> None:
-    text = Terminal(tmp_path, "0", "{'progress': False}").wait()
+    text = Terminal(tmp_path, "go", "{'progress': False}").wait()
     lines = [*(f"printed by trial {number}" for number in range(4)), "the end: all 4 trials are done"]
     assert text.splitlines() == lines
 
 
 def test_what_a_script_prints_may_go_to_a_file_meanwhile(tmp_path: Path) -> None:
     with (tmp_path / "out.txt").open("w") as file:
-        text = Terminal(tmp_path, "0", "{}", stdout=file).wait()
+        text = Terminal(tmp_path, "go", "{}", stdout=file).wait()
     assert "4 of 4" in text
     assert "printed" not in text
     lines = (tmp_path / "out.txt").read_text().splitlines()
@@ -117,9 +131,9 @@ def test_what_a_script_prints_may_go_to_a_file_meanwhile(tmp_path: Path) -> None
 
 
 def test_a_redirected_script_is_silent_unless_asked(tmp_path: Path) -> None:
-    assert run(tmp_path, "0", "{}").stderr == ""
-    done = run(tmp_path, "0", "{'progress': True}")
-    assert done.stdout == run(tmp_path, "0", "{'progress': False}").stdout
+    assert run(tmp_path, "go", "{}").stderr == ""
+    done = run(tmp_path, "go", "{'progress': True}")
+    assert done.stdout == run(tmp_path, "go", "{'progress': False}").stdout
     lines = done.stderr.splitlines()
     assert [line.split(" value=")[0] for line in lines] == [
         *(f"trial {number} complete" for number in range(4)),
@@ -129,8 +143,8 @@ def test_a_redirected_script_is_silent_unless_asked(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_ctrl_c_twice_leaves_the_terminal_as_it_was(tmp_path: Path, workers: int) -> None:
-    terminal = Terminal(tmp_path, "0.3", f"{{'workers': {workers}}}")
-    terminal.wait_for("1/3")
+    terminal = Terminal(tmp_path, "wait", f"{{'workers': {workers}}}")
+    terminal.wait_for("2/3")
     terminal.program.send_signal(signal.SIGINT)
     terminal.wait_for("press it again to end them now")
     terminal.program.send_signal(signal.SIGINT)

@@ -21,16 +21,22 @@ SEARCHES: dict[str, tuple[Any, Scheduler, int]] = {
 
 
 def drive(storage: str, name: str, start: Any, results: Any) -> None:
-    """One program: asks until nothing is left, and reports up to the target of each run."""
-    study = xs.Study(name=name, storage=storage)
-    trials = SEARCHES[name.rpartition("-")[2]][2]
-    start.wait()
-    ran = []
+    """One program, in each of the searches: asks until nothing is left, and reports up to the target of each run."""
+    for search, (_, _, trials) in SEARCHES.items():
+        study = xs.Study(name=f"{name}-{search}", storage=storage)
+        start.wait()
+        results.put((search, runs(study, trials)))
+        study.close()
+
+
+def runs(study: xs.Study, trials: int) -> list[tuple[int, int]]:
+    """What was run here: trials and attempts."""
+    ran: list[tuple[int, int]] = []
     while True:
         trial = study.ask(xs.Limits(trials=trials))
         if trial is None:
             if study.ended is not None:
-                break
+                return ran
             continue
         ran.append((trial.number, trial.attempt))
         if trial.target is None:
@@ -39,5 +45,3 @@ def drive(storage: str, name: str, start: Any, results: Any) -> None:
         for epoch in trial.epochs():
             if study.report(trial, trial["x"] * trial["n"] / epoch) is not xs.Verdict.CONTINUE:
                 break
-    study.close()
-    results.put(ran)

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 import xstar as xs
+from tests.waiting import PATIENCE
 from xstar.inspect.audit import audit
 from xstar.searchers.gp.searcher import GP
 from xstar.storage import SqlStorage, postgresql, sqlite
 from xstar.storage.gates import ByteLock, Queue
 
 CONTEXT = mp.get_context("spawn")
-PROGRAMS, TIMES = 4, 200
+PROGRAMS, TIMES = 4, 100
 FOR_EVER = 1000.0
 """Longer than a test may take."""
 
@@ -40,7 +41,6 @@ def count(folder: Path, woken: bool) -> None:
     lock.close()
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("woken", [True, False])
 def test_one_program_at_a_time_is_at_the_head_of_the_queue(tmp_path: Path, woken: bool) -> None:
     (tmp_path / "number").write_text("0")
@@ -59,14 +59,13 @@ def hold(lock: Queue | ByteLock, held: Any) -> None:
     signal.pause()
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("kind", ["queue", "byte"])
 def test_a_dead_holder_is_not_waited_for_and_a_living_one_not_for_ever(tmp_path: Path, kind: str) -> None:
     lock = queue(tmp_path) if kind == "queue" else ByteLock(tmp_path / "turns", 7)
     held = CONTEXT.Event()
     other = CONTEXT.Process(target=hold, args=(lock, held))
     other.start()
-    assert held.wait(30)
+    assert held.wait(PATIENCE)
     lock.wait(0.05)  # returns without the lock, since its holder lives
     assert other.pid is not None
     os.kill(other.pid, signal.SIGKILL)
@@ -92,7 +91,6 @@ def stand_by(storage: str, name: str, held: Any) -> None:
         signal.pause()
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("how", ["dies", "hangs"])
 def test_who_dies_or_hangs_as_the_next_one_holds_up_nobody(
     storage: str, name: str, how: str, monkeypatch: pytest.MonkeyPatch
@@ -110,7 +108,7 @@ def test_who_dies_or_hangs_as_the_next_one_holds_up_nobody(
     held = CONTEXT.Event()
     other = CONTEXT.Process(target=stand_by, args=(storage, name, held))
     other.start()
-    assert held.wait(30)
+    assert held.wait(PATIENCE)
     assert other.pid is not None
     if how == "dies":
         os.kill(other.pid, signal.SIGKILL)

@@ -10,13 +10,17 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import xstar as xs
+from tests.crash.rounds import LOST_SERVER
 from tests.servers import own_server
+from tests.waiting import PATIENCE, until
 from xstar.errors import StorageError
 from xstar.inspect.audit import audit
 from xstar.journal import events as ev
@@ -26,27 +30,29 @@ PROGRAM = Path(__file__).parents[1] / "crash" / "program.py"
 SPACE = xs.Space(x=xs.Float(0, 1))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def server() -> Iterator[Any]:
+    """One that these tests stop and start again: the one that all tests share stays up."""
     with own_server() as made:
         yield made
 
 
 def stop(server: Any, mode: str) -> None:
     """``fast`` ends every connection and shuts down; ``immediate`` is a crash."""
-    command = [server.bin_path / "pg_ctl", "-D", server.pgdata, "-m", mode, "-w", "stop"]
+    command = [server.bin_path / "pg_ctl", "-D", server.pgdata, "-m", mode, "-w", "-t", str(int(PATIENCE)), "stop"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, user=server.system_user)
 
 
-def wait_for(what: Any, seconds: float = 120.0) -> None:
-    for _ in range(int(seconds / 0.05)):
-        if what():
+def start(server: Any) -> None:
+    """Again, if on a busy machine it takes longer than ``pg_ctl`` waits."""
+    for _ in range(4):
+        with suppress(subprocess.SubprocessError):
+            server.ensure_postgres_running()
             return
-        time.sleep(0.05)
-    raise AssertionError("waited in vain")
+    server.ensure_postgres_running()
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.slow
 def test_a_restarted_server_is_waited_for(server: Any, tmp_path: Path) -> None:
     acknowledged, errors = [tmp_path / f"acknowledged-{place}.txt" for place in range(2)], tmp_path / "errors.txt"
 
@@ -64,13 +70,13 @@ def test_a_restarted_server_is_waited_for(server: Any, tmp_path: Path) -> None:
             for each in acknowledged
         ]
     try:
-        wait_for(lambda: all(each.exists() for each in acknowledged))  # each has reached the server
-        for mode in ("fast", "immediate"):
-            lines = len(heard())
-            wait_for(lambda so_far=lines: len(heard()) > so_far + 5)
+        until(lambda: all(each.exists() for each in acknowledged))  # each has reached the server
+        for number, mode in enumerate(("fast", "immediate"), start=1):
+            before = len(heard()) + 5
+            until(partial(lambda least: len(heard()) > least, before))
             stop(server, mode)
-            time.sleep(0.5)
-            server.ensure_postgres_running()
+            until(partial(lambda least: errors.read_text().count(LOST_SERVER) >= least, 2 * number))  # both know
+            start(server)
         for program in programs:
             assert program.wait(timeout=200) == 0, errors.read_text()[-3000:]
     finally:
@@ -91,11 +97,17 @@ def test_a_restarted_server_is_waited_for(server: Any, tmp_path: Path) -> None:
         assert audit(study).findings == []
 
 
-def test_an_outage_is_said_once_and_leases_outlive_it(server: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_outage_is_said_once_and_leases_outlive_it(server: Any, name: str, caplog: pytest.LogCaptureFixture) -> None:
     times = {"now": 1000.0}
     one, two = (
         xs.Study(
-            SPACE, name="s", storage=server.get_uri(), method="random", max_budget=3, seed=1, clock=lambda: times["now"]
+            SPACE,
+            name=name,
+            storage=server.get_uri(),
+            method="random",
+            max_budget=3,
+            seed=1,
+            clock=lambda: times["now"],
         )
         for _ in range(2)
     )
@@ -106,9 +118,9 @@ def test_an_outage_is_said_once_and_leases_outlive_it(server: Any, caplog: pytes
     worker = threading.Thread(target=lambda: verdicts.append(one.report(trial, 0.5)))
     with caplog.at_level(logging.WARNING, "xstar"):
         worker.start()
-        wait_for(lambda: any("cannot be used" in line for line in caplog.messages))
+        until(lambda: any("cannot be used" in line for line in caplog.messages))
         times["now"] += 500  # longer than any lease
-        server.ensure_postgres_running()
+        start(server)
         worker.join()
         two.reclaim()  # it was cut off as well: gives the others time to renew
     assert verdicts == [xs.Verdict.CONTINUE]
@@ -125,14 +137,14 @@ def test_an_outage_is_said_once_and_leases_outlive_it(server: Any, caplog: pytes
     two.close()
 
 
-def test_a_program_that_starts_after_an_outage_gives_time_to_renew(server: Any) -> None:
+def test_a_program_that_starts_after_an_outage_gives_time_to_renew(server: Any, name: str) -> None:
     times = {"now": time.time() - 1000.0}
-    one = xs.Study(SPACE, name="s", storage=server.get_uri(), seed=1, clock=lambda: times["now"])
+    one = xs.Study(SPACE, name=name, storage=server.get_uri(), seed=1, clock=lambda: times["now"])
     assert one.ask() is not None
     stop(server, "immediate")
-    server.ensure_postgres_running()
+    start(server)
     times["now"] = time.time()
-    with xs.Study.open("s", storage=server.get_uri(), clock=lambda: times["now"]) as new:
+    with xs.Study.open(name, storage=server.get_uri(), clock=lambda: times["now"]) as new:
         assert 0 in new.history.running, "the server has just started"
         times["now"] += 100.0
         new.reclaim()
@@ -140,15 +152,17 @@ def test_a_program_that_starts_after_an_outage_gives_time_to_renew(server: Any) 
     one.close()
 
 
-def test_an_outage_longer_than_its_patience_is_an_error(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_outage_longer_than_its_patience_is_an_error(
+    server: Any, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XSTAR_STORAGE_PATIENCE", "0.3")
-    study = xs.Study(SPACE, name="s", storage=server.get_uri(), seed=1)
+    study = xs.Study(SPACE, name=name, storage=server.get_uri(), seed=1)
     trial = study.ask()
     assert trial is not None
     stop(server, "fast")
     with pytest.raises(StorageError):
         study.tell(trial, 1.0)
-    server.ensure_postgres_running()
+    start(server)
     study.tell(trial, 1.0)
     assert study.best.value == 1.0
     study.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing as mp
 import sqlite3
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,12 @@ import pytest
 
 import xstar as xs
 from tests.storage.drivers import SEARCHES, SPACE, drive
+from tests.waiting import PATIENCE
 from xstar.errors import StorageError
 from xstar.inspect.audit import audit
 from xstar.journal import History
 from xstar.journal import events as ev
-from xstar.schedulers import Hyperband, Scheduler, StoppingASHA
+from xstar.schedulers import Hyperband, StoppingASHA
 from xstar.searchers.random import Random
 from xstar.storage import SqlStorage, database, postgresql, sqlite
 from xstar.storage.line import Entry
@@ -26,56 +26,60 @@ from xstar.testing.journals import created
 DRIVERS = 4
 
 
-def together(storage: str, name: str, searcher: Any, scheduler: Scheduler) -> list[tuple[int, int]]:
-    """What was run by several programs that began at the same moment: (trial, attempt)."""
-    xs.Study(SPACE, name=name, storage=storage, searcher=searcher, scheduler=scheduler, seed=5).close()
+def test_programs_that_share_studies(storage: str, name: str) -> None:
+    """Four programs begin at the same moment with a study, and again with the next one."""
+    name = name[:40]
+    for search, (searcher, scheduler, _) in SEARCHES.items():
+        xs.Study(
+            SPACE, name=f"{name}-{search}", storage=storage, searcher=searcher, scheduler=scheduler, seed=5
+        ).close()
     context = mp.get_context("spawn")
     start, results = context.Barrier(DRIVERS), context.Queue()
     programs = [context.Process(target=drive, args=(storage, name, start, results)) for _ in range(DRIVERS)]
-    for program in programs:
-        program.start()
-    ran = [run for _ in programs for run in results.get(timeout=120)]
-    for program in programs:
-        program.join()
-        assert program.exitcode == 0
-    return ran
+    ran: dict[str, list[tuple[int, int]]] = {search: [] for search in SEARCHES}
+    try:
+        for program in programs:
+            program.start()
+        for _ in range(DRIVERS * len(SEARCHES)):
+            search, runs = results.get(timeout=PATIENCE)
+            ran[search] += runs
+        for program in programs:
+            program.join()
+            assert program.exitcode == 0
+    finally:
+        for program in programs:
+            program.kill()
+    for search in SEARCHES:
+        with xs.Study.open(f"{name}-{search}", storage=storage) as study:
+            check(study, search, ran[search])
 
 
-@pytest.mark.timeout(180)
-@pytest.mark.parametrize(
-    "search",
-    # Eight programs that search at random stand in tests/study/test_shared.py.
-    [pytest.param(name, marks=pytest.mark.slow) if name == "random" else name for name in SEARCHES],
-)
-def test_programs_that_share_a_study(storage: str, name: str, search: str) -> None:
-    name = f"{name[:40]}-{search}"
-    searcher, scheduler, trials = SEARCHES[search]
-    ran = together(storage, name, searcher, scheduler)
+def check(study: xs.Study, search: str, ran: list[tuple[int, int]]) -> None:
+    _, scheduler, trials = SEARCHES[search]
     assert len(set(ran)) == len(ran), "no run was given to two programs"
-    with xs.Study.open(name, storage=storage) as study:
-        history = History(scheduler.rungs)
-        starts = []
-        for event in study.journal.read(0):
-            if isinstance(event, ev.Started):
-                assert history.trials[event.trial].state in (xs.State.PAUSED, xs.State.WAITING), (
-                    "nothing runs twice at once"
-                )
-                assert event.attempt == history.trials[event.trial].attempt + 1
-            if isinstance(event, ev.Asked | ev.Started):
-                starts.append((event.trial, event.attempt if isinstance(event, ev.Started) else 0))
-            history.fold(event)
-        assert sorted(starts) == sorted(ran)
-        assert len(history.trials) == trials
-        assert history.count(xs.State.RUNNING, xs.State.WAITING) == 0
-        assert (search in ("asha", "hyperband")) == any(attempt > 0 for _, attempt in ran)
-        if search == "grid":
-            assert history.distinct == trials, "a point of a grid is taken once, whoever asks"
-        if isinstance(scheduler, Hyperband):
-            assert history.started[0] == scheduler.sizes[0]
-            assert len(history.rung(1, 0).records) - len(history.rung(1, 0).paused) <= scheduler.sizes[0] // 3
-        found = audit(study)
-        assert found.findings == []
-        assert found.decisions >= 2 * trials
+    history = History(scheduler.rungs)
+    starts = []
+    for event in study.journal.read(0):
+        if isinstance(event, ev.Started):
+            assert history.trials[event.trial].state in (xs.State.PAUSED, xs.State.WAITING), (
+                "nothing runs twice at once"
+            )
+            assert event.attempt == history.trials[event.trial].attempt + 1
+        if isinstance(event, ev.Asked | ev.Started):
+            starts.append((event.trial, event.attempt if isinstance(event, ev.Started) else 0))
+        history.fold(event)
+    assert sorted(starts) == sorted(ran)
+    assert len(history.trials) == trials
+    assert history.count(xs.State.RUNNING, xs.State.WAITING) == 0
+    assert (search in ("asha", "hyperband")) == any(attempt > 0 for _, attempt in ran)
+    if search in ("grid", "random"):
+        assert history.distinct == trials, "a point of a grid is taken once, whoever asks"
+    if isinstance(scheduler, Hyperband):
+        assert history.started[0] == scheduler.sizes[0]
+        assert len(history.rung(1, 0).records) - len(history.rung(1, 0).paused) <= scheduler.sizes[0] // 3
+    found = audit(study)
+    assert found.findings == []
+    assert found.decisions >= 2 * trials
 
 
 def test_a_verdict_stands_when_others_reported_meanwhile(storage: str, name: str) -> None:
@@ -117,23 +121,19 @@ def test_two_reports_for_one_run_at_the_same_budget(storage: str, name: str) -> 
     assert audit(two).findings == []
 
 
-@pytest.mark.parametrize("how", ["hangs", "passes it on"])
-def test_a_turn_is_waited_for_but_not_for_ever(
-    storage: str, name: str, how: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_who_hangs_in_a_turn_is_not_waited_for(storage: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgresql, "LOCK_SECONDS", 1)
     monkeypatch.setattr(sqlite, "TURN_SECONDS", 0.5)
     study = xs.Study(SPACE, name=name, storage=storage, method="random", seed=1)
     held, go, done = (mp.get_context("spawn").Event() for _ in range(3))
     other = mp.get_context("spawn").Process(target=hold_turn, args=(storage, name, held, go, done))
     other.start()
-    assert held.wait(60)
-    threading.Timer(0.2, go.set).start() if how == "passes it on" else None
+    assert held.wait(PATIENCE)
     trial = study.ask()
     assert trial is not None
-    assert trial.number == (0 if how == "hangs" else 1)
+    assert trial.number == 0
     go.set()
-    assert done.wait(60)
+    assert done.wait(PATIENCE)
     other.join()
     assert [trial.number for trial in study.refresh().trials] == [0, 1]
     assert audit(study).findings == []
@@ -149,7 +149,7 @@ def hold_turn(storage: str, name: str, held: Any, go: Any, done: Any) -> None:
     def slow(*arguments: Any) -> Any:
         if first.pop() if first else False:
             held.set()
-            assert go.wait(60)
+            assert go.wait(PATIENCE)
         return suggest(*arguments)
 
     ahead: Any = study.ahead

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +17,6 @@ from xstar.journal import events as ev
 from xstar.schedulers import ASHA
 from xstar.searchers import GP, Random
 from xstar.simulation import simulate
-from xstar.storage.sql import SqlStorage, StudyInfo
 from xstar.study import ahead
 from xstar.trial import New, Suggestion
 
@@ -220,7 +216,6 @@ def test_cheap_decisions_are_made_when_they_are_asked_for() -> None:
 
 
 @pytest.mark.usefixtures("always")
-@pytest.mark.timeout(120)
 def test_worker_processes(tmp_path: Path) -> None:
     def objective(trial: Any) -> float:
         return float((trial["x"] - 0.3) ** 2)
@@ -233,53 +228,3 @@ def test_worker_processes(tmp_path: Path) -> None:
     assert len({trial["x"] for trial in history.trials}) == 30
     assert audit(result.study).findings == []
     result.study.close()
-
-
-PROGRAM = """
-import sys, time
-import xstar as xs
-from xstar.study import ahead
-ahead.BUSY = 0.0
-def objective(trial):
-    time.sleep(0.02)
-    return (trial["x"] - 0.3) ** 2
-space = xs.Space(x=xs.Float(0, 1))
-result = xs.minimize(objective, space, trials=45, method="gp", workers=2, study="s", storage=sys.argv[1], seed=4)
-result.study.close()
-"""
-
-
-@pytest.mark.timeout(240)
-def test_programs_that_share_a_study_and_one_is_killed(tmp_path: Path) -> None:
-    storage = tmp_path / "s.db"
-    command = [sys.executable, "-c", PROGRAM, str(storage)]
-
-    def start() -> subprocess.Popen[bytes]:
-        return subprocess.Popen(command, stderr=subprocess.DEVNULL)
-
-    programs = [start(), start()]
-    try:
-        while not storage.exists() or sum(study.trials for study in listed(storage)) < 20:
-            assert None in [program.poll() for program in programs]
-            time.sleep(0.05)
-        programs[0].kill()
-        programs[0].wait()
-        programs.append(start())
-        assert [program.wait(200) for program in programs[1:]] == [0, 0]
-    finally:
-        for program in programs:
-            program.kill()
-            program.wait()
-    with xs.Study.open("s", storage=storage) as study:
-        history = study.history
-        assert [trial.state for trial in history.trials] == [xs.State.COMPLETE] * 45
-        assert len({trial["x"] for trial in history.trials}) == 45
-        assert audit(study).findings == []
-
-
-def listed(storage: Path) -> list[StudyInfo]:
-    place = SqlStorage(storage)
-    try:
-        return place.list()
-    finally:
-        place.close()

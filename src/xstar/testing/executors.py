@@ -12,8 +12,11 @@ from xstar.errors import Infeasible, Pruned
 from xstar.executors import Executor, Objective, RunsInPoll
 from xstar.trial import Failure, Finished, Job, Noted, Outcome, Report, Verdict
 
-PATIENCE = 200
-"""Polls before a job counts as stuck."""
+PATIENCE = 1_000
+"""Polls before a job counts as stuck: on a busy machine a worker takes many to start."""
+
+LONG = 10_000
+"""Epochs of a run that is to be stopped: more than it trains before it hears of it, however busy the machine is."""
 
 
 def check_executor(make: Callable[[Objective], Executor], folder: Path) -> None:
@@ -73,8 +76,8 @@ def _check(executor: Executor, folder: Path) -> None:
     found = reports(job("yield", stop=2, full=5), verdict=Verdict.PAUSE)
     assert len(found) <= 3, "a run that is paused goes no further than its stop"
     assert isinstance(found[-1], Finished), "a paused run is finished, its worker free"
-    found = reports(job("long", stop=50, full=50), verdict=Verdict.STOP)
-    assert sum(isinstance(r, Report) for r in found) < 50, "a stopped run ends early"
+    found = reports(job("long", stop=LONG, full=LONG), verdict=Verdict.STOP)
+    assert sum(isinstance(r, Report) for r in found) < LONG, "a stopped run ends early"
     assert isinstance(found[-1], Finished), "a stopped run is finished, not failed"
     _check_reporting(reports, job)
     _check_saving(reports, job)
@@ -113,8 +116,8 @@ def _check_reporting(reports: _Reports, job: _MakeJob) -> None:
     found = reports(job("report", stop=2, full=5), verdict=Verdict.PAUSE)
     assert len([r for r in found if isinstance(r, Report)]) <= 2, "xs.Pruned ends a paused run at its stop"
     assert isinstance(found[-1], Finished), "xs.Pruned is a clean end, though the objective catches exceptions"
-    found = reports(job("report long", stop=50, full=50), verdict=Verdict.STOP)
-    assert sum(isinstance(r, Report) for r in found) < 50, "a stopped run ends at one of its next reports"
+    found = reports(job("report long", stop=LONG, full=LONG), verdict=Verdict.STOP)
+    assert sum(isinstance(r, Report) for r in found) < LONG, "a stopped run ends at one of its next reports"
     assert isinstance(found[-1], Finished), "a run stopped by xs.Pruned is finished, not failed"
     found = reports(job("report thread"), verdict=Verdict.STOP)
     assert isinstance(found[-1], Finished), "a thread of the objective may report, and gets xs.Pruned"
@@ -139,7 +142,7 @@ def _behave(trial: Any) -> Any:
             trial.note("seen", [1, 2])
             return _report(trial)
         case "report long":
-            return _report(trial, pause=0.05)
+            return _report(trial, pause=0.01)
         case "report thread":
             return _report_from_a_thread(trial)
         case "report another":
@@ -172,7 +175,7 @@ def _slow_epochs(trial: Any) -> Iterator[float]:
     import time
 
     for epoch in trial.epochs():
-        time.sleep(0.05)
+        time.sleep(0.01)
         yield float(epoch)
 
 
