@@ -48,6 +48,7 @@ def check(notebook: Any) -> None:
     assert re.search(r"decisions made again, 0 came out differently", "".join(outputs(notebook, "audit(")[0]["text"]))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of the kernel's client, not ours: those of the notebook stay in its outputs
 def test_it_runs_in_a_kernel() -> None:
     spec = importlib.util.spec_from_file_location("make_tutorial", DOCS / "assets" / "make_tutorial.py")

@@ -40,6 +40,7 @@ def test_programs_and_workers_of_an_sqlite_study_are_killed(tmp_path: Path) -> N
     assert tally.audits == len(kinds) + 2
 
 
+@pytest.mark.slow
 def test_the_server_of_a_postgresql_study_is_killed(tmp_path: Path, server: Server) -> None:
     tally = Round(rounds_folder(tmp_path), "random", server, random.Random(1)).run(("server", "connection", "worker"))
     assert tally.hits["server"] == 1

@@ -19,7 +19,7 @@ from xstar.errors import XstarError
 from xstar.inspect.audit import audit
 from xstar.inspect.exchange import export_csv, export_events, import_events
 
-QUICK, THOROUGH = 600, 6_000
+QUICK, THOROUGH = 200, 6_000
 
 
 def rung_study() -> xs.Study:
@@ -111,7 +111,7 @@ def test_no_damage_breaks_the_import_thorough(tmp_path: Path) -> None:
     fuzz(THOROUGH, tmp_path)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.integers(0, 2_000), gone=st.integers(0, 9), put=st.binary(max_size=9))
 def test_no_bytes_break_the_command(tmp_path: Path, place: int, gone: int, put: bytes) -> None:
     file, storage = tmp_path / "export.jsonl", tmp_path / "bytes.db"

@@ -98,7 +98,7 @@ def test_it_finds_what_the_same_search_without_hydra_finds(sweep: Sweep) -> None
         assert study.best.value == alone.value
 
 
-@pytest.mark.parametrize("method", ["asha", "asha-stop"])
+@pytest.mark.parametrize("method", ["asha", pytest.param("asha-stop", marks=pytest.mark.slow)])
 def test_trials_are_paused_and_promoted_over_the_budget(sweep: Sweep, method: str) -> None:
     seen: list[tuple[str, int, int]] = []
 

@@ -49,6 +49,7 @@ print("fine")
 """
 
 
+@pytest.mark.slow
 def test_the_template_package_installed(tmp_path: Path) -> None:
     site = tmp_path / "site"
     pip = [
