@@ -140,9 +140,7 @@ def draw(history):
 
 
 if __name__ == "__main__":
-    study = xs.minimize(
-        train, SPACE, searcher=SEARCHER, scheduler=ASHA(EPOCHS, last_rung="ratio"), trials=TRIALS, seed=SEED
-    ).study
+    study = xs.minimize(train, SPACE, searcher=SEARCHER, scheduler=ASHA(EPOCHS), trials=TRIALS, seed=SEED).study
     rates = np.logspace(-4, 0, 2001)
     print(
         *(f"best rate after {epoch} epochs: {rates[curve(rates, epoch).argmin()]:.3g}" for epoch in (1, EPOCHS)),

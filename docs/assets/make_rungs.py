@@ -36,7 +36,7 @@ if __name__ == "__main__":
         "sync-vs-async",
         {
             "synchronous: a rung is filled first": Hyperband(27, brackets=1),
-            "asynchronous (ASHA): no one waits": ASHA(27, last_rung="ratio"),
+            "asynchronous (ASHA): no one waits": ASHA(27),
         },
         workers=4,
         seconds=90.0,
@@ -47,7 +47,7 @@ if __name__ == "__main__":
         "stop-vs-promote",
         {
             "stopping: go on unless among the worse": StoppingASHA(27),
-            "promotion: pause until among the best": ASHA(27, last_rung="ratio"),
+            "promotion: pause until among the best": ASHA(27),
         },
         workers=1,
         seconds=60.0,

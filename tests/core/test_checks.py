@@ -12,7 +12,7 @@ from xstar.core.checks import whole_number
 from xstar.core.table import Table
 from xstar.errors import InvalidArgument
 from xstar.executors import ProcessExecutor
-from xstar.schedulers import ASHA, FIFO, MedianStop
+from xstar.schedulers import ASHA, FIFO, Median
 from xstar.searchers import DNGO, GP, Grid
 
 
@@ -33,7 +33,7 @@ def test_what_does_not(given: Any) -> None:
 
 def test_numpy_integers_are_taken_everywhere() -> None:
     three: Any = np.int64(3)
-    parts = (FIFO(three), ASHA(27 * three // 3, eta=three), MedianStop(three), Grid(points=three), GP(fantasies=three))
+    parts = (FIFO(three), ASHA(27 * three // 3, eta=three), Median(three), Grid(points=three), GP(fantasies=three))
     assert [type(part.max_budget) for part in parts[:3]] == [int] * 3
     assert type(parts[3].points) is int
     assert ASHA(27 * three // 3, eta=three).rungs == (1, 3, 9, 27)

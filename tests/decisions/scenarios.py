@@ -15,7 +15,7 @@ from typing import Any
 import xstar as xs
 from xstar.nets.cell import CellNetwork
 from xstar.nets.graph import Graph
-from xstar.schedulers import ASHA, FIFO, Chosen, Hyperband, MedianStop, Scheduler, StoppingASHA
+from xstar.schedulers import ASHA, FIFO, Hyperband, Median, Scheduler, SearcherBudget, StoppingASHA
 from xstar.searchers import (
     BOCA,
     CMA,
@@ -97,7 +97,7 @@ def _scenarios() -> dict[str, Scenario]:
         "async-hyperband": Scenario("mixed", Random(), brackets, trials=30, workers=4),
         "successive-halving": Scenario("mixed", Random(), Hyperband(9, brackets=1), trials=20, workers=3),
         "hyperband": Scenario("mixed", Random(), Hyperband(9), trials=30, workers=3, failing=True),
-        "median": Scenario("mixed", Random(), MedianStop(9), trials=15, workers=2),
+        "median": Scenario("mixed", Random(), Median(9), trials=15, workers=2),
         "gp": Scenario("smooth", GP(), trials=24),
         "gp-mixed": Scenario("mixed", GP(), trials=24, workers=4),
         "gp-finite": Scenario("finite", GP(), trials=24, workers=2),
@@ -156,8 +156,8 @@ def _more() -> dict[str, Scenario]:
         "umda": Scenario("bits", PBIL(adapt="none", weights="umda", step=1.0, samples=10), trials=40),
         "regularised-evolution": Scenario("mixed", RegularisedEvolution(10, 4), trials=30, workers=2, failing=True),
         "ts": Scenario("smooth", GP(acquisition="thompson", pending="ignored", explore_every=0), workers=4),
-        "boca": Scenario("smooth", BOCA(), Chosen(EPOCHS), trials=20, workers=3),
-        "boca-failing": Scenario("mixed", BOCA(), Chosen(EPOCHS), trials=18, workers=2, failing=True),
+        "boca": Scenario("smooth", BOCA(), SearcherBudget(EPOCHS), trials=20, workers=3),
+        "boca-failing": Scenario("mixed", BOCA(), SearcherBudget(EPOCHS), trials=18, workers=2, failing=True),
         "dngo-paper": Scenario(
             "smooth", DNGO(networks=1, samples=10, straighten=False, explore_every=0, pending="fantasies"), workers=3
         ),

@@ -9,7 +9,7 @@ from xstar.inspect import papers
 from xstar.schedulers import SCHEDULERS
 from xstar.searchers import SEARCHERS
 
-WITHOUT = {"grid", "sobol", "fifo", "chosen"}
+WITHOUT = {"grid", "sobol", "fifo", "searcher-budget"}
 """Older than any paper to cite, or a part of another method."""
 
 

@@ -12,7 +12,6 @@ from xstar.errors import UnknownTrial
 from xstar.inspect.why import why
 from xstar.journal import events as ev
 from xstar.nets.synthetic import f3
-from xstar.schedulers import ASHA
 
 SPACE = xs.Space(x=xs.Float(0, 1), lr=xs.Float(1e-4, 1, log=True), kind=xs.Choice(["a", "b"]))
 
@@ -82,22 +81,6 @@ def test_the_scheduler_gives_its_reasons() -> None:
     left = next(trial.number for trial in study.trials if trial.state is xs.State.PAUSED and trial.budget == 1)
     (_, paused) = why(study.journal, left).turns
     assert "of" in paused.why
-
-
-def test_the_first_that_goes_up_at_once_and_copies_are_explained() -> None:
-    study = xs.Study(
-        xs.Space(x=xs.Float(0, 1)), scheduler=ASHA(27, last_rung="soon"), method="random", metric="loss", seed=1
-    )
-    for _ in range(40):
-        trial = study.ask()
-        assert trial is not None
-        while trial.state is xs.State.RUNNING:  # two curves and their copies
-            study.report(trial, trial.number % 2 + 1.0 / (trial.budget + 1))
-    first = next(trial.number for trial in study.trials if trial.state is xs.State.COMPLETE)
-    words = " | ".join(turn.why for turn in why(study.journal, first).turns)
-    assert "number 1 of 1 at epoch 3, where the best goes on as long as no trial is complete" in words
-    (_, paused) = why(study.journal, len(study.trials) - 1).turns
-    assert "of 3 different curves at epoch 1" in paused.why  # before it was seen to be one of the two
 
 
 def test_a_stopped_trial_is_worse_than_those_that_went_on() -> None:

@@ -130,7 +130,7 @@ def test_time_since_this_run_began_not_since_the_first() -> None:
 
 
 def test_rungs_and_the_last_failure() -> None:
-    study = make_study(scheduler=ASHA(9, last_rung="ratio"), searcher=Random())
+    study = make_study(scheduler=ASHA(9), searcher=Random())
     tracker = Tracker(study, Limits())
     assert tracker.rungs == [(1, 0), (3, 0), (9, 0)]
     for value in (0.5, 0.25, 0.75):

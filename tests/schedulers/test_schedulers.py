@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import xstar as xs
 from xstar.errors import InvalidArgument, InvalidReport
-from xstar.schedulers import ASHA, FIFO, Hyperband, MedianStop, Scheduler, StoppingASHA, geometric_rungs
+from xstar.schedulers import ASHA, FIFO, Hyperband, Median, Scheduler, StoppingASHA, geometric_rungs
 from xstar.searchers.random import Random
 from xstar.study.methods import METHODS
 from xstar.testing import check_scheduler
@@ -25,15 +25,15 @@ ALL: list[Scheduler] = [
     ASHA(9, full_share=True),
     ASHA(9, brackets=None, full_share=True),
     ASHA(20, min_budget=2, eta=2, brackets=3),
-    ASHA(10, levels=(2, 5, 10)),
+    ASHA(10, rung_levels=(2, 5, 10)),
     StoppingASHA(27),
     StoppingASHA(27, brackets=None),
     StoppingASHA(10, eta=4),
     Hyperband(9, brackets=1),
     Hyperband(9),
-    Hyperband(10, levels=(2, 5, 10), eta=2),
-    MedianStop(9),
-    MedianStop(9, grace=3),
+    Hyperband(10, rung_levels=(2, 5, 10), eta=2),
+    Median(9),
+    Median(9, grace_period=3),
 ]
 
 
@@ -86,7 +86,7 @@ class Player:
 
 def test_promotion_by_hand() -> None:
     """η = 3, rungs 1, 3, 9; one worker. Worked out on paper from Section 2 of the MOBSTER paper."""
-    player = Player(ASHA(9, last_rung="ratio"), [0.5, 0.3, 0.4, 0.2, 0.6, 0.7, 0.1, 0.8, 0.9])
+    player = Player(ASHA(9), [0.5, 0.3, 0.4, 0.2, 0.6, 0.7, 0.1, 0.8, 0.9])
     for expected in [
         (0, 1, "paused"),
         (1, 1, "paused"),
@@ -137,30 +137,16 @@ def test_stopping_by_hand() -> None:
         assert player.step() == expected
 
 
-@pytest.mark.parametrize(("ties", "first", "second"), [("latest", 2, 5), ("earliest", 0, 1)])
-def test_ties_go_to_the_latest_trial(ties: str, first: int, second: int) -> None:
-    player = Player(ASHA(3, ties=ties), [0.5] * 6)
-    steps = [player.step() for _ in range(8)]
-    assert (steps[3], steps[7]) == ((first, 3, "complete"), (second, 3, "complete"))
-    player = Player(StoppingASHA(3, ties=ties), [0.5] * 7)
-    verdicts = ["complete", "complete", *(["complete", "stopped", "stopped"] if ties == "latest" else ["stopped"] * 3)]
-    assert [player.step()[2] for _ in range(5)] == verdicts
-
-
-def test_a_better_trial_goes_before_a_later_one() -> None:
-    player = Player(ASHA(3), [0.5, 0.4, 0.5, 0.4, 0.6, 0.6])
-    steps = [player.step() for _ in range(8)]
-    assert [step for step in steps if step[1] == 3] == [(1, 3, "complete"), (3, 3, "complete")]
-
-
-def test_from_a_rung_at_which_all_are_equal_all_go_on() -> None:
-    """Nine records of the lowest rung say nothing; then one differs, and a third goes on again."""
-    player = Player(ASHA(9, levels=(1, 9), long_steps="eta"), [0.5] * 9 + [0.4] + [0.6] * 20)
-    steps = [player.step() for _ in range(22)]
-    assert [number for number, budget, _ in steps if budget == 9] == [2, 5, 8, 7, 6, 4, 3, 1, 0, 9]
-    stopping = Player(StoppingASHA(9, levels=(1, 9)), [0.5] * 12 + [0.4] + [0.5] * 2)
-    ends = [stopping.step()[1] for _ in range(15)]
-    assert ends == [9, 9, 9, 1, 1, 9, 1, 1, 9, 9, 9, 9, 9, 1, 9]
+def test_equal_losses_are_treated_alike() -> None:
+    """Whether a trial goes on is a question of its loss alone: of equal ones all do, or none."""
+    player = Player(ASHA(3), [0.5] * 6)
+    assert [player.step()[:2] for _ in range(6)] == [(0, 1), (1, 1), (2, 1), (0, 3), (1, 3), (2, 3)]
+    player = Player(ASHA(3), [0.4, 0.5, 0.5, 0.5, 0.5])
+    assert [player.step()[:2] for _ in range(6)] == [(0, 1), (1, 1), (2, 1), (0, 3), (3, 1), (4, 1)]
+    player = Player(StoppingASHA(3), [0.5] * 7)
+    assert [player.step()[2] for _ in range(7)] == ["complete"] * 7
+    player = Player(StoppingASHA(3), [0.4, 0.5, 0.5, 0.5])
+    assert [player.step()[2] for _ in range(4)] == ["complete", "complete", "stopped", "stopped"]
 
 
 def test_synchronous_halving_by_hand() -> None:
@@ -226,7 +212,7 @@ def test_brackets_are_drawn_in_proportion_to_hyperbands() -> None:
 
 
 def test_the_median_rule_by_hand() -> None:
-    study = xs.Study(xs.Space(x=xs.Float(0, 1)), searcher=Random(), scheduler=MedianStop(3, grace=0), seed=0)
+    study = xs.Study(xs.Space(x=xs.Float(0, 1)), searcher=Random(), scheduler=Median(3, grace_period=0), seed=0)
 
     def train(*losses: float) -> Trial:
         trial = study.ask()
@@ -245,42 +231,6 @@ def test_the_median_rule_by_hand() -> None:
     # With that fifth trial the averages at 2 are 0.9, 1.5, 1.75, 2.5 (median 1.625).
     assert train(1.7, 9.0, 0.0).budget == 2, "its best so far counts, not its last: 1.7 > 1.625"
     assert train(1.6, 9.0, 9.0).state is State.COMPLETE
-
-
-# ---------------------------------------------------------------- the plain form
-
-
-@given(
-    st.lists(st.sampled_from([0.1, 0.2, 0.3, 0.4, 0.5]), min_size=1, max_size=40),
-    st.integers(2, 5),
-    st.sampled_from(["latest", "earliest"]),
-)
-def test_stopping_is_being_out_of_the_top_share(losses: list[float], eta: int, ties: str) -> None:
-    """The scheduler compares with one record; the rule of the paper counts how many are better."""
-    player = Player(StoppingASHA(eta, eta=eta, ties=ties), losses)  # rungs 1 and η: one decision per trial
-    for number, loss in enumerate(losses):
-        others, places = losses[:number], (number + 1) // eta
-        better, equal = sum(other < loss for other in others), others.count(loss)
-        goes_on = number + 1 < eta or better + equal < places
-        if ties == "latest" and better < places <= better + equal:
-            goes_on = goes_on or (number + 1) % eta == 0 or (equal == number and number >= eta**2)
-        assert player.step() == (number, eta if goes_on else 1, "complete" if goes_on else "stopped")
-
-
-@given(st.lists(st.sampled_from([0.1, 0.2, 0.3, 0.4, 0.5]), min_size=2, max_size=30), st.integers(2, 4))
-def test_promotion_is_being_in_the_top_share(losses: list[float], eta: int) -> None:
-    """In this order; ``test_copies.py`` has the plain form of the other."""
-    player = Player(ASHA(eta, eta=eta, ties="earliest"), losses)
-    known: list[tuple[float, int]] = []
-    promoted: set[int] = set()
-    while len(known) < len(losses):
-        top = [number for _, number in sorted(known)[: len(known) // eta] if number not in promoted]
-        number, budget, _ = player.step()
-        assert (number, budget) == ((top[0], eta) if top else (len(known), 1))
-        if top:
-            promoted.add(number)
-        else:
-            known.append((losses[number], number))
 
 
 # ---------------------------------------------------------------- twins
@@ -302,18 +252,18 @@ def test_one_rung_is_plain_search(kind: Any, workers: int) -> None:
 
 @pytest.mark.parametrize("workers", [1, 5])
 def test_one_bracket_of_hyperband_is_successive_halving(workers: int) -> None:
-    full = Hyperband(9, levels=(1, 9), eta=9, brackets=1)
+    full = Hyperband(9, rung_levels=(1, 9), eta=9, brackets=1)
     assert story(Hyperband(9, brackets=1), workers) != story(full, workers)
     assert story(Hyperband(9, min_budget=1, eta=9, brackets=1), workers) == story(full, workers)
     assert [Hyperband(27, brackets=1).sizes[0] // 3**k for k in range(4)] == [27 // r for r in (1, 3, 9, 27)]
 
 
 def test_asynchronous_hyperband_with_one_bracket_is_asha() -> None:
-    assert story(ASHA(27, brackets=1), 5) == story(ASHA(27), 5)
+    assert story(ASHA(27, brackets=1), 5) == story(ASHA(27, brackets=1, full_share=False), 5)
 
 
 def test_a_median_that_never_comes_is_plain_search() -> None:
-    assert story(MedianStop(9, grace=9), 5) == story(FIFO(9), 5)
+    assert story(Median(9, grace_period=9), 5) == story(FIFO(9), 5)
 
 
 # ---------------------------------------------------------------- nonsense
@@ -329,10 +279,11 @@ def test_a_median_that_never_comes_is_plain_search() -> None:
         (lambda: ASHA(9, min_budget=0), "min_budget"),
         (lambda: ASHA(9, brackets=0), "brackets"),
         (lambda: ASHA(9, brackets=4), "at most the number of rungs, 3"),
-        (lambda: ASHA(9, levels=(3, 1, 9)), "ascending"),
-        (lambda: ASHA(9, levels=()), "ascending"),
-        (lambda: ASHA(9, levels=(1, 3)), "must end with max_budget"),
-        (lambda: MedianStop(9, grace=-1), "grace"),
+        (lambda: ASHA(9, rung_levels=(3, 1, 9)), "ascending"),
+        (lambda: ASHA(9, rung_levels=()), "ascending"),
+        (lambda: ASHA(9, rung_levels=(1, 3)), "must end with max_budget"),
+        (lambda: ASHA(9, min_budget=1, rung_levels=(1, 9)), "min_budget: is the first of rung_levels"),
+        (lambda: Median(9, grace_period=-1), "grace_period"),
         (lambda: FIFO(True), "max_budget"),
     ],
 )

@@ -10,8 +10,8 @@ import pytest
 import xstar as xs
 from xstar import problems
 from xstar.inspect.audit import audit
-from xstar.schedulers import FIFO, Chosen
-from xstar.schedulers.chosen import MOST_BUDGETS, budgets_between
+from xstar.schedulers import FIFO, SearcherBudget
+from xstar.schedulers.searcher_budget import MOST_BUDGETS, budgets_between
 from xstar.searchers import BOCA, DNGO, GP, Random
 from xstar.searchers.boca.fit import cheapest
 from xstar.searchers.dngo.searcher import BEFORE_LEVEL
@@ -34,7 +34,7 @@ def test_the_searcher_conforms() -> None:
 
 
 def test_the_scheduler_conforms() -> None:
-    check_scheduler(Chosen(9))
+    check_scheduler(SearcherBudget(9))
 
 
 def test_a_search() -> None:
@@ -75,7 +75,7 @@ def test_under_another_scheduler_it_is_the_gp_with_a_confidence_bound() -> None:
 
 
 def test_without_a_choice_every_trial_trains_to_the_end() -> None:
-    study = xs.minimize(train, SPACE, trials=3, searcher=Random(), scheduler=Chosen(4), seed=1).study
+    study = xs.minimize(train, SPACE, trials=3, searcher=Random(), scheduler=SearcherBudget(4), seed=1).study
     assert [trial.budget for trial in study.trials] == [4, 4, 4]
 
 
@@ -84,7 +84,7 @@ def test_only_a_task_that_allows_it_leaves_the_budget_to_the_searcher() -> None:
         def suggest(self, history: object, task: New, rng: np.random.Generator) -> Suggestion:
             return Suggestion(SPACE.sample(rng), "short", 2)
 
-    for scheduler, budget in ((Chosen(9), 2), (FIFO(9), 9)):
+    for scheduler, budget in ((SearcherBudget(9), 2), (FIFO(9), 9)):
         study = xs.Study(SPACE, searcher=Short(), scheduler=scheduler, seed=1)
         trial = study.ask()
         assert trial is not None
@@ -112,14 +112,14 @@ def test_the_budgets_to_choose_from() -> None:
     assert (many[0], many[-1]) == (3, 10_000)
     assert len(many) <= MOST_BUDGETS
     assert list(many) == sorted(set(many))
-    assert Chosen(200, levels=[12, 200]).choices == (12, 200)
+    assert SearcherBudget(200, rung_levels=[12, 200]).choices == (12, 200)
     study = simulate(problems.get("curves-mlp", max_budget=9), "boca", workers=3, trials=12)
     assert {trial.budget for trial in study.trials} <= set(range(1, 10))
 
 
 def test_wrong_settings() -> None:
     with pytest.raises(xs.errors.InvalidArgument, match="min_budget"):
-        Chosen(3, min_budget=9)
+        SearcherBudget(3, min_budget=9)
     with pytest.raises(xs.errors.InvalidArgument, match="max_budget"):
         xs.Study(SPACE, method="boca")
 
@@ -127,7 +127,7 @@ def test_wrong_settings() -> None:
 def test_the_names_of_the_papers() -> None:
     made = {name: (METHODS[name][0](), METHODS[name][1](27)) for name in ("ts", "boca", "dngo-paper")}
     assert made["ts"] == (GP(acquisition="thompson", pending="ignored", explore_every=0, **BEFORE), FIFO(27))
-    assert made["boca"] == (BOCA(), Chosen(27))
+    assert made["boca"] == (BOCA(), SearcherBudget(27))
     paper = DNGO(networks=1, samples=10, straighten=False, explore_every=0, pending="fantasies", **BEFORE_LEVEL)
     assert made["dngo-paper"] == (paper, FIFO(27))
 

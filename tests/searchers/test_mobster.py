@@ -13,7 +13,7 @@ from xstar import problems
 from xstar.acquisition.pending import with_pending
 from xstar.inspect.audit import audit
 from xstar.models.gp import fit
-from xstar.schedulers import ASHA, FIFO, Hyperband, MedianStop, Scheduler, StoppingASHA
+from xstar.schedulers import ASHA, FIFO, Hyperband, Median, Scheduler, StoppingASHA
 from xstar.searchers import GP
 from xstar.searchers.gp import fit as gp_fit
 from xstar.searchers.gp import fitted as gp_fitted
@@ -63,7 +63,7 @@ def test_what_the_methods_are() -> None:
     assert len(scheduler.sizes) == 4
 
 
-@pytest.mark.parametrize("scheduler", [FIFO(9), MedianStop(9), Hyperband(9), Hyperband(9, brackets=1)], ids=repr)
+@pytest.mark.parametrize("scheduler", [FIFO(9), Median(9), Hyperband(9), Hyperband(9, brackets=1)], ids=repr)
 def test_other_schedulers(scheduler: Scheduler) -> None:
     study = small(GP(initial=4), scheduler, trials=14)
     assert audit(study).findings == []
@@ -159,7 +159,7 @@ def test_what_runs_is_pending_at_the_budget_it_runs_to(monkeypatch: pytest.Monke
         return with_pending(model, pending, *rest)
 
     monkeypatch.setattr(gp_fit, "with_pending", noted)
-    study = xs.Study(SQUARE, searcher=GP(initial=1), scheduler=ASHA(9, last_rung="best"), seed=1)
+    study = xs.Study(SQUARE, searcher=GP(initial=1), scheduler=ASHA(9), seed=1)
     trials = [ask(study) for _ in range(4)]
     for place, trial in enumerate(trials[:3]):
         study.report(trial, float(place), 1)

@@ -17,7 +17,7 @@ from xstar.igo import IGO, Layout
 from xstar.igo.generations import Generations, _written
 from xstar.inspect.audit import audit
 from xstar.journal import History
-from xstar.schedulers import ASHA, Hyperband, MedianStop, Scheduler, StoppingASHA
+from xstar.schedulers import ASHA, Hyperband, Median, Scheduler, StoppingASHA
 from xstar.searchers.base import SEARCHERS
 from xstar.searchers.pbil import PBIL
 from xstar.testing import check_searcher
@@ -143,7 +143,7 @@ def test_failures_are_the_worst_and_share_their_place() -> None:
 
 
 def schedulers() -> list[Scheduler]:
-    return [ASHA(9), ASHA(9, brackets=None), StoppingASHA(9), Hyperband(9), MedianStop(9)]
+    return [ASHA(9), ASHA(9, brackets=None), StoppingASHA(9), Hyperband(9), Median(9)]
 
 
 @pytest.mark.parametrize("scheduler", schedulers(), ids=lambda s: f"{type(s).__name__}-{len(getattr(s, 'sizes', ()))}")

@@ -16,7 +16,7 @@ from xstar.journal.events import Started
 from xstar.problems import Curve
 from xstar.schedulers import ASHA, FIFO, Hyperband
 from xstar.searchers import Sobol
-from xstar.simulation import TIME_IS_OVER, fitted, improvements, regret_at, regret_over_time, rungs_of, simulate
+from xstar.simulation import TIME_IS_OVER, fitted, improvements, regret_at, regret_over_time, rungs_at, simulate
 from xstar.space import Choice, Config, Space
 from xstar.study import Study
 from xstar.study.methods import METHODS
@@ -128,34 +128,28 @@ class Doubling(Two):
         return Curve([config["x"] + 1 / budget for budget in self.budgets], list(map(float, self.budgets)))
 
 
-def test_rungs_are_near_to_those_of_the_method() -> None:
-    assert ASHA(2560).rungs == (95, 284, 853, 2560)
-    assert simulate(Doubling(), "asha", trials=5).history.levels == (80, 320, 640, 2560)
-    assert (
-        simulate(Doubling(), "hyperband", trials=5).history.levels
-        == rungs_of(Doubling.budgets, 3)
-        == (5, 20, 80, 320, 1280, 2560)
-    )
-    before = fitted(ASHA(2560, min_budget=1, ladder="bottom"), Doubling.budgets)
-    assert isinstance(before, ASHA)
-    assert before.rungs == (5, 20, 80, 320, 1280, 2560)
+def test_rungs_are_at_least_eta_apart() -> None:
+    assert simulate(Doubling(), "asha", trials=5).history.levels == (5, 20, 80, 320, 1280, 2560)
+    changed = fitted(ASHA(2560, min_budget=2, eta=5), Doubling.budgets)
+    assert isinstance(changed, ASHA)
+    assert changed.rungs == rungs_at(Doubling.budgets, 5) == (5, 40, 320, 2560)
 
 
 def test_a_ladder_that_fits_is_left_alone() -> None:
     assert simulate(CURVES, "asha", trials=5).history.levels == (1, 3, 9, 27)
-    assert rungs_of(range(1, 82), 3) == (1, 3, 9, 27, 81)
-    assert rungs_of([100], 3) == (100,)
+    assert rungs_at(range(1, 82), 3) == (1, 3, 9, 27, 81)
+    assert rungs_at([100], 3) == (100,)
 
 
-@pytest.mark.parametrize("scheduler", [ASHA(200), ASHA(200, levels=(12, 100, 200)), FIFO(100), Hyperband(300)])
+@pytest.mark.parametrize("scheduler", [ASHA(200), ASHA(200, rung_levels=(12, 100, 200)), FIFO(100), Hyperband(300)])
 def test_rungs_that_the_problem_does_not_have_are_refused(scheduler: ASHA | FIFO | Hyperband) -> None:
-    with pytest.raises(InvalidArgument, match=r"budgets of two, which are 12, 200.*levels=\[12, 200\]"):
+    with pytest.raises(InvalidArgument, match=r"budgets of two, which are 12, 200.*rung_levels=\[12, 200\]"):
         simulate(Two(), scheduler=scheduler, trials=3)
 
 
 def test_parts_of_your_own() -> None:
     study = simulate(CURVES, searcher=Sobol(), scheduler=ASHA(27, eta=2, min_budget=4), trials=8)
-    assert study.history.levels == (4, 7, 14, 27)
+    assert study.history.levels == (4, 8, 16, 27)
     assert study.history.asked == {"sobol": 8}
 
 

@@ -18,7 +18,7 @@ from xstar.study.naming import described, method_of
 SPACE = xs.Space(x=xs.Float(0, 1))
 
 
-SYNONYMS = {"a-rs": "random", "a-bo": "gp", "s-hb": "hyperband"}
+SYNONYMS = {"a-rs": "random", "a-bo": "gp", "s-hb": "hyperband", "s-bohb": "bohb"}
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -10,8 +10,8 @@ from xstar.core.words import number
 from xstar.inspect.explanation import Turn
 from xstar.journal import History
 from xstar.journal import events as ev
-from xstar.schedulers import Hyperband, Scheduler
-from xstar.schedulers.asha import ASHA, Asynchronous
+from xstar.schedulers import ASHA, Hyperband, Scheduler, StoppingASHA
+from xstar.schedulers.rungs import OnRungs
 from xstar.trial import State, Trial, Verdict
 
 
@@ -20,10 +20,7 @@ def started(history: History, scheduler: Scheduler, event: ev.Started, place: in
     trial = history.trials[event.trial]
     upto = f" to epoch {event.budget}" if event.budget else ""
     if trial.state is State.PAUSED:
-        standing = _standing(history, trial, trial.known_loss, trial.budget, scheduler)
-        if isinstance(scheduler, ASHA) and scheduler.first_up(history) is trial:
-            standing = f"the best of those that train quickly, as none is complete yet; {standing}"
-        return Turn(place, f"promoted{upto}", standing)
+        return Turn(place, f"promoted{upto}", _standing(history, trial, trial.known_loss, trial.budget, scheduler))
     return Turn(place, f"run again{upto}", trial.reason or "its run was lost")
 
 
@@ -39,41 +36,22 @@ def reported(history: History, scheduler: Scheduler, event: ev.Reported, place: 
     trial, loss = history.trials[event.trial], history.loss_of(event.metrics)
     words = {Verdict.CONTINUE: "went on", Verdict.PAUSE: "paused", Verdict.STOP: "stopped"}[event.verdict]
     reason = _standing(history, trial, loss, event.budget, scheduler) if at_rung else _median(history, event)
-    halving = scheduler if isinstance(scheduler, Asynchronous) and scheduler.at_rung(trial, event.budget) else None
-    if halving is not None and not halving.is_compared(history, trial, event.budget):
-        reason = "losses at this epoch differ by little more than noise, and trials pass without a comparison"
+    if isinstance(scheduler, OnRungs) and at_rung and not scheduler.at_rung(trial, event.budget):
+        reason = "it is not compared here"
     return [Turn(place, f"{words}: {value}", reason)]
 
 
 def _standing(history: History, trial: Trial, loss: float, budget: int, scheduler: Scheduler) -> str:
-    """The place of a loss among the records of a rung."""
-    halving = scheduler if isinstance(scheduler, Asynchronous) else None
-    rung = history.rung(budget, trial.bracket)
-    records = rung.records if halving is None else halving.records(history, budget, trial.bracket)
-    curves = scheduler.distinct(history, budget, trial.bracket) if isinstance(scheduler, ASHA) else None
-    others = [record for record in (records if curves is None else curves) if record[1] != trial.number]
-    rank, among = bisect_left(others, (loss, trial.number)) + 1, len(others) + 1
-    what, value = "" if curves is None else " different curves", number(history.sign * loss, 5)
-    text = f"its {history.created.metric} of {value} was number {rank} of {among}{what} at epoch {budget}"
-    if halving is not None and halving.ties == "latest":
-        if halving.says_nothing(records) and records[0][0] == loss:
-            return f"{text}, where all are equal and go on"
-        if equal := sum(other == loss for other, _ in others):
-            text += f" ({equal} like it, of which the latest go on)"
-    return text + _quota(scheduler, len(records) + ((loss, trial.number) not in records), budget)
-
-
-def _quota(scheduler: Scheduler, count: int, budget: int) -> str:
-    """How many of a rung's records go on, in words; nothing for schedulers that we do not know."""
-    if isinstance(scheduler, Asynchronous) and budget in scheduler.rungs[:-1]:
-        place = scheduler.rungs.index(budget)
-        kept = scheduler.kept(count, place)
-        if not kept and place and scheduler.last_rung == "soon":
-            return ", where the best goes on as long as no trial is complete"
-        return f", where the best {kept} of them go on"
+    """The rank of a loss among the records of a rung."""
+    others = [record for record in history.rung(budget, trial.bracket).records if record[1] != trial.number]
+    rank, count = bisect_left(others, (loss, -1)) + 1, len(others) + 1
+    value = number(history.sign * loss, 5)
+    text = f"its {history.created.metric} of {value} was number {rank} of {count} at epoch {budget}"
+    if isinstance(scheduler, ASHA | StoppingASHA) and budget in scheduler.rungs[:-1]:
+        return f"{text}, where the best {count // scheduler.eta} of them go on"
     if isinstance(scheduler, Hyperband):
-        return f", where one in {scheduler.eta} goes on once the rung is full"
-    return ""
+        return f"{text}, where one in {scheduler.eta} goes on once the rung is full"
+    return text
 
 
 def _median(history: History, event: ev.Reported) -> str:

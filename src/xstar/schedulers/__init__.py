@@ -6,8 +6,8 @@ from xstar.schedulers.base import SCHEDULERS as SCHEDULERS
 from xstar.schedulers.base import Advises as Advises
 from xstar.schedulers.base import Oblivious as Oblivious
 from xstar.schedulers.base import Scheduler as Scheduler
-from xstar.schedulers.chosen import Chosen as Chosen
 from xstar.schedulers.fifo import FIFO as FIFO
 from xstar.schedulers.hyperband import Hyperband as Hyperband
-from xstar.schedulers.ladder import geometric_rungs as geometric_rungs
-from xstar.schedulers.median import MedianStop as MedianStop
+from xstar.schedulers.median import Median as Median
+from xstar.schedulers.rungs import geometric_rungs as geometric_rungs
+from xstar.schedulers.searcher_budget import SearcherBudget as SearcherBudget

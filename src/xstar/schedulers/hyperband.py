@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from xstar.journal import History, Rung
 from xstar.schedulers.base import SCHEDULERS
-from xstar.schedulers.ladder import OnLadder
+from xstar.schedulers.rungs import OnRungs
 from xstar.trial import New, Promote, Report, Trial, Verdict
 
 
@@ -32,7 +32,7 @@ class _Ready:
 
 
 @dataclass(frozen=True)
-class Hyperband(OnLadder):
+class Hyperband(OnRungs):
     """Synchronous Hyperband; with ``brackets=1`` it is successive halving."""
 
     brackets: int | None = None

@@ -19,7 +19,7 @@ from xstar.journal import History
 from xstar.schedulers.base import SCHEDULERS
 from xstar.trial import New, Report, State, Trial, Verdict
 
-LEAST = 3
+LEAST_COMPLETE = 3
 """Complete trials before anything is stopped: the median of fewer says nothing (the papers leave it open; Ray Tune takes 3)."""
 
 
@@ -42,16 +42,16 @@ class _Averages:
 
 
 @dataclass(frozen=True)
-class MedianStop:
+class Median:
     """Plain search at full budget, with hopeless trials ended early."""
 
     max_budget: int
-    grace: int = 1
+    grace_period: int = 1
     """Budgets up to this are never judged."""
 
     def __post_init__(self) -> None:
-        remedies = {"max_budget": "e.g. max_budget=10", "grace": "e.g. grace=10"}
-        check_counts(self, {"max_budget": 1, "grace": 0}, remedies=remedies)
+        remedies = {"max_budget": "e.g. max_budget=10", "grace_period": "e.g. grace_period=10"}
+        check_counts(self, {"max_budget": 1, "grace_period": 0}, remedies=remedies)
 
     @property
     def rungs(self) -> tuple[int, ...]:
@@ -61,10 +61,10 @@ class MedianStop:
         return New(self.max_budget)
 
     def judge(self, history: History, report: Report) -> Verdict:
-        if report.budget <= self.grace:
+        if report.budget <= self.grace_period:
             return Verdict.CONTINUE
         averages = history.memo.fold(_Averages, history).by_budget.get(report.budget)
-        if averages is None or len(averages) < LEAST:
+        if averages is None or len(averages) < LEAST_COMPLETE:
             return Verdict.CONTINUE
         best = min(history.trials[report.trial].lowest, history.loss_of(report.metrics))
         middle = len(averages) // 2
@@ -75,4 +75,4 @@ class MedianStop:
         return ()  # nothing ever pauses
 
 
-SCHEDULERS.register("median", MedianStop)
+SCHEDULERS.register("median", Median)

@@ -14,9 +14,8 @@ from xstar import loop
 from xstar.errors import InvalidArgument
 from xstar.executors.simulator import METRIC, Simulator
 from xstar.problems import Problem
-from xstar.schedulers import Chosen, Scheduler
-from xstar.schedulers.asha import Asynchronous
-from xstar.schedulers.ladder import OnLadder
+from xstar.schedulers import Scheduler, SearcherBudget
+from xstar.schedulers.rungs import OnRungs
 from xstar.searchers import Searcher
 from xstar.study.limits import Limits
 from xstar.study.methods import check_end, resolve
@@ -80,12 +79,12 @@ def simulate(
     return study
 
 
-def rungs_of(budgets: Sequence[int], eta: int) -> tuple[int, ...]:
+def rungs_at(budgets: Sequence[int], eta: int) -> tuple[int, ...]:
     """A ladder whose rungs are all budgets of a problem: each is the first at least ``eta`` times as high as the one below.
 
-    >>> rungs_of([5, 10, 20, 40, 80, 160], 3)
+    >>> rungs_at([5, 10, 20, 40, 80, 160], 3)
     (5, 20, 80, 160)
-    >>> rungs_of([12, 200], 3)
+    >>> rungs_at([12, 200], 3)
     (12, 200)
     """
     rungs = [budgets[0]]
@@ -97,25 +96,11 @@ def rungs_of(budgets: Sequence[int], eta: int) -> tuple[int, ...]:
     return tuple(rungs)
 
 
-def nearest_rungs(rungs: Sequence[int], budgets: Sequence[int]) -> tuple[int, ...]:
-    """A ladder at budgets of a problem: each rung is moved to the one that is nearest to it in ratio.
-
-    >>> nearest_rungs([95, 284, 853, 2560], [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560])
-    (80, 320, 640, 2560)
-    >>> nearest_rungs([7, 22, 67, 200], [12, 200])
-    (12, 200)
-    """
-    return tuple(sorted({min(budgets, key=lambda budget: abs(math.log(budget / rung))) for rung in rungs}))
-
-
 def fitted(scheduler: Scheduler, budgets: Sequence[int]) -> Scheduler:
     """The scheduler of a method, with rungs at budgets that the problem has."""
-    if not isinstance(scheduler, OnLadder | Chosen) or set(scheduler.rungs) <= set(budgets):
+    if not isinstance(scheduler, OnRungs | SearcherBudget) or set(scheduler.rungs) <= set(budgets):
         return scheduler
-    if isinstance(scheduler, Asynchronous) and scheduler.ladder == "top":
-        # Its lowest rung is a share of the full budget: the lowest budget of a table may be far below that.
-        return dataclasses.replace(scheduler, levels=nearest_rungs(scheduler.rungs, budgets))
-    return dataclasses.replace(scheduler, levels=rungs_of(budgets, scheduler.eta))
+    return dataclasses.replace(scheduler, min_budget=None, rung_levels=rungs_at(budgets, scheduler.eta))
 
 
 # ---------------------------------------------------------------- the parts of a simulation
@@ -173,6 +158,6 @@ def _check(scheduler: Scheduler, problem: Problem) -> None:
     if unknown:
         shown = ", ".join(map(str, problem.budgets[:8])) + (", …" if len(budgets) > 8 else "")
         rule = f"must compare at budgets of {problem.name}, which are {shown}"
-        eta = scheduler.eta if isinstance(scheduler, OnLadder) else 3
-        remedy = f"e.g. max_budget={problem.budgets[-1]}, levels={list(rungs_of(problem.budgets, eta))}"
+        eta = scheduler.eta if isinstance(scheduler, OnRungs) else 3
+        remedy = f"e.g. max_budget={problem.budgets[-1]}, rung_levels={list(rungs_at(problem.budgets, eta))}"
         raise InvalidArgument("scheduler", rule, unknown, remedy)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from xstar.core.checks import nearest, whole_number
 from xstar.errors import InvalidArgument
-from xstar.schedulers import ASHA, FIFO, Chosen, Hyperband, MedianStop, Scheduler, StoppingASHA
+from xstar.schedulers import ASHA, FIFO, Hyperband, Median, Scheduler, SearcherBudget, StoppingASHA
 from xstar.searchers import (
     BOCA,
     CMA,
@@ -82,7 +82,7 @@ METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Schedule
     "async-hyperband-stop": (Random, lambda budget: StoppingASHA(_needed(budget), brackets=None)),
     "successive-halving": (Random, lambda budget: Hyperband(_needed(budget), brackets=1)),
     "hyperband": (Random, lambda budget: Hyperband(_needed(budget))),
-    "median": (Random, lambda budget: MedianStop(_needed(budget))),
+    "median": (Random, lambda budget: Median(_needed(budget))),
     "pbil": (PBIL, FIFO),
     "umda": (_umda, FIFO),
     "cma": (CMA, FIFO),
@@ -99,11 +99,11 @@ METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Schedule
     "nasbot-random": (NetworkRandom, FIFO),
     "evolution": (Evolution, FIFO),
     "regularised-evolution": (RegularisedEvolution, FIFO),
-    "bohb": (_bohb, lambda budget: ASHA(_needed(budget), brackets=None)),
+    "bohb": (_bohb, lambda budget: Hyperband(_needed(budget))),
     "mobster": (GP, lambda budget: ASHA(_needed(budget), full_share=True)),
     "mobster-stop": (GP, lambda budget: StoppingASHA(_needed(budget))),
     "mobster-hyperband": (GP, lambda budget: ASHA(_needed(budget), brackets=None)),
-    "boca": (BOCA, lambda budget: Chosen(_needed(budget))),
+    "boca": (BOCA, lambda budget: SearcherBudget(_needed(budget))),
     # The names of MOBSTER's tables: A- asynchronous, S- synchronous; RS random search, BO Bayesian optimisation, HB Hyperband.
     "a-rs": (Random, FIFO),
     "a-bo": (GP, FIFO),

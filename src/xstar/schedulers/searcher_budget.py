@@ -5,7 +5,7 @@ trains to the end. Nothing is compared and nothing is resumed: a configuration t
 larger budget.
 
 Reports at the rungs on the way are on record for the model, as under other schedulers. A budget may lie between two rungs,
-unless the rungs are given one by one (``levels``).
+unless the rungs are given one by one (``rung_levels``).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from xstar.journal import History
 from xstar.schedulers.base import SCHEDULERS
-from xstar.schedulers.ladder import DEFAULT_ETA, OnLadder
+from xstar.schedulers.rungs import DEFAULT_ETA, OnRungs
 from xstar.trial import New, Report, Trial, Verdict
 
 MOST_BUDGETS = 200
@@ -23,23 +23,24 @@ MOST_BUDGETS = 200
 
 
 @dataclass(frozen=True)
-class Chosen:
+class SearcherBudget:
     """Every trial trains as far as the searcher says."""
 
     max_budget: int
-    min_budget: int = 1
-    """The smallest budget that may be chosen."""
+    min_budget: int | None = None
+    """The smallest budget that may be chosen; ``None``: one epoch."""
     eta: int = DEFAULT_ETA
     """The ratio of two rungs at which reports are kept for the model."""
-    levels: Sequence[int] | None = None
+    rung_levels: Sequence[int] | None = None
     """The budgets to choose from, one by one, where reports do not come after every epoch; the last is ``max_budget``."""
     rungs: tuple[int, ...] = field(init=False, repr=False, compare=False)
     choices: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        ladder = OnLadder(self.max_budget, self.min_budget, self.eta, self.levels)  # which checks them
-        choices = budgets_between(self.min_budget, self.max_budget) if self.levels is None else ladder.rungs
-        for name, value in (("levels", ladder.levels), ("rungs", ladder.rungs), ("choices", choices)):
+        ladder = OnRungs(self.max_budget, self.min_budget, self.eta, self.rung_levels)  # which checks them
+        rungs = ladder.rungs
+        choices = budgets_between(rungs[0], self.max_budget) if self.rung_levels is None else rungs
+        for name, value in (("rung_levels", ladder.rung_levels), ("rungs", rungs), ("choices", choices)):
             object.__setattr__(self, name, value)
 
     def next(self, history: History) -> New:
@@ -61,4 +62,4 @@ def budgets_between(least: int, most: int) -> tuple[int, ...]:
     return tuple(sorted({*(round(least * ratio**step) for step in range(MOST_BUDGETS - 1)), most}))
 
 
-SCHEDULERS.register("chosen", Chosen)
+SCHEDULERS.register("searcher-budget", SearcherBudget)
