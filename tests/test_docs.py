@@ -7,7 +7,6 @@ import importlib
 import importlib.util
 import os
 import re
-import resource
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -27,11 +26,8 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 
-SECONDS = 50
-"""Of processor time. A page that takes longer is an example for `examples/`, not for a page."""
 OTHERS = ("-W", "ignore::FutureWarning:lightning.pytorch.utilities._pytree")
 """Warnings that are not ours: Lightning 2.6 uses a class of torch 2.13 in a way that is to end."""
-WAIT = 280  # seconds on the wall that no page takes, whatever else the machine does
 
 FENCE = re.compile(r"^( *)(`{3,})(\S*)")
 NOT_RUN = re.compile(r"<!-- not run: \S.*-->")
@@ -98,12 +94,6 @@ def without_blocks(page: str) -> str:
     return "\n".join(lines)
 
 
-def processor_time() -> float:
-    """Of all processes that this one has started and that have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 def relative(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
@@ -145,18 +135,15 @@ def test_python_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     source.write_text(program, encoding="utf-8")
     folder = tmp_path / "here"
     folder.mkdir()
-    before = processor_time()
     done = subprocess.run(
         [sys.executable, "-W", "error", *OTHERS, "-c", RUNNER, str(source), str(page)],
         cwd=folder,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},  # torch's threads spin while they wait, and their time counts
+        env={**os.environ, "OMP_NUM_THREADS": "1"},  # torch's threads spin while they wait
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=WAIT,
         check=False,
     )
-    assert processor_time() - before < SECONDS
     places = re.findall(rf'File "{re.escape(str(page))}", line (\d+)', done.stdout)
     where = f"{relative(page)}:{places[-1] if places else '?'}"
     assert done.returncode == 0, f"{where} does not run:\n{done.stdout[-3000:]}"

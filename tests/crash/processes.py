@@ -4,21 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from xstar.core.processes import ZOMBIE, started
-
-PATIENCE = 120.0
-"""Seconds to wait for what must happen: on a busy machine a program needs many to start."""
-
-
-def wait_for(what: Callable[[], object], why: str, seconds: float = PATIENCE) -> None:
-    deadline = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < deadline, f"waited {seconds:g} s in vain: {why}"
-        time.sleep(0.02)
 
 
 def parent_of(pid: int) -> int | None:

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.crash.journal import Run, Watch
-from tests.crash.processes import Watched, children, kill_child, parent_of, started_by, wait_for
+from tests.crash.processes import Watched, children, kill_child, parent_of, started_by
 from tests.crash.server import Server
+from tests.waiting import until
 from xstar.executors.orphans import RECORD
 from xstar.journal import events as ev
 from xstar.trial import State
@@ -126,7 +127,7 @@ class Round:
             finally:
                 storage.close()
 
-        wait_for(created, f"a program makes the study; {self._last_words()}")
+        until(created, f"a program makes the study; {self._last_words()}")
         return Watch(self.storage, self.name, self.acknowledged)
 
     def _last_words(self) -> str:
@@ -147,7 +148,7 @@ class Round:
             found[:] = [program for program in self._programs if program.pid in busy]
             return self._alive() and len(found) >= least
 
-        wait_for(look, f"{least} programs run trials")
+        until(look, f"{least} programs run trials")
         return self.dice.choice(found)
 
     # ------------------------------------------------------------ kills: each says whether it hit work
@@ -165,7 +166,7 @@ class Round:
         self._programs.remove(victim)
         cut_off = [run for run, holder in self._watch.holders().items() if holder == victim.pid]
         self.tally.cut_off += len(cut_off)
-        wait_for(lambda: not watched.alive(), "the workers of a killed program end")
+        until(lambda: not watched.alive(), "the workers of a killed program end")
         self._refill()
         self._cut_off.append((self._programs[-1], cut_off))
         return bool(cut_off)
@@ -188,10 +189,10 @@ class Round:
             found[:] = self._workers_at_work()
             return self._alive() and bool(found)
 
-        wait_for(look, "a worker runs a trial")
+        until(look, "a worker runs a trial")
         worker, program, run = self.dice.choice(found)
         kill_child(worker, program)
-        wait_for(lambda: self._alive() and self._watch.over(run), f"the end of {run}, whose worker was killed")
+        until(lambda: self._alive() and self._watch.over(run), f"the end of {run}, whose worker was killed")
         end = self._watch.end_of(run)
         hit = isinstance(end, ev.Failed) and end.kind == "killed"
         self.tally.cut_off += hit
@@ -230,7 +231,7 @@ class Round:
 
     def _work_goes_on(self, before: tuple[int, int]) -> bool:
         told = self.acknowledged.stat().st_size
-        wait_for(lambda: self._alive() and self.acknowledged.stat().st_size > told, "reports after the server is back")
+        until(lambda: self._alive() and self.acknowledged.stat().st_size > told, "reports after the server is back")
         outages, runs = before
         return runs > 0 and self._outages() > outages
 
@@ -250,7 +251,7 @@ class Round:
             assert program.wait(timeout=300) == 0, self._last_words()
         self._watch.check()
         history = self._watch.check_end(total)
-        wait_for(lambda: not started_by(self.mark, "start_worker.py"), "all workers end")
+        until(lambda: not started_by(self.mark, "start_worker.py"), "all workers end")
         assert history.count(State.COMPLETE) > 0, "some trials have a result"
         self.tally.trials = total
         self.tally.acknowledged = self._watch.lines

@@ -8,8 +8,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from tests.crash.processes import Watched, children, kill, kill_child, wait_for
+from tests.crash.processes import Watched, children, kill, kill_child
 from tests.servers import own_server
+from tests.waiting import until
 from xstar.core.processes import started
 
 STARTS = 5
@@ -30,7 +31,7 @@ class Server:
         connections = Watched(children(pid))
         assert kill(pid, self._is_ours)
         # Until it is reaped, too: the next start would take a zombie for a server that runs.
-        wait_for(lambda: started(pid) is None and not connections.alive(), "the server's processes end")
+        until(lambda: started(pid) is None and not connections.alive(), "the server's processes end")
 
     def kill_connection(self, dice: random.Random) -> bool:
         """Kill -9 the process of one client: the server then ends all others and recovers, without having been down."""

@@ -2,33 +2,52 @@
 
 from __future__ import annotations
 
-import time
-from pathlib import Path
-
 import pytest
 
-import xstar as xs
+from tests.waiting import until
+from xstar.executors.clock import wall_clock
 from xstar.storage import heartbeat
-from xstar.storage.sql import SqlJournal
-
-SPACE = xs.Space(x=xs.Float(0, 1))
+from xstar.storage.heartbeat import Heartbeat
 
 
-def test_leases_are_renewed_only_while_a_trial_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    renewed: list[float] = []
+class Running:
+    """How many trials run; it counts how often it was asked, once in each beat."""
+
+    def __init__(self) -> None:
+        self.trials = self.asked = 0
+
+    def __len__(self) -> int:
+        self.asked += 1
+        return self.trials
+
+
+class Leases:
+    lease_seconds = 60.0
+
+    def __init__(self) -> None:
+        self.renewed = 0
+
+    def renew(self, now: float) -> None:
+        self.renewed += 1
+
+
+def test_leases_are_renewed_only_while_a_trial_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heartbeat, "BEATS_PER_LEASE", 6000)  # every hundredth of a second
-    monkeypatch.setattr(SqlJournal, "renew", lambda journal, now: renewed.append(now))
-    study = xs.Study(SPACE, name="a", storage=tmp_path / "a.db")
-    trial = study.ask()
-    assert trial is not None
-    while len(renewed) < 3:
-        time.sleep(0.01)
-    study.tell(trial, 1.0)
-    time.sleep(0.05)  # a renewal that was under way
-    before = len(renewed)
-    time.sleep(0.2)
-    assert len(renewed) == before
-    assert study.ask() is not None
-    while len(renewed) < before + 3:
-        time.sleep(0.01)
-    study.close()
+    running, leases = Running(), Leases()
+    beats = Heartbeat(leases, running, wall_clock, wall_clock)  # type: ignore[arg-type]
+
+    def beat(times: int) -> int:
+        """How many leases are renewed by then. The last beat asked may not have renewed yet."""
+        last = running.asked + times
+        until(lambda: running.asked >= last)
+        return leases.renewed
+
+    beats.start()
+    try:
+        for trials in (0, 2, 0, 1):
+            running.trials = trials
+            before = beat(2)  # one that asked before may be renewing
+            after = beat(4)
+            assert after - before >= 3 if trials else after == before
+    finally:
+        beats.stop()

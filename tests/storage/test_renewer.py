@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 import xstar as xs
+from tests.waiting import until
 from xstar.journal import events as ev
 from xstar.storage import SqlStorage, sql, tables
 
@@ -49,13 +49,6 @@ xs.minimize(objective, space, trials=1, study=name, storage=storage, directory=f
 """
 
 
-def wait_until(what: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 60
-    while not what():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 Start = Callable[[str], "subprocess.Popen[bytes]"]
 
 
@@ -66,7 +59,7 @@ def start(storage: str, name: str, tmp_path: Path) -> Iterator[Start]:
 
     def start(how: str) -> subprocess.Popen[bytes]:
         made.append(subprocess.Popen([sys.executable, "-c", PROGRAM, storage, name, str(tmp_path), how, str(LEASE)]))
-        wait_until((tmp_path / "began").exists)
+        until((tmp_path / "began").exists)
         return made[-1]
 
     yield start
@@ -101,12 +94,12 @@ def test_who_holds_the_interpreter_keeps_the_trial(storage: str, name: str, tmp_
             seen.append(expires)
         return len(seen) > 3  # the thread may have begun a renewal before it lost the interpreter, not three
 
-    wait_until(renewed)
+    until(renewed)
     assert [words[4:] for words in renewers(program.pid)] == [[str(LEASE), str(program.pid)]], "no URL, no password"
     (tmp_path / "go").touch()
     assert program.wait() == 0
     assert not [event for event in journal.read(0) if isinstance(event, ev.Lost)]
-    wait_until(lambda: not renewers(program.pid))
+    until(lambda: not renewers(program.pid))
     place.close()
 
 
@@ -122,7 +115,7 @@ def test_who_is_stopped_loses_the_trial(
         study.reclaim()
         return study.refresh().trials[0].state is xs.State.WAITING
 
-    wait_until(lost)
+    until(lost)
     trial = study.ask()
     assert trial is not None
     assert (trial.number, trial.attempt) == (0, 1)
@@ -136,7 +129,7 @@ def test_who_is_stopped_loses_the_trial(
 
 def test_the_renewer_of_a_killed_program_ends(name: str, tmp_path: Path, start: Start) -> None:
     program = start("busy")
-    wait_until(lambda: renewers(program.pid))
+    until(lambda: renewers(program.pid))
     os.kill(program.pid, signal.SIGKILL)
     program.wait()
-    wait_until(lambda: not renewers(program.pid))
+    until(lambda: not renewers(program.pid))

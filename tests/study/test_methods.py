@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import functools
 import logging
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,11 +17,9 @@ from xstar.errors import InvalidArgument, StudyMismatch
 from xstar.inspect.audit import audit
 from xstar.problems import get
 from xstar.schedulers import ASHA, FIFO
-from xstar.searchers import GP, Auto, Random
-from xstar.searchers.dngo.fit import Sizes
+from xstar.searchers import Auto, Random
 from xstar.simulation import simulate
 from xstar.space.domain import register_domain
-from xstar.study.methods import FEWEST_EPOCHS, MANY_SWITCHES, choose
 
 FLOATS = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1))
 NETWORKS = xs.Space(net=xs.nets.Cell(), lr=xs.Float(1e-3, 1, log=True))
@@ -88,33 +84,6 @@ def test_the_choice_is_that_method() -> None:
     )
     assert (chosen.searcher, chosen.scheduler) == (named.searcher, named.scheduler)
     assert (named.method, named.why) == ("mobster", "")
-
-
-def rows_of_the_default() -> list[list[str]]:
-    """Of the table in the documentation: space, max_budget, trials, workers, what decides, why."""
-    page = (Path(__file__).parents[2] / "docs" / "which-method.md").read_text(encoding="utf-8")
-    lines = page.partition("## If you name none")[2].partition("\n\nTrials and workers")[0].splitlines()
-    return [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")][1:]
-
-
-def test_the_table_in_the_documentation_is_what_the_code_decides() -> None:
-    switches = xs.Space(bits=xs.Bits(MANY_SWITCHES))
-    spaces = [FLOATS, OPAQUE, switches, FLOATS, FLOATS, OPAQUE]
-    few, enough = [None, FEWEST_EPOCHS - 1], [FEWEST_EPOCHS, 81]
-    for (_, budget, _, _, decides, _), space in zip(rows_of_the_default(), spaces, strict=True):
-        assert budget in (f"none, or less than {FEWEST_EPOCHS}", f"{FEWEST_EPOCHS} or more")
-        given: Sequence[int | None] = few if budget.startswith("none") else enough
-        assert {choose(space, epochs)[0] for epochs in given} == {decides.split("`")[1]}
-
-
-def test_the_table_in_the_documentation_has_the_counts_of_trials_and_workers() -> None:
-    fantasised = {"gp": GP().most_pending, "dngo": Sizes().no_fantasies_from}
-    for _, _, trials, workers, decides, _ in rows_of_the_default():
-        method, *asked = re.findall("`([a-z]+)`", decides)
-        numbers = [int(each.replace(",", "")) for each in re.findall(r"\d[\d,]*", f"{trials}; {workers}")]
-        model = "gp" if method == "mobster" else "".join(asked)
-        expected = [Auto().switch] if asked and model in fantasised else []
-        assert numbers == expected + ([fantasised[model]] if model in fantasised else [])
 
 
 @pytest.mark.parametrize(("space", "asked"), [(FLOATS, "auto: gp: "), (OPAQUE, "auto: no model knows order; ")])
