@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import math
 import pydoc
 import re
 import subprocess
@@ -74,10 +75,14 @@ def test_an_unknown_keyword_is_refused(search: Any, options: dict[str, int], mes
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"workers": 0},
-        {"workers": True},
-        {"timeout": "5"},
-        {"timeout": -1},
+        *[{"workers": value} for value in (0, 1.5, True)],
+        *[{"timeout": value} for value in ("5", 0, -1)],
+        *[{"grace": value} for value in (-1, math.nan, "soon", None)],
+        *[{"trials": value} for value in ("5", -1, 1.5)],
+        *[{"seconds": value} for value in ("5", 0)],
+        {"patience": 0},
+        {"target": math.nan},
+        {"trials": None},
         {"checkpoints": -1},
         {"checkpoints": "all"},
         {"storage": 5},
@@ -94,8 +99,6 @@ def test_an_unknown_keyword_is_refused(search: Any, options: dict[str, int], mes
         {"metric": 5},
         {"constraints": 5},
         {"constraints": {"latency": "50"}},
-        {"seconds": "5"},
-        {"trials": "5"},
     ],
 )
 def test_a_wrong_value_is_refused_before_a_study_is_made(
@@ -170,6 +173,7 @@ xs.maximize(objective)
 """
 
 
+@pytest.mark.slow
 def test_a_type_checker_sees_the_keywords(tmp_path: Path) -> None:
     path = tmp_path / "typed.py"
     path.write_text(TYPED, encoding="utf-8")

@@ -16,7 +16,7 @@ import pytest
 import xstar as xs
 from tests.clocks import Time
 from tests.waiting import gone, text_of
-from xstar.errors import InvalidArgument, ObjectiveError
+from xstar.errors import ObjectiveError
 from xstar.executors import InlineExecutor, ProcessExecutor
 from xstar.executors.pool import death
 from xstar.testing import check_executor
@@ -203,15 +203,6 @@ def test_an_objective_that_does_not_load_is_an_error_not_a_failed_trial() -> Non
 
     with pytest.raises(ObjectiveError, match="no such thing here"):
         xs.minimize(Poison(), SPACE, trials=1, workers=2)
-
-
-@pytest.mark.parametrize(
-    ("options", "word"),
-    [({"workers": 0}, "workers"), ({"workers": 2, "timeout": 0}, "timeout"), ({"workers": 1.5}, "workers")],
-)
-def test_bad_arguments_are_named(options: Any, word: str) -> None:
-    with pytest.raises(InvalidArgument, match=word):
-        xs.minimize(lambda trial: 1.0, SPACE, trials=1, **options)
 
 
 def test_what_is_no_objective_is_refused() -> None:

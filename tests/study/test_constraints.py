@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import xstar as xs
-from xstar.errors import InvalidArgument, NoValue, StudyMismatch
+from xstar.errors import NoValue, StudyMismatch
 from xstar.inspect.audit import audit
 from xstar.journal import event_json
 from xstar.journal import events as ev
@@ -136,27 +136,7 @@ def test_a_study_without_constraints_has_none(tmp_path: Path) -> None:
         xs.Study(SPACE, name="c", storage=storage, constraints=LATENCY)
 
 
-@pytest.mark.parametrize(
-    ("given", "word"),
-    [
-        ([("latency", 50.0)], "must map names"),
-        ({3: 1.0}, "must name metrics"),
-        ({"value": 1.0}, "other than 'value'"),
-        ({"latency": math.nan}, "finite number"),
-        ({"latency": math.inf}, "finite number"),
-        ({"latency": "fast"}, "finite number"),
-        ({"latency": True}, "finite number"),
-    ],
-)
-def test_constraints_that_make_no_sense_are_refused(given: Any, word: str) -> None:
-    with pytest.raises(InvalidArgument, match=word) as caught:
-        xs.Study(SPACE, constraints=given)
-    assert caught.value.argument == "constraints"
-
-
 def test_the_watched_metric_may_have_any_name() -> None:
-    with pytest.raises(InvalidArgument, match="other than 'error'"):
-        xs.Study(SPACE, metric="error", constraints={"error": 1.0})
     assert xs.Study(SPACE, metric="error", constraints={"value": 1.0}).history.created.constraints == {"value": 1.0}
 
 
@@ -294,9 +274,3 @@ def test_a_lower_bound_is_stored_as_it_was_written(tmp_path: Path) -> None:
         pass
     with pytest.raises(StudyMismatch, match=r"constraints: .*0.8"):
         xs.Study(SPACE, name="c", storage=storage, constraints={"accuracy": xs.at_least(0.8), "latency": 50.0})
-
-
-@pytest.mark.parametrize("bound", [xs.at_least("high"), xs.between(2, 1)])
-def test_bounds_that_make_no_sense_are_refused(bound: Any) -> None:
-    with pytest.raises(InvalidArgument, match="constraints: the bound"):
-        xs.Study(SPACE, constraints={"size": bound})

@@ -12,7 +12,6 @@ import pytest
 
 import xstar as xs
 from tests.waiting import appears, hear, program
-from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 
 # A worker waits at a rung, here the third epoch, to be told whether to go on; elsewhere it would train on until it heard.
@@ -89,9 +88,3 @@ def test_trials_that_do_not_report_are_ended(tmp_path: Path, workers: int, again
     assert running.returncode == 128 + signal.SIGTERM
     with xs.Study.open("s", tmp_path / "s.db") as study:
         assert [trial.state for trial in study.history.trials] == [xs.State.WAITING] * workers
-
-
-@pytest.mark.parametrize("grace", [-1, float("nan"), "soon", None])
-def test_a_wrong_grace_is_refused(grace: float) -> None:
-    with pytest.raises(InvalidArgument, match="grace"):
-        xs.minimize(lambda trial: 1.0, xs.Space(x=xs.Float(0, 1)), trials=1, grace=grace)

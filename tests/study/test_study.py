@@ -277,6 +277,18 @@ def test_opening_a_study_makes_no_storage(tmp_path: Path) -> None:
         ({"space": SPACE, "storage": "x.db"}, "needs a name"),
         ({"space": SPACE, "name": "a/b"}, "letters, digits"),
         ({"space": SPACE, "name": ""}, "letters, digits"),
+        ({"space": SPACE, "constraints": [("latency", 50.0)]}, "constraints: must map names"),
+        ({"space": SPACE, "constraints": {3: 1.0}}, "constraints: must name metrics"),
+        ({"space": SPACE, "constraints": {"value": 1.0}}, "constraints: .*other than 'value'"),
+        ({"space": SPACE, "metric": "error", "constraints": {"error": 1.0}}, "constraints: .*other than 'error'"),
+        *[
+            ({"space": SPACE, "constraints": {"latency": value}}, "constraints: .*finite number")
+            for value in (math.nan, math.inf, "fast", True)
+        ],
+        *[
+            ({"space": SPACE, "constraints": {"size": bound}}, "constraints: the bound")
+            for bound in (xs.at_least("high"), xs.between(2, 1))
+        ],
     ],
 )
 def test_bad_settings_are_named(options: dict[str, Any], word: str) -> None:
