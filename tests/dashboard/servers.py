@@ -15,7 +15,9 @@ import uvicorn
 import xstar as xs
 from tests.plots.studies import HOSTILE
 from xstar.dashboard.app import Settings, make_app
+from xstar.dashboard.connections import protocol
 from xstar.dashboard.security import LOOPBACK, Access
+from xstar.dashboard.server import MOST_CONNECTIONS
 from xstar.storage import SqlStorage
 
 TOKEN = "a-token-of-enough-characters"
@@ -50,7 +52,13 @@ class Server:
         self._socket.bind(("127.0.0.1", port))
         self.port: int = self._socket.getsockname()[1]
         self.address = f"http://localhost:{self.port}"
-        config = uvicorn.Config(self.app, log_level="error", timeout_graceful_shutdown=1)
+        config = uvicorn.Config(
+            self.app,
+            http=protocol(),
+            log_level="error",
+            timeout_graceful_shutdown=1,
+            limit_concurrency=MOST_CONNECTIONS,
+        )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
 

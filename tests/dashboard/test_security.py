@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import signal
+import socket
+import threading
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
+import httpx
 import pytest
 
 pytest.importorskip("fastapi", reason="the dashboard needs its extra")
 
-from tests.dashboard.servers import TOKEN, client, stored
-from xstar.dashboard.security import COOKIE, MOST_BODY, Access, Bucket
-from xstar.dashboard.server import access, is_loopback
+from tests.dashboard.servers import TOKEN, Server, client, stored
+from xstar.dashboard.security import COOKIE, MOST_BODY, Access, Bucket, Guard
+from xstar.dashboard.server import MOST_CONNECTIONS, access, is_loopback, serve
 from xstar.errors import InvalidArgument
+from xstar.storage import SqlStorage
 
 PAGES = ("/", "/study/s", "/study/s/trial/1", "/compare?study=s", "/login")
 
@@ -51,7 +61,14 @@ def test_another_site_may_not_read_nor_change(storage: Path) -> None:
     with client(storage, token=TOKEN, write=True) as asking:
         body = {"attrs": {"a": 1}}
         address = "/api/studies/s/trials/0/annotate"
-        for origin in ("http://evil.example", "null", "http://localhost:1", "https://localhost.evil"):
+        for origin in (
+            "http://evil.example",
+            "null",
+            "http://localhost:1",
+            "https://localhost.evil",
+            "http://[",
+            "//[::",
+        ):
             assert asking.post(address, json=body, headers={**bearer, "origin": origin}).status_code == 403
         assert asking.post(address, json=body, headers={**bearer, "origin": "http://localhost"}).status_code == 200
         assert asking.post(address, json=body, headers={**bearer, "sec-fetch-site": "cross-site"}).status_code == 403
@@ -89,6 +106,109 @@ def test_attempts_at_the_token_are_few(storage: Path) -> None:
         codes = [asking.post("/login", json={"token": f"guess {n}"}).status_code for n in range(14)]
     assert codes[:10] == [401] * 10
     assert 429 in codes[10:]
+
+
+def test_whoever_guesses_the_token_locks_out_nobody_else() -> None:
+    answers: list[int] = []
+
+    async def inside(scope: Any, receive: Any, send: Any) -> None:
+        answers.append(401)
+
+    async def refused(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            answers.append(message["status"])
+
+    guard = Guard(inside, Access(TOKEN), threading.Event())
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/login",
+        "query_string": b"",
+        "headers": [(b"host", b"localhost")],
+    }
+
+    def attempt(client: str) -> int:
+        asyncio.run(guard({**scope, "client": (client, 1)}, never, refused))
+        return answers[-1]
+
+    assert [attempt("10.0.0.1") for _ in range(12)].count(429) >= 1
+    assert attempt("10.0.0.2") == 401
+
+
+async def never() -> Any:
+    raise AssertionError
+
+
+def test_dashboards_on_other_ports_have_other_cookies(storage: Path) -> None:
+    """Browsers send the cookies of all ports of a host to each of them."""
+    with client(storage, token=TOKEN) as asking:
+        names = set()
+        for host in ("localhost", "localhost:8765", "localhost:8766"):
+            answer = asking.post("/login", json={"token": TOKEN}, headers={"host": host})
+            name, _, value = answer.headers["set-cookie"].partition(";")[0].partition("=")
+            names.add(name)
+            asking.cookies.clear()
+            for other in ("localhost", "localhost:8765", "localhost:8766"):
+                given = {"host": other, "cookie": f"{name}={value}; {COOKIE}-1=other"}
+                assert asking.get("/api/studies", headers=given).status_code == (200 if other == host else 401)
+    assert len(names) == 3
+
+
+def test_what_is_malformed_is_refused_and_no_error_of_ours(storage: Path) -> None:
+    with client(storage, token=TOKEN) as asking:
+        body = b'{"token": "\\udcff"}'
+        assert asking.post("/login", content=body, headers={"content-type": "application/json"}).status_code in (
+            401,
+            422,
+        )
+        for headers in ({"host": "localhost:x"}, {"host": "[::"}):
+            assert asking.get("/", headers=headers).status_code == 421
+        assert asking.get("/api/studies", headers={"cookie": "=;;="}).status_code == 401
+
+
+def test_half_requests_shut_nobody_out(storage: Path) -> None:
+    with ExitStack() as stack:
+        server = stack.enter_context(Server(storage))
+        for _ in range(MOST_CONNECTIONS + 50):
+            half = stack.enter_context(socket.create_connection(("127.0.0.1", server.port)))
+            half.sendall(b"GET / HTTP/1.1\r\nhost: local")
+        for _ in range(2):
+            assert httpx.get(f"{server.address}/api/studies", timeout=60, trust_env=False).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [b"", b"GET / HTTP/1.1\r\nhost: local", b"POST /login HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n{"],
+    ids=["nothing", "head", "body"],
+)
+@pytest.mark.parametrize("again", [False, True])
+def test_half_a_request_is_not_waited_for_without_end(
+    storage: Path, monkeypatch: pytest.MonkeyPatch, sent: bytes, again: bool
+) -> None:
+    """Also after a whole one on the same connection; where nothing follows that, ``timeout_keep_alive`` ends it."""
+    monkeypatch.setattr("xstar.dashboard.connections.READ_SECONDS", 0.01)
+    with Server(storage) as server, socket.create_connection(("127.0.0.1", server.port), timeout=60) as asking:
+        if again:
+            asking.sendall(b"GET /static/icon.svg HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            assert asking.recv(1 << 20).startswith(b"HTTP/1.1 200")
+        asking.sendall(sent)
+        with suppress(ConnectionResetError):
+            while asking.recv(1 << 20):
+                pass  # until the server closes it
+
+
+def test_the_address_is_told_when_the_server_listens(storage: Path) -> None:
+    told: list[str] = []
+
+    def ready(address: str) -> None:
+        told.append(address)
+        with socket.create_connection(("127.0.0.1", urlsplit(address).port or 0), timeout=60):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    permitted = access("127.0.0.1", None, write=False)
+    with closing(SqlStorage(storage)) as place, pytest.raises(KeyboardInterrupt):
+        serve(place, "127.0.0.1", 0, permitted, storage=str(storage), write=False, directory=None, ready=ready)
+    assert len(told) == 1
 
 
 def test_sizes_and_rates_are_bounded(storage: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,10 +86,11 @@ def _pages(app: FastAPI, settings: Settings) -> None:
     )
 
     @app.post("/login", include_in_schema=False)
-    def login(body: Login) -> Response:
+    def login(request: Request, body: Login) -> Response:
         if not settings.access.is_token(body.token):
             return reading.Answer({"error": "that is not the token"}, 401)
-        return reading.Answer({"write": settings.write}, headers={"set-cookie": settings.access.cookie()})
+        cookie = settings.access.cookie(request.headers["host"])
+        return reading.Answer({"write": settings.write}, headers={"set-cookie": cookie})
 
     @app.get("/static/{name}", include_in_schema=False)
     def static(name: str) -> Response:

@@ -36,7 +36,7 @@ RATE, BURST = 100.0, 600.0
 """Requests per second and at once, by client: a page with twelve plots asks for some twenty things when it opens, and then for
 as many every three seconds at most while it is in sight. All pages of one machine are one client."""
 LOGINS, LOGIN_RATE = 10.0, 0.2
-"""Attempts at the token: ten at once, then one every five seconds, for all clients together."""
+"""Attempts at the token, by client: ten at once, then one every five seconds. Whoever guesses locks out nobody else."""
 MOST_CLIENTS = 1000
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -81,20 +81,27 @@ class Access:
         kind, _, given = headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer" and self.is_token(given.strip()):
             return True
-        return self.token is not None and _same(_cookie(headers.get("cookie", "")), self.session)
+        given = _cookie(headers.get("cookie", ""), cookie_name(headers.get("host", "")))
+        return self.token is not None and _same(given, self.session)
 
-    def cookie(self) -> str:
-        """The header that sets the cookie."""
-        return f"{COOKIE}={self.session}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000"
+    def cookie(self, host: str) -> str:
+        """The header that sets the cookie, for pages of this host and port."""
+        return f"{cookie_name(host)}={self.session}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000"
 
 
 def _same(a: str, b: str) -> bool:
-    return hmac.compare_digest(a.encode(), b.encode())
+    return hmac.compare_digest(a.encode(errors="backslashreplace"), b.encode())
 
 
-def _cookie(header: str) -> str:
+def cookie_name(host: str) -> str:
+    """Browsers keep the cookies of all ports of a host together: each dashboard has a name of its own."""
+    port = _address(host)[1]
+    return COOKIE if port is None else f"{COOKIE}-{port}"
+
+
+def _cookie(header: str, name: str) -> str:
     try:
-        found = SimpleCookie(header).get(COOKIE)
+        found = SimpleCookie(header).get(name)
     except CookieError:
         return ""
     return "" if found is None else found.value
@@ -122,6 +129,14 @@ class Bucket:
         return True
 
 
+class Client:
+    """What one client may still ask."""
+
+    def __init__(self) -> None:
+        self.requests = Bucket(RATE, BURST)
+        self.logins = Bucket(LOGIN_RATE, LOGINS)
+
+
 class Guard:
     """The layer."""
 
@@ -131,8 +146,7 @@ class Guard:
         """To be set before the server ends."""
         self._access = access
         self._now = stopwatch(wall_clock)
-        self._clients: OrderedDict[str, Bucket] = OrderedDict()
-        self._logins = Bucket(LOGIN_RATE, LOGINS)
+        self._clients: OrderedDict[str, Client] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -150,39 +164,41 @@ class Guard:
         """The status and the reason why a request is not answered; ``None``: it is."""
         if len(scope.get("raw_path") or scope["path"].encode()) + len(scope["query_string"]) > MOST_ADDRESS:
             return 414, f"an address has at most {MOST_ADDRESS} characters"
-        if _host(headers.get("host", "")) not in self._access.hosts:
+        if _address(headers.get("host", ""))[0] not in self._access.hosts:
             return 421, "this server is not called by that name; start it with --allow-host NAME"
-        if not self._allowed(scope):
+        client = self._client(scope)
+        if not client.requests.take(self._now()):
             return 429, "too many requests; wait a second"
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > MOST_BODY:
+        if not length.isdecimal() or len(length) > 20 or int(length) > MOST_BODY:
             return 413, f"a body has at most {MOST_BODY} bytes"
         if scope["method"] not in ("GET", "HEAD") and not _own_origin(headers):
             return 403, "a page of another origin may not change anything here"
         if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
             return 403, "a page of another site may not read this"
         path = scope["path"]
-        if path == "/login" and scope["method"] == "POST" and not self._logins.take(self._now()):
+        if path == "/login" and scope["method"] == "POST" and not client.logins.take(self._now()):
             return 429, "too many attempts; wait a few seconds"
         if self._access.token is None or path.startswith(PUBLIC) or self._access.is_known(headers):
             return None
         return 401, "the token is missing or wrong"
 
-    def _allowed(self, scope: Scope) -> bool:
-        client = (scope.get("client") or ("?", 0))[0]
-        bucket = self._clients.setdefault(client, Bucket(RATE, BURST))
-        self._clients.move_to_end(client)
+    def _client(self, scope: Scope) -> Client:
+        name = (scope.get("client") or ("?", 0))[0]
+        client = self._clients.setdefault(name, Client())
+        self._clients.move_to_end(name)
         while len(self._clients) > MOST_CLIENTS:
             self._clients.popitem(last=False)
-        return bucket.take(self._now())
+        return client
 
 
-def _host(given: str) -> str:
-    """The name in a host header, without its port."""
+def _address(given: str) -> tuple[str, int | None]:
+    """Name and port of a host header."""
     try:
-        return (urlsplit(f"//{given}").hostname or "").lower()
+        parts = urlsplit(f"//{given}")
+        return (parts.hostname or "").lower(), parts.port
     except ValueError:
-        return ""
+        return "", None
 
 
 def _own_origin(headers: dict[str, str]) -> bool:
@@ -190,7 +206,10 @@ def _own_origin(headers: dict[str, str]) -> bool:
     origin = headers.get("origin")
     if origin is None:
         return headers.get("sec-fetch-site", "none") in ("none", "same-origin")
-    return urlsplit(origin).netloc == headers.get("host") != ""
+    try:
+        return urlsplit(origin).netloc == headers.get("host") != ""
+    except ValueError:
+        return False
 
 
 def _wants_page(scope: Scope, headers: dict[str, str]) -> bool:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 SHORTEST_TOKEN = 16
 """Characters: a token that can be guessed is none."""
+MOST_CONNECTIONS = 400
 TOKEN_VARIABLE = "XSTAR_DASHBOARD_TOKEN"
 
 
@@ -66,6 +67,7 @@ def serve(
         import uvicorn
 
         from xstar.dashboard.app import Settings, make_app
+        from xstar.dashboard.connections import protocol
     except ModuleNotFoundError as error:
         raise MissingExtra(f"the dashboard needs {error.name}: pip install 'xstar[dashboard]'") from None
     from xstar.plots.output import javascript_file
@@ -87,20 +89,24 @@ def serve(
         if permitted.token is not None:
             # After the #: browsers keep that part to themselves, so that it is in no log.
             address += f"login#{permitted.token}"
-        ready(address)
         config = uvicorn.Config(
             app,
+            http=protocol(),
             log_level="warning",
             access_log=False,
             server_header=False,
             date_header=False,
             timeout_graceful_shutdown=2,
             timeout_keep_alive=20,
-            limit_concurrency=400,
+            limit_concurrency=MOST_CONNECTIONS,
             ws="none",
         )
 
         class Server(uvicorn.Server):
+            async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+                await super().startup(sockets)
+                ready(address)
+
             def handle_exit(self, sig: int, frame: FrameType | None) -> None:
                 app.closing.set()
                 super().handle_exit(sig, frame)
