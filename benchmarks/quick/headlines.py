@@ -16,15 +16,13 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.cost import PROGRAMS, pairs, run_startup
 from benchmarks.harness.machine import installed
 from benchmarks.harness.methods import METHODS, search
 from benchmarks.harness.records import Task
 from benchmarks.harness.report import duration
 from benchmarks.harness.simulated import regret_curve, run_simulated, share_of_time
 from benchmarks.igo import calls
-from benchmarks.otmann import pairs
-from benchmarks.startup import PROGRAMS
-from benchmarks.startup import run as start
 from benchmarks.workloads.hitting_times import SEED
 from benchmarks.workloads.suggestion_time import suggestion_time
 from benchmarks.workloads.trial_cost import optuna_trials, xstar_trials
@@ -164,7 +162,8 @@ def starting(sizes: Sizes) -> Iterator[Headline]:
         return
     for what in PROGRAMS:
         ours, theirs = (
-            start(Task.of(0, what, method, times=sizes.times), Namespace())["seconds"] for method in ("xstar", "optuna")
+            run_startup(Task.of(0, what, method, times=sizes.times), Namespace())["seconds"]
+            for method in ("xstar", "optuna")
         )
         yield Headline(
             f"processor time of a process: {what}", duration(ours), "optuna", duration(theirs), theirs / ours

@@ -5,12 +5,23 @@ Written straight into the tables: asking for a hundred thousand trials one by on
 
 from __future__ import annotations
 
+import json
 import os
+import socket
 import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import numpy as np
+
+from benchmarks.harness.machine import ROOT
+from benchmarks.harness.records import Found, significant
 
 PARAMETERS = ("lr", "momentum", "dropout")
 
@@ -85,18 +96,70 @@ def most_memory(process: int) -> int:
     return 0
 
 
-PROGRAM = """
-import resource, sys
-import xstar as xs
+# ---------------------------------------------------------------- the first paint
 
-def train(trial):
-    for epoch in trial.epochs():
-        yield {"loss": trial["lr"] + 1 / epoch}
+OURS, PEER = "xstar", "optuna-dashboard"
+SERVERS = {
+    OURS: "from xstar.cli.entry import main; main()",
+    PEER: "import sys; from optuna_dashboard._cli import main; main()",
+}
+FIRST = {
+    OURS: ["/study/large", "/static/app.js", "/static/plotly.js", "/api/studies/large", "/api/about",
+           "/api/studies/large/trials?size=50", "/api/studies/large/plots/history"],
+    PEER: ["/dashboard/studies/1", "/static/bundle.js", "/api/meta", "/api/studies/1?after=0"],
+}  # fmt: skip
+PATIENCE = 1800
 
-space = xs.Space(lr=xs.Float(0, 1), momentum=xs.Float(0, 1))
-xs.minimize(train, space, metric="loss", method="asha", max_budget=27, trials=int(sys.argv[2]), workers=4,
-            study="busy", storage=sys.argv[1], seed=1, progress=False)
-own, workers = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-print(own.ru_utime + own.ru_stime + workers.ru_utime + workers.ru_stime)
-"""
-"""A search of four workers that prints the processor time it took, workers included."""
+
+def first_paint(method: str, trials: int, reports: int) -> Found:
+    """Processor time of the server until it has answered what a page is first painted from, and until all of it is read."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, port = Path(folder) / "large.db", _free_port()
+        (make_xstar if method == OURS else make_optuna)(path, trials, reports)
+        words = ["dashboard", "--storage", str(path)] if method == OURS else [f"sqlite:///{path}"]
+        command = [sys.executable, "-c", SERVERS[method], *words, "--port", str(port)]
+        environment = {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1", "PATH": "/usr/bin:/bin"}
+        with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+            try:
+                return _measured(method, f"http://127.0.0.1:{port}", server)
+            finally:
+                server.kill()
+
+
+def _measured(method: str, base: str, server: subprocess.Popen[bytes]) -> Found:
+    _wait_for(base, server)
+    before = processor_time(server.pid)
+    sent = sum(len(_get(base + address)) for address in FIRST[method])
+    found: Found = {"paint": significant(processor_time(server.pid) - before), "sent": sent}
+    if method == OURS:
+        while (card := json.loads(_get(f"{base}/api/studies/large")))["seen"] < card["total"]:
+            time.sleep(0.5)
+        _get(f"{base}/api/studies/large/plots/history")
+    found["whole"] = significant(processor_time(server.pid) - before)
+    found["memory"] = most_memory(server.pid)
+    return found
+
+
+def _wait_for(base: str, server: subprocess.Popen[bytes]) -> None:
+    for _ in range(PATIENCE):
+        if server.poll() is not None:
+            raise RuntimeError(f"the server ended with {server.returncode}")
+        try:
+            _get(f"{base}/favicon.ico")
+        except urllib.error.HTTPError:
+            return
+        except OSError:
+            time.sleep(0.2)
+        else:
+            return
+
+
+def _get(address: str) -> bytes:
+    with urllib.request.urlopen(address, timeout=PATIENCE) as answer:
+        return bytes(answer.read())
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

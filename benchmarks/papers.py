@@ -1,0 +1,256 @@
+"""The papers' tables and figures beside ours, from the records: ``python -m benchmarks.pages`` makes docs/results.md.
+
+A verdict needs three seeds: *equal* is within one percent or two standard errors of the paper's number; a claim holds *as
+there* or *differs*. Below three seeds the numbers stand without one.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import Any
+
+from benchmarks.cotrain import PAPER as MNIST
+from benchmarks.dngo import TABLE1
+from benchmarks.harness.machine import ROOT
+from benchmarks.harness.records import FOLDER, Found, Record, Store, best_after
+from benchmarks.harness.report import mean_and_error, table
+from benchmarks.harness.simulated import Comparison, tally
+from benchmarks.mobster import DUELS
+
+PAGE = ROOT / "docs" / "results.md"
+FEWEST, SAME = 3, 0.01
+CIFAR = "…cifar"
+"""Trainings on CIFAR-10 that took a GPU. Their records are here, their programs in the commit that the page names."""
+Row = tuple[str, str, str, str, str, str]
+"""What, the paper, here, seeds, verdict, command."""
+HEADS = ("table or figure", "the paper", "here", "seeds", "verdict", "`python -m benchmarks.…`")
+HEAD = """# Results beside the papers
+
+One row for each table or figure of the four papers: their number or claim, ours ± its standard error over the seeds, and
+whether the two agree. *Equal* is within one percent or two standard errors; where the paper draws curves and prints no number,
+its claim is compared. Below three seeds there is no verdict. Each row is made by the command in its last column, and this page
+by `python -m benchmarks.pages` from `benchmarks/records`; a test checks that it is up to date. Lower is better unless said.
+The trainings on CIFAR-10 took a GPU; their programs are `nasbot_cifar` and `dngo_cifar` of commit 023aeac.
+"""
+
+
+@cache
+def records(file: str) -> list[Record]:
+    return list(Store(FOLDER / f"{file}.jsonl").read().values())
+
+
+def of(file: str, problem: str, method: str, **settings: Any) -> list[Found]:
+    """What was found by the runs with these settings."""
+    return [
+        r.found
+        for r in records(file)
+        if (r.task.problem, r.task.method) == (problem, method) and all(r.task.get(n) == v for n, v in settings.items())
+    ]
+
+
+def number(
+    what: str, paper: float, values: Sequence[float], command: str, form: str = "{:.4g}", less: bool = True
+) -> Row:
+    """A number of the paper beside the mean of ours."""
+    mean, error = mean_and_error(values)
+    shown = form.format(mean) + (f" ± {error:.2g}" if len(values) > 1 else "")
+    near = abs(mean - paper) <= max(SAME * abs(paper), 2 * error)
+    verdict = "equal" if near else "better" if (mean < paper) == less else "worse"
+    return what, form.format(paper), shown, str(len(values)), verdict if len(values) >= FEWEST else "–", command
+
+
+def claim(what: str, paper: str, here: str, seeds: int, holds: bool, command: str) -> Row:
+    verdict = "as there" if holds else "differs"
+    return what, paper, here, str(seeds), verdict if seeds >= FEWEST else "–", command
+
+
+def unmade(what: str, paper: str, why: str) -> Row:
+    return what, paper, why, "–", "not run", "–"
+
+
+# ---------------------------------------------------------------- one paper after the other
+
+
+def nasbot() -> Iterator[Row]:
+    names = {"nasbot": "NASBOT", "evolution": "EA", "nasbot-random": "RAND", "treebo": "TreeBO"}
+    search, command = (
+        {"nasbot": 0.1209, "evolution": 0.1411, "nasbot-random": 0.1342, "treebo": 0.1533},
+        CIFAR,
+    )
+    for method, paper in search.items():
+        found = [each["test"] for each in of("nasbot_cifar", "cifar10", method)]
+        yield number(f"Table 3, Figure 2: CIFAR-10, test error, {names[method]}", paper, found, command)
+    for method, paper in {
+        "nasbot": 0.0869,
+        "evolution": 0.0915,
+        "nasbot-random": 0.0914,
+        "treebo": 0.1121,
+        "vgg-19": 0.1018,
+    }.items():
+        found = [each["test"] for each in of("nasbot_cifar", "winner", method, epochs=80)]
+        yield number(
+            f"Table 3: winners trained longer, {names.get(method, method)}", paper, found, CIFAR
+        )
+    for problem, papers in {"naval": (0.0075, 0.0079, 0.0103), "protein": (0.902, 1.010, 0.948)}.items():
+        for method, paper in zip(("nasbot", "evolution", "nasbot-random"), papers, strict=True):
+            found = [statistics.median(each["tests"]) for each in of("nasbot_real", problem, method, evaluations=50)]
+            what = f"Table 3: {problem}, {names[method]} (smaller networks, 2,000 rows, Adam)"
+            yield number(what, paper, found, "nasbot_real --part mlp")
+    yield unmade("Table 3: blog, indoor, slice, news", "0.731, 0.117, 0.615, 0.752", "the data are not at hand")
+    for method, paper in {"nasbot": 46.13, "nasbot-random": 26.43, "evolution": 0.19, "treebo": 7.83}.items():
+        seconds = [
+            each["processor"] / 100
+            for f in ("f1", "f2")
+            for each in of("nasbot", f, method, workers=1, evaluations=100)
+        ]
+        yield number(
+            f"Section 5: seconds for a network, {names[method]}", paper, seconds, "nasbot --part search", "{:.2g}"
+        )
+    for function in ("f1", "f2", "f3"):
+        ours, theirs, rivals = (
+            [-each["best"][-1][1] for each in of("nasbot", function, method, workers=1, evaluations=100)]
+            for method in ("nasbot", "paper's kernel", "evolution")
+        )
+        means = [statistics.mean(each) for each in (ours, theirs, rivals)]
+        here = "the paper's kernel {1:.3g}, EA {2:.3g}; `nasbot` {0:.3g} (higher is better)".format(*means)
+        yield claim(
+            f"Figure 7: {function}",
+            "NASBOT ahead of EA",
+            here,
+            len(theirs),
+            means[1] > means[2],
+            "nasbot --part ablation",
+        )
+    yield unmade("Figures 4, 6, 8 to 19: distances, the networks found", "pictures", "drawn in [NASBOT](nasbot.md)")
+
+
+def dngo() -> Iterator[Row]:
+    for problem, (count, _, paper) in TABLE1.items():
+        for method in ("xstar-dngo-paper", "xstar-dngo"):
+            found = [best_after(each["best"], count) for each in of("quality", problem, method)]
+            if found:
+                what = f"Table 1: {problem} after {count}, `{method.removeprefix('xstar-')}`"
+                yield number(what, float(paper), found, "dngo --part table1", "{:.5g}")
+    times = {n: of("dngo", "hartmann6", "xstar-dngo", part="figure1", n=n)[0]["seconds"] for n in (1000, 100_000)}
+    here = "{:.0f} ms after 1,000 observations, {:.0f} ms after 100,000".format(
+        *(1e3 * each for each in times.values())
+    )
+    yield ("Figure 1: time of a decision", "linear in n, a GP cubic", here, "1", "–", "dngo --part figure1")
+    tanh, relu = (
+        [each["best"][-1][1] for each in of("dngo", "hartmann6", m, part="variants")] for m in ("ours", "ours: ReLU")
+    )
+    ends = statistics.mean(tanh), statistics.mean(relu)
+    here = "Hartmann's function: tanh {:.3f}, ReLU {:.3f}".format(*ends)
+    yield claim(
+        "Figure 2: activations", "tanh rather than ReLU", here, len(tanh), ends[0] < ends[1], "dngo --part variants"
+    )
+    crowd = {
+        m: [e["best"][-1][1] for e in of("dngo", "captions", m, workers=800)]
+        for m in ("xstar-dngo", "optuna-tpe", "xstar-random")
+    }
+    here = "simulated, best loss: DNGO {:.3f}, TPE {:.3f}, random {:.3f}".format(*map(statistics.mean, crowd.values()))
+    what = "Table 2, Figures 3 and 5: captions, 2,500 trials by 800 workers"
+    ahead = statistics.mean(crowd["xstar-dngo"]) < statistics.mean(crowd["optuna-tpe"])
+    yield claim(what, "BLEU-4 26.7, as the best by hand", here, len(crowd["xstar-dngo"]), ahead, "dngo --part workers")
+    final = [each["test"] for each in of("dngo_cifar", "final", "dngo")]
+    yield number("Table 4, Figure 4: CIFAR-10, test error (100 epochs, not 350)", 0.0637, final, CIFAR)
+    yield unmade("Table 4: CIFAR-100", "0.274", "the data are not at hand")
+
+
+def mobster() -> Iterator[Row]:
+    on = {"the MLP": ("electricity", 4, 6.0), "NAS-Bench-201": ("nb201-cifar10", 8, 4.0)}
+    claims = {
+        "promotion against stopping": "promotion ends lower",
+        "one bracket against all": "r_min = 1 is as good or better",
+        "model against random": "the model ends lower",
+    }
+    for where, (problem, workers, trainings) in on.items():
+        runs = Comparison([r for r in records("mobster-figure3") if r.task.problem == problem], workers, trainings)
+        for what, pairs in DUELS.items():
+            won, lost = (sum(each) for each in zip(*(tally(runs.both(*pair))[0] for pair in pairs), strict=True))
+            here = f"{won} searches of {won + lost} lower"
+            yield claim(f"Figure 3: {where}, {what}", claims[what], here, 20, won >= lost, "mobster --part figure3")
+    kernels = Comparison(records("mobster-figure4"), 4, 6.0)
+    won, lost = tally(kernels.both("mobster:matern", "mobster:decay"))[0]
+    here = f"the Matérn kernel, r warped, ends lower in {won} searches of {won + lost} on {len(kernels.runs)} problems"
+    yield claim("Figure 4, top: kernels", "exponential decay", here, 3, won <= lost, "mobster --part figure4")
+    for where, (problem, workers, trainings) in {**on, "the MLP, longer": ("electricity", 4, 24.0)}.items():
+        runs = Comparison([r for r in records("mobster-figure5") if r.task.problem == problem], workers, trainings)
+        means = {m: statistics.mean(b["best"][-1][1] for b in runs.runs[problem][m].values()) for m in runs.methods}
+        order = sorted(means, key=lambda method: means[method])
+        here = ", ".join(f"{method} {means[method]:.4g}" for method in order[:4])
+        what, seeds = f"Figure 5: {where}, {trainings:g} trainings on each worker", len(runs.runs[problem]["mobster"])
+        yield claim(what, "MOBSTER lowest", here, seeds, order[0].startswith("mobster"), "mobster --part figure5")
+    for workers in (4, 8):
+        runs = Comparison([r for r in records("budgets") if ":" not in r.task.problem], workers, 4.0)
+        share = runs.ratio_of_times("mobster", "asha")
+        assert share is not None
+        here = f"in {share[0]:.2f} of it, {len(runs.runs)} problems, {workers} workers"
+        yield claim(
+            "Figures 4 (bottom), 10: time until ASHA's regret", "half of the time", here, 10, share[0] <= 0.5, "budgets"
+        )
+    yield unmade("Figure 6: LSTM and ResNet", "MOBSTER ahead", "the trainings are not at hand")
+
+
+def igo() -> Iterator[Row]:
+    def middle(problem: str, method: str, n: int) -> float:
+        (found,) = of("igo", problem, method, n=n, part="figure 1")
+        return float(statistics.median(sorted(math.inf if each is None else each for each in found["calls"])))
+
+    for problem, n in (("OneMax", 100), ("OneMax", 1000), ("OneMax", 3000), ("LeadingOnes", 100), ("LeadingOnes", 300)):
+        ours, theirs = (middle(problem, method, n) for method in ("PBIL-λ", "cGA, ε = 1/n"))
+        here = f"median calls: PBIL-λ {ours:,.0f}, cGA " + (
+            f"{theirs:,.0f}" if math.isfinite(theirs) else "beyond 3 n²"
+        )
+        yield claim(
+            f"Figure 1: {problem}, n = {n:,}", "PBIL-λ as soon as cGA or sooner", here, 10, ours <= theirs, "igo"
+        )
+    for what, key, iterations in (
+        ("Figure 2: layers of an MLP", "layers", 200_000),
+        ("Figure 3: activations", "activations", 1_000_000),
+    ):
+        last = [
+            r.found["curve"][-1]
+            for r in records("cotrain")
+            if (r.task.problem, r.task["iterations"]) == (key, iterations)
+        ]
+        for method, (paper, *_) in MNIST[key].items():
+            errors = [error for each in last for error in each[method]["error"]]
+            median, seeds = statistics.median(errors), len(errors)
+            less = "equal" if abs(median - paper) <= SAME * paper else "better" if median < paper else "worse"
+            shown = f"{median:.3f} (median)"
+            yield (
+                f"{what}, {method}, test error in %",
+                f"{paper:.3f}",
+                shown,
+                str(seeds),
+                less if seeds >= FEWEST else "–",
+                "cotrain",
+            )
+    calls = {
+        r.task.method: statistics.median(sorted(math.inf if each is None else each for each in r.found["calls"]))
+        for r in records("igo")
+        if (r.task.problem, r.task["n"], r.task["part"]) == ("OneMax", 300, "figure 4")
+    }
+    worst = max(calls.values()) / min(calls.values())
+    here = f"OneMax, n = 300: {worst:.2f} times"
+    yield claim("Figure 4: α", "at most 1.4 times the calls of the best α", here, 10, worst <= 1.4, "igo")
+
+
+PAPERS: dict[str, Callable[[], Iterator[Row]]] = {
+    "NASBOT and OTMANN (Kandasamy et al. 2018), [how it is done here](nasbot.md)": nasbot,
+    "DNGO (Snoek et al. 2015), [how it is done here](dngo.md)": dngo,
+    "MOBSTER (Klein et al. 2020), [how it is done here](mobster.md)": mobster,
+    "Parameterless IGO (Nishida et al. 2018), [how it is done here](igo.md)": igo,
+}
+
+
+def page() -> str:
+    blocks = [HEAD]
+    for title, rows in PAPERS.items():
+        lines = [(*row[:5], f"`{row[5]}`" if row[5] != "–" else "–") for row in rows()]
+        blocks.append("\n".join((f"## {title}\n", *table(HEADS, lines, left=6))) + "\n")
+    return "\n".join(blocks)
