@@ -9,7 +9,12 @@ from pathlib import Path
 from benchmarks.harness.machine import installed
 from benchmarks.harness.report import table
 
-SPECS = sorted(file.stem for file in Path(__file__).parent.glob("*.py") if not file.stem.startswith("_"))
+NO_SPECS = ("papers", "pages")
+SPECS = sorted(
+    file.stem
+    for file in Path(__file__).parent.glob("*.py")
+    if not file.stem.startswith("_") and file.stem not in NO_SPECS
+)
 
 
 def experiments() -> None:

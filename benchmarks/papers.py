@@ -91,9 +91,7 @@ def nasbot() -> Iterator[Row]:
         "vgg-19": 0.1018,
     }.items():
         found = [each["test"] for each in of("nasbot_cifar", "winner", method, epochs=80)]
-        yield number(
-            f"Table 3: winners trained longer, {names.get(method, method)}", paper, found, CIFAR
-        )
+        yield number(f"Table 3: winners trained longer, {names.get(method, method)}", paper, found, CIFAR)
     for problem, papers in {"naval": (0.0075, 0.0079, 0.0103), "protein": (0.902, 1.010, 0.948)}.items():
         for method, paper in zip(("nasbot", "evolution", "nasbot-random"), papers, strict=True):
             found = [statistics.median(each["tests"]) for each in of("nasbot_real", problem, method, evaluations=50)]

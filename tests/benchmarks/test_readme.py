@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from benchmarks import pages, papers
 
 ROOT = Path(__file__).parents[2]
 README = re.sub(r"\s+", " ", (ROOT / "README.md").read_text(encoding="utf-8"))
 
 
-def tables(lines: list[str]) -> Iterator[list[list[str]]]:
-    """The markdown tables among some lines, as rows of cells without the line below the heads."""
-    rows: list[list[str]] = []
-    for line in (*lines, ""):
-        if line.startswith("|"):
-            rows.append([cell.strip() for cell in line.strip("|").split("|")])
-        elif rows:
-            yield [rows[0], *rows[2:]]
-            rows = []
-
-
 def found(file: str, mark: str, heading: str = "") -> list[list[str]]:
     """The first table of a part of a results file, after a line that begins with ``heading``."""
-    text = (ROOT / "benchmarks" / "results" / file).read_text(encoding="utf-8")
-    part = text.split(f"<!-- {mark} -->")[1].split(f"<!-- end of {mark} -->")[0].splitlines()
-    begin = next((at for at, line in enumerate(part) if line.lstrip("# ").startswith(heading)), 0) if heading else 0
-    return next(tables(part[begin:]))
+    return pages.table_of(file, mark, heading)
 
 
 def cell(table: list[list[str]], row: str, column: str) -> str:
@@ -56,7 +43,8 @@ def lines(lengths: list[str], part: str = "validation") -> dict[str, dict[str, l
     part = text.split(f"<!-- budgets {part} -->")[1].split("<!-- end")[0]
     blocks = {length: part.split(f"{length}:")[1].splitlines()[2:] for length in lengths}
     return {
-        length: {row[1]: row for row in next(tables(block)) if row[0] == "mobster"} for length, block in blocks.items()
+        length: {row[1]: row for row in next(pages.tables(block)) if row[0] == "mobster"}
+        for length, block in blocks.items()
     }
 
 
@@ -97,6 +85,22 @@ def test_the_time_of_a_suggestion() -> None:
     ],
 )
 def test_starting(row: str, told: str) -> None:
-    table = found("startup.md", "startup start")
+    table = found("cost.md", "cost startup")
     ours, theirs = (int(cell(table, row, name)) for name in ("xstar", "Optuna"))
     assert told.format(ours, theirs) in README
+
+
+def test_the_pages_are_those_of_the_records() -> None:
+    """Otherwise: ``python -m benchmarks.pages``."""
+    results, compared = (file.read_text(encoding="utf-8") for file in (papers.PAGE, pages.PAGE))
+    assert results == papers.page()
+    assert compared == pages.page(compared)
+    assert len(results.splitlines()) <= 200
+    assert len(results.splitlines()) + len(compared.splitlines()) <= 500
+
+
+def test_a_verdict_needs_three_seeds() -> None:
+    assert papers.number("a", 1.0, [2.0, 2.0], "b")[3:5] == ("2", "–")
+    assert papers.number("a", 1.0, [2.0, 2.1, 2.0], "b")[4] == "worse"
+    assert papers.number("a", 1.0, [2.0, 2.1, 2.0], "b", less=False)[4] == "better"
+    assert papers.number("a", 1.0, [1.0, 1.1, 0.95], "b")[4] == "equal"
