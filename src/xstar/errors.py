@@ -99,6 +99,13 @@ class StudyMismatch(StudyError):
 class UnknownTrial(StudyError, LookupError):
     """The study has no such trial."""
 
+    @classmethod
+    def numbered(cls, number: int, count: int) -> UnknownTrial:
+        """There is no trial of this number among so many."""
+        return cls(
+            f"there is no trial {number}; the study has {f'trials 0 to {count - 1}' if count else 'no trials yet'}"
+        )
+
 
 class NoValue(StudyError):
     """The best trial was asked for before any trial had a value."""

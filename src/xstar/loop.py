@@ -94,7 +94,7 @@ def run(
     SIGTERM ends the program: a cluster takes the machine away. Running trials have ``grace`` seconds to report once more, and
     so to save what they trained; each is handed back as soon as it has, for any other program to go on with.
 
-    While all slots are busy, the next suggestion is made ``ahead`` where that is worthwhile (``study/ahead.py``).
+    While all slots are busy, the next suggestion is made ``ahead`` where that is worthwhile (``study/decisions.py``).
     """
     kept: Checkpoints | None = None
     if executor.uses_files and checkpoints is not None:

@@ -387,6 +387,11 @@ class Trial:
         return f"<div><b>Trial {self.number}</b>{tables}</div>"
 
 
+def number_of(trial: Trial | int) -> int:
+    """The number of a trial that may be given as such."""
+    return trial.number if isinstance(trial, Trial) else trial
+
+
 def no_epochs() -> InvalidArgument:
     """What is said when epochs are asked for and nobody said how many there are."""
     rule = "trial.epochs() needs to know how many epochs there are"

@@ -16,7 +16,7 @@ from typing import Any
 import xstar as xs
 from xstar.api import make_executor
 from xstar.loop import run
-from xstar.study import ahead
+from xstar.study import decisions
 
 SPACE = xs.Space(x=xs.Float(-1, 1), n=xs.Int(1, 50))
 EPOCHS = 4
@@ -58,7 +58,7 @@ def main() -> None:
         return verdict
 
     study.report = report  # type: ignore[method-assign]
-    ahead.BUSY = 0.0  # suggestions are prepared however cheap they are: kills lose some
+    decisions.BUSY = 0.0  # suggestions are prepared however cheap they are: kills lose some
     executor = make_executor(make_objective(float(seconds)), study.metric, int(workers), 60.0)
     try:
         run(study, executor, xs.Limits(trials=int(trials)))

@@ -21,7 +21,7 @@ from xstar.core.randomness import Streams
 from xstar.journal import History
 from xstar.journal import events as ev
 from xstar.searchers import BOCA, DNGO, GP, NASBOT, TPE, Auto, Forest, TreeBO
-from xstar.study.policy import Policy
+from xstar.study.decisions import Policy
 
 SURROGATES = (BOCA, DNGO, Forest, GP, NASBOT, TPE, Auto, TreeBO)
 LONG = {name for name, scenario in SCENARIOS.items() if isinstance(scenario.searcher, DNGO | Auto)} - {"dngo-asha"}

@@ -228,7 +228,7 @@ def test_live_programs_are_looked_for_without_reading_and_dead_ones_are_found(
     later = two.clock() + 1000
     journal: Any = one.journal
     assert [number for number, _ in journal.abandoned(later, None)] == [held.number]
-    one._runs._clock = lambda: later
+    one._leases._clock = lambda: later
     one.reclaim()
     assert one.history.trials[held.number].state is xs.State.WAITING
 

@@ -17,7 +17,7 @@ from xstar.journal import events as ev
 from xstar.schedulers import ASHA
 from xstar.searchers import GP, Random
 from xstar.simulation import simulate
-from xstar.study import ahead
+from xstar.study import decisions
 from xstar.trial import New, Suggestion
 
 SPACE = xs.Space(x=xs.Float(0, 1))
@@ -39,7 +39,7 @@ class Counted:
 @pytest.fixture
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """However little time decisions take."""
-    monkeypatch.setattr(ahead, "BUSY", 0.0)
+    monkeypatch.setattr(decisions, "BUSY", 0.0)
 
 
 def begun(asked: list[int], running: int = 3) -> tuple[xs.Study, list[xs.Trial]]:
@@ -152,14 +152,14 @@ def test_programs_that_take_each_others_numbers_stop_preparing() -> None:
     asked: list[int] = []
     study, _ = begun(asked)
     other = xs.Study.over(study.journal, searcher=Counted([]))
-    for _ in range(ahead.DRAWN):
+    for _ in range(decisions.LAST_USES):
         study.prepare()
         ask(other)
         study.refresh()
     count = len(asked)
     study.prepare()
     assert len(asked) == count
-    for _ in range(ahead.REST):
+    for _ in range(decisions.REST):
         ask(study)
     count = len(asked)
     study.prepare()

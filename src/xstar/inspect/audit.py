@@ -18,7 +18,7 @@ from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space
 from xstar.study import Study
-from xstar.study.policy import Policy, Start
+from xstar.study.decisions import Policy, Start
 from xstar.trial import Done, Wait
 
 Decision = Start | ev.Reported

@@ -21,7 +21,7 @@ from xstar.inspect.verdicts import reported, started
 from xstar.journal import Event, History, Readable
 from xstar.journal import events as ev
 from xstar.searchers.model_based.decision import NAMES, Witness
-from xstar.study.policy import Policy
+from xstar.study.decisions import Policy
 from xstar.study.settings import Settings
 from xstar.trial import Origin
 

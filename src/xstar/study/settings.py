@@ -30,8 +30,8 @@ from xstar.space import Space
 from xstar.space.conditions import Threshold
 from xstar.study.methods import Method, resolve
 from xstar.study.naming import differences
+from xstar.study.user_events import is_wider
 from xstar.study.warm_start import brought, listed, names
-from xstar.study.widening import is_wider
 
 if TYPE_CHECKING:
     from xstar.study.warm_start import WarmStart

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 from xstar.core.markup import escaped, table, value
 from xstar.core.words import number, plural, seconds
-from xstar.study.missing import number_of
 from xstar.study.naming import described, method_of
 from xstar.study.table import to_frame
-from xstar.trial import State, Trial
+from xstar.trial import State, Trial, number_of
 
 if TYPE_CHECKING:
     import pandas as pd

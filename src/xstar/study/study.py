@@ -16,8 +16,8 @@ from xstar.core.checks import check_attrs
 from xstar.core.environment import environment
 from xstar.core.metrics import parse_metrics
 from xstar.core.randomness import Streams
-from xstar.core.reasons import shortened
-from xstar.errors import InvalidArgument, InvalidReport, StudyExists
+from xstar.core.reasons import last_line, shortened
+from xstar.errors import InvalidArgument, InvalidReport, NoValue, StudyExists, UnknownTrial
 from xstar.executors.clock import stopwatch, wall_clock
 from xstar.files import Folders
 from xstar.journal import History, Journal, MemoryJournal
@@ -25,18 +25,15 @@ from xstar.journal import events as ev
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space
-from xstar.study.ahead import LEAST_WORKERS, Ahead
-from xstar.study.elsewhere import STOPPED, added, enqueued, held
+from xstar.study.decisions import LEAST_WORKERS, STARTS, Policy, Preparation, Start, is_late
+from xstar.study.leases import Leases
 from xstar.study.ledger import Ledger
 from xstar.study.limits import NO_LIMITS, Limits
-from xstar.study.missing import no_value, number_of, unknown_trial
 from xstar.study.opening import check_there, open_storage
-from xstar.study.policy import STARTS, Policy, Start, is_late
-from xstar.study.runs import Runs
 from xstar.study.settings import Constraints, Settings, check_name
 from xstar.study.shown import Shown
-from xstar.study.widening import widened
-from xstar.trial import Done, Job, State, Trial, Verdict
+from xstar.study.user_events import STOPPED, added, enqueued, held, widened
+from xstar.trial import Done, Job, State, Trial, Verdict, number_of
 
 if TYPE_CHECKING:
     from xstar.storage import SqlStorage
@@ -144,7 +141,7 @@ class Study(Shown):
         settings.check(self.history, name or "")
         self._policy = Policy(self.scheduler, self.searcher, Streams(created.seed))
         self._introduced = False
-        self.ahead = Ahead(self._policy)
+        self.ahead = Preparation(self._policy)
         self.metric = created.metric
         self.direction = created.direction
         self.seed = created.seed
@@ -155,7 +152,7 @@ class Study(Shown):
         self.stopwatch = stopwatch(clock)
         """What the limit ``seconds`` is measured with: never set back or forward."""
         self._begun_at = self.stopwatch()
-        self._runs = Runs(self._ledger, journal, clock, self.stopwatch)
+        self._leases = Leases(self._ledger, journal, clock, self.stopwatch)
         self.reclaim()
 
     def begin(self) -> None:
@@ -171,13 +168,13 @@ class Study(Shown):
         with self._ledger.lock:
             if not self._introduced:
                 self._introduce()
-            self._runs.reclaim_if_due()
+            self._leases.reclaim_if_due()
             alone = self._policy.is_independent(self._ledger.history.space) and not limits.by_results
             event = self._ledger.claim(self._next, limits, alone=alone, follow=self._policy.follow)
             if event is None:
                 return None
             trial = self._ledger.trial(event.trial)
-            self._runs.take(trial)
+            self._leases.take(trial)
             return trial
 
     def _introduce(self) -> None:
@@ -209,9 +206,9 @@ class Study(Shown):
         return None
 
     def prepare(self, limits: Limits = NO_LIMITS) -> None:
-        """Decide now what the next ``ask`` gives, if that is worthwhile (``ahead.py``): while all workers are busy."""
+        """Decide now what the next ``ask`` gives, if that is worthwhile (``decisions.py``): while all workers are busy."""
         with self._ledger.lock:
-            if len(self._runs.held) >= LEAST_WORKERS:
+            if len(self._leases.attempts) >= LEAST_WORKERS:
                 self.ahead.prepare(self._ledger, limits, self.clock(), self.stopwatch(), self._begun_at)
 
     def job(self, trial: Trial, *, with_files: bool = True) -> Job:
@@ -236,7 +233,7 @@ class Study(Shown):
         parsed = parse_metrics(value, self.metric)
         with self._ledger.lock:
             if self._ledger.end(number_of(trial), self._policy.final, parsed, self.clock()):
-                self._runs.forget(number_of(trial), 0)
+                self._leases.forget(number_of(trial), 0)
                 return
             known = self._known(trial)
             if known.state is State.COMPLETE and known.metrics == parsed:
@@ -248,12 +245,12 @@ class Study(Shown):
     ) -> Verdict:
         if not self._introduced:
             self._introduce()
-        run = self._runs.attempt(trial) if attempt is None else attempt
+        run = self._leases.attempt(trial) if attempt is None else attempt
         event = self._ledger.settle(self._answer, trial, run, metrics, budget, final, attempt is None)
         if event is None:
             return Verdict.CONTINUE
         if trial.state is not State.RUNNING or run != trial.attempt:
-            self._runs.forget(trial.number, run)
+            self._leases.forget(trial.number, run)
         if isinstance(event, ev.Failed) or run != trial.attempt or trial.state is State.WAITING:  # the run was given up
             return Verdict.STOP
         if trial.state.over and not event.final:  # someone else ended it meanwhile
@@ -292,9 +289,9 @@ class Study(Shown):
     def _end(self, trial: Trial | int, attempt: int | None, event: Callable[[Trial, int], ev.Event]) -> None:
         with self._ledger.lock:
             known = self._known(trial)
-            run = self._runs.attempt(known) if attempt is None else attempt
+            run = self._leases.attempt(known) if attempt is None else attempt
             self._ledger.settle(lambda: None if is_late(known, run) else event(known, run))
-            self._runs.forget(known.number, run)
+            self._leases.forget(known.number, run)
 
     # ------------------------------------------------------------ from elsewhere
 
@@ -343,8 +340,15 @@ class Study(Shown):
         with self._ledger.lock:
             self._ledger.catch_up()
             if self.history.best is None:
-                raise no_value(self.history)
+                raise self._no_value()
             return self.history.best
+
+    def _no_value(self) -> NoValue:
+        """There is no best trial: the last failure often says why."""
+        trials = self.history.trials
+        failed = next((trial for trial in reversed(trials) if trial.reason), None)
+        last = f"; the last failure: {last_line(failed.reason)}" if failed is not None and failed.reason else ""
+        return NoValue(f"no trial has a value yet ({len(trials)} trials so far){last}")
 
     @property
     def trials(self) -> list[Trial]:
@@ -360,17 +364,17 @@ class Study(Shown):
     @property
     def running_here(self) -> Mapping[int, int]:
         """The trials that this object runs, with the number of the attempt."""
-        return self._runs.held
+        return self._leases.attempts
 
     # ------------------------------------------------------------ lost programs
 
     def reclaim(self) -> None:
         """Record as lost what dead programs were running, so that it is run again."""
-        self._runs.reclaim()
+        self._leases.reclaim()
 
     def release(self, reason: str, trial: int | None = None) -> None:
         """Give up what this object runs, or one trial of it: it will be run again from its checkpoint."""
-        self._runs.release(reason, trial)
+        self._leases.release(reason, trial)
 
     def close(self) -> None:
         """Stop the heartbeat, give up what still runs here, let go of the database."""
@@ -378,7 +382,7 @@ class Study(Shown):
             if self.running_here:
                 self.release("the study was closed while it ran")
         finally:  # also when the database is gone
-            self._runs.close()
+            self._leases.close()
             if self.storage is not None:
                 self.storage.close()
             self.files.close()
@@ -392,5 +396,5 @@ class Study(Shown):
     def _known(self, trial: Trial | int) -> Trial:
         number = number_of(trial)
         if not 0 <= number < len(self.history.trials) and not 0 <= number < len(self.refresh().trials):
-            raise unknown_trial(self.history, number)
+            raise UnknownTrial.numbered(number, len(self.history.trials))
         return self.history.trials[number]

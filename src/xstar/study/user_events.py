@@ -1,19 +1,45 @@
-"""A wider space for a study that has begun: checked here, recorded as an event, folded by the history.
+"""What a user does to a study, as events: observations made elsewhere, configurations that are to be tried, the wish that it
+pauses, stops or goes on, and a wider space.
 
-The trials so far stay what they were. Decisions before the event are made, and recomputed, in the old space, those after it in
-the new one.
+The trials so far stay what they were when the space becomes wider. Decisions before that event are made, and recomputed, in the
+old space, those after it in the new one.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
-from xstar.errors import InvalidArgument, InvalidConfig
+from xstar.core.metrics import parse_metrics
+from xstar.errors import InvalidArgument, InvalidConfig, InvalidReport
 from xstar.journal import History
 from xstar.journal import events as ev
+from xstar.journal.rules import check_state, checked_budget
 from xstar.space import Space
 from xstar.space.widening import check_fill, first_problem, narrower
+
+STOPPED = "a user stopped the study (study.hold, xstar hold); running it again goes on with it"
+
+
+def added(history: History, config: Mapping[str, Any], value: Any, budget: int, at: float) -> ev.Added:
+    """An observation made elsewhere."""
+    space, metric = history.space, history.created.metric
+    parsed, known = parse_metrics(value, metric), space.parse(config)
+    if not math.isfinite(parsed[metric]):
+        raise InvalidReport("value", "must be finite", parsed[metric], "leave failed observations out")
+    return ev.Added(len(history.trials), space.dump(known), parsed, at, checked_budget(budget))
+
+
+def enqueued(history: History, config: Mapping[str, Any], at: float) -> ev.Enqueued:
+    """A configuration, or a part of one, to be tried next."""
+    return ev.Enqueued(history.space.dump(history.space.parse_partial(config)), at)
+
+
+def held(history: History, state: str, at: float) -> ev.Held | None:
+    """The wish that no more trials are started, or that they are again; ``None`` if it is so already."""
+    check_state(state)
+    return None if history.hold == state else ev.Held(state, at)
 
 
 def widened(history: History, space: Space, fill: Mapping[str, Any] | None, at: float) -> ev.Widened | None:

@@ -16,41 +16,41 @@ from xstar.study.ledger import Ledger
 from xstar.trial import State, Trial
 
 
-class Runs:
+class Leases:
     """Which trials this program runs, and in which attempt."""
 
     def __init__(
         self, ledger: Ledger, journal: Journal, clock: Callable[[], float], stopwatch: Callable[[], float]
     ) -> None:
-        self.held: dict[int, int] = {}
+        self.attempts: dict[int, int] = {}
         """Trial → attempt."""
-        self.heartbeat = Heartbeat.of(journal, self.held, clock, stopwatch)
+        self.heartbeat = Heartbeat.of(journal, self.attempts, clock, stopwatch)
         self._ledger = ledger
         self._leased = journal if isinstance(journal, LeasedJournal) else None
         self._clock = clock
 
     def take(self, trial: Trial) -> None:
         """This program runs a trial from now on."""
-        self.held[trial.number] = trial.attempt
+        self.attempts[trial.number] = trial.attempt
         if self.heartbeat is not None:
             self.heartbeat.start()
 
     def attempt(self, trial: Trial) -> int:
         """Which attempt a report of this program is about."""
-        return self.held.get(trial.number, trial.attempt)
+        return self.attempts.get(trial.number, trial.attempt)
 
     def forget(self, number: int, attempt: int) -> None:
         """A run has ended."""
-        if self.held.get(number) == attempt:  # a trial promoted at once may have a newer run here
-            del self.held[number]
+        if self.attempts.get(number) == attempt:  # a trial promoted at once may have a newer run here
+            del self.attempts[number]
 
     def release(self, reason: str, trial: int | None = None) -> None:
         """Give up all runs, or that of one trial, on purpose."""
         with self._ledger.lock:
-            given_up = {number: attempt for number, attempt in self.held.items() if trial in (None, number)}
+            given_up = {number: attempt for number, attempt in self.attempts.items() if trial in (None, number)}
             for number, attempt in given_up.items():
                 self._lose(number, shortened(reason), attempt, released=True)
-                del self.held[number]
+                del self.attempts[number]
 
     def reclaim_if_due(self) -> None:
         """From time to time: :meth:`reclaim`."""
