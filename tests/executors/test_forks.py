@@ -55,9 +55,7 @@ print("six trials", len(result.study.history.trials), flush=True)
 @pytest.mark.parametrize("workers", ["1", "2"])
 @pytest.mark.parametrize("form", ["plain", "stream", "raising", "leaving"])
 def test_a_forked_process_does_not_speak_for_the_trial(tmp_path: Path, form: str, workers: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, form, workers], cwd=tmp_path, capture_output=True, text=True, timeout=120
-    )
+    done = subprocess.run([sys.executable, "-c", PROGRAM, form, workers], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "six trials 6\n"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -75,7 +76,8 @@ def test_programs_make_each_fit_once_and_decide_as_one_would(
 
 
 @pytest.mark.parametrize("left", ["nothing", "no JSON", "[[]]", "[[1e99]]", "[[NaN]]", "[" * 5000, '{"a": 1}'])
-def test_a_shelf_that_is_emptied_or_damaged_changes_nothing(storage: str, name: str, left: str) -> None:
+def test_a_shelf_that_is_emptied_or_damaged_changes_nothing(tmp_path: Path, name: str, left: str) -> None:
+    storage = str(tmp_path / "s.db")
     alone = run([xs.Study(SPACE, searcher=GP(initial=5), seed=3)], 12)
     studies = shared(storage, name, GP(initial=5), 2)
     for study in studies:
