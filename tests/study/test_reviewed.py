@@ -99,7 +99,7 @@ def test_any_reason_can_be_kept(workers: int, tmp_path: Path) -> None:
     assert [trial.state.value for trial in result.study.history.trials] == ["failed", "infeasible", "complete"]
     result.study.close()
     with xs.Study.open("s", storage=tmp_path / "s.db") as study:
-        assert "caf\udce9.csv" in (study.history.trials[0].reason or "")
+        assert r"caf\udce9.csv" in (study.history.trials[0].reason or "")
 
 
 class SlowToLoad:
