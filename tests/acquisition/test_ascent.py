@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.optimize import minimize
 
 from xstar.acquisition.ascent import ascend
 from xstar.models.kernels import Array
@@ -37,18 +36,11 @@ def test_all_points_reach_the_top_of_a_hill_inside(d: int) -> None:
 def test_a_hill_whose_top_is_outside_is_climbed_along_the_faces_of_the_cube(d: int) -> None:
     outside = np.where(np.arange(d) % 2, 1.4, 0.3)
     found, values = ascend(lambda x: at(hill(d, outside), x), np.random.default_rng(2).random((5, d)), ROUNDS, 1e-14)
-    Q = hill(d, outside)[0]
-
-    def below(x: Array) -> float:
-        return float(0.5 * (x - outside) @ Q @ (x - outside))
-
-    def slope(x: Array) -> Array:
-        made: Array = Q @ (x - outside)
-        return made
-
-    expected = minimize(below, np.full(d, 0.5), jac=slope, bounds=[(0.0, 1.0)] * d, tol=1e-12)
     assert ((found >= 0.0) & (found <= 1.0)).all()
-    assert_allclose(values, -expected.fun, rtol=1e-5)
+    # A concave function lies below its tangents: nowhere in the cube is it higher than here by more than this.
+    slope = at(hill(d, outside), found)[1]
+    above = np.maximum(slope * (1.0 - found), -slope * found).sum(axis=1)
+    assert (above < 1e-3 * np.abs(values)).all()
 
 
 def test_each_point_climbs_as_it_would_alone() -> None:
