@@ -1,8 +1,7 @@
 """Weights and structure at once on MNIST: the two experiments of the paper's "Hyper-Parameter Optimization".
 
-    python -m benchmarks.cotrain --mnist mnist.npz [--experiments layers activations] [--minutes 8] [--seeds 5] [--device cuda]
-    python -m benchmarks.cotrain --mnist mnist.npz --experiments activations --iterations 1000000 --checkpoints DIR --minutes 9
-                                 [--compact] [--fuse] [--seeds 2] [--first 0]
+    python -m benchmarks.cotrain --mnist mnist.npz [--experiments layers activations] [--iterations N] [--minutes 8] [--seeds 5]
+        [--first 0] [--rate 0.01] [--device cuda] [--write]
 
 Layer selection (31 bits): 32 hidden layers of 128 ReLU units, X_(k+2) = X_(k+1) + m_k H_(k+1)(X_(k+1)), gradients clipped to
 norm 2. Activation selection (3,072 bits): 3 hidden layers of 1,024 units, each tanh (0) or ReLU (1). cGA, PBIL-λ and PBIL-ε; in
@@ -14,10 +13,6 @@ rate, the initial weights. Here: as many iterations as the time allows (``--iter
 together), a first rate of 0.01 (``--rate``), normal weights of variance 1/fan-in and biases 0 (the default of Chainer, which
 the paper used), all 60,000 training images in shuffled epochs, pixels / 255.
 
-A run of many iterations may take several calls: with ``--checkpoints``, one that is not done after ``--minutes`` leaves a file
-there, and the next call goes on from it, number by number; with ``--compact`` in small files, with weights in half precision
-and a fresh momentum. ``--first`` is the first of the seeds: runs of other seeds add to those on record.
-
 All methods and seeds of a run are trained side by side (``workloads/cotraining.py``) and are one line of the records. A machine
 with a GPU needs numpy and torch only, and no repository: name the commit in XSTAR_COMMIT and a folder with ``--records``.
 """
@@ -28,7 +23,6 @@ import statistics
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from benchmarks.harness.experiment import Experiment, Part, main
@@ -59,14 +53,10 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--experiments", nargs="+", choices=list(PAPER), default=list(PAPER))
     parser.add_argument("--iterations", type=int, help="of each experiment; without it, what --minutes allow")
     parser.add_argument("--minutes", type=float, default=8.0, help="for all experiments together, start included")
-    parser.add_argument("--checkpoints", type=Path, metavar="DIR", help="go on from call to call; needs --iterations")
-    parser.add_argument("--compact", action="store_true", help="checkpoints in small files, in half precision")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--rate", type=float, default=0.01, help="the first step size of the weights")
     parser.add_argument("--device", default="", help="cuda where there is one, else cpu")
-    parser.add_argument("--eager", action="store_true", help="no CUDA graph")
-    parser.add_argument("--fuse", action="store_true", help="a step of fewer kernels, by torch.compile")
 
 
 def tasks(options: Namespace) -> list[Task]:
@@ -93,15 +83,13 @@ def run(task: Task, options: Namespace) -> Found:
 
     device = torch.device(options.device or ("cuda" if torch.cuda.is_available() else "cpu"))
     torch.set_float32_matmul_precision("high")
-    worst = pairs.compare_with_the_core(device, fused=options.fuse)
+    worst = pairs.compare_with_the_core(device)
     if worst > TOLERANCE:
         raise RuntimeError(f"Pairs differ from the core by {worst:g}")
     data = cotraining.load(options.mnist, device)
     net = {"layers": cotraining.Layers, "activations": cotraining.Activations}[task.problem]()
     experiment = cotraining.Experiment(net, data, task["seeds"], task["rate"], device, task.seed)
-    if options.fuse:
-        experiment.fuse()
-    if device.type == "cuda" and not options.eager:
+    if device.type == "cuda":
         experiment.capture()
     iterations = task.get("iterations")
     if iterations is None:
@@ -109,39 +97,11 @@ def run(task: Task, options: Namespace) -> Found:
         remaining = 60.0 * task["minutes"] - (time.perf_counter() - begun)
         # A tenth is left for the tests, and for steps that get slower than the first ones.
         iterations = int(0.9 * remaining / each) // 1000 * 1000 or 1000
-    kept = checkpoint(task, options)
-    if kept is None:
-        experiment.reset()
-        found = experiment.run(iterations)
-    else:
-        found = continued(experiment, iterations, kept, begun + 60.0 * options.minutes, options.compact)
+    experiment.reset()
+    found = experiment.run(iterations)
     where = torch.cuda.get_device_name() if device.type == "cuda" else "CPU"
     precision = "TF32" if device.type == "cuda" else "float32"
     return {**significant(found), "device": where, "precision": precision, "images": len(data["x_train"])}
-
-
-def checkpoint(task: Task, options: Namespace) -> Path | None:
-    """The file of a long run, if it is to go on from call to call."""
-    if options.checkpoints is None:
-        return None
-    if options.iterations is None:
-        raise SystemExit("--checkpoints needs --iterations: the number of which all calls together make")
-    name = f"{task.problem}-{task['iterations']}-{task.seed}-{task['seeds']}-{task['rate']:g}"
-    return Path(options.checkpoints) / f"{name.replace('.', '_')}.pt"  # no suffix but the last
-
-
-def continued(experiment: Any, iterations: int, kept: Path, until: float, compact: bool) -> dict[str, Any]:
-    """Go on from the checkpoint, if there is one, and leave one if the time ends before the run does."""
-    from benchmarks.workloads import cotraining_state
-
-    experiment.reset()
-    if kept.exists():
-        cotraining_state.load(experiment, kept)
-    found: dict[str, Any] | None = experiment.run(iterations, until)
-    if found is None:
-        cotraining_state.save(experiment, kept, compact=compact)
-        raise SystemExit(f"{kept} has {experiment.done:,} of {iterations:,} iterations: call again to go on")
-    return found
 
 
 def quartiles(values: list[float]) -> str:
@@ -160,18 +120,6 @@ def finals(key: str, last: dict[str, Any]) -> Iterator[str]:
         rows.append((method, f"{statistics.median(errors):.3f}", quartiles(errors), each, paper, ones))
     heads = ["method", "median", "quartiles", "each seed", "the paper: median (quartiles)", "ones in the structure"]
     yield from table(heads, rows)
-
-
-def over_time(key: str, curve: list[dict[str, Any]]) -> Iterator[str]:
-    columns = [(name, "error", ".3f") for name in PAPER[key]]
-    columns += [(name, "lambda_r", ".1f") for name in ("PBIL-λ", "PBIL-ε")]
-    columns += [(name, "decided", ".3f") for name in ("cGA", "PBIL-λ", "PBIL-ε")]
-    rows = [
-        (f"{taken['iteration']:,}", *(f"{statistics.median(taken[name][what]):{form}}" for name, what, form in columns))
-        for taken in curve
-    ]
-    words = {"error": "", "lambda_r": "λ_r ", "decided": "decided "}
-    yield from table(["iteration", *(words[what] + name for name, what, _ in columns)], rows, left=0)
 
 
 def pooled(records: list[Record]) -> list[tuple[Task, Found, int]]:
@@ -213,9 +161,7 @@ def report(results: Results, options: Namespace) -> Iterator[str]:
         yield f"{counted(seeds)} on {found['device']}, matrix products in {found['precision']}, first rate {task['rate']:g}."
         yield f"{count:,} iterations ({epochs:.0f} epochs) in {last['seconds']:.0f} s for all methods and seeds"
         yield "together. Final test errors in %:"
-        yield from ("", *finals(key, last), "")
-        yield "Medians of the test error over time; λ_r, and how decided θ is (mean of max(θ, 1 − θ)):"
-        yield from ("", *over_time(key, found["curve"]))
+        yield from ("", *finals(key, last))
 
 
 EXPERIMENT = Experiment(

@@ -105,8 +105,7 @@ def run_figure5(task: Task, options: Namespace) -> Found:
 
 def comparisons(results: Results) -> Iterator[tuple[str, Comparison]]:
     """Whatever is on record of the problems, by number of workers and length."""
-    wanted = {task.problem for task in results.wanted}
-    records = [record for record in results.all.values() if record.task.problem in wanted]
+    records = list(results.all.values())
     for workers, trainings in sorted({(r.task["workers"], r.task["trainings"]) for r in records}):
         yield f"{workers} workers, {trainings:g} trainings on each", Comparison(records, workers, trainings)
 
@@ -151,7 +150,7 @@ LIBRARIES = Libraries({SYNE_TUNE: "syne-tune"}, also=("onnxruntime",))
 
 def part_of(number: int, methods: Sequence[str], run: Callable[[Task, Namespace], Found], told: Any = report) -> Part:
     name = f"mobster-figure{number}"
-    return Part(f"Figure {number}", partial(tasks, methods), run, told, LIBRARIES, USUAL, records=name)
+    return Part(f"Figure {number}", partial(tasks, methods), run, told, LIBRARIES, USUAL, whole=True, records=name)
 
 
 EXPERIMENT = Experiment(

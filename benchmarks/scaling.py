@@ -2,7 +2,6 @@
 
     python -m benchmarks.scaling [--methods random,asha,mobster,…] [--workers 100,1000,10000] [--epoch 1,10,60] [--write]
     python -m benchmarks.scaling --methods mobster --workers 1000 --epoch 10 --most 1300      # slow ones need fewer trials
-    python -m benchmarks.scaling --part ahead                       # decisions before they are asked for, and when they are
 
 One program makes all decisions, one after the other, while the workers train on; a worker that waits for it is idle. The clock
 of the simulation advances by the processor time that a decision takes. Training is that of ``curves-mlp``, 27 epochs at the
@@ -27,13 +26,11 @@ from benchmarks.harness.records import Found, Task, significant
 from benchmarks.harness.report import Results, table
 from benchmarks.harness.run import Libraries
 from xstar import problems
-from xstar.plots.regret import mean_and_error
 from xstar.plots.svg import Series, line_chart
 from xstar.problems import Curve, Problem
 from xstar.schedulers import ASHA
 from xstar.searchers import DNGO
 from xstar.simulation import simulate
-from xstar.space import Config, Space
 from xstar.study import Study
 
 MAX_BUDGET = 27
@@ -50,9 +47,6 @@ MODELS = ("mobster", "dngo under asha")
 PICTURE = Path("docs/assets/scaling.svg")
 PICTURED = 10.0
 """Seconds per epoch in the picture."""
-CASES = ((4, 0.1), (16, 0.2), (64, 1.0))
-"""Workers and seconds per epoch at which decisions take a good part of the program's time, but not all of it."""
-WHEN = {True: "ahead", False: "when asked"}
 
 
 @dataclass(frozen=True)
@@ -61,34 +55,13 @@ class Paced:
 
     problem: Problem
     factor: float
-    name: str = "curves-mlp"
 
-    @property
-    def space(self) -> Space:
-        return self.problem.space
-
-    @property
-    def budgets(self) -> tuple[int, ...]:
-        return self.problem.budgets
-
-    @property
-    def unit(self) -> str:
-        return self.problem.unit
-
-    @property
-    def optimum(self) -> float:
-        return self.problem.optimum
-
-    @property
-    def best(self) -> Config:
-        return self.problem.best
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.problem, name)
 
     def curve(self, config: Mapping[str, Any], seed: int) -> Curve:
         curve = self.problem.curve(config, seed)
         return Curve(curve.losses, [seconds * self.factor for seconds in curve.seconds])
-
-    def loss(self, config: Mapping[str, Any]) -> float:
-        return self.problem.loss(config)
 
 
 def paced(epoch: float) -> Paced:
@@ -106,7 +79,6 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--modelled", type=int, default=1000, help="trials beyond the first of every worker, with a model"
     )
-    parser.add_argument("--seeds", type=int, default=3, help="studies of each kind in the part ahead")
 
 
 def tasks(options: Namespace) -> list[Task]:
@@ -127,11 +99,9 @@ def run(task: Task, options: Namespace) -> Found:
     return measure(problem, task.method, workers, trials)
 
 
-def measure(problem: Paced, method: str, workers: int, trials: int, ahead: bool = True, seed: int = 0) -> Found:
+def measure(problem: Any, method: str, workers: int, trials: int) -> Found:
     start = time.process_time()
-    study = simulate(
-        problem, **METHODS[method], workers=workers, trials=trials, count_decisions=True, ahead=ahead, seed=seed
-    )
+    study = simulate(problem, **METHODS[method], workers=workers, trials=trials, count_decisions=True)
     decided = time.process_time() - start
     begun = [trial.asked_at for trial in study.history.trials]
     last = begun[-1]
@@ -147,7 +117,7 @@ def measure(problem: Paced, method: str, workers: int, trials: int, ahead: bool 
     )
 
 
-def seconds_trained(study: Study, problem: Paced, end: float) -> float:
+def seconds_trained(study: Study, problem: Any, end: float) -> float:
     """How long the workers trained up to a moment, in all: between two events of a trial, and what was under way then."""
     spent = 0.0
     for trial in study.history.trials:
@@ -205,39 +175,6 @@ def figures(results: Results, options: Namespace) -> dict[Path, str]:
     return {PICTURE: chart}
 
 
-# ---------------------------------------------------------------- ahead
-
-
-def ahead_tasks(options: Namespace) -> list[Task]:
-    return [
-        Task.of(seed, "curves-mlp", method, workers=workers, epoch=epoch, ahead=wanted)
-        for seed in range(options.seeds)
-        for workers, epoch in CASES
-        for method in MODELS
-        for wanted in WHEN
-    ]
-
-
-def run_ahead(task: Task, options: Namespace) -> Found:
-    workers = task["workers"]
-    return measure(paced(task["epoch"]), task.method, workers, workers + 150, task["ahead"], task.seed)
-
-
-def report_ahead(results: Results, options: Namespace) -> Iterator[str]:
-    yield "Share of the workers' time in which they trained, with the next decision made when a worker asks for it, and while"
-    yield "all of them train. Mean over seeds ± standard error."
-    rows = []
-    for workers, epoch in CASES:
-        for method in MODELS:
-            cells = []
-            for wanted in (False, True):
-                busy = [r.found["busy"] for r in results.of(method=method, workers=workers, epoch=epoch, ahead=wanted)]
-                cells.append("{:.3f} ± {:.3f}".format(*mean_and_error(busy)) if busy else "–")
-            if cells != ["–", "–"]:
-                rows.append((str(workers), f"{epoch:g} s", method, *cells))
-    yield from ("", *table(["workers", "an epoch", "method", WHEN[False], WHEN[True]], rows, left=3))
-
-
 EXPERIMENT = Experiment(
     name="scaling",
     title="How many workers one program keeps busy",
@@ -245,7 +182,6 @@ EXPERIMENT = Experiment(
     description=__doc__,
     parts={
         "workers": Part("Busy workers", tasks, run, report, Libraries(), figures=figures),
-        "ahead": Part("Decisions ahead", ahead_tasks, run_ahead, report_ahead, Libraries()),
     },
     arguments=arguments,
 )

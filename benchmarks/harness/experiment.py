@@ -43,6 +43,8 @@ class Part:
     """For options that were not given."""
     timed: bool = False
     """Whether times are measured: then one run at a time."""
+    whole: bool = False
+    """Whether the report is of all that is on record, whatever was asked for."""
     fresh: bool = False
     """Each run in a process of its own: where memory is measured, or what a library leaves behind would matter."""
     records: str = ""
@@ -148,8 +150,9 @@ def block(experiment: Experiment, name: str, results: Results, options: Namespac
     """What is printed of a part, and written."""
     part = experiment.parts[name]
     lines = [f"## {part.title}", ""] if len(experiment.parts) > 1 else []
-    lines += [f"Made by `python -m benchmarks.{experiment.name}`. {results.where()}", ""]
-    lines += part.report(results, options) if results.records else ["Nothing is on record."]
+    told = Results([*results.wanted, *results.all], results.all) if part.whole else results
+    lines += [f"Made by `python -m benchmarks.{experiment.name}`. {told.where()}", ""]
+    lines += part.report(results, options) if told.records else ["Nothing is on record."]
     return "\n".join(lines).rstrip() + "\n"
 
 

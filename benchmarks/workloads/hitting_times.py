@@ -6,16 +6,12 @@ Runs of two points per generation are simulated side by side (``lockstep``): Pyt
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import xstar as xs
 from xstar.igo import IGO, Bernoulli
-from xstar.searchers.pbil import PBIL
 
 SEED = 20181
 ALGORITHMS: dict[str, Callable[[int], dict[str, Any]]] = {
@@ -51,18 +47,9 @@ def limit(function: str, n: int) -> int:
     return 40 * n * n if n <= 100 else 6 * n * n if n <= 300 else 3 * n * n
 
 
-def hit(
-    core: IGO,
-    f: Callable[[np.ndarray], np.ndarray],
-    rng: np.random.Generator,
-    most: int,
-    calls: int = 0,
-    until: Callable[[int], bool] = lambda calls: False,
-) -> int | None:
-    """The number of calls until f is 0 for the first time.
-
-    ``calls`` of them were made before; ``until`` is asked after each generation whether to break off (``BrokenOff``).
-    """
+def hit(core: IGO, f: Callable[[np.ndarray], np.ndarray], rng: np.random.Generator, most: int) -> int | None:
+    """The number of calls until f is 0 for the first time."""
+    calls = 0
     while calls < most:
         points = core.sample(core.samples, rng)
         losses = f(points)
@@ -70,35 +57,7 @@ def hit(
             return calls + int(losses.argmin()) + 1
         core.update(points, losses)
         calls += len(points)
-        if until(calls):
-            raise BrokenOff(calls)
     return None
-
-
-class BrokenOff(Exception):
-    """The time is over before the run is; carries the calls it made."""
-
-
-def continued(
-    core: IGO,
-    f: Callable[[np.ndarray], np.ndarray],
-    rng: np.random.Generator,
-    most: int,
-    file: Path,
-    until: Callable[[int], bool],
-) -> int | None:
-    """``hit`` that goes on from the file, number by number, and leaves one where it is broken off."""
-    calls = 0
-    if file.exists():
-        kept = json.loads(file.read_text(encoding="utf-8"))
-        core, calls, rng.bit_generator.state = IGO.load(kept["core"]), kept["calls"], kept["rng"]
-    try:
-        return hit(core, f, rng, most, calls, until)
-    except BrokenOff as broken:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        state = {"calls": broken.args[0], "core": core.dump(), "rng": rng.bit_generator.state}
-        file.write_text(json.dumps(state), encoding="utf-8")
-        raise
 
 
 def lockstep(n: int, f: Callable[[np.ndarray], np.ndarray], setting: dict[str, Any], runs: int, most: int) -> Times:
@@ -145,30 +104,3 @@ def check_lockstep() -> None:
             alone = hit(IGO(Bernoulli(20), **setting), f, np.random.default_rng(SEED), 50_000)
             if lockstep(20, f, setting, 1, 50_000) != [alone]:
                 raise AssertionError(f"{name} on {function}: lockstep is not the core")
-
-
-def study_calls(workers: int, seed: int) -> int | None:
-    """Calls until a study finds the optimum of OneMax-100 with trials that take random times on many workers."""
-    study = xs.Study(xs.Space(x=xs.Bits(100)), searcher=PBIL(), seed=seed)
-    rng, running = np.random.default_rng(seed), []
-    for call in range(20_000):
-        trial = study.ask()
-        if all(trial["x"]):
-            return call + 1
-        running.append(trial)
-        if len(running) == workers:
-            done = running.pop(int(rng.integers(workers)))
-            study.tell(done, 100 - sum(done["x"]))
-    return None
-
-
-def noisy(sd: float, setting: dict[str, Any], seed: int, most: int) -> int | None:
-    """Calls until the mode of the distribution is the optimum of OneMax-100 that is seen through Gaussian noise."""
-    rng, core, calls = np.random.default_rng((SEED, seed)), IGO(Bernoulli(100), **setting), 0
-    while calls < most:
-        points = core.sample(core.samples, rng)
-        core.update(points, onemax(points) + sd * rng.standard_normal(len(points)))
-        calls += len(points)
-        if core.mode().all():
-            return calls
-    return None

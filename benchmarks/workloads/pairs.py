@@ -46,10 +46,6 @@ class Pairs:
         self.gamma.zero_()
         self.size.fill_(2.0)
 
-    def fuse(self, backend: str = "inductor") -> None:
-        """From now on an update is few kernels, by ``torch.compile``."""
-        self.update = torch.compile(self.update, dynamic=False, backend=backend)
-
     def draw(self, uniform: Tensor) -> Tensor:
         """Two points each, (P, 2, n) of bits, from uniform numbers of that shape."""
         return uniform >= 1.0 - self.theta[:, None]
@@ -71,12 +67,10 @@ class Pairs:
         self.size.copy_(torch.where(moves, size, self.size))
 
 
-def compare_with_the_core(device: torch.device, n: int = 60, steps: int = 300, *, fused: bool = False) -> float:
+def compare_with_the_core(device: torch.device, n: int = 60, steps: int = 300) -> float:
     """The largest difference of θ and λ_r between ``Pairs`` and the cores, on a noisy loss with ties."""
     cores = [IGO(Bernoulli(n), adapt="none", step=1 / n), IGO(Bernoulli(n), adapt="step")]
     pairs, rng, worst = Pairs(cores, device), np.random.default_rng(7), 0.0
-    if fused:
-        pairs.fuse()
     for _ in range(steps):
         uniform = rng.random((2, 2, n))
         points = pairs.draw(torch.from_numpy(uniform).to(device))
