@@ -49,9 +49,9 @@ def sobol(dimensions: int, start: int, count: int, rng: np.random.Generator | No
     numbers = np.arange(start, start + count, dtype=np.uint32)
     digits = numbers ^ (numbers >> np.uint32(1))  # neighbours in Gray code differ by one digit
     points = np.broadcast_to(shift, (count, dimensions)).copy()
-    for place in range(int(start + count).bit_length()):
-        chosen = (digits >> np.uint32(place)) & np.uint32(1) == 1
-        points[chosen] ^= vectors[:, place]
+    for bit in range(int(start + count).bit_length()):
+        chosen = (digits >> np.uint32(bit)) & np.uint32(1) == 1
+        points[chosen] ^= vectors[:, bit]
     scaled: Floats = points * np.float64(2.0**-BITS)
     return scaled
 
@@ -64,16 +64,16 @@ def _directions(dimensions: int) -> Digits:
         polynomial, _, first = entry.partition(":")
         numbers, digits = [int(each) for each in first.split(",")], f"{int(polynomial):b}"
         degree = len(digits) - 1
-        for place in range(len(numbers), BITS):
+        for bit in range(len(numbers), BITS):
             if degree == 0:  # the first dimension: van der Corput's sequence
                 numbers.append(1)
                 continue
-            made = numbers[place - degree] ^ (numbers[place - degree] << degree)
+            made = numbers[bit - degree] ^ (numbers[bit - degree] << degree)
             for back in range(1, degree):
                 if digits[back] == "1":
-                    made ^= numbers[place - back] << back
+                    made ^= numbers[bit - back] << back
             numbers.append(made)
-        row[:] = [number << (BITS - 1 - place) for place, number in enumerate(numbers)]
+        row[:] = [number << (BITS - 1 - bit) for bit, number in enumerate(numbers)]
     return rows
 
 

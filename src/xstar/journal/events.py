@@ -45,7 +45,7 @@ class Created:
     environment: dict[str, str] | None = None
     """Where the study was created (``core/environment.py``); decisions that name no other environment were made there."""
     constraints: dict[str, Any] | None = None
-    """Bounds of some metrics, as in ``journal/bounds.py``: a trial that ends beyond one is infeasible."""
+    """Bounds of some metrics, as in ``journal/constraints.py``: a trial that ends beyond one is infeasible."""
     method: str = ""
     """The name of the method; empty where it has none."""
     why: str = ""

@@ -28,8 +28,8 @@ from typing import Any
 
 from xstar.errors import CorruptJournal, InvalidConfig
 from xstar.journal import events as ev
-from xstar.journal.bounds import BothSides, read_bounds
 from xstar.journal.brought import Source, read_source
+from xstar.journal.constraints import BothSides, read_bounds
 from xstar.journal.incumbent import Incumbent, Step
 from xstar.journal.memo import Memo
 from xstar.journal.rung import Rung, Rungs
@@ -361,9 +361,9 @@ class History:
             trial.reason = None  # of an earlier run that was lost
         if broken is not None:
             trial.reason = broken
-        whole = state in (State.COMPLETE, State.STOPPED) or (broken is not None and self.measured(trial))
+        counts = state in (State.COMPLETE, State.STOPPED) or (broken is not None and self.measured(trial))
         # At a rung it was observed when it reported.
-        if whole and trial.loss is not None and trial.budget not in self.levels:
+        if counts and trial.loss is not None and trial.budget not in self.levels:
             self.observed.append((trial.number, trial.budget, trial.loss))
         if self._incumbent.end(trial, at):
             self.since_best = 0

@@ -30,8 +30,8 @@ def result(trial: Trial, history: History) -> tuple[float, float]:
 
 def ranks(results: Sequence[tuple[float, float]]) -> list[float]:
     """Return the rank of each result among the different ones."""
-    place = {each: float(rank) for rank, each in enumerate(sorted(set(results)))}
-    return [place[each] for each in results]
+    rank_of = {each: float(rank) for rank, each in enumerate(sorted(set(results)))}
+    return [rank_of[each] for each in results]
 
 
 def _paused(report: object) -> bool:

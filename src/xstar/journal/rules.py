@@ -69,7 +69,7 @@ def check_environment(environment: Mapping[Any, Any]) -> None:
 
 
 def check_constraints(constraints: object, metric: str | None) -> None:
-    """Bounds by the name of a metric: the largest allowed value, or its sides (``journal/bounds.py``)."""
+    """Bounds by the name of a metric: the largest allowed value, or its sides (``journal/constraints.py``)."""
     remedy = 'e.g. constraints={"latency": 50.0, "accuracy": xs.at_least(0.9)}: trials that end beyond are infeasible'
     if not isinstance(constraints, Mapping):
         rule = "must map names of metrics to their largest allowed value, or to at_least, at_most or between"

@@ -55,7 +55,7 @@ class ASHA(OnRungs):
         return New(self.rungs[bracket], bracket)
 
     def _from_the_top(self) -> Iterator[tuple[int, int]]:
-        """The rungs at which trials pause, by their place on the ladder, and their brackets."""
+        """The rungs at which trials pause, by their index on the ladder, and their brackets."""
         for step in range(len(self.rungs) - 2, -1, -1):
             for bracket in range(min(len(self.sizes), step + 1)):
                 yield step, bracket

@@ -131,8 +131,8 @@ class Ledger:
                 history.unread, history.unread_trials = tally.events - history.seen, tally.claims - history.claims
                 event = decide(*about)
                 if isinstance(event, ev.Asked):
-                    place = journal.put(event, tally.claims)
-                    self._begun[event.trial] = history.begun(event), place + 1
+                    number = journal.put(event, tally.claims)
+                    self._begun[event.trial] = history.begun(event), number + 1
                     return event
             # Nobody else appended anything, or something that matters, or there is nothing to start.
             self._crowded = tally.events > history.seen

@@ -19,7 +19,7 @@ FIRST_FAILURES = 5
 """Bad luck seldom makes the first five trials fail on one line with one exception; a typing error always does."""
 
 _OURS = str(Path(__file__).parents[1]) + os.sep
-_PLACE = re.compile(r'^ *File "(.+)", line (\d+)', re.MULTILINE)
+_FRAME = re.compile(r'^ *File "(.+)", line (\d+)', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,14 +130,14 @@ def raised_at(reason: str) -> tuple[str, str] | None:
 
     Of a program that wrote none: how it ended and its last line.
     """
-    places = list(_PLACE.finditer(reason))
-    if not places:
+    frames = list(_FRAME.finditer(reason))
+    if not frames:
         first = reason.partition("\n")[0]
         return (first.partition(";")[0], last_line(reason)) if first.startswith("the program ") else None
     # The user's line rather than the one in xstar that it called. There is none where what the objective returned is refused.
-    theirs = [found for found in places if not found[1].startswith(_OURS)]
-    file, line = (theirs or places)[-1].groups()
+    theirs = [found for found in frames if not found[1].startswith(_OURS)]
+    file, line = (theirs or frames)[-1].groups()
     # Below the last place stand its lines of code, indented, and then the exception; its message may have several lines.
-    below = reason[places[-1].end() :].splitlines()[1:]
+    below = reason[frames[-1].end() :].splitlines()[1:]
     named = next((text for text in below if text and not text[0].isspace()), "")
     return f"{file}, line {line}", named.partition(":")[0]

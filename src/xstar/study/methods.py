@@ -150,14 +150,14 @@ def choose(space: Space | None, max_budget: int | None) -> tuple[str, str]:
         if opaque:
             return "asha", f"{saved}; {unknown}, so configurations are random"
         return "mobster", f"{saved}, and a Gaussian process learns from all of them"
-    whole = (
+    at_full = (
         "every trial runs to its end" if max_budget is None else f"{max_budget} epochs are too few to end trials early"
     )
     if space is not None and (count := _switches(space)) >= MANY_SWITCHES:
-        return "pbil", f"{whole}; {count} switches and nothing else are too many for a Gaussian process"
+        return "pbil", f"{at_full}; {count} switches and nothing else are too many for a Gaussian process"
     if opaque:
-        return "auto", f"{whole}; {unknown}, so good configurations are mutated"
-    return "auto", f"{whole}; a Gaussian process chooses what to try, DNGO when there are many observations"
+        return "auto", f"{at_full}; {unknown}, so good configurations are mutated"
+    return "auto", f"{at_full}; a Gaussian process chooses what to try, DNGO when there are many observations"
 
 
 def _switches(space: Space) -> int:

@@ -99,9 +99,9 @@ class Study(Shown):
     def open(cls, name: str, storage: str | os.PathLike[str] | None = None, **options: Any) -> Study:
         """An existing study, as it is stored. Raises :class:`~xstar.errors.UnknownStudy` if there is none."""
         check_there(name, storage)
-        place = open_storage(storage)
-        place.open(name)
-        place.close()
+        database = open_storage(storage)
+        database.open(name)
+        database.close()
         return cls(name=name, storage=storage, **options)
 
     @classmethod
@@ -293,7 +293,7 @@ class Study(Shown):
             self._ledger.settle(lambda: None if is_late(known, run) else event(known, run))
             self._leases.forget(known.number, run)
 
-    # ------------------------------------------------------------ from elsewhere
+    # ------------------------------------------------------------ by a user
 
     def add(self, config: Mapping[str, Any], value: Any, budget: int | None = None) -> Trial:
         """Record an observation made elsewhere (by default at full budget).

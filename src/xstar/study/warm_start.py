@@ -73,11 +73,11 @@ def _name(source: Any) -> str:
 
 
 def _stored(name: str, storage: str | os.PathLike[str] | None) -> History:
-    place = open_storage(storage)
+    database = open_storage(storage)
     try:
-        events = list(place.open(name).read(0))
+        events = list(database.open(name).read(0))
     finally:
-        place.close()
+        database.close()
     assert isinstance(events[0], ev.Created)
     history = History(rungs_of(events[0]))
     history.extend(events)
@@ -97,8 +97,8 @@ def _copy(name: str, history: History, space: Space, rng: np.random.Generator, a
         found = f"{len(kept)} of {len(usable)} trials with a value"
         remedy = "; ".join(space.difference(history.space)[:3]) or "let it run for longer"
         raise InvalidArgument("warm_start", rule, found, remedy)
-    place = {number: place for place, number in enumerate(kept)}
-    observed = [[place[number], budget, loss] for number, budget, loss in history.observed if number in place]
+    index = {number: index for index, number in enumerate(kept)}
+    observed = [[index[number], budget, loss] for number, budget, loss in history.observed if number in index]
     return ev.Brought(name, [configs[number] for number in kept], observed, at, len(usable) - len(kept))
 
 
@@ -118,4 +118,4 @@ def _some(numbers: list[int], history: History) -> list[int]:
     order = sorted(numbers, key=lambda number: (-trials[number].budget, trials[number].loss, number))
     best, others = order[: MOST // 2], sorted(order[MOST // 2 :])
     spaced = np.linspace(0, len(others) - 1, MOST - len(best)).round().astype(int)
-    return sorted({*best, *(others[place] for place in spaced.tolist())})
+    return sorted({*best, *(others[index] for index in spaced.tolist())})
