@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from xstar.errors import Infeasible as Infeasible
     from xstar.errors import Pruned as Pruned
     from xstar.errors import XstarError as XstarError
+    from xstar.executors import RunningTrial as RunningTrial
     from xstar.executors.ray import Ray as Ray
     from xstar.integrations.define_by_run import from_optuna as from_optuna
     from xstar.programs import Command as Command
@@ -53,6 +54,7 @@ _MODULES = ("errors", "executors", "igo", "nets", "problems", "registry", "sched
 _HOMES = {
     "xstar.api": ("Result", "maximize", "minimize"),
     "xstar.errors": ("Infeasible", "Pruned", "XstarError"),
+    "xstar.executors": ("RunningTrial",),
     "xstar.executors.ray": ("Ray",),
     "xstar.integrations.define_by_run": ("from_optuna",),
     "xstar.programs": ("Command",),

@@ -252,7 +252,10 @@ NO_ATTRS: Mapping[str, Any] = MappingProxyType({})
 
 
 class Trial:
-    """One trial as the journal tells it. Read it freely; only the fold of the journal writes it."""
+    """One trial as the journal tells it. Read it freely; only the fold of the journal writes it.
+
+    ``study.ask()``, ``study.best`` and ``study.trials`` give such trials; an objective is handed an ``xs.RunningTrial``.
+    """
 
     __slots__ = (
         "_config",

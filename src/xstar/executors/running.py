@@ -35,7 +35,7 @@ class Reporter(Protocol):
 
 
 class RunningTrial:
-    """What an objective is handed."""
+    """What an objective is handed: ``def train(trial: xs.RunningTrial)``. What a study hands out is an ``xs.Trial``."""
 
     def __init__(self, job: Job, place: Place = HERE) -> None:
         self.number = job.trial
