@@ -70,7 +70,7 @@ class Result:
     @property
     def checkpoint(self) -> Path | None:
         """The folder with the checkpoint of the best trial; ``None`` if it left none, or it was not kept."""
-        return self.study.files.checkpoint(self.best.number)
+        return self.study.files.checkpoint(self.best)
 
     def load(self) -> Any:
         """What the best trial saved last with ``trial.save``; ``None`` if it saved nothing, or it was not kept."""

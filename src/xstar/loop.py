@@ -173,9 +173,12 @@ def _record(study: Study, executor: Executor, outcome: Outcome, alike: SameFailu
         case Finished(trial, attempt):
             study.complete(trial, attempt=attempt)
             trial_log.info("%r", study.history.trials[trial])
-        case Failure(trial, attempt, kind, reason):
-            last = last_line(reason)
-            study.fail(trial, reason, RECORDED_AS.get(kind, kind), attempt=attempt)
+        case Failure(trial, attempt, kind, reason, may_live):
+            last, known = last_line(reason), study.history.trials[trial]
+            study.fail(trial, reason, RECORDED_AS.get(kind, kind), attempt=attempt, may_live=may_live)
+            if known.attempt != attempt:  # it was taken from us; this is not how the trial ended
+                log.info("trial %d: the run that was given up ended: %s", trial, last)
+                return
             if kind == "metric" and study.history.best is None:
                 raise ObjectiveError(last)  # no trial of this search can ever have a value
             trial_log.warning("trial %d: %s: %s", trial, kind, last)

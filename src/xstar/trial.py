@@ -190,6 +190,8 @@ class Job:
     """The budget of a complete trial, which a run may reach if it is told to go on at ``stop``."""
     directory: str | None
     """Where the trial keeps its checkpoint and its output; ``None``: nowhere."""
+    homes: tuple[int, ...] = (0,)
+    """As those of the trial: ``directory`` is that of the last one, and begins with a copy of the one before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +231,8 @@ class Failure:
     """``exception``, ``metric`` (the watched one is missing), ``disk`` (it is full, which is not the configuration's fault),
     ``timeout``, ``killed`` or ``infeasible``."""
     reason: str
+    may_live: bool = False
+    """It is out of reach rather than dead, and may go on writing files."""
 
 
 Outcome = Report | Noted | Finished | Failure
@@ -251,6 +255,14 @@ class Reading(Protocol):
 NO_ATTRS: Mapping[str, Any] = MappingProxyType({})
 
 
+FIRST = (0,)
+
+
+def folder_name(trial: int, home: int) -> str:
+    """The name of the directory of a trial that was made for attempt ``home``."""
+    return f"{trial:05d}-{home}" if home else f"{trial:05d}"
+
+
 class Trial:
     """One trial as the journal tells it. Read it freely; only the fold of the journal writes it.
 
@@ -266,8 +278,10 @@ class Trial:
         "attrs",
         "bracket",
         "budget",
+        "contested",
         "crashes",
         "ended_at",
+        "homes",
         "loss",
         "lowest",
         "number",
@@ -311,6 +325,11 @@ class Trial:
         """How often its worker died."""
         self.times_lost = 0
         """How often the program that ran it died."""
+        self.homes: tuple[int, ...] = FIRST
+        """The attempts for which a directory was made (``folder_name``): the first one, and each that took the trial over from
+        a holder who may still live. The last one counts."""
+        self.contested = False
+        """It waits to be run again, and whoever ran it last may still live."""
         self.reason: str | None = None
         """Why the trial failed, or why it waits to be run again."""
         self.attrs: Mapping[str, Any] = NO_ATTRS

@@ -8,12 +8,15 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
 import xstar as xs
 from tests.waiting import until
+from xstar.executors.takeover import taken_over
+from xstar.inspect.audit import audit
 from xstar.journal import events as ev
 from xstar.storage import SqlStorage, sql, tables
 
@@ -29,10 +32,11 @@ from xstar.storage import sql
 
 storage, name, folder, how = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]), sys.argv[4]
 sql.LEASE_SECONDS = float(sys.argv[5])
-library = ctypes.PyDLL(None)
+limit = 1000.0 if how == "worker" else None  # with a time limit the objective runs in a process of its own
 go = os.fsencode(folder / "go")
 
 def objective(trial):
+    library = ctypes.PyDLL(None)
     saved = trial.checkpoint / "saved"
     saved.write_text(f"attempt {trial.attempt}")
     if how == "busy":
@@ -45,7 +49,7 @@ def objective(trial):
     return 1.0
 
 space = xs.Space(x=xs.Float(0, 1))
-xs.minimize(objective, space, trials=1, study=name, storage=storage, directory=folder / "files", method="random")
+xs.minimize(objective, space, trials=1, study=name, storage=storage, directory=folder / "files", method="random", timeout=limit)
 """
 
 
@@ -103,28 +107,39 @@ def test_who_holds_the_interpreter_keeps_the_trial(storage: str, name: str, tmp_
     place.close()
 
 
+@pytest.mark.parametrize("how", ["inline", "worker"])
 def test_who_is_stopped_loses_the_trial(
-    storage: str, name: str, tmp_path: Path, start: Start, monkeypatch: pytest.MonkeyPatch
+    storage: str, name: str, tmp_path: Path, start: Start, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    program = start("waits")
+    program = start(how)
     monkeypatch.setattr(sql, "LEASE_SECONDS", LEASE)
-    study = xs.Study.open(name, storage, directory=tmp_path / "files")
     program.send_signal(signal.SIGSTOP)
+    found: list[str] = []
 
-    def lost() -> bool:
-        study.reclaim()
-        return study.refresh().trials[0].state is xs.State.WAITING
+    def objective(trial: Any) -> float:
+        found.append((trial.checkpoint / "saved").read_text())
+        (trial.checkpoint / "saved").write_text("mine")
+        return 0.5
 
-    until(lost)
-    trial = study.ask()
-    assert trial is not None
-    assert (trial.number, trial.attempt) == (0, 1)
-    study.tell(trial, 0.5)
+    with xs.Study.open(name, storage) as study:
+        space = study.space
+    result = xs.minimize(
+        objective, space, trials=1, study=name, storage=storage, directory=tmp_path / "files", method="random"
+    )
     program.send_signal(signal.SIGCONT)
     (tmp_path / "go").touch()
     assert program.wait() == 0, "a late report of a lost trial ends nothing"
-    assert study.refresh().trials[0].value == 0.5
-    study.close()
+    (trial,) = result.study.trials
+    assert (trial.attempt, trial.homes, trial.value, found) == (1, (0, 1), 0.5, ["attempt 0"])
+    assert result.checkpoint is not None
+    assert (result.checkpoint / "saved").read_text() == "mine"
+    first = result.study.files.of(0)
+    if how == "inline":
+        assert (first / "checkpoint" / "saved").read_text() == "attempt 0, to the end", "it went on, elsewhere"
+    else:
+        assert taken_over(str(first)), "its worker was ended"
+    assert audit(result.study).findings == []
+    result.study.close()
 
 
 def test_the_renewer_of_a_killed_program_ends(name: str, tmp_path: Path, start: Start) -> None:

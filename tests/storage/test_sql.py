@@ -74,12 +74,12 @@ def test_a_lease_comes_and_goes_with_its_trial(storage: str, name: str) -> None:
     trial = study.ask()
     assert trial is not None
     assert other.abandoned(now + 59, [0]) == []
-    assert [number for number, _ in other.abandoned(now + 61, [0])] == [0]
+    assert [number for number, _, _ in other.abandoned(now + 61, [0])] == [0]
     assert other.abandoned(now + 61, []) == []
     study.journal.renew(now + 30)  # type: ignore[attr-defined]
     assert other.abandoned(now + 61, [0]) == []
     study.tell(trial, 1.0)
-    assert other.abandoned(now, [0]) == [(0, "nobody held it")]
+    assert other.abandoned(now, [0]) == [(0, "nobody held it", True)]
 
 
 def test_an_expired_lease_lets_another_program_run_the_trial_again(storage: str, name: str) -> None:
@@ -127,7 +127,7 @@ def test_a_value_told_from_elsewhere_leaves_no_lease_behind(storage: str, name: 
     first, second = (xs.Study(SPACE, name=name, storage=storage, clock=lambda: times["now"]) for _ in range(2))
     assert first.ask() is not None
     second.tell(0, 0.5)
-    assert second.journal.abandoned(times["now"], [0]) == [(0, "nobody held it")]  # type: ignore[attr-defined]
+    assert second.journal.abandoned(times["now"], [0]) == [(0, "nobody held it", True)]  # type: ignore[attr-defined]
     second.reclaim()
     assert second.best.value == 0.5
 

@@ -227,7 +227,7 @@ def test_live_programs_are_looked_for_without_reading_and_dead_ones_are_found(
     assert decoded == []
     later = two.clock() + 1000
     journal: Any = one.journal
-    assert [number for number, _ in journal.abandoned(later, None)] == [held.number]
+    assert [number for number, _, _ in journal.abandoned(later, None)] == [held.number]
     one._leases._clock = lambda: later
     one.reclaim()
     assert one.history.trials[held.number].state is xs.State.WAITING

@@ -202,7 +202,7 @@ def _show_trial(out: Console, view: View, trial: Trial, directory: Path | None) 
     if trial.reason:
         out.print(Text("reason:", "red"))
         out.print(trial.reason, soft_wrap=True)
-    folder = view.files(directory).of(trial.number)
+    folder = view.files(directory).of(trial)
     files = sorted(path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else []
     out.print(f"files in {folder}:" if files else f"no files in {folder}", soft_wrap=True)
     for path in files:

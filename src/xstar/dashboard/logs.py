@@ -12,30 +12,31 @@ from typing import Any
 
 from xstar.errors import InvalidArgument, StorageError
 from xstar.files import Folders
+from xstar.trial import Trial
 
 STREAMS = {"stdout": "stdout.txt", "stderr": "stderr.txt"}
 MOST_BYTES = 65_536
 """Of one answer: the end of a log, or what follows a place in it."""
 
 
-def read(folders: Folders, trial: int, stream: str, offset: int | None) -> dict[str, Any]:
+def read(folders: Folders, trial: Trial, stream: str, offset: int | None) -> dict[str, Any]:
     """Text of a log from ``offset`` on, or its end; ``next`` is the offset to go on from."""
     if stream not in STREAMS:
         raise InvalidArgument("stream", f"must be one of {', '.join(STREAMS)}", stream)
     folder = folders.of(trial)
     root = os.path.realpath(folders.folder.parent)
     if not os.path.realpath(folder).startswith(os.path.join(root, "")):
-        raise StorageError(f"the folder of trial {trial} leads out of the study's files by a link")
+        raise StorageError(f"the folder of trial {trial.number} leads out of the study's files by a link")
     try:
         file = os.open(folder / STREAMS[stream], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:
         return {"text": "", "offset": 0, "next": 0, "size": 0, "missing": True}
     except OSError as error:
-        raise StorageError(f"the {stream} of trial {trial} cannot be read: {error.strerror}") from None
+        raise StorageError(f"the {stream} of trial {trial.number} cannot be read: {error.strerror}") from None
     try:
         about = os.fstat(file)
         if not stat.S_ISREG(about.st_mode):
-            raise StorageError(f"the {stream} of trial {trial} is not a regular file")
+            raise StorageError(f"the {stream} of trial {trial.number} is not a regular file")
         start = max(0, about.st_size - MOST_BYTES) if offset is None else min(max(0, offset), about.st_size)
         data = os.pread(file, MOST_BYTES, start)
     finally:

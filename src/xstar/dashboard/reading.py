@@ -250,7 +250,7 @@ def router(reading: Reading) -> APIRouter:
     ) -> Response:
         """What the trial printed: the end, or what follows ``offset``."""
         history = feeds.get(name).history
-        return Answer(logs.read(reading.folders(history), one(history, number).number, stream, offset))
+        return Answer(logs.read(reading.folders(history), one(history, number), stream, offset))
 
     @api.get("/studies/{name}/trials/{number}/networks/{parameter}")
     def drawing(name: str, number: Number, parameter: str) -> Response:

@@ -134,13 +134,13 @@ def whole(history: History, trial: Trial, folders: Folders) -> dict[str, Any]:
         "reports": [{"budget": each.budget, "metrics": dict(each.metrics), "at": each.at} for each in reports],
         "reported": len(trial.reports),
         "networks": [name for name, value in trial.config.items() if network_data.graph_of(value) is not None],
-        "files": files(folders, trial.number),
+        "files": files(folders, trial),
         "rungs": list(history.levels),
     }
     return plain(made)  # type: ignore[no-any-return]
 
 
-def files(folders: Folders, trial: int) -> list[dict[str, Any]]:
+def files(folders: Folders, trial: Trial) -> list[dict[str, Any]]:
     """Names and sizes of what the trial left in its folder; links are not followed."""
     folder = folders.of(trial)
     found: list[dict[str, Any]] = []

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from xstar.errors import MissingExtra
-from xstar.trial import Job
+from xstar.trial import Job, folder_name
 
 CHECKPOINT = "checkpoint"
 OUTPUT = ("stdout.txt", "stderr.txt")
@@ -134,13 +134,13 @@ class MessageCarrier(Carrier):
 
 
 class UrlCarrier(Carrier):
-    """Checkpoints are kept at a URL that every worker reaches, each as one object: ``<url>/00017.tar``."""
+    """Checkpoints are kept at a URL that every worker reaches, each as one object, named as the folder: ``<url>/00017.tar``."""
 
     def __init__(self, url: str) -> None:
         super().__init__()
         self.url = url
 
-    def path(self, trial: int) -> tuple[Any, str]:
+    def path(self, trial: int, home: int = 0) -> tuple[Any, str]:
         """The file system of the URL, and the trial's path in it."""
         try:
             import fsspec
@@ -150,11 +150,11 @@ class UrlCarrier(Carrier):
             ) from None
 
         system, root = fsspec.core.url_to_fs(self.url)
-        return system, f"{root}/{trial:05d}.tar"
+        return system, f"{root}/{folder_name(trial, home)}.tar"
 
-    def fetch(self, trial: int, folder: Path) -> bool:
+    def fetch(self, trial: int, folder: Path, home: int = 0) -> bool:
         """Put the trial's checkpoint there; False if there is none."""
-        system, path = self.path(trial)
+        system, path = self.path(trial, home)
         with tempfile.TemporaryDirectory(prefix="xstar-") as scratch:
             local = Path(scratch) / "checkpoint.tar"
             try:
@@ -165,17 +165,19 @@ class UrlCarrier(Carrier):
                 unpack(file, folder)
         return True
 
-    def drop(self, trial: int) -> None:
+    def drop(self, trial: int, home: int = 0) -> None:
         """Delete the trial's checkpoint, if there is one."""
-        system, path = self.path(trial)
+        system, path = self.path(trial, home)
         if system.exists(path):
             system.rm_file(path)
 
     def _fetch(self, job: Job, brought: bytes | None, folder: Path) -> None:
-        self.fetch(job.trial, folder)
+        for home in reversed(job.homes):
+            if self.fetch(job.trial, folder, home):
+                return
 
     def _store(self, job: Job, folder: Path) -> bytes | None:
-        system, path = self.path(job.trial)
+        system, path = self.path(job.trial, job.homes[-1])
         with tempfile.NamedTemporaryFile(suffix=".tar") as file:
             pack(folder, file)
             file.flush()

@@ -12,6 +12,7 @@ from xstar.executors.devices import HERE, Place
 from xstar.executors.objective import Objective, check_objective, warn_once
 from xstar.executors.orphans import end_orphan
 from xstar.executors.run import Answer, run_job
+from xstar.executors.takeover import take_over
 from xstar.trial import Job, Noted, Outcome, Report, Verdict
 
 
@@ -47,6 +48,7 @@ class InlineExecutor:
     def submit(self, job: Job) -> None:
         assert self._job is None, "submit only while free() > 0"
         if job.attempt:
+            take_over(job)
             end_orphan(job.directory)
         self._job = job
 

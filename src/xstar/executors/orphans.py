@@ -24,6 +24,9 @@ from xstar.errors import ObjectiveError
 from xstar.executors.clock import monotonic_clock
 
 RECORD = "worker.txt"
+PROGRAM_RECORD = "program.txt"
+"""The same for a program that a worker started (``programs/session.py``), which has a session of its own."""
+RECORDS = (RECORD, PROGRAM_RECORD)
 
 PATIENCE = 60.0
 """Seconds for which a killed process may take to die: one that waits for a disk or a GPU's driver does not die at once."""

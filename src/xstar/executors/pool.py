@@ -18,6 +18,7 @@ from xstar.errors import ObjectiveError
 from xstar.executors.clock import monotonic_clock
 from xstar.executors.contract import TICK
 from xstar.executors.objective import Objective, warn_once
+from xstar.executors.takeover import taken_over
 from xstar.trial import Failure, Finished, Job, Noted, Outcome, Report, Verdict
 
 log = logging.getLogger("xstar")
@@ -77,6 +78,10 @@ class Worker(ABC):
     @abstractmethod
     def how_it_died(self) -> str:
         """For the reason of a failure."""
+
+    def may_live(self) -> bool:
+        """Whether it is out of reach rather than dead."""
+        return False
 
     @abstractmethod
     def end(self) -> None:
@@ -177,7 +182,8 @@ class WorkerPool(ABC, Generic[W]):
                 continue
             if dead:
                 if job is not None:
-                    found.append(Failure(job.trial, job.attempt, "killed", worker.how_it_died()))
+                    why = taken_over(job.directory) or worker.how_it_died()
+                    found.append(Failure(job.trial, job.attempt, "killed", why, worker.may_live()))
             elif job is not None and monotonic_clock() >= worker.deadline:
                 reason = f"it ran longer than the time limit of {self._timeout:g} s"
                 found.append(Failure(job.trial, job.attempt, "timeout", reason))

@@ -27,6 +27,7 @@ from xstar.executors.devices import Place
 from xstar.executors.objective import Objective, describe, leave_if_forked, warn_once
 from xstar.executors.orphans import on_record
 from xstar.executors.run import Answer, run_job
+from xstar.executors.takeover import take_over
 from xstar.trial import Failure, Job
 
 # to a worker     ("begin", pickle of (sys.path or None, pickle of (objective, metric)), Place, Carrier or None)
@@ -79,10 +80,12 @@ def main(socket: int, lifeline: int, parent: int) -> None:
             job, brought = cloudpickle.loads(rest[0]), rest[1]
             run = (job.trial, job.attempt)
             try:
-                if carrier is not None:
+                if carrier is None:
+                    take_over(job)
+                else:
                     job = carrier.bring(job, brought)
             except Exception as error:
-                link.send("failed", run, *describe(error, str(own_folder(os.getpid()))))
+                link.send("failed", run, *describe(error, job.directory or str(own_folder(os.getpid()))))
             else:
                 _run(link, objective, metric, job, place, parent, carrier)
 

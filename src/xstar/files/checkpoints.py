@@ -41,12 +41,12 @@ class Checkpoints:
         trial = self._history.trials[number]
         if trial.state is State.PAUSED:
             for retired in self._retired(self._history, trial):
-                self._folders.drop_checkpoint(retired)
+                self._folders.drop_checkpoint(self._history.trials[retired])
         elif trial.state is State.COMPLETE:
             place = (trial.score, number)
             if place not in self._kept:
                 self._kept.add(place)
             while len(self._kept) > self._best:
-                self._folders.drop_checkpoint(self._kept.pop()[1])
+                self._folders.drop_checkpoint(self._history.trials[self._kept.pop()[1]])
         elif trial.state.over:
-            self._folders.drop_checkpoint(number)
+            self._folders.drop_checkpoint(trial)

@@ -2,6 +2,8 @@
 
     <root>/<study>-<6 letters>/00017/checkpoint/    what the objective saves; survives pauses, crashes and moves
     <root>/<study>-<6 letters>/00017/stdout.txt     what it printed (stderr.txt likewise), all runs appended
+    <root>/<study>-<6 letters>/00017-2/             the same from attempt 2 on, which took the trial over from a holder who may
+                                                    still live (``executors/takeover.py``): what is in the other counts no more
 
 ``root`` is ``directory=`` if given, else ``<name of the database>-files`` beside a SQLite file, else ``xstar-files`` in the
 current folder; a study in memory uses a temporary folder that goes with it. Machines that share a study must see the same
@@ -22,7 +24,9 @@ from pathlib import Path
 from typing import Protocol
 
 from xstar.errors import CorruptJournal, StorageError
+from xstar.trial import Trial, folder_name
 
+CHECKPOINT = "checkpoint"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 
 
@@ -33,11 +37,11 @@ DEFAULT_FOLDER = "xstar-files"
 class Elsewhere(Protocol):
     """Where else checkpoints are kept: on a cluster whose nodes do not see the study's folder."""
 
-    def fetch(self, trial: int, folder: Path) -> bool:
+    def fetch(self, trial: int, folder: Path, home: int = 0) -> bool:
         """Put the trial's checkpoint there; False if there is none."""
         ...
 
-    def drop(self, trial: int) -> None:
+    def drop(self, trial: int, home: int = 0) -> None:
         """Delete the trial's checkpoint, if there is one."""
         ...
 
@@ -67,22 +71,26 @@ class Folders:
             self._finalizer = weakref.finalize(self, shutil.rmtree, self._root, True)
         return self._root / self._study
 
-    def of(self, trial: int) -> Path:
-        """The trial's folder."""
-        return self._inside(self.folder / f"{trial:05d}")
+    def of(self, trial: Trial | int) -> Path:
+        """The trial's folder; of a number, the one that its first attempt had."""
+        return self._of(trial, 0) if isinstance(trial, int) else self._of(trial.number, trial.homes[-1])
 
-    def checkpoint(self, trial: int) -> Path | None:
+    def _of(self, number: int, home: int) -> Path:
+        return self._inside(self.folder / folder_name(number, home))
+
+    def checkpoint(self, trial: Trial) -> Path | None:
         """The folder of the trial's checkpoint, if there is one."""
-        folder = self.of(trial) / "checkpoint"
+        folder = self.of(trial) / CHECKPOINT
         if self.elsewhere is not None:
-            self.elsewhere.fetch(trial, folder)
+            self.elsewhere.fetch(trial.number, folder, trial.homes[-1])
         return folder if folder.is_dir() and any(folder.iterdir()) else None
 
-    def drop_checkpoint(self, trial: int) -> None:
-        """Delete the trial's checkpoint; its output stays."""
-        if self.elsewhere is not None:
-            self.elsewhere.drop(trial)
-        shutil.rmtree(self.of(trial) / "checkpoint", ignore_errors=True)  # of a link it removes nothing
+    def drop_checkpoint(self, trial: Trial) -> None:
+        """Delete the trial's checkpoint, and those that count no more; its output stays."""
+        for home in trial.homes:
+            if self.elsewhere is not None:
+                self.elsewhere.drop(trial.number, home)
+            shutil.rmtree(self._of(trial.number, home) / CHECKPOINT, ignore_errors=True)  # of a link it removes nothing
 
     def remove(self) -> None:
         """Delete all checkpoints and output of the study. Links inside are removed, what they point to stays."""

@@ -17,6 +17,7 @@ from typing import Any
 
 from xstar.core.words import number
 from xstar.errors import InvalidArgument, InvalidSpace, ObjectiveError
+from xstar.executors.takeover import take_over
 from xstar.integrations import missing
 from xstar.space import Choice, Constant, Float, Int, Ordinal, Space
 from xstar.storage.address import masked, resolve
@@ -181,7 +182,8 @@ class Sweep:
         if self.budget_key is not None:
             lines.append(f"{self.budget_key}={trial.target}")
         if self.checkpoint_key is not None:
-            folder = study.files.of(trial.number) / "checkpoint"
+            take_over(study.job(trial))
+            folder = study.files.of(trial) / "checkpoint"
             folder.mkdir(parents=True, exist_ok=True)
             lines.append(f"{self.checkpoint_key}={Transformer.str(str(folder))}")
         return lines

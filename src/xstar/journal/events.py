@@ -136,6 +136,8 @@ class Failed:
     reason: str
     at: float
     attempt: int = 0
+    may_live: bool = False
+    """As that of ``Lost``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,9 @@ class Lost:
     attempt: int = 0
     released: bool = False
     """Given up on purpose (an interrupt, a closed study): not held against the trial."""
+    may_live: bool = False
+    """Whoever ran it is silent, but may live and write files: the next attempt has a directory of its own, and what is saved
+    elsewhere from then on counts no more (``Trial.homes``)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -222,6 +222,8 @@ class History:
             self._rungs.resume(trial)
         trial.attempt = event.attempt
         trial.target = event.budget
+        if trial.contested:
+            trial.homes, trial.contested = (*trial.homes, event.attempt), False
         self._standing.move(trial, State.RUNNING)
 
     def _report(self, event: ev.Reported) -> None:
@@ -253,6 +255,7 @@ class History:
         trial.reason = event.reason
         if event.kind == "killed":
             trial.crashes += 1
+            trial.contested = event.may_live
             if trial.crashes <= self.created.retries:
                 self._standing.move(trial, State.WAITING)
                 return
@@ -263,6 +266,7 @@ class History:
         if event.attempt != trial.attempt or trial.state is not State.RUNNING:
             return
         trial.times_lost += not event.released
+        trial.contested = event.may_live
         trial.reason = event.reason
         if trial.times_lost <= MOST_TIMES_LOST:
             self._standing.move(trial, State.WAITING)

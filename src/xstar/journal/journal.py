@@ -57,10 +57,9 @@ class LeasedJournal(Journal, Protocol):
         """Heartbeat: all trials held through this object are alive."""
         ...
 
-    def abandoned(self, now: float, running: Collection[int] | None) -> Sequence[tuple[int, str]]:
-        """Those of the ``running`` trials whose holder is dead, or that have none, each with what is known about it.
-
-        ``None``: all that have a holder.
+    def abandoned(self, now: float, running: Collection[int] | None) -> Sequence[tuple[int, str, bool]]:
+        """Those of the ``running`` trials whose holder is dead or silent, or that have none: (trial, what is known about it,
+        whether the holder may still live). ``None``: all that have a holder.
         """
         ...
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from xstar.core.processes import session_members
 from xstar.errors import ProgramFailed
 from xstar.executors.clock import monotonic_clock
+from xstar.executors.orphans import PROGRAM_RECORD as RECORD
 from xstar.executors.orphans import end_orphan, put_on_record
 from xstar.programs.output import Lines, Log
 
 KEEPER = Path(__file__).with_name("keeper.py")
-RECORD = "program.txt"
 CHUNK = 65_536
 
 LOOK = 0.05

@@ -266,8 +266,7 @@ class SqlJournal:
             "holder": self.holder,
         }
 
-    def abandoned(self, now: float, running: Collection[int] | None) -> list[tuple[int, str]]:
-        """Those of the ``running`` trials whose holder is dead, or that have none: (trial, reason); ``None``: all held."""
+    def abandoned(self, now: float, running: Collection[int] | None) -> list[tuple[int, str, bool]]:
         table = tables.leases
         query = sa.select(table.c.trial, table.c.holder, table.c.expires).where(table.c.study == self.study)
         held, started = self.database.read(
@@ -278,16 +277,17 @@ class SqlJournal:
         # Nobody could renew a lease during an outage. After it everyone gets the time of a lease to do so.
         lenient = now < self._lenient_until or started <= now < started + self.lease_seconds
         leased = {row[0] for row in held}
-        found = [(trial, "nobody held it") for trial in running or () if trial not in leased]
+        found = [(trial, "nobody held it", True) for trial in running or () if trial not in leased]
         for trial, holder, expires in held:
             if holder == self.holder or (running is not None and trial not in running):
                 continue
             known = LeaseHolder.parse(holder)
             where = "another machine" if known is None else known.host
             if known is not None and known.is_dead():
-                found.append((trial, f"the program running it on {where} ended"))
+                found.append((trial, f"the program running it on {where} ended", False))
             elif expires < now and not lenient:
-                found.append((trial, f"no sign of life from {where} for {now - expires + self.lease_seconds:.0f} s"))
+                silent = now - expires + self.lease_seconds
+                found.append((trial, f"no sign of life from {where} for {silent:.0f} s", True))
         return sorted(found)
 
 

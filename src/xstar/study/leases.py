@@ -49,7 +49,7 @@ class Leases:
         with self._ledger.lock:
             given_up = {number: attempt for number, attempt in self.attempts.items() if trial in (None, number)}
             for number, attempt in given_up.items():
-                self._lose(number, shortened(reason), attempt, released=True)
+                self._lose(number, shortened(reason), attempt, released=True, may_live=False)
                 del self.attempts[number]
 
     def reclaim_if_due(self) -> None:
@@ -61,11 +61,11 @@ class Leases:
         """Record as lost what other programs have left."""
         if self._leased is not None:
             with self._ledger.lock:
-                for number, reason, attempt in self._abandoned(self._leased):
-                    self._lose(number, reason, attempt, released=False)
+                for number, reason, attempt, may_live in self._abandoned(self._leased):
+                    self._lose(number, reason, attempt, released=False, may_live=may_live)
 
-    def _abandoned(self, journal: LeasedJournal) -> list[tuple[int, str, int]]:
-        """Trial, reason and attempt of each; the history holds what there is when this returns something."""
+    def _abandoned(self, journal: LeasedJournal) -> list[tuple[int, str, int, bool]]:
+        """Trial, reason, attempt, and whether its holder may live; if there are any, the history holds what there is."""
         ledger = self._ledger
         if ledger.is_behind and not journal.abandoned(self._clock(), None):
             return []  # all leases are alive: no reason to read what was left unread
@@ -75,14 +75,14 @@ class Leases:
         found = journal.abandoned(self._clock(), runs)
         # A lease comes and goes with its run: a run without one has ended since, or is nobody's.
         ledger.catch_up()
-        return [(number, reason, runs[number]) for number, reason in found]
+        return [(number, reason, runs[number], may_live) for number, reason, may_live in found]
 
-    def _lose(self, number: int, reason: str, attempt: int, *, released: bool) -> None:
+    def _lose(self, number: int, reason: str, attempt: int, *, released: bool, may_live: bool) -> None:
         def event() -> ev.Lost | None:
             trial = self._ledger.history.trials[number]
             if trial.state is not State.RUNNING or trial.attempt != attempt:
                 return None  # someone ended or lost it before
-            return ev.Lost(number, reason, self._clock(), attempt, released)
+            return ev.Lost(number, reason, self._clock(), attempt, released, may_live)
 
         self._ledger.settle(event)
 

@@ -213,10 +213,9 @@ class Study(Shown):
 
     def job(self, trial: Trial, *, with_files: bool = True) -> Job:
         """What an executor needs to run a trial that was just asked for."""
-        directory = str(self.files.of(trial.number)) if with_files else None
-        return Job(
-            trial.number, trial.config, trial.attempt, trial.budget, trial.target, self.scheduler.max_budget, directory
-        )
+        directory = str(self.files.of(trial)) if with_files else None
+        budgets = (trial.budget, trial.target, self.scheduler.max_budget)
+        return Job(trial.number, trial.config, trial.attempt, *budgets, directory, trial.homes)
 
     # ------------------------------------------------------------ report, tell, fail
 
@@ -279,12 +278,23 @@ class Study(Shown):
 
         self._end(trial, attempt, event)
 
-    def fail(self, trial: Trial | int, reason: str, kind: str = "exception", *, attempt: int | None = None) -> None:
-        """Record that a run ended without a result. ``killed`` runs are tried again (``retries`` times)."""
+    def fail(
+        self,
+        trial: Trial | int,
+        reason: str,
+        kind: str = "exception",
+        *,
+        attempt: int | None = None,
+        may_live: bool = False,
+    ) -> None:
+        """Record that a run ended without a result. ``killed`` runs are tried again (``retries`` times).
+
+        ``may_live``: whoever ran it is out of reach rather than dead; the next attempt gets a directory of its own.
+        """
         if kind not in FAILURES:
             raise InvalidArgument("kind", f"must be one of {', '.join(FAILURES)}", kind)
         text = shortened(str(reason))
-        self._end(trial, attempt, lambda known, run: ev.Failed(known.number, kind, text, self.clock(), run))
+        self._end(trial, attempt, lambda known, run: ev.Failed(known.number, kind, text, self.clock(), run, may_live))
 
     def _end(self, trial: Trial | int, attempt: int | None, event: Callable[[Trial, int], ev.Event]) -> None:
         with self._ledger.lock:

@@ -31,6 +31,7 @@ from xstar.executors.ray.cluster import Node, Token, check_clock, check_room, co
 from xstar.executors.ray.nodes import LOOK_SECONDS, Nodes, spread
 from xstar.executors.ray.settings import OBJECTS, SHARED, Ray
 from xstar.executors.ray.slot import Slot, Stage
+from xstar.executors.takeover import take_over
 from xstar.trial import Job, Outcome
 
 log = logging.getLogger("xstar")
@@ -247,6 +248,8 @@ class RayExecutor(WorkerPool[Slot]):
         )
 
     def _pack(self, job: Job) -> tuple[Any, ...]:
+        if self._settings.checkpoints != SHARED:  # else the worker does it
+            take_over(job)
         brought = None
         if self._settings.checkpoints == OBJECTS and job.attempt and job.directory is not None:
             brought = packed(Path(job.directory) / CHECKPOINT)

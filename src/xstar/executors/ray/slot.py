@@ -90,6 +90,9 @@ class Slot(Worker):
         assert self.code is not None
         return f"on node {self.node.name}, {death(self.code, self._last_words)}"
 
+    def may_live(self) -> bool:
+        return self.lost is not None
+
     def end(self) -> None:
         """Forget it; whoever made the actor ends it."""
         self.answer = None
