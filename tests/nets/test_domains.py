@@ -184,21 +184,6 @@ def test_the_pool_of_mlps() -> None:
     assert [one.op for one in MLP(4, 3).pool[0].layers[-2:]] == ["softmax", "op"]
 
 
-def test_a_domain_of_an_earlier_release_leaves_long_networks_of_its_pool_out() -> None:
-    today = CNN(32, max_layers=20)
-    assert len(today.pool) > 5
-    stored = today.to_json()
-    assert stored.pop("shorten") is True
-    old = CNN.from_json(stored)
-    assert [len(graph) for graph in old.pool] == [18, 10, 13, 16, 19]
-    assert old == CNN(32, max_layers=20, shorten=False)
-    assert "shorten" not in old.to_json()
-    assert CNN.from_json(today.to_json()) == today
-    whole = CNN(32)  # nothing is too long: there is nothing to choose
-    assert CNN.from_json(whole.to_json()) == whole == CNN(32, shorten=False)
-    assert "shorten" not in whole.to_json()
-
-
 # --- modifiers ----------------------------------------------------------------------------------------------------
 
 

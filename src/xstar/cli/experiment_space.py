@@ -80,8 +80,6 @@ def _domain(kind: str, arguments: Any, options: dict[str, Any]) -> Domain:
         raise InvalidSpace(kind, "may have when beside it; its arguments go inside", extra)
     when = options.get("when")
     data = {"kind": kind, **arguments, **({} if when is None else {"when": when.to_json()})}
-    if kind in ("mlp", "cnn"):  # a stored space without it is of an earlier release; a file without it is not
-        data.setdefault("shorten", True)
     try:
         return domain_from_json(kind, data)
     except TypeError as error:  # an argument that is missing

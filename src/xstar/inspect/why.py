@@ -49,8 +49,7 @@ class _Explaining:
         stops: dict[int, list[tuple[int, Event]]] = defaultdict(list)  # events seen → decisions made there
         for place, event in enumerate(events, start=1):
             if getattr(event, "trial", None) == self.trial:
-                seen = getattr(event, "seen", None)
-                stops[place if seen is None else min(seen, place)].append((place, event))
+                stops[min(getattr(event, "seen", place), place)].append((place, event))
         if not stops:
             raise UnknownTrial(f"there is no trial {self.trial}; the journal has {_count(events)}")
         last = max(place for some in stops.values() for place, _ in some)

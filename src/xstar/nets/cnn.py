@@ -56,11 +56,11 @@ class CNN(Networks):
     def decision(self) -> str:
         return "softmax"
 
-    def _candidates(self, max_layers: int | None) -> list[Graph]:
+    def _candidates(self) -> list[Graph]:
         names = self.labels if self.labels is not None else labels("cnn")
         convolution = next(name for name in names if label(name).units and not label(name).flat)
         smallest = chain([Layer(convolution, self.units[0])], self.decision, self.inputs_of, self.classes)
-        return [*cnn_pool(self.inputs_of, self.classes, self.units, self.labels, max_layers), smallest]
+        return [*cnn_pool(self.inputs_of, self.classes, self.units, self.labels, self.max_layers), smallest]
 
 
 register_domain(CNN.kind, CNN.from_json)

@@ -43,8 +43,6 @@ class Networks(ABC):
     """Minimum and maximum number of units of one layer."""
     labels: tuple[str, ...] | None = None
     """The types of processing layers; None: all built-in types of the family."""
-    shorten: bool = True
-    """Leave out layers of networks of the pool that have more than ``max_layers``, not the networks themselves."""
     when: Mapping[str, Any] | None = None
     """The conditions under which the parameter is active."""
 
@@ -72,9 +70,6 @@ class Networks(ABC):
                     rule = f"must be processing layers of the family {self.kind} ({', '.join(labels(self.kind))})"
                     raise InvalidSpace("labels", rule, name)
             self._set("labels", names)
-        if not isinstance(self.shorten, bool):
-            raise InvalidSpace("shorten", "must be True or False", self.shorten)
-        self._set("shorten", self.shorten or self._pool(True) == self._pool(False))
         if not self.pool:
             rule = "must allow at least one network of the pool, or one of a single layer"
             raise InvalidSpace(self.kind, rule, repr(self), "raise the limits")
@@ -95,16 +90,13 @@ class Networks(ABC):
         """The type of their decision layers."""
 
     @abstractmethod
-    def _candidates(self, max_layers: int | None) -> list[Graph]:
-        """Return the networks of the paper's pool, shortened to ``max_layers`` if it is given, and a minimal one."""
+    def _candidates(self) -> list[Graph]:
+        """Return the networks of the paper's pool, shortened to ``max_layers``, and a minimal one."""
 
     @cached_property
     def pool(self) -> tuple[Graph, ...]:
         """The initial pool: the paper's networks that satisfy the limits, or a minimal network if none does."""
-        return self._pool(self.shorten)
-
-    def _pool(self, shorten: bool) -> tuple[Graph, ...]:
-        *found, smallest = self._candidates(self.max_layers if shorten else None)
+        *found, smallest = self._candidates()
         return tuple(graph for graph in found if self.contains(graph)) or (
             (smallest,) if self.contains(smallest) else ()
         )
@@ -174,11 +166,7 @@ class Networks(ABC):
         return self.check(Graph.from_json({**data, **outer}))
 
     def to_json(self) -> Json:
-        given = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("when", "shorten")}
-        if self.shorten and self._pool(True) != self._pool(
-            False
-        ):  # earlier releases had no choice, and left networks out
-            given["shorten"] = True
+        given = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "when"}
         return {name: thaw(value) for name, value in given.items() if value is not None}
 
     @classmethod
@@ -188,7 +176,7 @@ class Networks(ABC):
         if unknown := sorted(set(given) - known):
             raise InvalidSpace(cls.kind, f"takes {', '.join(sorted(known))}", unknown)
         given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
-        return cls(**{"shorten": False, **given}, when=when_from_json(data.get("when")))
+        return cls(**given, when=when_from_json(data.get("when")))
 
     def __repr__(self) -> str:
         parts = []

@@ -56,10 +56,10 @@ class MLP(Networks):
         assert self.task is not None
         return TASKS[self.task]
 
-    def _candidates(self, max_layers: int | None) -> list[Graph]:
+    def _candidates(self) -> list[Graph]:
         name = self.labels[0] if self.labels is not None else labels("mlp")[0]
         smallest = chain([Layer(name, self.units[0])], self.decision, self.inputs, self.outputs)
-        return [*mlp_pool(self.inputs, self.outputs, self.decision, self.units, self.labels, max_layers), smallest]
+        return [*mlp_pool(self.inputs, self.outputs, self.decision, self.units, self.labels, self.max_layers), smallest]
 
 
 register_domain(MLP.kind, MLP.from_json)
