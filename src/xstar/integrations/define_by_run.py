@@ -15,7 +15,8 @@ from typing import Any, NoReturn
 
 from xstar.core.checks import whole_number
 from xstar.errors import InvalidSpace, ObjectiveError, Pruned
-from xstar.space import Choice, Constant, Float, Int, Parameter, Space
+from xstar.integrations.distributions import number_range, one_of
+from xstar.space import Parameter, Space
 
 Objective = Callable[[Any], Any]
 REMEDY = "declare an xs.Space, with when= for what depends on another parameter"
@@ -109,15 +110,13 @@ class _Suggests(ABC):
     def suggest_float(
         self, name: str, low: float, high: float, *, step: float | None = None, log: bool = False
     ) -> float:
-        return float(self._value(name, Constant(low) if low == high else Float(low, high, log=log, step=step)))
+        return float(self._value(name, number_range(low, high, whole=False, log=log, step=step)))
 
     def suggest_int(self, name: str, low: int, high: int, *, step: int = 1, log: bool = False) -> int:
-        step_or_none = None if step == 1 else step
-        return int(self._value(name, Constant(low) if low == high else Int(low, high, log=log, step=step_or_none)))
+        return int(self._value(name, number_range(low, high, whole=True, log=log, step=step)))
 
     def suggest_categorical(self, name: str, choices: Sequence[Any]) -> Any:
-        options = list(choices)
-        return self._value(name, Choice(options) if len(options) > 1 else Constant(options[0]))
+        return self._value(name, one_of(choices))
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):

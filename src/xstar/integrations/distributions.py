@@ -1,26 +1,41 @@
-"""The space that ``RandomizedSearchCV`` takes — lists and SciPy distributions by name — as a :class:`~xstar.space.Space`.
+"""Ranges and options of other frameworks as parameters of a :class:`~xstar.space.Space`.
 
-A list is a ``Choice``, or an ``Ordinal`` if its numbers ascend: drawn at random, both are uniform, as in scikit-learn, and a
-model can use the order. A distribution is converted where ``Float`` or ``Int`` has exactly the same one; any other is refused
-by name. Options that are no plain data (estimators, functions) go into the space by a label.
+``Candidates`` is the space that ``RandomizedSearchCV`` takes: lists and SciPy distributions by name. A list is a ``Choice``, or
+an ``Ordinal`` if its numbers ascend: drawn at random, both are uniform, as in scikit-learn, and a model can use the order. A
+distribution is converted where ``Float`` or ``Int`` has exactly the same one; any other is refused by name. Options that are no
+plain data (estimators, functions) go into the space by a label.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from xstar.errors import InvalidSpace
-from xstar.space import Choice, Domain, Float, Int, Ordinal, Parameter, Space
+from xstar.space import Choice, Constant, Domain, Float, Int, Ordinal, Parameter, Space
 from xstar.space.values import freeze
 
 SCALES = (
     "uniform, loguniform and randint can be converted; write xs.Float or xs.Int, with prior=xs.Normal(…) for a normal"
 )
+
+
+def number_range(low: float, high: float, *, whole: bool, log: bool = False, step: float | None = None) -> Parameter:
+    """A range with both ends; a constant where these are one value. Whole numbers have a step of 1 without saying so."""
+    if low == high:
+        return Constant(low)
+    if whole:
+        return Int(int(low), int(high), log=log, step=None if step is None or step == 1 else int(step))
+    return Float(float(low), float(high), log=log, step=step)
+
+
+def one_of(options: Sequence[Any]) -> Parameter:
+    """A choice; a constant where there is nothing to choose."""
+    return Choice(list(options)) if len(options) > 1 else Constant(options[0])
 
 
 class Candidates:
@@ -62,19 +77,16 @@ class Candidates:
         }
 
 
-def from_distribution(name: str, frozen: Any) -> Float | Int:
+def from_distribution(name: str, frozen: Any) -> Parameter:
     """The ``Float`` or ``Int`` with the very same distribution as a frozen one of SciPy."""
     kind = getattr(getattr(frozen, "dist", None), "name", type(frozen).__name__)
     if kind in ("uniform", "loguniform", "reciprocal", "randint"):
         low, high = frozen.support()
-        if kind == "uniform":
-            return Float(float(low), float(high))
-        if kind == "randint":
-            return Int(int(low), int(high))
-        if low > 0 and math.isclose(
-            frozen.median(), math.sqrt(low * high), rel_tol=1e-9
-        ):  # else it was shifted by loc=
-            return Float(float(low), float(high), log=True)
+        # A logarithmic one that was shifted by loc= has another median.
+        log = low > 0 and math.isclose(frozen.median(), math.sqrt(low * high), rel_tol=1e-9)
+        if kind in ("uniform", "randint") or log:
+            whole = kind == "randint"
+            return number_range(low, high, whole=whole, log=log and kind not in ("uniform", "randint"))
     raise InvalidSpace(name, "must be a distribution that xstar has, too", f"{kind}=…", SCALES)
 
 

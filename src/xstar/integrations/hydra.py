@@ -19,7 +19,8 @@ from xstar.core.words import number
 from xstar.errors import InvalidArgument, InvalidSpace, ObjectiveError
 from xstar.executors.takeover import take_over
 from xstar.integrations import missing
-from xstar.space import Choice, Constant, Float, Int, Ordinal, Space
+from xstar.integrations.distributions import number_range
+from xstar.space import Choice, Constant, Ordinal, Space
 from xstar.storage.address import masked, resolve
 from xstar.study import DEFAULT_STORAGE, Limits, Study
 from xstar.study.limits import SameFailure
@@ -252,20 +253,16 @@ def _interval(key: str, given: Any) -> Any:
     unknown = sorted(given.tags - {"log"})
     if unknown:
         raise InvalidSpace(key, "may have the tag log and no other", unknown, "tag(log, interval(1e-4, 1e-1))")
-    if isinstance(low, int) and isinstance(high, int):
-        return Int(low, high, log=log_scale)
-    return Float(float(low), float(high), log=log_scale)
+    return number_range(low, high, whole=isinstance(low, int) and isinstance(high, int), log=log_scale)
 
 
 def _range(key: str, given: Any) -> Any:
     """Of a range the upper end is not among the values, as in Python."""
     values = list(given.range())
-    if len(values) < 2:
-        return Constant(values[0]) if values else _empty(key, given)
+    if not values:
+        raise InvalidSpace(key, "must have at least one value", f"range({given.start}, {given.stop}, {given.step})")
+    if len(values) == 1:
+        return Constant(values[0])
     if all(isinstance(each, int) for each in values) and given.step in (1, None):
-        return Int(values[0], values[-1], log="log" in given.tags)
+        return number_range(values[0], values[-1], whole=True, log="log" in given.tags)
     return Ordinal(sorted(values))
-
-
-def _empty(key: str, given: Any) -> Any:
-    raise InvalidSpace(key, "must have at least one value", f"range({given.start}, {given.stop}, {given.step})")

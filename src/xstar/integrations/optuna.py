@@ -17,10 +17,11 @@ from xstar.core.checks import whole_number
 from xstar.core.randomness import Streams
 from xstar.errors import InvalidArgument, InvalidSpace
 from xstar.integrations import missing
+from xstar.integrations.distributions import number_range, one_of
 from xstar.journal import History
 from xstar.journal import events as ev
 from xstar.searchers import Auto, Searcher
-from xstar.space import Choice, Constant, Float, Int, Parameter, Space
+from xstar.space import Float, Parameter, Space
 from xstar.study.methods import METHODS
 from xstar.study.settings import Settings
 from xstar.trial import Done, New
@@ -165,12 +166,11 @@ def _searcher(method: str | Searcher | None) -> Searcher:
 def parameter(name: str, given: BaseDistribution) -> Parameter:
     """The parameter with the values of one of Optuna's distributions."""
     if isinstance(given, CategoricalDistribution):
-        return Choice(list(given.choices)) if len(given.choices) > 1 else Constant(given.choices[0])
-    if isinstance(given, FloatDistribution):
-        return Constant(given.low) if given.single() else Float(given.low, given.high, log=given.log, step=given.step)
-    if isinstance(given, IntDistribution):
-        step = None if given.step == 1 else given.step
-        return Constant(given.low) if given.single() else Int(given.low, given.high, log=given.log, step=step)
+        return one_of(given.choices)
+    if isinstance(given, FloatDistribution | IntDistribution):
+        whole = isinstance(given, IntDistribution)
+        high = given.low if given.single() else given.high
+        return number_range(given.low, high, whole=whole, log=given.log, step=given.step)
     raise InvalidSpace(name, "must be a float, an int or a categorical one", given)
 
 

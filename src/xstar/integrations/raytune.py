@@ -14,8 +14,9 @@ from typing import Any
 from xstar.errors import InvalidArgument, InvalidSpace
 from xstar.inspect.exchange import export_events
 from xstar.integrations import missing
+from xstar.integrations.distributions import number_range, one_of
 from xstar.journal import MemoryJournal, event_json
-from xstar.space import Choice, Constant, Domain, Float, Int, Parameter, Space
+from xstar.space import Constant, Domain, Parameter, Space
 from xstar.study import Study
 from xstar.trial import State
 
@@ -147,7 +148,7 @@ def _parameter(name: str, given: Any) -> Any:
     if isinstance(given, Parameter | Domain):
         return given
     if isinstance(given, Categorical):
-        return Choice(list(given.categories)) if len(given.categories) > 1 else Constant(given.categories[0])
+        return one_of(given.categories)
     if isinstance(given, TuneDomain):
         untyped: Any = given
         sampler: Any = untyped.get_sampler()
@@ -159,9 +160,10 @@ def _parameter(name: str, given: Any) -> Any:
         bounded = math.isfinite(getattr(given, "lower", math.inf)) and math.isfinite(getattr(given, "upper", math.inf))
         if bounded and "Uniform" in kind and not (log and step):
             if isinstance(given, TuneFloat):
-                return Float(given.lower, given.upper, log=log, step=step)
+                return number_range(given.lower, given.upper, whole=False, log=log, step=step)
             if isinstance(given, TuneInteger):  # Tune leaves the upper end out
-                return Int(given.lower, given.upper - (1 if step in (None, 1) else 0), log=log, step=step)
+                upper = given.upper - (1 if step in (None, 1) else 0)
+                return number_range(given.lower, upper, whole=True, log=log, step=step)
     elif not isinstance(given, dict):
         return Constant(given)
     remedy = "uniform, loguniform, quniform, randint, lograndint and choice can be converted; or pass an xs.Space"
