@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import xstar as xs
-from tests.clocks import Time
+from tests.clocks import Overrun, Time
 from tests.waiting import gone, text_of
 from xstar.errors import ObjectiveError
 from xstar.executors import InlineExecutor, ProcessExecutor
@@ -55,8 +55,8 @@ def test_a_trial_that_overruns_is_ended_with_its_children(tmp_path: Path, frozen
             child.wait()
         return 1.0
 
-    frozen.passed = lambda: 1000.0 if pids.exists() else 0.0  # once the first trial waits for its child
-    result = xs.minimize(objective, SPACE, trials=3, workers=1, timeout=500.0)
+    overrun = Overrun(frozen, pids)
+    result = xs.minimize(objective, SPACE, trials=3, workers=1, timeout=500.0, watch=overrun)
     first = result.study.history.trials[0]
     assert first.state is xs.State.FAILED
     assert first.reason == "it ran longer than the time limit of 500 s"

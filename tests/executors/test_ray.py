@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 import xstar as xs
-from tests.clocks import Time
+from tests.clocks import Overrun, Time
 from tests.executors.clusters import add_node, connected, ray_cluster
 from tests.waiting import appears, until
 from xstar.cli.main import app
@@ -126,19 +126,21 @@ def test_workers_and_actors_that_die_are_replaced(cluster: Any, tmp_path: Path, 
             signal.pause()
         yield 1.0
 
-    def watch(study: xs.Study) -> None:
-        others = [trial for trial in study.trials if trial.number != 3]
-        if (
-            len(others) == 5
-            and all(trial.state is xs.State.COMPLETE for trial in others)
-            and (tmp_path / "long").exists()
-        ):
-            moved[0] = 1000.0
+    class Late(Overrun):
+        def __call__(self, study: xs.Study) -> None:
+            others = [trial for trial in study.trials if trial.number != 3]
+            if len(others) == 5 and all(trial.state is xs.State.COMPLETE for trial in others):
+                super().__call__(study)
 
-    moved, since = [0.0], time.monotonic()
-    frozen.passed = lambda: time.monotonic() - since + moved[0]  # the driver looks after its cluster by this clock, too
+    frozen.passed = time.monotonic  # the driver looks after its cluster by this clock, too
     result = xs.minimize(
-        objective, SPACE, trials=6, executor=xs.Ray(), timeout=900.0, max_budget=1, method="random", watch=watch
+        *(objective, SPACE),
+        trials=6,
+        executor=xs.Ray(),
+        timeout=900.0,
+        max_budget=1,
+        method="random",
+        watch=Late(frozen, tmp_path / "long", trial=3),
     )
     trials = result.study.history.trials
     assert [trial.crashes for trial in trials] == [0, 1, 1, 0, 0, 0]

@@ -12,7 +12,7 @@ import cloudpickle
 import pytest
 
 import xstar as xs
-from tests.clocks import Time
+from tests.clocks import Overrun, Time
 from tests.programs.runs import failure, job, run, script, values
 from tests.waiting import gone, text_of
 from xstar.errors import InvalidArgument
@@ -155,10 +155,14 @@ def test_the_first_failures_that_are_alike_end_a_search(tmp_path: Path) -> None:
 
 def test_a_time_limit_ends_the_program(tmp_path: Path, frozen: Time) -> None:
     pids = tmp_path / "pids"
-    frozen.passed = lambda: 1000.0 if pids.exists() else 0.0
     command = xs.Command(script(tmp_path, f"echo $$ > {pids}; sleep 1000"), stop_grace=0)
     result = xs.minimize(
-        command, xs.Space(x=xs.Float(0, 1)), trials=1, timeout=500, method="random", directory=tmp_path / "runs"
+        *(command, xs.Space(x=xs.Float(0, 1))),
+        trials=1,
+        timeout=500,
+        method="random",
+        directory=tmp_path / "runs",
+        watch=Overrun(frozen, pids),
     )
     assert result.study.trials[0].reason == "it ran longer than the time limit of 500 s"
     assert gone(int(text_of(pids)))
