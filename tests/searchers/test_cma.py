@@ -80,7 +80,9 @@ def test_nobody_waits_and_late_results_do_not_count() -> None:
     assert opened.origin.numbers["told"] == [0, 2, 5, 6]
     assert opened.origin.numbers["generation"] == 1
     study.tell(trials[1], 0.0)
-    assert "told" not in ask(study).origin.numbers
+    joined = ask(study).origin.numbers
+    assert "told" not in joined
+    assert joined["opened"] == opened.number
     assert audit(study).findings == []
 
 

@@ -89,6 +89,8 @@ class History:
         """How many trials are observations made elsewhere."""
         self.brought: list[Source] = []
         """What other studies observed (``warm_start``): no trials of this one, but searchers may learn from them."""
+        self.widened = 0
+        """After how many events the space became what it is."""
         self.hold = "go"
         """Whether trials may be started; ``pause`` and ``stop`` say no. It changes no decision, only when one is made."""
         self.environments: list[Mapping[str, str]] = []
@@ -301,6 +303,7 @@ class History:
     def _widen(self, event: ev.Widened) -> None:
         self.claims += 1
         self.space = space = Space.from_json(event.space)
+        self.widened = self.seen + 1
         fill = space.load(event.fill)
         try:
             for trial in self.trials:

@@ -12,8 +12,11 @@ CMA-ES as published.
     cma: generation 5, σ 0.07, told 40-47                    the first of its generation: it opened after these trials
     cma: generation 0, σ 0.3, told 96-103, restart 1         the distribution had converged: another start, λ doubled
 
-Nothing is told to an optimiser that lives on: the points of a trial follow from the state of its generation and the trial's
-number, so that the origins and results in the journal determine every state.
+Nothing is told to an optimiser that lives on, and nothing is recognised by computing it again, which on another processor
+gives other digits. Each origin records the point that was drawn, before rounding and decoding, and the trial that opened its
+generation (``opened``); the first of a generation records what it learned from (``told``), and each which ``restart`` it
+belongs to. The state is the fold of these and of the results. Of two trials that open the same generation the one with the
+lower number counts.
 
 Columns. The distribution is over the columns of the encoded space (``space/encode.py``). If some are discrete (Ints,
 Ordinals, grids, Bools, Bits, the one-hot columns of a Choice), CMA-ES with margin keeps every value of them within reach. For
@@ -28,7 +31,7 @@ GECCO; Auger & Hansen (2005), A restart CMA evolution strategy with increasing p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
@@ -88,10 +91,11 @@ class CMA:
     def _drawn(self, history: History, rng: np.random.Generator) -> Suggestion | Done:
         fold = history.memo.get(_Fold, self) or history.memo.put(_Fold(self, history.space, history.seed), self)
         fold.catch_up(history)
-        draft, told = fold.next(history)
-        for config, _ in draft.draws(len(history.trials)):
+        number = len(history.trials)
+        draft, opened, told = fold.next(history)
+        for config, point in draft.draws(number):
             if history.tried(config) is None:
-                return Suggestion(config, draft.origin(told))
+                return Suggestion(config, draft.origin(point, opened, told))
         return at_random(history, rng, f"cma: {DRAWS} draws of generation {draft.generation} were tried before")
 
 
@@ -117,6 +121,7 @@ class _State:
         given = {"sigma": settings.sigma, "bounds": np.column_stack([low, high]), "seed": 0}
         given["population_size"] = size * 2**restart
         made = cmaes.CMAwM(mean, steps=steps, **given) if steps.any() else cmaes.CMA(mean, **given)
+        made.should_stop()
         return cls(settings, space, seed, 0, restart, made)
 
     def draws(self, number: int) -> Sequence[tuple[Config, Array]]:
@@ -129,28 +134,29 @@ class _State:
             found.append((cube.decode(shown[: cube.width]), point))
         return found
 
-    def point(self, history: History, number: int) -> Array | None:
-        """Return the point of a trial; None if it was not drawn from this state, as by another program at the same time."""
-        config = history.trials[number].config
-        return next((point for drawn, point in self.draws(number) if drawn == config), None)
-
-    def after(self, history: History, told: Sequence[int]) -> _State:
-        """Return the state of the next generation, updated with these trials."""
-        results = [result(history.trials[number], history) for number in told]
+    def after(self, history: History, points: Mapping[int, Array], anew: bool | None = None) -> _State:
+        """Return the state after these trials; it begins ``anew``, or not, as is on record, or (None) if it has converged."""
+        if anew:
+            return self.restarted()
+        results = [result(history.trials[number], history) for number in points]
         # Only the order counts for the update, but where losses compare directly, equal ones are a sign of convergence.
         alike = len({budget for budget, _ in results}) == 1 and np.isfinite(results).all()
         values = [loss for _, loss in results] if alike else ranks(results)
-        points = [self.point(history, number) for number in told]
-        assert all(point is not None for point in points)
         optimiser = deepcopy(self.optimiser)
-        optimiser.tell(list(zip(points, values, strict=True)))
-        if self.settings.restarts and optimiser.should_stop():
-            return _State.start(self.settings, self.space, self.seed, self.restart + 1)
+        optimiser.tell(list(zip(points.values(), values, strict=True)))
+        converged = optimiser.should_stop()  # asked at once, as it leaves its factors of C for the next draw and update
+        if anew is None and self.settings.restarts and converged:
+            return self.restarted()
         return _State(self.settings, self.space, self.seed, self.generation + 1, self.restart, optimiser)
 
-    def origin(self, told: Sequence[int]) -> Origin:
+    def restarted(self) -> _State:
+        """Return the first state of the next restart."""
+        return _State.start(self.settings, self.space, self.seed, self.restart + 1)
+
+    def origin(self, point: Array, opened: int, told: Sequence[int]) -> Origin:
         inner = getattr(self.optimiser, "_cma", self.optimiser)
         numbers: dict[str, Any] = {"generation": self.generation, "sigma": float(inner._sigma)}
+        numbers |= {"opened": opened, "point": point.tolist()}
         detail = "generation {generation}, σ {sigma:.2g}"
         if told:
             numbers |= {"told": list(told), "first": told[0], "last": told[-1]}
@@ -168,8 +174,11 @@ class _Fold:
     settings: CMA
     space: Space
     seed: int
-    members: list[int] = field(default_factory=list)
+    points: dict[int, Array] = field(default_factory=dict)
+    """The points of the trials of the newest generation, by number."""
     state: _State = field(init=False)
+    opened: int | None = None
+    """The trial that opened the newest generation."""
     _seen: int = 0
     _draft: tuple[tuple[int, ...], _State] | None = None
 
@@ -179,28 +188,35 @@ class _Fold:
     def catch_up(self, history: History) -> None:
         """Follow the trials since the last call: each belongs to the newest generation or opens the next one."""
         for number in range(self._seen, len(history.trials)):
-            origin = history.trials[number].origin
-            if origin.method != "cma":
-                continue
-            told = tuple(origin.numbers.get("told", ()))
-            if told and set(told) <= set(self.members):
-                self.state, self.members = self._after(history, told), []
-            place = (origin.numbers["generation"], origin.numbers.get("restart", 0))
-            if place == (self.state.generation, self.state.restart) and self.state.point(history, number) is not None:
-                self.members.append(number)
+            trial = history.trials[number]
+            if trial.origin.method == "cma" and trial.seen >= history.widened:  # before, columns meant something else
+                self._take(number, trial.origin.numbers, history)
         self._seen = len(history.trials)
 
-    def next(self, history: History) -> tuple[_State, Sequence[int]]:
-        """Return the state of the next trial, and the trials it is told if it opens a generation."""
-        size = self.state.optimiser.population_size
-        ended = [number for number in self.members if has_result(history.trials[number])][:size]
-        if len(ended) < size:
-            return self.state, ()
-        return self._after(history, tuple(ended)), ended
+    def _take(self, number: int, recorded: Mapping[str, Any], history: History) -> None:
+        told = tuple(recorded.get("told", ()))
+        if told and self.points.keys() >= set(told):
+            self.state = self._after(history, told, recorded.get("restart", 0) > self.state.restart)
+            self.opened, self.points = number, {}
+        elif self.opened is None and not told:
+            self.opened = number
+        if recorded["opened"] == self.opened:
+            self.points[number] = np.array(recorded["point"])
 
-    def _after(self, history: History, told: tuple[int, ...]) -> _State:
-        if self._draft is None or self._draft[0] != told:
-            self._draft = told, self.state.after(history, told)
+    def next(self, history: History) -> tuple[_State, int, Sequence[int]]:
+        """Return the state of the next trial, the trial that opened it, and, if it is that one, the trials it is told."""
+        number, size = len(history.trials), self.state.optimiser.population_size
+        ended = tuple(member for member in self.points if has_result(history.trials[member]))[:size]
+        if self.opened is None or len(ended) < size:
+            return self.state, number if self.opened is None else self.opened, ()
+        return self._after(history, ended, None), number, ended
+
+    def _after(self, history: History, told: tuple[int, ...], anew: bool | None) -> _State:
+        if self._draft is not None and self._draft[0] == told:
+            state = self._draft[1]
+            if anew is None or anew == (state.restart > self.state.restart):
+                return state
+        self._draft = told, self.state.after(history, {number: self.points[number] for number in told}, anew)
         return self._draft[1]
 
 
