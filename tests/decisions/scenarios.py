@@ -200,7 +200,7 @@ def _number(value: Any) -> float:
     return zlib.crc32(str(value).encode()) % 1000 / 1000.0
 
 
-def _loss(config: Mapping[str, Any]) -> float:
+def loss_of(config: Mapping[str, Any]) -> float:
     parts = [_number(value) for value in config.values()]
     return sum((part - 0.3 - 0.1 * place) ** 2 for place, part in enumerate(parts)) + 0.1 * len(parts)
 
@@ -214,7 +214,7 @@ def _fails(config: Mapping[str, Any]) -> bool:
 
 
 def _metrics(scenario: Scenario, config: Mapping[str, Any], share: float) -> dict[str, float]:
-    loss = _loss(config) * (1.0 + math.exp(-4.0 * share))
+    loss = loss_of(config) * (1.0 + math.exp(-4.0 * share))
     if scenario.bound is None:
         return {"value": loss}
     cost = sum(_number(value) for value in config.values()) / (1.0 + len(config)) + 0.2
@@ -291,7 +291,7 @@ def _related(scenario: Scenario) -> xs.Study:
         trial = study.ask()
         assert trial is not None
         while trial.state is xs.State.RUNNING:
-            loss = 10.0 * _loss(trial.config) + 3.0
+            loss = 10.0 * loss_of(trial.config) + 3.0
             if study.scheduler.max_budget is None:
                 study.tell(trial, loss)
             else:

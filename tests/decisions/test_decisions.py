@@ -1,29 +1,19 @@
-"""Decisions that were recorded come out the same, and the studies they belong to go on.
+"""Decisions that were recorded come out the same, as an audit compares them, and the studies they belong to go on.
 
-Where they were recorded (``record.py``) every decision is equal to the last bit. Another processor may round differently, and
-L-BFGS makes more of it: so what a surrogate suggests has to agree closely in nine cases of ten.
+Where they were recorded (``record.py``) every decision is equal to the last bit.
 """
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-import xstar as xs
 from tests.decisions.record import unpack
 from tests.decisions.scenarios import SCENARIOS, make, play
-from xstar.core.randomness import Streams
-from xstar.journal import History
-from xstar.journal import events as ev
-from xstar.searchers import BOCA, DNGO, GP, NASBOT, TPE, Auto, Forest, TreeBO
-from xstar.study.decisions import Policy
+from xstar.inspect.audit import audit
+from xstar.searchers import DNGO, Auto
 
-SURROGATES = (BOCA, DNGO, Forest, GP, NASBOT, TPE, Auto, TreeBO)
 LONG = {name for name, scenario in SCENARIOS.items() if isinstance(scenario.searcher, DNGO | Auto)} - {"dngo-asha"}
 """They train networks: a second or more each."""
 
@@ -44,45 +34,15 @@ def storage(recorded: bytes, tmp_path: Path) -> str:
     return str(path)
 
 
-def agree(one: Any, other: Any) -> bool:
-    """Equal, but for the last digits of numbers."""
-    if isinstance(one, float) and isinstance(other, float):
-        return math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-9)
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return list(one) == list(other) and all(agree(one[name], other[name]) for name in one)
-    return bool(one == other)
-
-
-def made_again(study: xs.Study) -> list[bool]:
-    """For every trial that was asked for, whether the same one would be asked for now."""
-    events = list(study.journal.read(0))
-    asked = defaultdict(list)
-    for event in events:
-        if isinstance(event, ev.Asked):
-            asked[event.seen].append(event)
-    policy = Policy(study.scheduler, study.searcher, Streams(study.seed))
-    history, found = History(study.scheduler.rungs), []
-    for number, event in enumerate(events):
-        history.fold(event)
-        for made in asked[number + 1]:
-            due = policy.start(history, made.at)
-            assert isinstance(due, ev.Asked)
-            assert (due.trial, due.bracket) == (made.trial, made.bracket)
-            # A budget that the scheduler chose has to be the same; one that BOCA chose depends on rounding as its x does.
-            assert isinstance(study.searcher, BOCA) or due.budget == made.budget
-            found.append(agree(due.config, made.config) and due.budget == made.budget)
-    return found
-
-
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in SCENARIOS]
 )
 def test_recorded_decisions_are_made_again(name: str, storage: str) -> None:
     with make(name, lambda: 0.0, storage) as study:
-        same = made_again(study)
-    assert len(same) == SCENARIOS[name].trials
-    least = 0.9 if isinstance(SCENARIOS[name].searcher, SURROGATES) else 1.0
-    assert sum(same) >= least * len(same), f"{len(same) - sum(same)} of {len(same)} differ"
+        found = audit(study)
+    assert found.findings == []
+    assert found.decisions >= SCENARIOS[name].trials
+    assert all(each.same_release for each in found.elsewhere), "record them again for this release"
 
 
 @pytest.mark.parametrize(
@@ -95,5 +55,4 @@ def test_recorded_studies_go_on(name: str, storage: str) -> None:
         play(study, scenario, scenario.trials + 3)
         assert len(study.history.trials) == scenario.trials + 3
         assert not any("failed" in trial.origin for trial in study.history.trials)
-    with xs.Study.open(name, storage) as study:
-        assert all(made_again(study)[-3:])
+        assert audit(study).findings == []

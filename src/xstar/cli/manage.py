@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, TextIO
 
 import typer
+from rich.progress import Progress
 from rich.text import Text
 
 from xstar.cli.options import STORAGE, Directory, Storage, StudyName
@@ -238,13 +239,17 @@ def write_report(path: Path, source: Source) -> None:
 
 def audit(study: StudyName, storage: Storage = STORAGE) -> None:
     """Recompute every decision of a study from the events before it, and report those that come out differently."""
-    with look(study, storage) as view:
-        result = view.audit()
+    with look(study, storage) as view, Progress(console=console(stderr=True), transient=True) as bar:
+        task = bar.add_task("audit")
+        result = view.audit(lambda done, total: bar.update(task, completed=done, total=total))
     out = console()
     for finding in result.findings:
         out.print(Text(finding, "red"), soft_wrap=True)
+    for each in result.elsewhere:
+        out.print(str(each), soft_wrap=True)
     decisions = plural(result.decisions, "decision")
     if result.findings:
         out.print(f"{plural(len(result.findings), 'finding')} in {decisions}")
         raise typer.Exit(1)
-    out.print(f"{decisions} recomputed from the events before them, all alike", soft_wrap=True)
+    alike = "all alike" if not result.elsewhere else "no finding"
+    out.print(f"{decisions} recomputed from the events before them, {alike}", soft_wrap=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from xstar.errors import StorageError, UnknownTrial
 from xstar.files import Folders
-from xstar.inspect.audit import Audit, audit_events
+from xstar.inspect.audit import Audit, Progress, audit_events
 from xstar.journal import History
 from xstar.journal.events import Created
 from xstar.study import open_storage
@@ -59,10 +59,10 @@ class View:
         """The folders of the study's trials."""
         return Folders(self.created.files, directory, self.journal.database.path, temporary=False)
 
-    def audit(self) -> Audit:
+    def audit(self, progress: Progress | None = None) -> Audit:
         """Every decision, made again."""
         searcher, scheduler = Settings().parts(self.created)
-        return audit_events(list(self.journal.read(0)), scheduler, searcher)
+        return audit_events(list(self.journal.read(0)), scheduler, searcher, progress)
 
 
 @contextmanager

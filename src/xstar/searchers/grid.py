@@ -38,9 +38,11 @@ class Grid:
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         grid = _grid(history.space, self.points)
-        # Each earlier suggestion used one grid point, so the next index is at least that count. Beyond it, only points
-        # that a user enqueued or added are skipped.
-        for index in range(history.asked["grid"], len(grid)):
+        # The next point is after the latest on record: compared with configurations from another machine, a point of the grid
+        # may differ in the last digit. Beyond it, only points that a user enqueued or added are skipped.
+        origins = (trial.origin for trial in reversed(history.trials) if trial.origin.method == "grid")
+        latest = next(origins, None)
+        for index in range(0 if latest is None else latest.numbers["point"], len(grid)):
             if history.tried(grid[index]) is None:
                 origin = Origin("grid", "point {point} of {points}", point=index + 1, points=len(grid))
                 return Suggestion(dict(grid[index]), origin)

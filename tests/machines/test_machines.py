@@ -1,0 +1,100 @@
+"""A study that several kinds of processors work on goes on as it would on one, and an audit finds nothing.
+
+OpenBLAS's kernels for Haswell and for Nehalem round differently, and any x86 processor of the last ten years can run both.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+
+import pytest
+
+from tests.decisions.scenarios import SCENARIOS
+from tests.machines.worker import Program
+from xstar.core.environment import environment
+
+pytestmark = [
+    pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the kernels are those of x86"),
+    pytest.mark.skipif(not environment()["blas"].startswith("openblas"), reason="the kernels are OpenBLAS's"),
+]
+
+ONE_OF_EACH = (
+    *(
+        "random",
+        "sobol",
+        "grid",
+        "pbil",
+        "evolution",
+        "regularised-evolution",
+        "nasbot-random",
+        "asha",
+        "hyperband",
+        "median",
+    ),
+    *("gp", "gp-bounded", "mobster", "dngo-asha", "tpe", "forest", "cma", "boca", "treebo", "nasbot", "gp-warm-wider"),
+)
+TOGETHER = ("grid", "pbil", "evolution", "gp", "tpe", "forest", "cma", "nasbot")
+"""Scenarios without budgets and failures: what a trial learned from is known by the numbers of trials alone."""
+
+Programs = tuple[Program, Program, Program]
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Programs]:
+    """Two programs on one storage, and one that is alone on another."""
+    shared, own = (str(tmp_path_factory.mktemp(name) / "studies.db") for name in ("shared", "own"))
+    with Program("Haswell", shared) as haswell, Program("Nehalem", shared) as nehalem, Program("Haswell", own) as alone:
+        assert (haswell("kernel"), nehalem("kernel"), alone("kernel")) == ("Haswell", "Nehalem", "Haswell")
+        yield haswell, nehalem, alone
+
+
+def fresh(name: str, programs: Programs) -> Programs:
+    """The programs, with no study of this name."""
+    for program in programs[1:]:
+        program("forget", name)
+    return programs
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in ONE_OF_EACH else pytest.param(name, marks=pytest.mark.slow) for name in SCENARIOS]
+)
+def test_half_a_study_under_each(name: str, programs: Programs) -> None:
+    haswell, nehalem, alone = fresh(name, programs)
+    trials = SCENARIOS[name].trials
+    haswell("run", name, trials // 2)
+    nehalem("run", name, trials)
+    assert len(haswell("exact", name)) == trials
+    for program, other in ((haswell, "Nehalem"), (nehalem, "Haswell")):
+        found = program("audit", name)
+        assert found["findings"] == []
+        assert len(found["elsewhere"]) == 1
+        assert f"OPENBLAS_CORETYPE={other}" in found["said"][0]
+    if name in TOGETHER:
+        alone("run", name, trials // 2)
+        alone("run", name, trials)
+        assert nehalem("exact", name) == alone("exact", name)
+
+
+def in_turns(first: Program, second: Program, name: str, rounds: int) -> None:
+    """Both ask, then both tell, again and again."""
+    for _ in range(rounds):
+        taken = [(program, program("ask", name)) for program in (first, second)]
+        for program, number in taken:
+            program("tell", name, number)
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_programs_under_both_at_once(name: str, programs: Programs) -> None:
+    haswell, nehalem, alone = fresh(name, programs)
+    rounds = SCENARIOS[name].trials // 2
+    in_turns(haswell, nehalem, name, rounds)
+    in_turns(alone, alone, name, rounds)
+    for program in programs:
+        program("close", name)
+    assert len(haswell("exact", name)) == 2 * rounds
+    assert haswell("exact", name) == alone("exact", name)
+    for program in (haswell, nehalem):
+        found = program("audit", name)
+        assert found["findings"] == []
+        assert sum(found["elsewhere"][0].values()) == rounds
