@@ -12,6 +12,7 @@ import pytest
 
 import xstar as xs
 from tests.cli.conftest import Cli
+from xstar.core.environment import environment
 
 
 def test_export_and_import(cli: Cli, stored: Path, tmp_path: Path) -> None:
@@ -104,6 +105,18 @@ def test_audit(cli: Cli, stored: Path) -> None:
     output = cli("audit", "demo", code=1).output
     assert "event 1: trial 0" in output
     assert "1 finding in" in output
+
+
+def test_audit_of_suggestions_made_elsewhere(cli: Cli, stored: Path) -> None:
+    here = environment()["kernel"]
+    with closing(sqlite3.connect(stored)) as connection:
+        change = "UPDATE xstar_events SET body = replace(body, ?, ?) WHERE seq = 0"
+        connection.execute(change, (f'"kernel":"{here}"', '"kernel":"Other"'))
+        connection.commit()
+    output = cli("audit", "demo").output
+    assert f"made elsewhere (kernel Other, here {here}): " in output
+    assert "equal. Exact with OPENBLAS_CORETYPE=Other" in output
+    assert "recomputed from the events before them, no finding" in output
 
 
 def test_audit_of_a_searcher_it_does_not_know(cli: Cli, tmp_path: Path) -> None:

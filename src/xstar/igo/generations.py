@@ -102,7 +102,7 @@ class Generations:
 
     def follow(self, origin: Origin, history: History) -> None:
         """Take the steps that an origin records."""
-        for generation, learned, again in origin.numbers["steps"]:
+        for generation, learned, again in origin.numbers.get("steps", ()):
             if generation > self.newest:
                 self.open_next(learned, history)
             for number in again:

@@ -200,7 +200,7 @@ class _Fold:
             self.opened, self.points = number, {}
         elif self.opened is None and not told:
             self.opened = number
-        if recorded["opened"] == self.opened:
+        if recorded.get("opened") == self.opened and "point" in recorded:
             self.points[number] = np.array(recorded["point"])
 
     def next(self, history: History) -> tuple[_State, int, Sequence[int]]:

@@ -41,8 +41,8 @@ class Grid:
         # The next point is after the latest on record: compared with configurations from another machine, a point of the grid
         # may differ in the last digit. Beyond it, only points that a user enqueued or added are skipped.
         origins = (trial.origin for trial in reversed(history.trials) if trial.origin.method == "grid")
-        latest = next(origins, None)
-        for index in range(0 if latest is None else latest.numbers["point"], len(grid)):
+        latest = next((origin.numbers["point"] for origin in origins if "point" in origin.numbers), 0)
+        for index in range(latest, len(grid)):
             if history.tried(grid[index]) is None:
                 origin = Origin("grid", "point {point} of {points}", point=index + 1, points=len(grid))
                 return Suggestion(dict(grid[index]), origin)
