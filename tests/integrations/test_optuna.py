@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -147,24 +149,38 @@ def curve(trial: Any) -> float:
 
 
 @pytest.fixture
-def stored(tmp_path: Path) -> str:
-    url = f"sqlite:///{tmp_path / 'optuna.db'}"
+def optunas() -> Iterator[Callable[[Path], Any]]:
+    """Opens a storage of Optuna, which leaves the connections to it open, and closes them."""
+    with ExitStack() as end:
+
+        def open_(path: Path) -> Any:
+            storage = optuna.storages.RDBStorage(f"sqlite:///{path}")
+            end.callback(storage.engine.dispose)
+            end.callback(storage.remove_session)
+            return storage
+
+        yield open_
+
+
+@pytest.fixture
+def stored(tmp_path: Path, optunas: Callable[[Path], Any]) -> str:
+    path = tmp_path / "optuna.db"
     pruner = optuna.pruners.MedianPruner(n_startup_trials=3)
     study = optuna.create_study(
-        study_name="old", storage=url, sampler=optuna.samplers.RandomSampler(seed=0), pruner=pruner
+        study_name="old", storage=optunas(path), sampler=optuna.samplers.RandomSampler(seed=0), pruner=pruner
     )
     study.optimize(curve, n_trials=14, catch=RuntimeError)
     study.enqueue_trial({"kind": "adam", "lr": 0.001})
-    return url
+    return f"sqlite:///{path}"
 
 
-def test_a_study_of_optuna_comes_whole(stored: str, tmp_path: Path) -> None:
+def test_a_study_of_optuna_comes_whole(stored: str, tmp_path: Path, optunas: Callable[[Path], Any]) -> None:
     done = CliRunner().invoke(
         app, ["import", "--optuna", stored, "--study", "new", "--storage", str(tmp_path / "x.db")]
     )
     assert done.exit_code == 0, done.output
     assert "imported study 'new': 14 trials" in done.output
-    old = optuna.load_study(study_name="old", storage=stored)
+    old = optuna.load_study(study_name="old", storage=optunas(tmp_path / "optuna.db"))
     with xs.Study.open("new", tmp_path / "x.db") as study:
         momentum = xs.Float(0, 0.99, when={"kind": ["sgd"]})
         assert (
@@ -188,17 +204,18 @@ def test_a_study_of_optuna_comes_whole(stored: str, tmp_path: Path) -> None:
         assert following.config == {"kind": "adam", "lr": 0.001}  # what waited there waits here
 
 
-def test_what_an_import_refuses(tmp_path: Path, stored: str) -> None:
+def test_what_an_import_refuses(tmp_path: Path, stored: str, optunas: Callable[[Path], Any]) -> None:
     with pytest.raises(UnknownStudy, match="has no study 'other'; it has old"):
         import_optuna(stored, "other", "new", tmp_path / "x.db")
     url = f"sqlite:///{tmp_path / 'more.db'}"
-    study = optuna.create_study(study_name="odd", storage=url)
+    more = optunas(tmp_path / "more.db")
+    study = optuna.create_study(study_name="odd", storage=more)
     study.optimize(
         lambda t: t.suggest_float("x", 0, 1) + (t.suggest_float("z", 0, 1) if t.number % 2 else 0), n_trials=4
     )
     with pytest.raises(InvalidSpace, match="z: must be in all trials, or where one categorical parameter"):
         import_optuna(url, "odd", "new", tmp_path / "x.db")
-    both = optuna.create_study(study_name="both", storage=url, directions=["minimize", "minimize"])
+    both = optuna.create_study(study_name="both", storage=more, directions=["minimize", "minimize"])
     both.optimize(lambda t: (t.suggest_float("x", 0, 1), 0), n_trials=1)
     with pytest.raises(InvalidArgument, match="one objective"):
         import_optuna(url, "both", "new", tmp_path / "x.db")
@@ -207,11 +224,12 @@ def test_what_an_import_refuses(tmp_path: Path, stored: str) -> None:
     assert not (tmp_path / "x.db").exists()
 
 
-def test_ranges_of_one_step_that_begin_elsewhere_become_one(tmp_path: Path) -> None:
+def test_ranges_of_one_step_that_begin_elsewhere_become_one(tmp_path: Path, optunas: Callable[[Path], Any]) -> None:
     """(0.4 - 0.1) / 0.1 is not 3 for a computer; half a step beside it is another grid all the same."""
     url = f"sqlite:///{tmp_path / 'steps.db'}"
+    steps = optunas(tmp_path / "steps.db")
     for name, low in (("whole", 0.4), ("half", 0.45)):
-        study = optuna.create_study(study_name=name, storage=url)
+        study = optuna.create_study(study_name=name, storage=steps)
         study.optimize(
             lambda t, low=low: t.suggest_float("x", *((low, low + 0.5) if t.number else (0.1, 0.9)), step=0.1),
             n_trials=2,

@@ -191,7 +191,7 @@ def test_the_horseshoe_is_a_mixture_of_half_normals() -> None:
             )
             assert log_horseshoe(np.array([value]), scale)[0] == pytest.approx(np.log(direct), abs=2e-5)
     logs = np.linspace(-30.0, 12.0, 20_001)
-    total = np.trapezoid(np.exp(log_horseshoe(np.exp(logs)) + logs), logs)
+    total = integrate.trapezoid(np.exp(log_horseshoe(np.exp(logs)) + logs), logs)
     assert total == pytest.approx(1.0, abs=1e-4)
 
 

@@ -11,6 +11,7 @@ import json
 import math
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,28 +37,32 @@ except ImportError as error:
 
 def import_optuna(url: str, source: str | None, name: str, storage: str | os.PathLike[str]) -> None:
     """Make the study ``name`` in ``storage`` of the study ``source`` at Optuna's storage ``url``."""
-    found = _load(url, source)
-    if len(found.directions) > 1:
-        raise InvalidArgument("study", "must have one objective", f"directions={len(found.directions)}")
-    trials = found.get_trials(deepcopy=False)
+    with ExitStack() as end:
+        found = _load(url, source, end)
+        directions, trials = found.directions, found.get_trials(deepcopy=False)
+    if len(directions) > 1:
+        raise InvalidArgument("study", "must have one objective", f"directions={len(directions)}")
     distributions = _merged(trials)
     names = python_names(distributions)
     space = Space({names[each]: _conditional(each, given, trials, names) for each, given in distributions.items()})
     now = [0.0]
-    direction = found.direction.name.lower()
+    direction = directions[0].name.lower()
     with Study(space, direction=direction, method="auto", seed=0, clock=lambda: now[0]) as study:
         for trial in sorted(trials, key=lambda each: each.number):
             _tell(study, trial, names, now)
         import_events(export_events(study), name, storage)
 
 
-def _load(url: str, source: str | None) -> optuna.Study:
+def _load(url: str, source: str | None, end: ExitStack) -> optuna.Study:
     where, rule = masked(url), "must be the URL of a storage of Optuna that exists"
     file = url.removeprefix("sqlite:///")
     if file != url and not Path(file).is_file():  # Optuna would make it
         raise InvalidArgument("--optuna", rule, where, "e.g. sqlite:///optuna.db")
     try:
-        known = optuna.get_all_study_names(url)
+        storage = optuna.storages.RDBStorage(url)
+        end.callback(storage.engine.dispose)
+        end.callback(storage.remove_session)
+        known = optuna.get_all_study_names(storage)
     except (SQLAlchemyError, ImportError, RuntimeError, ValueError) as error:
         remedy = f"e.g. sqlite:///optuna.db ({type(error).__name__} was raised)"
         raise InvalidArgument("--optuna", rule, where, remedy) from None
@@ -68,7 +73,7 @@ def _load(url: str, source: str | None) -> optuna.Study:
         raise UnknownStudy(
             f"{where} has no study {source!r}; it has {shown}: name one, `xstar import NAME --optuna {where} …`"
         )
-    return optuna.load_study(study_name=source, storage=url)
+    return optuna.load_study(study_name=source, storage=storage)
 
 
 def _tell(study: Study, trial: FrozenTrial, names: dict[str, str], now: list[float]) -> None:
