@@ -22,7 +22,7 @@ SPACE = xs.Space(x=xs.Float(0, 1))
 def elsewhere(monkeypatch: pytest.MonkeyPatch, kernel: str) -> None:
     """From here on this process takes itself for one on another processor."""
     parts = MappingProxyType({**environment(), "kernel": kernel})
-    for module in ("study.study", "study.settings", "searchers.model_based.shelved"):
+    for module in ("study.ledger", "study.settings", "searchers.model_based.shelved"):
         monkeypatch.setattr(f"xstar.{module}.environment", lambda: parts)
 
 

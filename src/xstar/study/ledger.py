@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
+from xstar.core.environment import environment
 from xstar.errors import JournalConflict
 from xstar.journal import Event, History, Journal, LeasedJournal, QueuedJournal, ShelvedJournal, TalliedJournal
 from xstar.journal import events as ev
@@ -38,6 +39,7 @@ class Ledger:
         history.memo.shelf = journal if isinstance(journal, ShelvedJournal) else None
         self._quiet = 0
         """The events that were not read are known to be quiet up to this number."""
+        self._here: int | None = None
         self._begun: dict[int, tuple[Trial, int]] = {}
         """Trials of this program that the history does not hold, as they began, and the numbers of the events after it."""
         self.history.extend(rest)
@@ -74,6 +76,14 @@ class Ledger:
             if event is not None:
                 self._append(cast("Event", event), None)
             return event
+
+    def here(self, clock: Callable[[], float]) -> int:
+        """The place of this program's environment among those of the journal, which gets an event if it is a new one."""
+        if self._here is None:
+            parts = dict(environment())
+            self.settle(lambda: None if parts in self.history.environments else ev.Environment(parts, clock()))
+            self._here = self.history.environments.index(parts)
+        return self._here
 
     def claim(
         self,

@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from xstar.core.checks import check_attrs
-from xstar.core.environment import environment
 from xstar.core.metrics import parse_metrics
 from xstar.core.randomness import Streams
 from xstar.core.reasons import last_line, shortened
@@ -140,7 +139,6 @@ class Study(Shown):
         self._ledger = Ledger(journal, history, events)
         settings.check(self.history, name or "")
         self._policy = Policy(self.scheduler, self.searcher, Streams(created.seed))
-        self._introduced = False
         self.ahead = Preparation(self._policy)
         self.metric = created.metric
         self.direction = created.direction
@@ -166,8 +164,7 @@ class Study(Shown):
     def ask(self, limits: Limits = NO_LIMITS) -> Trial | None:
         """The next trial to run, or ``None``: wait, or — if ``study.ended`` says why — done."""
         with self._ledger.lock:
-            if not self._introduced:
-                self._introduce()
+            self._policy.by = self._ledger.here(self.clock)
             self._leases.reclaim_if_due()
             alone = self._policy.is_independent(self._ledger.history.space) and not limits.by_results
             event = self._ledger.claim(self._next, limits, alone=alone, follow=self._policy.follow)
@@ -176,17 +173,6 @@ class Study(Shown):
             trial = self._ledger.trial(event.trial)
             self._leases.take(trial)
             return trial
-
-    def _introduce(self) -> None:
-        """Before its first decision a program says where it decides, unless the journal knows that environment."""
-        here = dict(environment())
-
-        def unknown() -> ev.Environment | None:
-            return None if here in self.history.environments else ev.Environment(here, self.clock())
-
-        self._ledger.settle(unknown)
-        self._policy.by = self.history.environments.index(here)
-        self._introduced = True
 
     def _next(self, limits: Limits) -> Start | None:
         history, now, moment, full = self._ledger.history, self.clock(), self.stopwatch(), None
@@ -242,8 +228,7 @@ class Study(Shown):
     def _record(
         self, trial: Trial, metrics: dict[str, float], budget: int | None, attempt: int | None, *, final: bool
     ) -> Verdict:
-        if not self._introduced:
-            self._introduce()
+        self._policy.by = self._ledger.here(self.clock)
         run = self._leases.attempt(trial) if attempt is None else attempt
         event = self._ledger.settle(self._answer, trial, run, metrics, budget, final, attempt is None)
         if event is None:
