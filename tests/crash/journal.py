@@ -118,6 +118,8 @@ class Watch:
         for event in self._journal.read(len(self.events)):
             self.events.append(event)
             if isinstance(event, ev.Reported):
-                self._told.setdefault((event.trial, event.budget, event.metrics["value"]), event.attempt)
+                told = (event.trial, event.budget, event.metrics["value"])
+                # A run that was taken over may report later than the one that took it over.
+                self._told[told] = min(event.attempt, self._told.get(told, event.attempt))
             elif isinstance(event, ev.Lost | ev.Failed):
                 self._ended.setdefault((event.trial, event.attempt), event)

@@ -1,6 +1,8 @@
 """A program that the crash tests kill: one search over a shared study, acknowledging every report in a file.
 
-Usage: program.py STORAGE ACKNOWLEDGED TRIALS WORKERS METHOD [NAME] [SECONDS PER EPOCH]
+Usage: program.py STORAGE ACKNOWLEDGED TRIALS WORKERS METHOD [NAME] [SECONDS PER EPOCH] [LEASE] [EXECUTOR]
+
+EXECUTOR is ``inline``, ``processes`` or the address of a Ray cluster.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from typing import Any
 import xstar as xs
 from xstar.api import make_executor
 from xstar.loop import run
+from xstar.storage import sql
 from xstar.study import decisions
 
 SPACE = xs.Space(x=xs.Float(-1, 1), n=xs.Int(1, 50))
@@ -46,7 +49,8 @@ def make_objective(seconds: float) -> Callable[[Any], Iterator[float]]:
 
 def main() -> None:
     storage, acknowledged, trials, workers, method, *rest = sys.argv[1:]
-    name, seconds = [*rest, *("crash", "0.01")[len(rest) :]]
+    name, seconds, lease, where = [*rest, *("crash", "0.01", "60", "processes")[len(rest) :]]
+    sql.LEASE_SECONDS = float(lease)
     study = make_study(storage, name, method)
     record = study.report
     log = os.open(acknowledged, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
@@ -59,7 +63,15 @@ def main() -> None:
 
     study.report = report  # type: ignore[method-assign]
     decisions.BUSY = 0.0  # suggestions are prepared however cheap they are: kills lose some
-    executor = make_executor(make_objective(float(seconds)), study.metric, int(workers), 60.0)
+    local = where in ("inline", "processes")
+    executor = make_executor(
+        make_objective(float(seconds)),
+        study.metric,
+        int(workers) if where == "processes" else 1,
+        None if where == "inline" else 60.0,
+        executor=None if local else xs.Ray(address=where, slots=int(workers)),
+        files=study.files,
+    )
     try:
         run(study, executor, xs.Limits(trials=int(trials)))
     finally:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -29,6 +30,11 @@ PROGRAM = Path(__file__).with_name("program.py")
 PROGRAMS, WORKERS = 2, 2
 ENDLESS = 1_000_000
 """Trials that the programs to be killed are told to run: they never come to an end by themselves."""
+LEASE = 4.0
+"""Seconds, in place of a minute: so long a stopped program is waited for."""
+STOPPED = 5 * LEASE
+"""Seconds after which a stopped program goes on though nobody took its trials over: stopped in the middle of a commit, it locks
+a SQLite file for all."""
 MORE = 8
 """Trials that are left to the programs that bring the study to its end."""
 LOST_SERVER = "cannot be used"
@@ -68,8 +74,17 @@ class Tally:
 class Round:
     """One study in ``folder``, or on ``server``, from its first program to its last."""
 
-    def __init__(self, folder: Path, method: str, server: Server | None, dice: random.Random) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        method: str,
+        server: Server | None,
+        dice: random.Random,
+        executor: str = "processes",
+        core_types: Sequence[str] = (),
+    ) -> None:
         self.folder, self.method, self.server, self.dice = folder, method, server, dice
+        self.executor, self.core_types = executor, core_types
         self.storage = server.url if server is not None else str(folder / "crash.db")
         self.name = f"{folder.name}-{method}"
         self.acknowledged = folder / "acknowledged.txt"
@@ -105,12 +120,16 @@ class Round:
     def _start(self, trials: int) -> subprocess.Popen[bytes]:
         self._logs += 1
         given = [self.storage, self.acknowledged, trials, WORKERS, self.method, self.name, EPOCH[self.method]]
+        given += [LEASE, self.executor]
+        environment = {**os.environ, "XSTAR_TEST": str(self.folder), "PYTHONPATH": os.pathsep.join(sys.path)}
+        if self.core_types:
+            environment["OPENBLAS_CORETYPE"] = self.dice.choice(self.core_types)
         with (self.folder / f"log-{self._logs}.txt").open("wb") as log:
             return subprocess.Popen(
                 [sys.executable, "-P", str(PROGRAM), *map(str, given)],
                 stderr=log,
                 cwd=self.folder,
-                env={**os.environ, "XSTAR_TEST": str(self.folder), "PYTHONPATH": os.pathsep.join(sys.path)},
+                env=environment,
             )
 
     def _refill(self) -> None:
@@ -171,6 +190,24 @@ class Round:
         self._cut_off.append((self._programs[-1], cut_off))
         return bool(cut_off)
 
+    def _kill_stop(self) -> bool:
+        """Stop a program until others have taken its trials over, then let it go on."""
+        victim = self._at_work(PROGRAMS)
+        victim.send_signal(signal.SIGSTOP)
+        try:
+            runs = [run for run, holder in self._watch.holders().items() if holder == victim.pid]
+            end = time.monotonic() + STOPPED
+            while not all(self._watch.over(run) for run in runs) and time.monotonic() < end:
+                assert self._alive()
+                time.sleep(0.05)
+            lost = [run for run in runs if isinstance(found := self._watch.end_of(run), ev.Lost) and found.may_live]
+            if lost:  # both write files for a while
+                time.sleep(self.dice.uniform(0.0, 2 * EPOCH[self.method]))
+        finally:
+            victim.send_signal(signal.SIGCONT)
+        self.tally.cut_off += len(lost)
+        return bool(lost)
+
     def _check_cut_off(self) -> None:
         """A program that goes to work has noticed before what dead ones were running."""
         busy = set(self._watch.holders().values())
@@ -206,9 +243,10 @@ class Round:
                 pid = int(record.read_text().split("|")[1])
             except (OSError, IndexError):  # the run ended meanwhile, or begins
                 continue
-            trial = int(record.parent.name)
-            if trial in runs and parent_of(pid) == runs[trial][1]:
-                found.append((pid, runs[trial][1], (trial, runs[trial][0])))
+            trial = int(record.parent.name.partition("-")[0])
+            parent = parent_of(pid)  # the program, or on Ray an actor
+            if trial in runs and parent is not None and (self.executor != "processes" or parent == runs[trial][1]):
+                found.append((pid, parent, (trial, runs[trial][0])))
         return found
 
     def _kill_server(self) -> bool:

@@ -1,10 +1,12 @@
 """Kill programs, workers and the PostgreSQL server at random until so many kills have hit work; check after each.
 
-    python -m tests.crash.soak [--kills 1000] [--seed 0] [--record FILE] [--minutes 60]
+    python -m tests.crash.soak [--kills 1000] [--seed 0] [--record FILE] [--minutes 60] [--core-types Haswell,Nehalem]
 
-Rounds alternate between random search, ASHA and MOBSTER, and between SQLite and PostgreSQL. In each, two programs with two
-workers each share a study. Kills are drawn at random; after each the study is checked, and in the end two programs bring it to
-its end. The first thing that does not hold ends the soak with an error, and leaves the folder of the round behind.
+Rounds alternate between random search, ASHA and MOBSTER, between SQLite and PostgreSQL, and between objectives in the program,
+in worker processes and on a Ray cluster. In each, two programs share a study, with two workers each where there are any; every
+program that starts chooses its BLAS kernels anew. Kills are drawn at random; some programs are stopped instead, for longer than
+their lease, and go on afterwards. After each kill the study is checked, and in the end two programs bring it to its end. The
+first thing that does not hold ends the soak with an error, and leaves the folder of the round behind.
 """
 
 from __future__ import annotations
@@ -20,26 +22,51 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from tests.crash.rounds import Round, Tally
+from tests.crash.rounds import PROGRAMS, WORKERS, Round, Tally
 from tests.crash.server import Server
+from tests.executors.clusters import ray_cluster
 from tests.servers import own_places
 
 METHODS = ("random", "asha", "mobster")
+EXECUTORS = ("processes", "inline", "ray")
+CORE_TYPES = ("Haswell", "Sandybridge", "Nehalem")
 PACKS = {
-    "sqlite": ("worker",) * 5 + ("program",) * 3 + ("group",) * 2,
-    "postgresql": ("worker",) * 4 + ("program",) * 2 + ("group",) + ("server",) * 2 + ("connection",) * 3,
+    "sqlite": ("worker",) * 5 + ("program",) * 3 + ("group",) * 2 + ("stop",) * 2,
+    "postgresql": ("worker",) * 4
+    + ("program",) * 2
+    + ("group",)
+    + ("server",) * 2
+    + ("connection",) * 3
+    + ("stop",) * 2,
 }
 PER_ROUND = {"random": 24, "asha": 24, "mobster": 10}
 
 
-def soak(kills: int, seed: int, folder: Path, end: float) -> dict[str, Tally]:
-    """What was done and found, by storage and method, when ``kills`` have hit work or the time has come."""
+def kinds(storage: str, executor: str, count: int, dice: random.Random) -> list[str]:
+    """What to kill: where the objective runs in the program there are no workers."""
+    pack = [kind for kind in PACKS[storage] if executor != "inline" or kind not in ("worker", "group")]
+    return [dice.choice(pack) for _ in range(count)]
+
+
+def soak(
+    kills: int,
+    seed: int,
+    folder: Path,
+    end: float,
+    core_types: Sequence[str] = (),
+    executors: Sequence[str] = EXECUTORS,
+) -> dict[str, Tally]:
+    """What was done and found, by storage, method and executor, when ``kills`` have hit work or the time has come."""
     dice, tallies = random.Random(seed), dict[str, Tally]()
     server = Server()
-    try:
+    with ExitStack() as ending:
+        ending.callback(server.close)
+        address = ""
         for number in itertools.count():
             method = METHODS[number % 3]
             storage = ("sqlite", "postgresql")[number % 2]
@@ -48,13 +75,16 @@ def soak(kills: int, seed: int, folder: Path, end: float) -> dict[str, Tally]:
                 return tallies
             place = folder / f"round-{number}"
             place.mkdir()
-            pack = [dice.choice(PACKS[storage]) for _ in range(min(PER_ROUND[method], kills - hits))]
-            found = Round(place, method, server if storage == "postgresql" else None, dice).run(pack)
-            tallies.setdefault(f"{storage} {method}", Tally()).add(found)
+            executor = executors[(number + number // 3) % len(executors)]
+            if executor == "ray" and not address:
+                address = ending.enter_context(ray_cluster(PROGRAMS * WORKERS)).address
+            pack = kinds(storage, executor, min(PER_ROUND[method], kills - hits), dice)
+            on = server if storage == "postgresql" else None
+            found = Round(place, method, on, dice, address if executor == "ray" else executor, core_types).run(pack)
+            tallies.setdefault(f"{storage} {method} {executor}", Tally()).add(found)
             shutil.rmtree(place)
-            print(f"{storage:10} {method:8} {hits + found.hits.total():5} of {kills}  {line(found)}", flush=True)
-    finally:
-        server.close()
+            done = f"{hits + found.hits.total():5} of {kills}"
+            print(f"{storage:10} {method:8} {executor:9} {done}  {line(found)}", flush=True)
     raise AssertionError("unreachable")
 
 
@@ -72,6 +102,10 @@ def record(tallies: dict[str, Tally], arguments: argparse.Namespace, seconds: fl
     for tally in tallies.values():
         total.add(tally)
     given = f"--kills {arguments.kills} --seed {arguments.seed} --minutes {arguments.minutes:g}"
+    if arguments.executors != ",".join(EXECUTORS):
+        given += f" --executors {arguments.executors}"
+    if arguments.core_types != ",".join(CORE_TYPES):
+        given += f" --core-types '{arguments.core_types}'"
     return {
         "command": f"python -m tests.crash.soak {given}",
         "commit": commit.stdout.strip(),
@@ -88,12 +122,22 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--minutes", type=float, default=600.0, help="begin no round after so many minutes")
     parser.add_argument("--record", type=Path, help="a file for the figures")
+    parser.add_argument("--executors", default=",".join(EXECUTORS))
+    parser.add_argument("--core-types", default=",".join(CORE_TYPES), help="of OpenBLAS; empty: that of this machine")
     arguments = parser.parse_args()
     logging.getLogger("xstar").addHandler(logging.NullHandler())  # of outages, which we make ourselves
     begun = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="xstar-soak-"))
     with own_places():
-        tallies = soak(arguments.kills, arguments.seed, folder, begun + 60 * arguments.minutes)
+        core_types = [name for name in arguments.core_types.split(",") if name]
+        tallies = soak(
+            arguments.kills,
+            arguments.seed,
+            folder,
+            begun + 60 * arguments.minutes,
+            core_types,
+            arguments.executors.split(","),
+        )
     shutil.rmtree(folder)
     found = record(tallies, arguments, time.monotonic() - begun)
     text = "{" + ",\n ".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in found.items()) + "}\n"

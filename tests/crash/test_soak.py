@@ -46,6 +46,12 @@ def test_the_server_of_a_postgresql_study_is_killed(tmp_path: Path, server: Serv
     assert tally.acknowledged > 0
 
 
+@pytest.mark.parametrize("executor", ["inline", "processes"])
+def test_a_stopped_program_goes_on_after_others_took_its_trials_over(tmp_path: Path, executor: str) -> None:
+    tally = Round(rounds_folder(tmp_path), "asha", None, random.Random(1), executor).run(("stop", "program", "stop"))
+    assert tally.kills == {"stop": 2, "program": 1}
+
+
 @pytest.mark.parametrize("method", ["random", "asha", "mobster"])
 @pytest.mark.parametrize("storage", ["sqlite", "postgresql"])
 def test_many_kills(tmp_path: Path, request: pytest.FixtureRequest, method: str, storage: str) -> None:
