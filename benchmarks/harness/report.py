@@ -52,7 +52,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) ->
 def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
     """The mean and its standard error, s / √n; 0 for a single value, nan where the mean is infinite.
 
-    As ``xstar.plots.regret`` has it; written again, so that a report needs the standard library alone.
+    As ``xstar.simulation.regret`` has it; written again, so that a report needs the standard library alone.
     """
     mean = sum(values) / len(values)
     if not math.isfinite(mean):

@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.harness.records import FOLDER, Store, best_after  # noqa: E402
 from xstar import problems  # noqa: E402
-from xstar.plots import Series, line_chart  # noqa: E402
+from xstar.plots.svg import Series, line_chart  # noqa: E402
 
 PROBLEM, TRIALS = "hartmann6", 60
 NAMES = {"xstar-auto": "xstar", "optuna-tpe": "Optuna", "smac": "SMAC3", "xstar-random": "random"}

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import xstar as xs
-from xstar.plots import Series, line_chart
+from xstar.plots.svg import Series, line_chart
 
 TRIALS = 128
 OPTIMUM = 10 / (8 * math.pi)  # of Branin's function, at (−π, 12.275), (π, 2.275) and (9.42478, 2.475)

@@ -15,8 +15,7 @@ import xstar as xs
 from xstar.models.gp import Posterior, fit
 from xstar.models.standardise import Targets
 from xstar.models.surrogate import Inputs, over_budgets
-from xstar.plots.canvas import COLOURS, GRID, INK, Axis, Canvas, number
-from xstar.plots.svg import draw_x_axis
+from xstar.plots.svg import COLOURS, GRID, INK, Axis, Canvas, draw_x_axis, number
 from xstar.schedulers import ASHA
 from xstar.searchers import GP
 from xstar.searchers.model_based.observations import Observations

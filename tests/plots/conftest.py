@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import xstar as xs
-from tests.plots.networks import a_study
+from tests.plots.networks import a_study, collected
 from xstar.plots import network_data as data
 
 
@@ -16,4 +16,4 @@ def study() -> xs.Study:
 
 @pytest.fixture(scope="module")
 def networks(study: xs.Study) -> data.Networks:
-    return data.collect(study)
+    return collected(study)

@@ -1,15 +1,13 @@
-"""Studies of networks, and the parts of pictures of them."""
+"""Studies of networks."""
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ET
 from typing import Any
 
 import xstar as xs
 from xstar import nets
 from xstar.nets.synthetic import f3
-
-SVG = "{http://www.w3.org/2000/svg}"
+from xstar.plots import network_data as data
 
 
 def a_study(trials: int, **parameters: Any) -> xs.Study:
@@ -22,9 +20,8 @@ def a_study(trials: int, **parameters: Any) -> xs.Study:
     return study
 
 
-def parts(svg: str, name: str) -> list[ET.Element]:
-    return ET.fromstring(svg).findall(f"{SVG}{name}")
-
-
-def words(svg: str) -> str:
-    return "\n".join(element.text or "" for element in parts(svg, "text"))
+def collected(study: xs.Study, parameter: str | None = None, most: int = data.MOST) -> data.Networks:
+    """The networks of a study that has some."""
+    found = data.collect(study.history, parameter, most)
+    assert isinstance(found, data.Networks)
+    return found

@@ -10,10 +10,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from xstar.errors import InvalidArgument
-from xstar.plots import Series, line_chart, regret_chart
-from xstar.plots.canvas import LETTER, LINE, Axis, Canvas, axis_over, number, spread
-from xstar.plots.regret import mean_and_error
-from xstar.plots.svg import NAME_SIZE, WIDTH
+from xstar.plots.svg import LETTER, LINE, NAME_SIZE, WIDTH, Axis, Canvas, Series, axis_over, line_chart, number, spread
+from xstar.simulation.regret import mean_and_error, regret_chart
 
 SVG = "{http://www.w3.org/2000/svg}"
 

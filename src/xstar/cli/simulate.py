@@ -19,10 +19,10 @@ from xstar.core.words import number, plural
 from xstar.core.words import seconds as words
 from xstar.errors import InvalidArgument
 from xstar.executors.clock import wall_clock
-from xstar.plots.regret import mean_and_error, regret_chart
 from xstar.problems import Problem
 from xstar.progress.choice import messages_to
 from xstar.simulation import improvements, regret_at, simulate
+from xstar.simulation.regret import mean_and_error, regret_chart
 from xstar.study.methods import METHODS
 from xstar.trial import State
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from xstar.core.words import readable
-from xstar.plots.canvas import COLOURS
+from xstar.plots.svg import COLOURS
 from xstar.trial import State
 
 Figure = dict[str, Any]

@@ -1,4 +1,4 @@
-"""All kinds of plots, in one place: notebook, command line, report and dashboard look here.
+"""All kinds of plots, in one place: notebook, command line, report and dashboard look here; and ``study.plot``.
 
 A kind is two functions. ``compute`` turns a study into figure data (dataclasses of numbers); its keywords are the options of
 the kind. ``draw`` turns those into a figure. Options given as words (by the command line, by the dashboard's address) are read
@@ -7,11 +7,12 @@ by the types of ``compute``'s own signature.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xstar.core.checks import nearest
 from xstar.errors import InvalidArgument
@@ -23,6 +24,7 @@ from xstar.plots import (
     comparison,
     contour,
     curves,
+    distances,
     failures,
     funnel,
     importance,
@@ -34,8 +36,12 @@ from xstar.plots import (
 )
 from xstar.plots.figure import Figure
 from xstar.plots.network_data import net_parameters
+from xstar.plots.output import to_plotly
 from xstar.plots.source import Source
 from xstar.plots.theta_data import has_theta
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,11 @@ class Kind:
         return made
 
 
+def has_networks(history: History) -> bool:
+    """Whether a parameter of the study holds architectures."""
+    return bool(net_parameters(history))
+
+
 def _kind(
     name: str, about: str, module: ModuleType, suits: Callable[[History], bool] = lambda history: True
 ) -> tuple[str, Kind]:
@@ -102,7 +113,8 @@ KINDS: dict[str, Kind] = dict(
         _kind("timeline", "what the workers did: busy, idle, lost, by rung", timeline),
         _kind("calibration", "predicted against observed values", calibration),
         _kind("failures", "where trials failed, and why", failures),
-        _kind("networks", "a map of architectures by OTMANN", networks, lambda h: bool(net_parameters(h))),
+        _kind("networks", "a map of architectures by OTMANN", networks, has_networks),
+        _kind("distances", "distance and difference in value of pairs of architectures", distances, has_networks),
         _kind("theta", "the distribution of PBIL over time, and how decided it is", theta, has_theta),
         _kind("comparison", "studies side by side, with confidence bands", comparison, lambda h: False),
     )
@@ -116,3 +128,39 @@ def kind(name: str) -> Kind:
     if found is None:
         raise InvalidArgument("kind", f"must be one of {', '.join(KINDS)}", name, nearest(name, KINDS))
     return found
+
+
+class Plots:
+    """The plots of a study: ``study.plot.history(over="time")`` is a Plotly figure.
+
+    ``dir(study.plot)`` lists the kinds, and ``help(study.plot.slice)`` the options of one.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    def __getattr__(self, name: str) -> Callable[..., go.Figure]:
+        if name.startswith("_") or name not in KINDS:
+            raise AttributeError(f"there is no plot {name!r}; there are: {', '.join(KINDS)}")
+        found = KINDS[name]
+
+        @functools.wraps(found.compute)
+        def plot(**options: Any) -> go.Figure:
+            return to_plotly(found.figure(self._source, **options))
+
+        signature = inspect.signature(found.compute)
+        given = [each for each in signature.parameters.values() if each.kind is each.KEYWORD_ONLY]
+        plot.__signature__ = signature.replace(parameters=given, return_annotation="plotly Figure")  # type: ignore[attr-defined]
+        plot.__name__, plot.__doc__ = name, f"{found.about[0].upper()}{found.about[1:]}. {found.compute.__doc__ or ''}"
+        return plot
+
+    def data(self, name: str, **options: Any) -> Any:
+        """The figure data of a kind: dataclasses of numbers, for a drawing of your own."""
+        return kind(name).compute(self._source, **options)
+
+    def figure(self, name: str, **options: Any) -> Figure:
+        """The figure of a kind as a dictionary of ``data`` and ``layout``, as Plotly's JavaScript takes it; needs no Plotly."""
+        return kind(name).figure(self._source, **options)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *KINDS]

@@ -12,14 +12,12 @@ symbol         meaning                                                          
 =============  ==========================================================================  ==================
 
 Classical scaling (Torgerson 1952) takes the two largest eigenvalues λ of B: X = [v₁√λ₁, v₂√λ₂]. OTMANN is not Euclidean, so
-B has negative eigenvalues, too; ``share`` says how much of the positive ones the map shows. t-SNE (van der Maaten & Hinton
-2008) is what the paper's Figure 4 shows: it keeps neighbours together and says nothing about larger distances.
+B has negative eigenvalues, too; ``share`` says how much of the positive ones the map shows.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -28,8 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar import nets
-from xstar.errors import InvalidArgument, MissingExtra
+from xstar.errors import InvalidArgument
 from xstar.journal import History
+from xstar.plots.source import thinned
 from xstar.space import Parameter
 from xstar.trial import State
 
@@ -37,12 +36,9 @@ Array = NDArray[np.float64]
 
 FEWEST = 3
 """Two points lie on a line, whatever the map."""
-MOST = 300
-"""Networks whose pairs are computed: as many as in the paper's Figure 6. Time and memory grow with the square."""
+MOST = 150
+"""Networks whose pairs are computed: their 11,000 distances take a second or two."""
 DISTANCES = ("normalised", "plain")
-METHODS = ("mds", "tsne")
-PERPLEXITY = 30.0
-"""Neighbours that t-SNE counts on: its authors' usual figure; a third of the networks where there are fewer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +55,6 @@ class Networks:
     sign: float
     found: int
     """How many different networks there were before they were thinned out."""
-    structure: float = 0.5
-    """ν_str."""
 
     def __len__(self) -> int:
         return len(self.graphs)
@@ -77,12 +71,12 @@ class Networks:
 
     @cached_property
     def _plain(self) -> Array:
-        found: Array = nets.distances(self.graphs, structure=(self.structure,))
+        found: Array = nets.distances(self.graphs, structure=(0.5,))
         return found
 
     def distances(self, distance: str) -> Array:
         """D."""
-        _one_of("distance", distance, DISTANCES)
+        check_distance(distance)
         table = nets.normalise(self._plain, self.graphs, self.graphs) if distance == "normalised" else self._plain
         return table[:, :, 0]
 
@@ -93,8 +87,8 @@ class Places:
 
     positions: Array
     """X."""
-    share: float | None
-    """Of what was to be shown, how much the two axes show; None where that has no meaning."""
+    share: float
+    """Of what was to be shown, how much the two axes show."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,9 +117,7 @@ def graph_of(value: object) -> nets.Graph | None:
 
 def net_parameters(history: History) -> list[str]:
     """The parameters of a study that hold networks."""
-    space = getattr(history, "space", None)  # a history without any event has none
-    parameters: Mapping[str, Any] = space.parameters if space is not None else {}
-    own = [name for name, parameter in parameters.items() if not isinstance(parameter, Parameter)]
+    own = [name for name, parameter in history.space.parameters.items() if not isinstance(parameter, Parameter)]
     return [name for name in own if graph_of(_example(history, name)) is not None]
 
 
@@ -136,16 +128,19 @@ def _example(history: History, name: str) -> object:
     return next(tried, None) or domain.sample(np.random.default_rng(0))
 
 
-def collect(history: Any, parameter: str | None = None, structure: float = 0.5, most: int = MOST) -> Networks:
-    """The finished networks of a history, or of a study; thinned out evenly where there are more than ``most``.
+def collect(history: History, parameter: str | None = None, most: int = MOST) -> Networks | str:
+    """The finished networks of a parameter (the first that has any), thinned out evenly where there are more than ``most``; or
+    why there is nothing to see.
 
     Only complete trials count: a value after a few epochs and one after all of them cannot be compared. A network that was
     tried several times, beside other learning rates, say, has its best value. Cells that compute the same are one network.
     """
-    history = getattr(history, "history", history)
-    if not isinstance(history, History):
-        raise InvalidArgument("history", "must be a study or its history", history, "pass study.history")
-    name = _named(net_parameters(history), parameter)
+    names = net_parameters(history)
+    if parameter is not None and parameter not in names:
+        raise InvalidArgument("parameter", f"must hold networks ({', '.join(names) or 'none does'})", parameter)
+    if not names:
+        return "the space has no architecture"
+    name = parameter or names[0]
     firsts: dict[nets.Graph, tuple[float, int]] = {}
     for trial in history.trials:
         graph = graph_of(trial.config.get(name))
@@ -153,10 +148,9 @@ def collect(history: Any, parameter: str | None = None, structure: float = 0.5, 
             continue
         firsts[graph] = min(firsts.get(graph, (math.inf, -1)), (trial.loss, trial.number))
     if len(firsts) < FEWEST:
-        rule = f"must have {FEWEST} different networks of complete trials, or more"
-        raise InvalidArgument("history", rule, len(firsts), "let the study go on, then draw it")
+        return f"needs {FEWEST} different networks of complete trials; there are {len(firsts)}"
     losses = np.array([loss for loss, _ in firsts.values()])
-    kept = thinned(len(firsts), most, int(losses.argmin()))
+    kept = thinned(len(firsts), most, [int(losses.argmin())])
     graphs, trials = list(firsts), [number for _, number in firsts.values()]
     return Networks(
         name,
@@ -166,23 +160,7 @@ def collect(history: Any, parameter: str | None = None, structure: float = 0.5, 
         losses[kept],
         history.sign,
         len(firsts),
-        structure,
     )
-
-
-def thinned(count: int, most: int, keep: int) -> NDArray[np.intp]:
-    """``most`` of the places 0 … count - 1, evenly spaced, ``keep`` among them; all where there are no more."""
-    places = np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.intp))
-    if keep not in places:
-        places[np.abs(places - keep).argmin()] = keep
-    return places
-
-
-def place(networks: Networks, distance: str = "normalised", method: str = "mds") -> Places:
-    """A map of networks: near on it, near by OTMANN."""
-    _one_of("method", method, METHODS)
-    table = networks.distances(distance)
-    return classical_scaling(table) if method == "mds" else _neighbours(table)
 
 
 def classical_scaling(table: Array) -> Places:
@@ -195,27 +173,6 @@ def classical_scaling(table: Array) -> Places:
     axes = axes * np.where(axes[np.abs(axes).argmax(axis=0), range(2)] < 0, -1.0, 1.0)
     whole = float(values[values > 0].sum())
     return Places(axes * np.sqrt(two), float(two.sum()) / whole if whole > 0 else 1.0)
-
-
-def _neighbours(table: Array) -> Places:
-    """X by t-SNE, from the classical map: a start without chance, which keeps the large structure, too."""
-    try:
-        from sklearn.manifold import TSNE
-    except ImportError as error:
-        raise MissingExtra('method="tsne" needs scikit-learn: pip install scikit-learn; "mds" needs nothing') from error
-    start = classical_scaling(table).positions
-    spread = float(start[:, 0].std())
-    if not spread:
-        return Places(start, None)  # all at one place, and nothing to pull them apart by
-    model = TSNE(
-        metric="precomputed",
-        init=(start * (1e-4 / spread)).astype(np.float32),  # the size of scikit-learn's own starts
-        perplexity=max(1.0, min(PERPLEXITY, (len(table) - 1) / 3)),
-        learning_rate="auto",
-        random_state=0,
-    )
-    found: Array = np.asarray(model.fit_transform(table), dtype=np.float64)
-    return Places(found - found.mean(axis=0), None)
 
 
 def pairs(networks: Networks, distance: str = "plain") -> Pairs:
@@ -237,17 +194,7 @@ def ranks(values: Array) -> Array:
     return means
 
 
-def _named(names: list[str], parameter: str | None) -> str:
-    if not names:
-        remedy = "give it one, for instance net=nets.MLP(inputs=64, outputs=10)"
-        raise InvalidArgument("history", "must be of a space with a parameter that holds networks", names, remedy)
-    if parameter is None and len(names) > 1:
-        raise InvalidArgument("parameter", f"must be named, one of {', '.join(names)}", None)
-    if parameter is not None and parameter not in names:
-        raise InvalidArgument("parameter", f"must be one of those with networks ({', '.join(names)})", parameter)
-    return names[0] if parameter is None else parameter
-
-
-def _one_of(argument: str, found: str, known: tuple[str, ...]) -> None:
-    if found not in known:
-        raise InvalidArgument(argument, f"must be one of {', '.join(known)}", found)
+def check_distance(distance: str) -> None:
+    """``plain`` (d) or ``normalised`` (d̄)."""
+    if distance not in DISTANCES:
+        raise InvalidArgument("distance", f"must be one of {', '.join(DISTANCES)}", distance)

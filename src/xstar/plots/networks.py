@@ -9,14 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xstar.errors import InvalidArgument
 from xstar.journal import History
+from xstar.nets.invalid import MixedFamilies
 from xstar.plots import network_data
 from xstar.plots.figure import RAMP, Figure, Trace, axis, dots, empty, figure, line, number, text
 from xstar.plots.source import Array, Source, joined, shown_of
-
-MOST = 150
-"""Networks whose pairs are computed: their 11,000 distances take a second or two."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,25 +34,22 @@ class Map:
     ancestors: list[int]
     """Places of the best one's parent, its parent, … as far as they are on the map."""
     found: int
-    share: float | None
+    share: float
     """Of the distances, how much the two axes show."""
     reason: str = ""
 
 
-def compute(source: Source, *, parameter: str | None = None, most: int = MOST) -> Map:
+def compute(source: Source, *, parameter: str | None = None, most: int = network_data.MOST) -> Map:
     """Networks of complete trials, placed by classical scaling of normalised OTMANN."""
     history = source.history
     metric = history.created.metric
-    names = network_data.net_parameters(history)
-    if parameter is not None and parameter not in names:
-        raise InvalidArgument("parameter", f"must hold networks ({', '.join(names) or 'none does'})", parameter)
-    if not names:
-        return _nothing(metric, "the space has no architecture")
+    networks = network_data.collect(history, parameter, most)
+    if isinstance(networks, str):
+        return _nothing(metric, networks)
     try:
-        networks = network_data.collect(history, parameter or names[0], most=most)
-        places = network_data.place(networks)
-    except InvalidArgument as error:  # too few yet, or of families without a common distance
-        return _nothing(metric, f"{error.argument}: {error.rule}, there are {error.found}")
+        places = network_data.classical_scaling(networks.distances("normalised"))
+    except MixedFamilies as error:
+        return _nothing(metric, str(error))
     ranks = network_data.ranks(networks.losses) - 1
     numbers = list(networks.trials)
     return Map(
@@ -86,7 +80,7 @@ def lineage(history: History, trial: int) -> list[int]:
 
 def _nothing(metric: str, reason: str) -> Map:
     none = np.empty(0)
-    return Map(metric, "", none, none, none, [], [], -1, [], 0, None, reason)
+    return Map(metric, "", none, none, none, [], [], -1, [], 0, 0.0, reason)
 
 
 def draw(data: Map) -> Figure:
@@ -130,7 +124,7 @@ def draw(data: Map) -> Figure:
     )
     ring = {"size": 17, "symbol": "circle-open", "color": "#b4540a", "line": {"width": 2.5}}
     traces.append(dots([x[data.best]], [y[data.best]], "best", marker=ring, hoverinfo="skip"))
-    share = f"the two axes show {data.share:.0%} of the distances" if data.share is not None else ""
+    share = f"the two axes show {data.share:.0%} of the distances"
     facts = joined("near: similar by OTMANN", share, shown_of(len(data.trials), data.found, "networks"))
     square = {"scaleanchor": "x", "scaleratio": 1}
     return figure(

@@ -1,14 +1,169 @@
-"""A line chart as the text of an SVG file: several series, bands around them, and their names where the lines end."""
+"""A line chart as the text of an SVG file: several series, bands around them, and their names where the lines end. It is drawn
+on a sheet that collects SVG elements, with axes that turn numbers into places on it.
+
+Written by hand, because the usual library (plotly) cannot write an SVG without a browser, and the documentation and the command
+line need pictures without any extra installed.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from xml.sax.saxutils import escape, quoteattr
 
 from xstar.errors import InvalidArgument
-from xstar.plots.canvas import COLOURS, GREY, GRID, INK, LETTER, PALE, Axis, Canvas, Point, axis_over, number, spread
+
+INK, GREY, PALE, GRID, PAPER, BORDER = "#1d1d1b", "#5c5c57", "#8a8a84", "#e4e2da", "#fdfdfb", "#d5d3cb"
+FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif"
+
+# Dark enough for thin lines on paper, and apart in brightness, too: for those who see fewer colours, and for print.
+COLOURS = ("#b4540a", "#3d4db3", "#117a54", "#a3195b", "#6b6b00", "#0b7285", "#7a3ea8", "#495057")
+
+LETTER = 0.7
+"""The width of a letter as a share of the font size: what bold system fonts need for names in lower case."""
+
+LINE = 19.0
+"""The least distance between two names that stand above each other."""
+
+Point = tuple[float, float]
+
+
+class Canvas:
+    """A sheet of ``width`` × ``height`` with a rounded border."""
+
+    def __init__(self, width: int, height: int, title: str) -> None:
+        self.width, self.height = width, height
+        self._parts = [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+            f'role="img" font-family="{FONT}">',
+            f"<title>{escape(title)}</title>",
+            f'<rect x="1" y="1" width="{width - 2}" height="{height - 2}" rx="14" fill="{PAPER}" stroke="{BORDER}"/>',
+        ]
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        words: str,
+        *,
+        size: int = 13,
+        colour: str = GREY,
+        anchor: str = "",
+        bold: bool = False,
+    ) -> None:
+        style = (f' text-anchor="{anchor}"' if anchor else "") + (' font-weight="700"' if bold else "")
+        self._add(f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}"{style} fill="{colour}">{escape(words)}</text>')
+
+    def line(
+        self, start: Point, end: Point, colour: str, *, width: float = 1, dash: str = "", opacity: float = 1
+    ) -> None:
+        style = _stroke(colour, width, dash, opacity)
+        self._add(f'<line x1="{start[0]:.1f}" y1="{start[1]:.1f}" x2="{end[0]:.1f}" y2="{end[1]:.1f}"{style}/>')
+
+    def polyline(self, points: Iterable[Point], colour: str, *, width: float = 2.5, opacity: float = 1) -> None:
+        self._add(f'<polyline points="{_places(points)}" fill="none"{_stroke(colour, width, "", opacity)}/>')
+
+    def area(self, points: Iterable[Point], colour: str) -> None:
+        self._add(f'<polygon points="{_places(points)}" fill="{colour}" fill-opacity="0.13"/>')
+
+    def circle(self, centre: Point, radius: float, colour: str, *, opacity: float = 1) -> None:
+        shown = "" if opacity == 1 else f' fill-opacity="{opacity:g}"'
+        self._add(
+            f'<circle cx="{centre[0]:.1f}" cy="{centre[1]:.1f}" r="{radius:.1f}" fill={quoteattr(colour)}{shown}/>'
+        )
+
+    def svg(self) -> str:
+        return "\n".join([*self._parts, "</svg>"]) + "\n"
+
+    def _add(self, part: str) -> None:
+        self._parts.append(part)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Numbers from ``low`` to ``high`` at places from ``start`` to ``end``; numbers beyond are put at the edge.
+
+    On a logarithmic axis zero and everything below stands at the lower edge, too: a regret of 0 is a result, not a mistake.
+    """
+
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool = False
+
+    def place(self, value: float) -> float:
+        low, high = self.low, self.high
+        value = min(max(value, low), high)
+        if self.log:
+            low, high, value = math.log(low), math.log(high), math.log(value)
+        share = (value - low) / (high - low) if high > low else 0.5
+        return self.start + (self.end - self.start) * share
+
+    def ticks(self) -> list[float]:
+        """Round numbers within the range: about six of them."""
+        return _powers(self.low, self.high) if self.log else _steps(self.low, self.high)
+
+
+def axis_over(values: Iterable[float], start: float, end: float, *, log: bool = False) -> Axis:
+    """An axis that shows all finite values; on a logarithmic one, all that are above 0."""
+    known = [value for value in values if math.isfinite(value) and (value > 0 or not log)]
+    low, high = (min(known), max(known)) if known else (1.0, 10.0)
+    if low == high:
+        low, high = (low / 2, high * 2) if log else (low - 0.5, high + 0.5)
+    return Axis(low, high, start, end, log)
+
+
+def spread(places: Sequence[float], lowest: float, highest: float, gap: float = LINE) -> list[float]:
+    """Places as near to those wanted as names that must not touch can be, in the same order; ``places`` ascend."""
+    result: list[float] = []
+    for place in places:
+        result.append(max(place, result[-1] + gap) if result else max(place, lowest))
+    limit = highest
+    for index in range(len(result) - 1, -1, -1):
+        result[index] = min(result[index], limit)
+        limit = result[index] - gap
+    return result
+
+
+def number(value: float) -> str:
+    """A tick's label: 0.001, 25, 1,000, 1e-05."""
+    if value and not 1e-4 <= abs(value) < 1e7:
+        return f"{value:g}"
+    return f"{round(value, 10):,.10g}"
+
+
+def _steps(low: float, high: float) -> list[float]:
+    raw = (high - low) / 6
+    size = 10.0 ** math.floor(math.log10(raw))
+    step = next(size * factor for factor in (1, 2, 2.5, 5, 10) if size * factor >= raw * (1 - 1e-9))
+    first = math.ceil(low / step - 1e-9)
+    return [index * step for index in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def _powers(low: float, high: float) -> list[float]:
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    # One decade is too short for powers of ten alone: 2 and 5 are shown with them.
+    factors = (1, 2, 5) if math.log10(high / low) < 3 else (1,)
+    ticks = [factor * 10.0**power for power in range(first, last + 1) for factor in factors]
+    ticks = [tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
+    return ticks[:: -(-len(ticks) // 9)] if ticks else [low, high]
+
+
+def _places(points: Iterable[Point]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+
+
+def _stroke(colour: str, width: float, dash: str, opacity: float) -> str:
+    style = f" stroke={quoteattr(colour)}" + (f' stroke-width="{width:g}"' if width != 1 else "")
+    return (
+        style
+        + (f' stroke-dasharray="{dash}"' if dash else "")
+        + (f' stroke-opacity="{opacity:g}"' if opacity != 1 else "")
+    )
+
 
 WIDTH, HEIGHT = 800, 400
 LEFT, TOP, BELOW = 90, 70, 70

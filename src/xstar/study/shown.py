@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from xstar.inspect.why import Why
-    from xstar.plots.accessor import Plots
+    from xstar.plots.kinds import Plots
     from xstar.study.study import Study
 
 LATEST = 5
@@ -77,7 +77,7 @@ def _counts(study: Study) -> str:
 
 def plots(study: Study) -> Plots:
     """Plots of the study: ``study.plot.history()``, ``study.plot.importance()``, …; needs ``pip install 'xstar[plots]'``."""
-    from xstar.plots.accessor import Plots  # at use: models and their SciPy
+    from xstar.plots.kinds import Plots  # at use: models and their SciPy
 
     study.refresh()
     return Plots(study)
