@@ -257,7 +257,12 @@ def _patience() -> float:
 
 def _drop_connections(engine: sa.Engine | None) -> None:
     if engine is not None:
+        _FOREIGN.append(engine.pool)
         engine.dispose(close=False)
+
+
+_FOREIGN: list[sa.Pool] = []
+"""Connections of the parent process. SQLite must not even close them here, so they are kept for good."""
 
 
 def _on_sqlite_connect(connection: Any, _record: Any) -> None:
