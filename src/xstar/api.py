@@ -1,7 +1,7 @@
 """The one-liner: ``xs.minimize(objective, space, …)``.
 
 The signature of :func:`minimize` is the one list of a search's options. :func:`maximize` has it by a decorator, the
-options of ``xstar run`` and a file's ``settings`` are derived from it (``cli/search_options.py``), and so are the
+options of ``xstar run`` and a file's ``settings`` are derived from it (``cli/options.py``), and so are the
 arguments of what a search is made of: each of them takes the options that its own signature names (:func:`taken`).
 To add an option, add it to the signature and to the docstring, where its first paragraph is also its help in ``xstar run``,
 and give a parameter of that name to whoever uses it.

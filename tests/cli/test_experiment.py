@@ -13,8 +13,7 @@ import pytest
 
 import xstar as xs
 from tests.cli.conftest import Cli, Write
-from xstar.cli.experiment import load_experiment
-from xstar.cli.toml_lines import key_lines
+from xstar.cli.experiment import key_lines, load_experiment
 from xstar.errors import InvalidArgument
 
 GOOD = """\

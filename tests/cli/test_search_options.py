@@ -12,7 +12,7 @@ from typer.main import get_command
 
 import xstar as xs
 from xstar.api import options as keywords
-from xstar.cli import search_options
+from xstar.cli import options
 from xstar.cli.main import app
 from xstar.errors import InvalidArgument
 
@@ -25,27 +25,27 @@ def parameter(kind: Any, default: Any = None) -> inspect.Parameter:
 
 def test_every_keyword_is_an_option_or_an_exception_by_name() -> None:
     names = {option.name for option in get_command(app).commands["run"].params}  # type: ignore[attr-defined]
-    exceptions = {*search_options.SETTINGS_ONLY, *search_options.PYTHON_ONLY}
+    exceptions = {*options.SETTINGS_ONLY, *options.PYTHON_ONLY}
     assert exceptions == {"searcher", "scheduler", "progress", "watch"}
     assert names - OWN == set(keywords()) - exceptions
-    assert set(search_options.FORMS) | set(search_options.PANELS) | exceptions <= set(keywords())
+    assert set(options.FORMS) | set(options.PANELS) | exceptions <= set(keywords())
 
 
 def test_a_new_keyword_is_an_option_with_its_help_default_and_panel(monkeypatch: pytest.MonkeyPatch) -> None:
     new = {"study": parameter(str | None), "cores": parameter(int, 2), "quiet": parameter(bool, False)}
-    monkeypatch.setattr(search_options, "keywords", lambda: new)
-    monkeypatch.setattr(search_options, "HELP", {"cores": "Cores of a trial."})
+    monkeypatch.setattr(options, "keywords", lambda: new)
+    monkeypatch.setattr(options, "HELP", {"cores": "Cores of a trial."})
 
     def command(file: str, *, own: int = 1, **options: Any) -> None: ...
 
-    found = inspect.signature(search_options.with_search_options()(command)).parameters
+    found = inspect.signature(options.with_search_options()(command)).parameters
     assert list(found) == ["file", "study", "cores", "quiet", "own"]
     kind, option = found["cores"].annotation.__origin__, found["cores"].annotation.__metadata__[0]
     assert kind == int | None
     assert (option.help, option.show_default, option.rich_help_panel) == (
         "Cores of a trial.",
         "2",
-        search_options.WHERE,
+        options.WHERE,
     )
     assert found["cores"].default is None
 
@@ -56,16 +56,16 @@ def test_a_new_keyword_is_an_option_with_its_help_default_and_panel(monkeypatch:
 )
 def test_types_of_a_command_line(kind: Any, plain: type | None) -> None:
     if plain is not None:
-        assert search_options.plain_type(parameter(kind)) is plain
+        assert options.plain_type(parameter(kind)) is plain
     else:
         with pytest.raises(TypeError, match="entry in FORMS"):
-            search_options.plain_type(parameter(kind))
+            options.plain_type(parameter(kind))
 
 
 @pytest.mark.parametrize("kind", [list[int], dict[str, int] | None, Callable[[int], None], Literal["a", "b"], object])
 def test_other_types_need_a_form(kind: Any) -> None:
     with pytest.raises(TypeError, match="entry in FORMS"):
-        search_options.plain_type(parameter(kind))
+        options.plain_type(parameter(kind))
 
 
 def test_only_the_first_paragraph_is_help() -> None:
@@ -81,13 +81,13 @@ def test_only_the_first_paragraph_is_help() -> None:
     two
         Another.
     """
-    assert search_options.first_paragraphs(text) == {"one": "First line and second.", "two": "Another."}
-    assert set(search_options.HELP) == set(inspect.signature(xs.minimize).parameters)
+    assert options.first_paragraphs(text) == {"one": "First line and second.", "two": "Another."}
+    assert set(options.HELP) == set(inspect.signature(xs.minimize).parameters)
 
 
 def test_constraints_are_read() -> None:
-    assert search_options.read_constraints(["latency=50", "a=b=-1e3"]) == {"latency": 50.0, "a=b": -1000.0}
-    assert search_options.read_constraints(["latency<=50", "accuracy >= 0.9", "size>=1", "size<=2"]) == {
+    assert options.read_constraints(["latency=50", "a=b=-1e3"]) == {"latency": 50.0, "a=b": -1000.0}
+    assert options.read_constraints(["latency<=50", "accuracy >= 0.9", "size>=1", "size<=2"]) == {
         "latency": 50.0,
         "accuracy": xs.at_least(0.9),
         "size": xs.between(1.0, 2.0),
@@ -97,20 +97,20 @@ def test_constraints_are_read() -> None:
 @pytest.mark.parametrize("texts", [["latency"], ["latency="], ["=50"], ["latency=fast"], ["latency=1", "latency=2"]])
 def test_constraints_are_refused(texts: list[str]) -> None:
     with pytest.raises(InvalidArgument, match="--constraint: must "):
-        search_options.read_constraints(texts)
+        options.read_constraints(texts)
 
 
 def test_checkpoints_are_read() -> None:
-    assert search_options.number_or("--checkpoints", "all")("all") is None
-    assert search_options.number_or("--checkpoints", "all")("3") == 3
+    assert options.number_or("--checkpoints", "all")("all") is None
+    assert options.number_or("--checkpoints", "all")("3") == 3
     for text in ("-1", "two", "", "1.5"):
         with pytest.raises(InvalidArgument, match="--checkpoints: must be a whole number of at least 0, or all"):
-            search_options.number_or("--checkpoints", "all")(text)
+            options.number_or("--checkpoints", "all")(text)
 
 
 def test_none_in_settings_stands_only_where_it_means_something() -> None:
     settings = {"workers": None, "checkpoints": None, "seed": None, "maximize": None, "trials": 3}
-    assert search_options.file_settings(settings, Path("f.py")) == {"checkpoints": None, "seed": None, "trials": 3}
+    assert options.file_settings(settings, Path("f.py")) == {"checkpoints": None, "seed": None, "trials": 3}
 
 
 @pytest.mark.parametrize(
@@ -119,4 +119,4 @@ def test_none_in_settings_stands_only_where_it_means_something() -> None:
 )
 def test_settings_have_no_other_names(name: str, remedy: str) -> None:
     with pytest.raises(InvalidArgument, match=rf"settings in f\.py: may have trials, .*\['{name}'\].*({remedy})"):
-        search_options.file_settings({name: 1, "trials": 3}, Path("f.py"))
+        options.file_settings({name: 1, "trials": 3}, Path("f.py"))

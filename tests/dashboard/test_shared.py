@@ -14,8 +14,7 @@ pytest.importorskip("fastapi", reason="the dashboard needs its extra")
 
 from tests.dashboard.servers import client, stored
 from xstar.dashboard import reading
-from xstar.dashboard.feeds import MOST_FEEDS, Feeds
-from xstar.dashboard.shared import Shared
+from xstar.dashboard.feeds import MOST_FEEDS, Feeds, Shared
 from xstar.storage import SqlStorage
 
 PAGES = 16

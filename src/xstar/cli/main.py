@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 from typer.core import TyperGroup
 
-from xstar.cli import dashboard, explain, init, manage, plot, run, show, simulate, slurm, widen, work
+from xstar.cli import dashboard, explain, init, manage, plot, run, show, simulate, work
 from xstar.cli.text import console
 from xstar.core.version import VERSION
 from xstar.errors import XstarError
@@ -64,7 +64,7 @@ def main(
 
 app.command("run")(run.run)
 app.command("work")(work.work)
-app.command("slurm")(slurm.slurm)
+app.command("slurm")(work.slurm)
 app.command("init")(init.init)
 app.command("simulate")(simulate.simulate_command)
 for function in (show.studies, show.show, show.best):
@@ -79,7 +79,7 @@ app.command("export", rich_help_panel="Keeping")(manage.export)
 app.command("import", rich_help_panel="Keeping")(manage.import_)
 app.command("backup", rich_help_panel="Keeping")(manage.backup)
 app.command("fork", rich_help_panel="Keeping")(explain.fork)
-app.command("widen", rich_help_panel="Keeping")(widen.widen)
+app.command("widen", rich_help_panel="Keeping")(manage.widen)
 app.command("hold", rich_help_panel="Keeping")(manage.hold)
 app.command("rename", rich_help_panel="Keeping")(manage.rename)
 app.command("delete", rich_help_panel="Keeping")(manage.delete)

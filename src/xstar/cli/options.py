@@ -1,14 +1,227 @@
-"""Options that several commands share, so that they are named and explained alike."""
+"""Options of the commands; those of a search follow from the signature of ``xs.minimize`` and its docstring.
+
+A keyword that is added there is an option here. Its name, its type and its default come from the signature, its help is
+the first paragraph of its entry in the docstring, its panel that of the keyword before it. Only what a command line has
+to write in another way than Python stands in a table (:data:`FORMS`). At the end stand those that several commands share.
+"""
 
 from __future__ import annotations
 
+import inspect
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from types import MappingProxyType, NoneType, UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 import typer
 
-from xstar.cli.search_options import FORMS, HELP
+from xstar.api import minimize
+from xstar.api import options as keywords
+from xstar.core.checks import nearest
+from xstar.errors import InvalidArgument
+from xstar.space.conditions import Threshold
 from xstar.study import DEFAULT_STORAGE
+from xstar.study.methods import METHODS
+from xstar.study.settings import DEFAULT_RETRIES
+
+SETTINGS_ONLY = ("searcher", "scheduler")
+"""Objects: they cannot be written on a command line, but in a file's ``settings``."""
+
+PYTHON_ONLY = ("progress", "watch")
+"""Not for ``xstar run`` at all, which shows the progress itself."""
+
+STOP, SEARCH, WHERE = "When to stop", "How to search", "Where to run and keep it"
+PANELS = {"trials": STOP, "metric": SEARCH, "study": WHERE}
+"""The keywords at which a panel of the help page begins."""
+
+DIRECTIONS = ("direction", "maximize")
+"""What a file's ``settings`` may say beside the keywords: what chooses between ``xs.minimize`` and ``xs.maximize``."""
+
+Command = TypeVar("Command", bound=Callable[..., None])
+
+
+def read_constraints(texts: Iterable[str]) -> dict[str, float | Threshold]:
+    """``["latency=50", "accuracy>=0.9"]`` → ``{"latency": 50.0, "accuracy": at_least(0.9)}``; both sides make a ``between``."""
+    found: dict[str, dict[str, float]] = {}
+    for text in texts:
+        parts = re.fullmatch(r"(.+?)\s*(>=|<=|=)\s*([^<>=]+)", text.strip())
+        try:
+            name, sign, limit = (parts[1], parts[2], float(parts[3])) if parts else ("", "", 0.0)
+        except ValueError:
+            name, sign, limit = "", "", 0.0
+        if not name:
+            remedy = (
+                "e.g. --constraint latency=50 or --constraint 'accuracy>=0.9'; the quotes keep the shell from reading >"
+            )
+            raise InvalidArgument("--constraint", "must be METRIC<=NUMBER or METRIC>=NUMBER", f"text={text!r}", remedy)
+        side = "at_least" if sign == ">=" else "at_most"
+        sides = found.setdefault(name, {})
+        if side in sides:
+            both = f"{name}={sides[side]:g} and {text}"
+            raise InvalidArgument("--constraint", "must bound a side of a metric once", both)
+        sides[side] = limit
+    return {
+        name: sides["at_most"] if list(sides) == ["at_most"] else Threshold(sides.get("at_least"), sides.get("at_most"))
+        for name, sides in found.items()
+    }
+
+
+def number_or(option: str, word: str) -> Callable[[str], int | None]:
+    """How ``"3"`` is read as 3, and a word that stands for ``None``."""
+
+    def read(text: str) -> int | None:
+        if text == word:
+            return None
+        if not text.isdecimal():
+            raise InvalidArgument(option, f"must be a whole number of at least 0, or {word}", text)
+        return int(text)
+
+    return read
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How an option is written on a command line, where that does not follow from the signature."""
+
+    kind: Any = None
+    """The type that typer reads; ``None``: the keyword's own."""
+    names: tuple[str, ...] = ()
+    read: Callable[[Any], Any] | None = None
+    """From what typer read to the keyword's value."""
+    metavar: str | None = None
+    envvar: str | None = None
+    default: str | None = None
+    """What the help page says where the signature has ``None``."""
+    more: str = ""
+    """What the help page adds."""
+
+
+FORMS: Mapping[str, Form] = {
+    "constraints": Form(
+        list[str],
+        ("--constraint", "--constraints"),
+        read_constraints,
+        metavar="METRIC<=NUMBER",
+        more="METRIC>=NUMBER is a lower bound. May be given several times.",
+    ),
+    "method": Form(default="what suits the space and the budget", more=f"One of {', '.join(METHODS)}."),
+    "best": Form(metavar="last|lowest", default="last"),
+    "warm_start": Form(
+        list[str], ("--warm-start",), list, metavar="STUDY", default="none", more="May be given several times."
+    ),
+    "study": Form(default="the file's name"),
+    "storage": Form(metavar="PATH|URL", envvar="XSTAR_STORAGE", default=DEFAULT_STORAGE),
+    "directory": Form(Path, metavar="FOLDER", default="beside the storage"),
+    "checkpoints": Form(str, read=number_or("--checkpoints", "all"), metavar="NUMBER|all"),
+    "max_failures": Form(str, read=number_or("--max-failures", "none"), metavar="NUMBER|none"),
+    "executor": Form(str, metavar="local|ray", default="local"),
+    "retries": Form(default=str(DEFAULT_RETRIES)),
+}
+
+
+def first_paragraphs(docstring: str) -> dict[str, str]:
+    """Parameter → the first paragraph about it, from a docstring in the style of numpydoc."""
+    _, _, entries = inspect.cleandoc(docstring).partition("\n----------\n")
+    found: dict[str, str] = {}
+    for entry in re.split(r"\n(?=\S)", entries):
+        name, _, text = entry.partition("\n")
+        found[name] = " ".join(text.partition("\n\n")[0].split())
+    return found
+
+
+HELP = first_paragraphs(minimize.__doc__ or "")
+
+
+def with_search_options(
+    *, only: Iterable[str] | None = None, defaults: Mapping[str, str] = MappingProxyType({})
+) -> Callable[[Command], Command]:
+    """A decorator: the command has the options of a search, all or ``only`` some, in the place of its ``**options``.
+
+    ``defaults`` says which ones of its own the help page shall name.
+    """
+
+    def decorate(command: Command) -> Command:
+        signature = inspect.signature(command, eval_str=True)
+        own = [parameter for parameter in signature.parameters.values() if parameter.kind is not parameter.VAR_KEYWORD]
+        arguments = [parameter for parameter in own if parameter.kind is not parameter.KEYWORD_ONLY]
+        derived = [parameter for parameter in _derived(defaults) if only is None or parameter.name in only]
+        command.__signature__ = signature.replace(  # type: ignore[attr-defined]
+            parameters=[*arguments, *derived, *(parameter for parameter in own if parameter not in arguments)]
+        )
+        return command
+
+    return decorate
+
+
+def _derived(defaults: Mapping[str, str]) -> list[inspect.Parameter]:
+    found: list[inspect.Parameter] = []
+    panel = None
+    for name, keyword in keywords().items():
+        panel = PANELS.get(name, panel)
+        if name in SETTINGS_ONLY or name in PYTHON_ONLY:
+            continue
+        form = FORMS.get(name, Form())
+        kind = form.kind or plain_type(keyword)
+        option = typer.Option(
+            *form.names,
+            metavar=form.metavar,
+            envvar=form.envvar,
+            rich_help_panel=panel,
+            help=f"{HELP.get(name, '')} {form.more}".strip(),
+            show_default=defaults.get(name)
+            or form.default
+            or (False if keyword.default is None else str(keyword.default)),
+        )
+        # Nothing is the default of every option: what the command line leaves open is the file's to say.
+        annotation = Annotated[kind | None, option]  # type: ignore[valid-type]
+        found.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
+    return found
+
+
+def plain_type(keyword: inspect.Parameter) -> type:
+    """The type that a command line can write: ``int | None`` → ``int``, ``str | PathLike[str] | None`` → ``str``."""
+    hint = keyword.annotation
+    kinds = set(get_args(hint)) if get_origin(hint) in (Union, UnionType) else {hint}
+    for kind in (bool, int, float, str):
+        if kinds - {NoneType, os.PathLike[str]} == {kind}:
+            return kind
+    raise TypeError(
+        f"{keyword.name}: {hint} cannot be written on a command line as it is; "
+        "give it an entry in FORMS, SETTINGS_ONLY or PYTHON_ONLY of cli/options.py"
+    )
+
+
+def given_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that stand on the command line, as the values that ``xs.minimize`` takes."""
+    found: dict[str, Any] = {}
+    for name, value in options.items():
+        if value is None or value == []:
+            continue
+        read = FORMS.get(name, Form()).read
+        found[name] = value if read is None else read(value)
+    return found
+
+
+def file_keys() -> list[str]:
+    """What a file's settings may say."""
+    return [*(name for name in keywords() if name not in PYTHON_ONLY), *DIRECTIONS]
+
+
+def file_settings(settings: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """A file's settings, checked; ``None`` is left out where it is no value, as in ``{"workers": None}``."""
+    known, allowed = keywords(), file_keys()
+    if unknown := [name for name in settings if name not in allowed]:
+        remedy = nearest(str(unknown[0]), allowed)
+        raise InvalidArgument(f"settings in {path}", f"may have {', '.join(allowed)}", unknown, remedy)
+    return {
+        name: value
+        for name, value in settings.items()
+        if value is not None or (name in known and NoneType in get_args(known[name].annotation))
+    }
+
 
 StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="The study's name.", show_default=False)]
 

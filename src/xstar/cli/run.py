@@ -13,9 +13,8 @@ import typer
 from xstar.api import Search
 from xstar.cli.load import DEFAULT_SPACE, Program, load
 from xstar.cli.manage import write_report
-from xstar.cli.search_options import FORMS, SEARCH, WHERE, file_settings, given_options, with_search_options
-from xstar.cli.summary import print_summary
-from xstar.cli.text import console, warn
+from xstar.cli.options import FORMS, SEARCH, WHERE, file_settings, given_options, with_search_options
+from xstar.cli.text import console, print_summary, warn
 from xstar.core.words import plural
 from xstar.errors import InvalidArgument
 from xstar.files import DEFAULT_FOLDER

@@ -1,13 +1,13 @@
 """A live view of studies in the browser, and a small JSON interface for programs in any language.
 
     feeds       one fold per study, shared by all pages, followed by one thread; replays of earlier moments
-    rows        what the pages are told: summaries, rows of trials, one trial
+    rows        what the pages are told: summaries, rows of trials, one trial, what it printed
     filters     which trials, in which order
-    logs        what a trial printed, read without leaving its folder
     reading     the addresses that read
     writing     the addresses that change a study, behind the token
     security    who may ask: host, origin, token; how much and how often; what a page may load
     server      the command's part: addresses, tokens, uvicorn
+    connections closes those that send half a request
     static/     the pages: plain JavaScript modules, no build step, nothing from the network
 
 FastAPI and uvicorn are imported by ``app`` and ``server``, at use (``pip install 'xstar[dashboard]'``).

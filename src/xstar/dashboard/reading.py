@@ -15,7 +15,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from xstar.core.words import readable
-from xstar.dashboard import filters, logs, rows
+from xstar.dashboard import filters, rows
 from xstar.dashboard.feeds import Feed, Feeds, First
 from xstar.errors import InvalidArgument, UnknownTrial, XstarError
 from xstar.files import Folders
@@ -250,7 +250,7 @@ def router(reading: Reading) -> APIRouter:
     ) -> Response:
         """What the trial printed: the end, or what follows ``offset``."""
         history = feeds.get(name).history
-        return Answer(logs.read(reading.folders(history), one(history, number), stream, offset))
+        return Answer(rows.printed(reading.folders(history), one(history, number), stream, offset))
 
     @api.get("/studies/{name}/trials/{number}/networks/{parameter}")
     def drawing(name: str, number: Number, parameter: str) -> Response:
