@@ -54,7 +54,9 @@ def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
 
     As ``xstar.simulation.regret`` has it; written again, so that a report needs the standard library alone.
     """
-    mean = sum(values) / len(values)
+    mean = math.fsum(values) / len(
+        values
+    )  # `sum` rounds otherwise from Python 3.12 on, and another value may be the least
     if not math.isfinite(mean):
         return mean, math.nan
     if len(values) == 1:
