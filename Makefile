@@ -111,7 +111,7 @@ format: .venv/.installed  ## put the code in shape
 docs: .venv/.installed  ## build the documentation into site/
 	$(BIN)/mkdocs build --strict
 
-bench: .venv/.installed  ## list the benchmarks; NAME=quality ARGS="--seeds 2" runs one
+bench: .venv/.installed  ## list the benchmarks; NAME=search ARGS="--part quality --seeds 2" runs one
 	$(BIN)/python -m benchmarks$(if $(NAME),.$(NAME)) $(ARGS)
 
 bench-quick: .venv/.installed  ## the headline ratios in under ten minutes, beside the peers that are installed (all: make bench-peers)
@@ -123,13 +123,12 @@ bench-quick: .venv/.installed  ## the headline ratios in under ten minutes, besi
 	.venv-peers/bin/python -m pip install -q -c constraints.txt -e '.[benchmarks]' optuna pandas scikit-learn nevergrad hyperopt cmaes coco-experiment ioh botorch smac "ray[tune]"
 	@touch $@
 
-bench-peers: .venv-peers/.installed  ## gp, quality and mobster beside Optuna, BoTorch and SMAC3 (hours; needs swig), or NAME=… ARGS=…
+bench-peers: .venv-peers/.installed  ## speed and search beside Optuna, BoTorch and SMAC3 (hours; needs swig), or NAME=… ARGS=…
 ifdef NAME
 	.venv-peers/bin/python -m benchmarks.$(NAME) $(ARGS)
 else
-	.venv-peers/bin/python -m benchmarks.gp --write
-	.venv-peers/bin/python -m benchmarks.quality --write
-	.venv-peers/bin/python -m benchmarks.mobster --write
+	.venv-peers/bin/python -m benchmarks.speed --write
+	.venv-peers/bin/python -m benchmarks.search --part quality --write
 endif
 
 clean:  ## remove what was built, the environment included

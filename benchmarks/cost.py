@@ -1,14 +1,12 @@
-"""What the library costs besides the training: trials, starting, sharing, looking, distances; beside Optuna and the plain way.
+"""What the library costs besides the training: trials, starting, sharing, distances; beside Optuna and the plain way.
 
-    python -m benchmarks.cost --part trials|startup|sharing|dashboard|otmann [--rounds N] [--write]
+    python -m benchmarks.cost --part trials|startup|sharing|otmann [--rounds N] [--write]
 
 ``trials``     one ask and one tell of random search over four parameters, in memory (processor time) and in SQLite (time on the
                wall: both libraries wait for the disk); as a study grows; memory of a trial
 ``startup``    processor time of a Python process that imports the library, prints its version, makes a first small search, and
                one with a model; from compiled bytecode, Python's own start included
 ``sharing``    trials per second of so many programs that share one study (``workloads/drivers.py``)
-``dashboard``  processor time of the server until it has answered what the page of a study of 100,000 trials is first painted
-               from, beside optuna-dashboard; ``whole``: until all of the study is read and drawn
 ``otmann``     distances of networks per second on one thread, beside one call of ``ot.emd2`` for each pair and ν_str; by layers
 
 Rounds alternate between the libraries, so that a busy machine slows both down alike; medians are told.
@@ -188,36 +186,6 @@ def sharing_report(results: Results, options: Namespace) -> Iterator[str]:
                 yield from (f"{title}, {searcher}:", "", *table(heads, rows), "")
 
 
-# ---------------------------------------------------------------- looking
-
-PEER = "optuna-dashboard"
-
-
-def dashboard_tasks(options: Namespace) -> list[Task]:
-    return [
-        Task.of(round_, "first paint", method, trials=options.trials, reports=10)
-        for round_ in range(options.rounds)
-        for method in ("xstar", PEER)
-    ]
-
-
-def run_dashboard(task: Task, options: Namespace) -> Found:
-    from benchmarks.workloads.large_study import first_paint
-
-    return first_paint(task.method, task["trials"], task["reports"])
-
-
-def dashboard_report(results: Results, options: Namespace) -> Iterator[str]:
-    yield f"{options.trials:,} trials with ten reports each."
-    rows = []
-    for method in results.methods:
-        found = [record.found for record in results.of("first paint", method)]
-        mine = {key: statistics.median(each[key] for each in found) for key in found[0]}
-        size = f"{mine['memory'] / 1e6:,.0f} MB", f"{mine['sent'] / 1e6:.1f} MB"
-        rows.append((method, f"{mine['paint']:.2f} s", f"{mine['whole']:.1f} s", *size))
-    yield from ("", *table(["", "first paint", "whole study", "memory at most", "sent"], rows))
-
-
 # ---------------------------------------------------------------- distances of networks
 
 LAYERS = (10, 20, 40, 60, 200, 500)
@@ -306,12 +274,6 @@ EXPERIMENT = Experiment(
             defaults={"rounds": 2},
             timed=True,
             records="sharing",
-        ),
-        "dashboard": Part(
-            *("Looking at a large study", dashboard_tasks, run_dashboard, dashboard_report, Libraries({PEER: PEER})),
-            defaults={"rounds": 1, "trials": 100_000},
-            timed=True,
-            records="dashboard",
         ),
         "otmann": Part(
             *("Distances of networks", otmann_tasks, run_otmann, otmann_report, Libraries(also=("POT",))),

@@ -198,7 +198,7 @@ EXPERIMENT = Experiment(
                 dngo_crowds.worker_tasks,
                 dngo_crowds.run_workers,
                 dngo_crowds.worker_report,
-                Libraries({"optuna-tpe": "optuna"}),
+                Libraries(),
             ),
             defaults={"seeds": 10, "methods": ",".join(dngo_crowds.CROWD)},
         ),

@@ -44,8 +44,6 @@ def arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--data", type=Path, help="the file elec.csv.gz, if not that of XSTAR_DATA")
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--fuse", action="store_true", help="Adam as one kernel, by torch.compile")
-    parser.add_argument("--no-graph", action="store_true", help="no CUDA graph")
     parser.add_argument("--gather", type=Path, metavar="FILE", help="train nothing, make the table from what is there")
 
 
@@ -105,8 +103,7 @@ def run(task: Task, options: Namespace) -> Found:
     design = workload.design(max(numbers) + 1)
     configs = [design[number] for number in numbers]
     begun = time.perf_counter()
-    epochs, graph = task["epochs"], not options.no_graph
-    found = workload.train(configs, numbers, data, epochs, device, graph, options.fuse)
+    found = workload.train(configs, numbers, data, task["epochs"], device)
     seconds = time.perf_counter() - begun
     part = part_of(options, task)
     part.parent.mkdir(parents=True, exist_ok=True)

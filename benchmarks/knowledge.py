@@ -94,11 +94,9 @@ def believed(problem: problems.Problem, kind: str, seed: int) -> xs.Space:
     if kind == "none":
         return problem.space
     rng = np.random.default_rng([seed, 18])
-    return xs.Space({name: _with_prior(given, problem.best[name], kind, rng) for name, given in parameters(problem)})
-
-
-def parameters(problem: problems.Problem) -> list[tuple[str, Any]]:
-    return list(problem.space.parameters.items())
+    return xs.Space(
+        {name: _with_prior(given, problem.best[name], kind, rng) for name, given in problem.space.parameters.items()}
+    )
 
 
 def _with_prior(given: Any, best: Any, kind: str, rng: np.random.Generator) -> Any:
@@ -164,28 +162,22 @@ def report(results: Results, options: Namespace) -> Iterator[str]:
 
 
 def _table(results: Results, names: list[str], options: Namespace) -> Iterator[str]:
-    columns = [(method, prior) for method in results.methods for prior in PRIORS[1:]]
-    rows, logs = [], {column: [] for column in columns}  # type: ignore[var-annotated]
+    rows: list[list[str]] = []
+    logs: dict[str, list[float]] = {prior: [] for prior in PRIORS[1:]}
     for name in names:
-        without = [record.found["best"] for record in results.of(name, "gp", prior="none")]
-        for mark in MARKS:
-            target = statistics.median(best_after(best, mark) for best in without)
-            usual = _median(without, target, options.evaluations)
-            row = [name, f"{target:.4g} ({mark})", f"{usual:g}"]
-            for method, prior in columns:
-                found = [record.found["best"] for record in results.of(name, method, prior=prior)]
-                if not found:
-                    row.append("–")
-                    continue
-                taken = _median(found, target, options.evaluations)
-                logs[method, prior].append(math.log(taken / usual))
-                shown = f"{taken:g}" if taken <= options.evaluations else f"over {options.evaluations}"
-                row.append(f"{shown} ({taken / usual:.2f})")
-            rows.append(row)
-    means = [mean_and_error(each) if each else (math.nan, math.nan) for each in logs.values()]
-    shares = [f"**{math.exp(mean):.2f}** × {math.exp(error):.2f}^±1" for mean, error in means]
-    rows.append(["geometric mean of the shares", "", "", *shares])
-    yield from table(["problem", "target", "no prior", *(f"{m}, {prior}" for m, prior in columns)], rows, left=2)
+        found = {prior: [record.found["best"] for record in results.of(name, prior=prior)] for prior in PRIORS}
+        for mark in MARKS if all(found.values()) else ():
+            target = statistics.median(best_after(best, mark) for best in found["none"])
+            usual, *taken = (_median(found[prior], target, options.evaluations) for prior in PRIORS)
+            for prior, each in zip(logs, taken, strict=True):
+                logs[prior].append(math.log(each / usual))
+            rows.append(
+                [name, f"{target:.4g} ({mark})", f"{usual:g}", *(f"{each:g} ({each / usual:.2f})" for each in taken)]
+            )
+    means = [mean_and_error(each) for each in logs.values() if each]
+    told = [f"**{math.exp(mean):.2f}** × {math.exp(error):.2f}^±1" for mean, error in means]
+    rows.append(["geometric mean of the shares", "", "", *told])
+    yield from table(["problem", "target", "no prior", "good", "wrong"], rows, left=2)
 
 
 def _median(found: list[Any], target: float, evaluations: int) -> float:
@@ -245,15 +237,13 @@ def run_source(task: Task, options: Namespace) -> Found:
 
 
 def source_report(results: Results, options: Namespace) -> Iterator[str]:
-    rows = []
-    for problem in results.problems:
-        for method in results.methods:
-            for source in SOURCES:
-                found = [record.found["regret"] for record in results.of(problem, method, source=source)]
-                if found:
-                    cells = [_geometric([max(each[str(n)], LEAST) for each in found]) for n in MARKED]
-                    rows.append((problem, method, source, *cells))
-    yield from table(["problem", "method", "source", *(f"after {n}" for n in MARKED)], rows, left=3)
+    found = {(p, s): [r.found["regret"] for r in results.of(p, source=s)] for p in results.problems for s in SOURCES}
+    rows = [
+        (*key, *(_geometric([max(each[str(n)], LEAST) for each in of]) for n in MARKED))
+        for key, of in found.items()
+        if of
+    ]
+    yield from table(["problem", "source", *(f"after {n}" for n in MARKED)], rows, left=2)
 
 
 def _geometric(values: list[float]) -> str:

@@ -1,7 +1,6 @@
 """Architectures that were really trained: MLPs on two data sets, and the cells of NAS-Bench-201.
 
     python -m benchmarks.nasbot_real --part mlp   [--seeds 3] [--first 3] [--evaluations 50] [--problems naval,protein]
-    python -m benchmarks.nasbot_real --part cells [--seeds 10] [--evaluations 500]
     python -m benchmarks.nasbot_real --part carries [--seeds 10] [--evaluations 150]
                                      [--methods …] [--processes 1] [--write]
 
@@ -34,7 +33,6 @@ from benchmarks.harness.records import Task, best_after
 from benchmarks.harness.report import Results, row_of_cells, table
 from benchmarks.harness.run import Libraries
 from benchmarks.workloads.architecture_search import (
-    CELLS,
     EDGES,
     FINAL,
     NETWORKS,
@@ -100,16 +98,12 @@ def mlp_report(results: Results, options: Namespace) -> Iterator[str]:
 # ---------------------------------------------------------------- cells
 
 
-def cell_tasks(options: Namespace) -> list[Task]:
-    return tasks(options, at_hand([CELLS]), (*NETWORKS, *EDGES), target=TARGETS[CELLS])
-
-
 def carry_tasks(options: Namespace) -> list[Task]:
     return [
         Task.of(seed, problem, method, evaluations=options.evaluations, target=TARGETS[problem])
         for seed in range(options.first, options.first + options.seeds)
         for problem in at_hand(list(TARGETS))
-        for method in (*VARIANTS, "nasbot-paper", "evolution")
+        for method in (*VARIANTS, "nasbot-paper", "evolution", *EDGES)
     ]
 
 
@@ -155,20 +149,12 @@ EXPERIMENT = Experiment(
             Libraries(also=("torch",)),
             {"first": 3, "seeds": 10, "evaluations": 50},
         ),
-        "cells": Part(
-            "NAS-Bench-201",
-            cell_tasks,
-            run_cells,
-            cell_report,
-            Libraries({"optuna-tpe": "optuna"}, ("POT",)),
-            {"first": 0, "seeds": 10, "evaluations": 500},
-        ),
         "carries": Part(
             "What carries NASBOT",
             carry_tasks,
             run_cells,
             cell_report,
-            Libraries(also=("POT",)),
+            Libraries({"optuna-tpe": "optuna"}, ("POT",)),
             {"first": 0, "seeds": 10, "evaluations": 150},
         ),
     },

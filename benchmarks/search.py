@@ -68,10 +68,9 @@ def report(results: Results, options: Namespace) -> Iterator[str]:
     if pairs:
         rows = [(m, *(f"{c[i]:.2f}" for c in columns), f"{spent[i]:.3g}") for i, m in enumerate(results.methods)]
         yield from ("", *table(["method", *(f"after {count}" for count in counts), "ms"], rows))
-    for count in counts:
-        yield from ("", f"Best loss after {count} evaluations, mean ± standard error; the lowest mean is bold:", "")
-        rows = [(p, *row_of_cells([best(results, p, m, count) for m in results.methods])) for p in results.problems]
-        yield from table(["problem", *results.methods], rows)
+    yield from ("", f"Best loss after {counts[1]}, mean ± standard error; the lowest mean is bold:", "")
+    rows = [(p, *row_of_cells([best(results, p, m, counts[1]) for m in results.methods])) for p in results.problems]
+    yield from table(["problem", *results.methods], rows)
     if named := [problem for problem in TARGETS if problem in results.problems]:
         yield from ("", "Evaluations until a target, median over seeds, and how many arrived:", "")
         cells = {

@@ -4,17 +4,13 @@ The space is that of the paper's Table 7: eleven parameters of a caption generat
 The loss is ours, with its minimum at the paper's optimum. A configuration that diverges (a large learning rate and much
 momentum) or does not fit into memory (hidden × context × batch, or factors) has none: 87% of the space. Nobody is told which.
 
-xstar's methods run in the simulator, where such a trial reports NaN and has failed. Optuna's TPE is asked and told at the same
-simulated times; it is told that such a trial failed. It runs at its defaults but for ``group=True``, which a conditional space
-needs to be modelled jointly.
+The methods run in the simulator, where such a trial reports NaN and has failed.
 """
 
 from __future__ import annotations
 
-import heapq
 import math
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,7 +19,6 @@ from typing import Any
 import numpy as np
 
 import xstar as xs
-from benchmarks.harness.peers import quiet_optuna
 from benchmarks.harness.records import Found, improvements, significant
 from xstar.problems import Curve
 from xstar.simulation import simulate
@@ -131,29 +126,6 @@ def ours(method: str, workers: int, trials: int, seed: int) -> Found:
     return kept([trial.config for trial in study.history.trials], ended, workers, spent)
 
 
-def tpe(workers: int, trials: int, seed: int) -> Found:
-    """Optuna's sampler, asked and told at the times of a simulated cluster."""
-    optuna = quiet_optuna()
-    problem, running, configs, losses = Captions(), [], [], []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed, group=True))
-        begun, now = time.process_time(), 0.0
-        while len(losses) < trials:
-            while len(running) < workers and len(configs) < trials:
-                trial = study.ask()
-                configs.append(_asked(trial))
-                ends = now + problem.curve(configs[-1], trial.number).seconds[0]
-                heapq.heappush(running, (ends, trial.number, trial))
-            now, number, trial = heapq.heappop(running)
-            losses.append(problem.loss(configs[number]))
-            if math.isfinite(losses[-1]):
-                study.tell(trial, losses[-1])
-            else:
-                study.tell(trial, state=optuna.trial.TrialState.FAIL)
-    return kept(configs, losses, workers, time.process_time() - begun)
-
-
 def kept(configs: Sequence[Config], losses: Sequence[float | None], workers: int, spent: float) -> Found:
     """Incumbents in the order in which trials ended, infeasible suggestions by as many as there are workers, duplicates."""
     flags = [not feasible(config) for config in configs]
@@ -164,19 +136,3 @@ def kept(configs: Sequence[Config], losses: Sequence[float | None], workers: int
         "duplicates": len(configs) - len({SPACE.key(config) for config in configs}),
         "seconds": significant(spent / len(configs)),
     }
-
-
-def _asked(trial: Any) -> Config:
-    config: Config = {"model": trial.suggest_categorical("model", ["additive", "multiplicative"])}
-    config["context"] = trial.suggest_int("context", 3, 25)
-    config["lr"] = trial.suggest_float("lr", 1e-3, 10.0, log=True)
-    config["momentum"] = trial.suggest_float("momentum", 0.0, 0.9)
-    config["batch"] = trial.suggest_int("batch", 20, 200)
-    config["hidden"] = trial.suggest_int("hidden", 100, 2000)
-    config["embedding"] = [50, 100, 200][trial.suggest_int("embedding", 0, 2)]
-    config["dropout"] = trial.suggest_float("dropout", 0.0, 0.7)
-    for name in DECAYS:
-        config[name] = trial.suggest_float(name, 1e-9, 1e-3, log=True)
-    if config["model"] == "multiplicative":
-        config["factors"] = trial.suggest_int("factors", 50, 200)
-    return config

@@ -132,13 +132,6 @@ def adam(
     flat.addcmul_(m / (v.sqrt() + EPS * root), -rate * root / (1.0 - b1t))
 
 
-@cache
-def fused() -> Callable[..., None]:
-    """``adam`` as one kernel, which moves a third of the bytes; of any shape, since each group has its own."""
-    made: Callable[..., None] = torch.compile(adam, dynamic=True)
-    return made
-
-
 class Networks:
     """The networks of a group, their gradients and the state of Adam."""
 
@@ -148,10 +141,9 @@ class Networks:
         seeds: Sequence[int],
         features: int,
         device: torch.device,
-        update: Callable[..., None] = adam,
     ) -> None:
         _, first, second = group_of({**configs[0]})
-        self.count, self.device, self.update = len(configs), device, update
+        self.count, self.device = len(configs), device
         self.shapes = {
             "W1": (features, first),
             "b1": (1, first),
@@ -202,7 +194,7 @@ class Networks:
         self.adam()
 
     def adam(self) -> None:
-        self.update(self.flat, self.grad, self.m, self.v, self.b1t, self.b2t, self.rate, self.decay)
+        adam(self.flat, self.grad, self.m, self.v, self.b1t, self.b2t, self.rate, self.decay)
 
     @torch.no_grad()
     def wrong(self, x: Tensor, y: Tensor, rows: int = 2048) -> Tensor:
@@ -240,12 +232,10 @@ def train(
     data: Data,
     epochs: int,
     device: torch.device,
-    graph: bool = True,
-    fuse: bool = False,
 ) -> dict[str, np.ndarray]:
     """Networks of one group, trained side by side: how many rows of each part are wrong after each epoch, (N, epochs)."""
     torch.manual_seed(seeds[0])
-    networks = Networks(configs, seeds, data.features, device, fused() if fuse else adam)
+    networks = Networks(configs, seeds, data.features, device)
     batch, rows = int(configs[0]["batch_size"]), len(data.x["train"])
     steps = rows // batch
     chunk = next(size for size in range(min(CHUNK, steps), 0, -1) if steps % size == 0)
@@ -256,7 +246,7 @@ def train(
         for at in range(chunk):
             networks.step(x[at], y[at])
 
-    advance = captured(networks, several) if graph and device.type == "cuda" else several
+    advance = captured(networks, several) if device.type == "cuda" else several
     counts: dict[str, list[Any]] = {"valid": [], "test": []}
     for epoch in range(epochs):
         shuffled = order(epoch, rows)[: steps * batch].to(device)
