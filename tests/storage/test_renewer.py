@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,11 @@ import pytest
 import sqlalchemy as sa
 
 import xstar as xs
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 from xstar.executors.takeover import taken_over
 from xstar.inspect.audit import audit
 from xstar.journal import events as ev
-from xstar.storage import SqlStorage, sql, tables
+from xstar.storage import SqlStorage, database, sql, tables
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes through /proc")
 
@@ -148,3 +149,32 @@ def test_the_renewer_of_a_killed_program_ends(name: str, tmp_path: Path, start: 
     os.kill(program.pid, signal.SIGKILL)
     program.wait()
     until(lambda: not renewers(program.pid))
+
+
+def test_who_is_stopped_in_a_transaction_locks_nobody_out(
+    postgres: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "IDLE_SECONDS", 1)
+    space = xs.Space(x=xs.Float(0, 1))
+    one, two = (xs.Study(space, name=name, storage=postgres, method="random", seed=1) for _ in range(2))
+    trial = one.ask()
+    assert trial is not None
+    held, go, tries = threading.Event(), threading.Event(), []
+
+    def renew(connection: sa.Connection) -> None:
+        tries.append(True)
+        connection.execute(sa.update(tables.leases).values(expires=tables.leases.c.expires + 1))
+        held.set()
+        go.wait(PATIENCE)
+
+    assert one.storage is not None
+    stopped = threading.Thread(target=one.storage.database.write, args=(renew,))
+    stopped.start()
+    assert held.wait(PATIENCE)
+    two.tell(two.refresh().trials[0], 0.5)  # which ends the lease
+    go.set()
+    stopped.join()
+    assert len(tries) > 1, "what was cut off is tried again"
+    assert one.refresh().trials[0].value == 0.5
+    one.close()
+    two.close()

@@ -51,6 +51,11 @@ CONNECTION = {
 """libpq's own limits, unless the URL says otherwise: a server whose machine is gone must not be waited for without an end."""
 
 
+IDLE_SECONDS = 20
+"""After so long without a statement PostgreSQL ends a write transaction: a program that is stopped (Ctrl-Z, a laptop that
+sleeps) while it renews its leases would keep their rows locked, and nobody could take over its trials."""
+
+
 class Database:
     """Transactions against one URL."""
 
@@ -115,6 +120,8 @@ class Database:
             if writing:
                 connection.execution_options(xstar_writing=True)
             with connection.begin():
+                if writing and not self._sqlite:
+                    connection.exec_driver_sql(f"SET LOCAL idle_in_transaction_session_timeout = '{IDLE_SECONDS}s'")
                 return work(connection)
 
     def line(self, study: int, holder: str) -> Line:
