@@ -61,6 +61,16 @@ def test_what_differs_in_rounding_is_counted() -> None:
     assert (found.findings, counts(found)) == ([], {Likeness.EQUAL: 7, Likeness.NOT_COMPARABLE: 1})
 
 
+def test_what_the_model_finds_as_good_is_counted() -> None:
+    events = studied(GP(), kernel="Other")
+    asked = next(event for event in events if isinstance(event, ev.Asked) and event.trial == 7)
+    beside = {name: value * (1 - 1e-4) for name, value in asked.config.items()}
+    found = audited(changed(events, 7, config=beside), GP())
+    assert (found.findings, counts(found)) == ([], {Likeness.EQUAL: 7, Likeness.AS_GOOD: 1})
+    found = audited(changed(events, 7, config={"x": 0.3, "y": 0.0317}), GP())
+    assert (found.findings, counts(found)) == ([], {Likeness.EQUAL: 7, Likeness.NOT_COMPARABLE: 1})
+
+
 @pytest.mark.parametrize(
     ("searcher", "fields", "finding"),
     [

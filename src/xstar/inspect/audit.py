@@ -22,6 +22,7 @@ from xstar.journal import History
 from xstar.journal import events as ev
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
+from xstar.searchers.model_based.decision import Witness as DecisionTrace
 from xstar.space import Space
 from xstar.study import Study
 from xstar.study.decisions import Policy, Start
@@ -114,7 +115,9 @@ class _Auditor:
 
     def _check_start(self, made: Start, what: str, elsewhere: Elsewhere | None) -> list[str]:
         history = self.history
-        task = self.policy.due(history, made.at)
+        task, trace = self.policy.due(history, made.at), DecisionTrace()
+        if elsewhere is not None:
+            history.memo.put(trace)
         due = self.policy.new(history, task, made.at) if isinstance(task, New) else task
         if isinstance(due, Wait | Done):
             return [f"{what} was started, but after {made.seen} events the answer is {due}"]
@@ -125,7 +128,7 @@ class _Auditor:
             exact += ["config", "origin"]
         pairs = {field: (getattr(made, field, None), getattr(due, field, None)) for field in exact}
         if elsewhere is not None and isinstance(made, ev.Asked) and isinstance(due, ev.Asked):
-            elsewhere.counts[likeness(made, due)] += 1
+            elsewhere.counts[likeness(made, due, history, trace)] += 1
             pairs |= different_numbers(made, due)
             pairs["the first trial of its configuration"] = self._tried(made), self._tried(due)
         return [
