@@ -10,6 +10,9 @@ LONGEST_REASON = 20_000
 LONGEST_LINE = 1_000
 """Characters of a reason's last line that are shown."""
 
+BY_WHOM = " (by the system for want of memory, which its log then says, or by a user or a program)"
+"""Whoever is killed by SIGKILL does not learn by whom."""
+
 
 def shortened(reason: str) -> str:
     """The reason with its middle left out if it is too long to keep: it begins and ends as before.

@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar, cast
 
 import cloudpickle
 
+from xstar.core.reasons import BY_WHOM
 from xstar.errors import ObjectiveError
 from xstar.executors.clock import monotonic_clock
 from xstar.executors.contract import TICK
@@ -50,7 +51,7 @@ def death(code: int, last_words: str) -> str:
         name = signal.Signals(-code).name if -code in set(signal.Signals) else str(-code)
         how = f"the worker was killed by signal {name}"
         if code == -signal.SIGKILL:
-            how += " (by the system for want of memory, which its log then says, or by a user or a program)"
+            how += BY_WHOM
     return how + (f"; its last output:\n{last_words}" if last_words else "")
 
 

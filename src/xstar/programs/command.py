@@ -13,6 +13,7 @@ from typing import Any
 
 from xstar.core.checks import check_names as check_choices
 from xstar.core.checks import check_switches, whole_number
+from xstar.core.reasons import BY_WHOM
 from xstar.core.values import as_float
 from xstar.errors import Infeasible, InvalidArgument, MissingMetric, ProgramFailed
 from xstar.programs.ahead import Ahead
@@ -282,8 +283,8 @@ class _Run:
         if how == "error":
             raise ProgramFailed(f"the program cannot be started: {what}: {shlex.join(self.command.words())}")
         name = signal.Signals(int(what)).name if what.isdecimal() and int(what) in set(signal.Signals) else what
-        often = " (often the system running out of memory)" if name == "SIGKILL" else ""
-        raise ProgramFailed(f"the program was killed by signal {name}{often}{self._last_words()}", "killed")
+        by = BY_WHOM if name == "SIGKILL" else ""
+        raise ProgramFailed(f"the program was killed by signal {name}{by}{self._last_words()}", "killed")
 
     def _last_words(self) -> str:
         words = self.session.errors.last_words()
