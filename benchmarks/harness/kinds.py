@@ -30,7 +30,7 @@ import numpy as np
 
 from xstar import problems
 from xstar.problems import Curve
-from xstar.problems.noise import Noise
+from xstar.problems.base import Noise
 
 Losses = np.ndarray
 Change = Callable[[Mapping[str, Any], Losses, np.random.Generator], Losses]

@@ -26,7 +26,7 @@ from xstar.nets import (
     mutate,
     register_label,
 )
-from xstar.nets.pools import cnn_pool, mlp_pool
+from xstar.nets.feedforward import cnn_pool, mlp_pool
 
 DOMAINS: list[Any] = [
     MLP(64, 10),

@@ -28,8 +28,7 @@ from xstar.space import (
     at_most,
     between,
 )
-from xstar.space.domain import BUILT_IN
-from xstar.space.parameters import KINDS
+from xstar.space.parameters import BUILT_IN, KINDS
 
 EVERY_KIND: list[Parameter] = [
     Float(1e-4, 1e-1, log=True, prior=Normal(1e-3, 0.2), when={"other": "x"}),

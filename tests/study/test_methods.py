@@ -19,7 +19,7 @@ from xstar.problems import get
 from xstar.schedulers import ASHA, FIFO
 from xstar.searchers import Auto, Random
 from xstar.simulation import simulate
-from xstar.space.domain import register_domain
+from xstar.space.parameters import register_domain
 
 FLOATS = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1))
 NETWORKS = xs.Space(net=xs.nets.Cell(), lr=xs.Float(1e-3, 1, log=True))

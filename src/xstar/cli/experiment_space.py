@@ -21,8 +21,7 @@ from typing import Any
 from xstar.core.checks import nearest
 from xstar.errors import InvalidSpace
 from xstar.space import Choice, Constant, Domain, Normal, Parameter, at_least, at_most, between, read_when
-from xstar.space.domain import domain_from_json, domain_kinds
-from xstar.space.parameters import KINDS
+from xstar.space.parameters import KINDS, domain_from_json, domain_kinds
 
 EXAMPLE = "e.g. lr = {float = [1e-4, 0.1], log = true}, layers = {int = [1, 4]} or optimizer = ['sgd', 'adam']"
 

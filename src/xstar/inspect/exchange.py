@@ -24,7 +24,7 @@ from xstar.files import check_folder
 from xstar.journal import SCHEMA, Event, History, Journal, event_json
 from xstar.journal import events as ev
 from xstar.space import Space
-from xstar.space.widening import narrower
+from xstar.space.transfer import narrower
 from xstar.study import open_storage, table
 from xstar.study.settings import check_name
 

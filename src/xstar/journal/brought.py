@@ -14,7 +14,7 @@ from xstar.core.words import plural
 from xstar.errors import CorruptJournal
 from xstar.journal.events import Brought
 from xstar.space import Space
-from xstar.space.widening import in_wider
+from xstar.space.transfer import in_wider
 from xstar.trial import Config
 
 

@@ -35,7 +35,7 @@ from xstar.journal.memo import Memo
 from xstar.journal.rung import Rung, Rungs
 from xstar.journal.standing import Standing
 from xstar.space import Space
-from xstar.space.widening import in_wider
+from xstar.space.transfer import in_wider
 from xstar.trial import LIVE, Config, Metrics, Origin, State, Trial, Verdict
 
 MOST_TIMES_LOST = 5

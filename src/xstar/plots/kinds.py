@@ -26,10 +26,10 @@ from xstar.plots import (
     curves,
     distances,
     failures,
-    funnel,
     importance,
     networks,
     parallel,
+    rungs,
     slices,
     theta,
     timeline,
@@ -104,7 +104,7 @@ KINDS: dict[str, Kind] = dict(
         _kind("history", "the best so far over trials, time or budget", best),
         _kind("curves", "learning curves by outcome, with rungs", curves),
         _kind(
-            "rungs", "how many trials reached each rung, and what became of them", funnel, lambda h: len(h.levels) > 1
+            "rungs", "how many trials reached each rung, and what became of them", rungs, lambda h: len(h.levels) > 1
         ),
         _kind("importance", "how much each parameter mattered, with its error", importance),
         _kind("slice", "values along each parameter", slices),

@@ -34,8 +34,7 @@ import numpy as np
 
 from xstar.core.values import as_float, as_int
 from xstar.errors import InvalidArgument
-from xstar.problems.base import Curve, Entry
-from xstar.problems.noise import Noise
+from xstar.problems.base import Curve, Entry, Noise
 from xstar.space import Choice, Config, Float, Int, Space, at_least
 
 # Eta = 3 divides 81 four times: five rungs, the ladder of MOBSTER's and Hyperband's examples.

@@ -23,8 +23,7 @@ from math import cos, exp, pi, sin, sqrt
 from typing import Any
 
 from xstar.errors import InvalidArgument
-from xstar.problems.base import Curve, Entry
-from xstar.problems.noise import Noise
+from xstar.problems.base import Curve, Entry, Noise
 from xstar.space import Config, Float, Space
 
 HARTMANN_A = (

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from xstar.core.values import as_int
 from xstar.errors import InvalidArgument
-from xstar.space.domain import Domain
 from xstar.space.numeric import Float
 from xstar.space.parameter import Parameter
+from xstar.space.parameters import Domain
 from xstar.space.structure import Structure
 from xstar.space.values import Value
 

@@ -9,9 +9,9 @@ from difflib import get_close_matches
 import numpy as np
 
 from xstar.errors import InvalidConfig
-from xstar.space.domain import Domain
 from xstar.space.options import Constant
 from xstar.space.parameter import Parameter
+from xstar.space.parameters import Domain
 from xstar.space.structure import Structure
 from xstar.space.values import Json, Value
 

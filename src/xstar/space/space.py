@@ -19,8 +19,7 @@ import numpy as np
 from xstar.core import markup
 from xstar.errors import InvalidArgument, InvalidSpace
 from xstar.space import counting, parsing
-from xstar.space.domain import Domain
-from xstar.space.parameters import Parameter, as_parameter, parameter_from_json
+from xstar.space.parameters import Domain, Parameter, as_parameter, parameter_from_json
 from xstar.space.structure import Structure
 from xstar.space.values import Json, Value
 

@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 from xstar.core.values import as_float, as_int
 from xstar.errors import InvalidConfig, InvalidSpace
 from xstar.space.conditions import Condition, OneOf, Threshold, When, read_when
-from xstar.space.domain import Domain
-from xstar.space.parameters import Constant, Float, Int, Ordinal, Parameter
+from xstar.space.parameters import Constant, Domain, Float, Int, Ordinal, Parameter
 from xstar.space.values import Value
 
 #: Whether a parameter is active, given the values of its parents (absent where they are inactive themselves).

@@ -17,7 +17,7 @@ from xstar.journal import History
 from xstar.journal import events as ev
 from xstar.journal.rules import check_state, checked_budget
 from xstar.space import Space
-from xstar.space.widening import check_fill, first_problem, narrower
+from xstar.space.transfer import check_fill, first_problem, narrower
 
 STOPPED = "a user stopped the study (study.hold, xstar hold); running it again goes on with it"
 

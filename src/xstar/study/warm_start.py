@@ -18,7 +18,7 @@ from xstar.journal import History
 from xstar.journal import events as ev
 from xstar.searchers import CMA, PBIL, Grid, Random, Searcher, Sobol
 from xstar.space import Space
-from xstar.space.carrying import carried
+from xstar.space.transfer import carried
 from xstar.study.naming import rungs_of
 from xstar.study.opening import open_storage
 from xstar.trial import State

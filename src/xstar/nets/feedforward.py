@@ -1,4 +1,4 @@
-"""The initial pools: ten CNNs (Figure 20) and ten MLPs (Figure 21), all of them feed-forward.
+"""MLP and CNN, and their initial pools: ten MLPs (Figure 21) and ten CNNs (Figure 20), all of them feed-forward.
 
 CNNs: four based on VGG (Simonyan & Zisserman), six of blocks based on He et al.; the second figures of a name are
 blocks and layers per block. MLPs: blocks of equal layers, alternating rectifiers and sigmoids, with 64, 128, 256, 512,
@@ -12,9 +12,15 @@ too many layers some are left out, evenly from its input to its output.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
+from xstar.core.values import as_int
+from xstar.errors import InvalidSpace
+from xstar.nets.domains import Networks
 from xstar.nets.graph import Graph, Inputs, Layer
 from xstar.nets.labels import label, labels
+from xstar.space import register_domain
 
 MLP_BLOCKS = ((3, 2), (4, 2), (5, 2), (3, 4), (6, 2), (8, 2), (6, 3), (10, 2), (4, 6), (8, 3))
 """(blocks, layers per block)."""
@@ -135,3 +141,108 @@ def _different(plans: list[Plan]) -> list[Plan]:
 
 def _within(units: int, bounds: tuple[int, int]) -> int:
     return min(max(units, bounds[0]), bounds[1])
+
+
+TASKS = {"regression": "linear", "classification": "softmax"}
+
+
+@dataclass(frozen=True, repr=False)
+class MLP(Networks):
+    """Perceptrons from ``inputs`` features to ``outputs`` numbers or classes.
+
+    >>> import numpy as np
+    >>> domain = MLP(inputs=64, outputs=10)
+    >>> domain.decision
+    'softmax'
+    >>> domain.contains(domain.sample(np.random.default_rng(0)))
+    True
+    """
+
+    inputs: int
+    outputs: int = 1
+    task: str | None = None
+    """``"regression"`` or ``"classification"``; None: classification if there are several outputs."""
+
+    kind: ClassVar[str] = "mlp"
+
+    def __post_init__(self) -> None:
+        self._set("inputs", self._whole("inputs", 1))
+        self._set("outputs", self._whole("outputs", 1))
+        if self.task is None:
+            self._set("task", "classification" if self.outputs > 1 else "regression")
+        elif self.task not in TASKS:
+            raise InvalidSpace("task", f"must be one of {', '.join(TASKS)}", self.task)
+        super().__post_init__()
+
+    @property
+    def inputs_of(self) -> int:
+        return self.inputs
+
+    @property
+    def outputs_of(self) -> int:
+        return self.outputs
+
+    @property
+    def decision(self) -> str:
+        assert self.task is not None
+        return TASKS[self.task]
+
+    def _candidates(self) -> list[Graph]:
+        name = self.labels[0] if self.labels is not None else labels("mlp")[0]
+        smallest = chain([Layer(name, self.units[0])], self.decision, self.inputs, self.outputs)
+        return [*mlp_pool(self.inputs, self.outputs, self.decision, self.units, self.labels, self.max_layers), smallest]
+
+
+register_domain(MLP.kind, MLP.from_json)
+
+
+@dataclass(frozen=True, repr=False)
+class CNN(Networks):
+    """Convolutional networks for images of ``image`` × ``image`` (or ``image=(height, width)``) and ``classes``
+    classes.
+
+    The smaller side of the image limits the number of halvings: 5 for 32 pixels, 3 for 8.
+
+    >>> CNN(image=8, channels=1, classes=10).inputs_of
+    (1, 8, 8)
+    """
+
+    image: int | tuple[int, int]
+    channels: int = 3
+    classes: int = 10
+
+    kind: ClassVar[str] = "cnn"
+
+    def __post_init__(self) -> None:
+        given = self.image if isinstance(self.image, (tuple, list)) else (self.image, self.image)
+        sides = tuple(as_int(side) for side in given)
+        if len(sides) != 2 or any(side is None or side < 1 for side in sides):
+            raise InvalidSpace("image", "must be a size, or (height, width)", self.image)
+        self._set("image", sides[0] if sides[0] == sides[1] else sides)
+        self._set("channels", self._whole("channels", 1))
+        self._set("classes", self._whole("classes", 2))
+        if self.labels is not None and not any(2 in label(name).strides and label(name).units for name in self.labels):
+            raise InvalidSpace("labels", "must hold a convolution", self.labels)
+        super().__post_init__()
+
+    @property
+    def inputs_of(self) -> tuple[int, int, int]:
+        height, width = self.image if isinstance(self.image, tuple) else (self.image, self.image)
+        return (self.channels, height, width)
+
+    @property
+    def outputs_of(self) -> int:
+        return self.classes
+
+    @property
+    def decision(self) -> str:
+        return "softmax"
+
+    def _candidates(self) -> list[Graph]:
+        names = self.labels if self.labels is not None else labels("cnn")
+        convolution = next(name for name in names if label(name).units and not label(name).flat)
+        smallest = chain([Layer(convolution, self.units[0])], self.decision, self.inputs_of, self.classes)
+        return [*cnn_pool(self.inputs_of, self.classes, self.units, self.labels, self.max_layers), smallest]
+
+
+register_domain(CNN.kind, CNN.from_json)
