@@ -19,21 +19,11 @@ pytestmark = [
     pytest.mark.skipif(not environment()["blas"].startswith("openblas"), reason="the kernels are OpenBLAS's"),
 ]
 
-ONE_OF_EACH = (
-    *(
-        "random",
-        "sobol",
-        "grid",
-        "pbil",
-        "evolution",
-        "regularised-evolution",
-        "nasbot-random",
-        "asha",
-        "hyperband",
-        "median",
-    ),
-    *("gp", "gp-bounded", "mobster", "dngo-asha", "tpe", "forest", "cma", "boca", "treebo", "nasbot", "gp-warm-wider"),
-)
+QUICK = {
+    *("random", "sobol", "grid", "pbil", "evolution", "regularised-evolution", "asha", "hyperband", "median"),
+    *("gp", "gp-bounded", "mobster", "tpe", "forest", "cma", "boca", "treebo", "gp-warm-wider"),
+}
+"""One of each method, but for those that work on architectures or train networks: the others take longer."""
 TOGETHER = ("grid", "pbil", "evolution", "gp", "tpe", "forest", "cma", "nasbot")
 """Scenarios without budgets and failures: what a trial learned from is known by the numbers of trials alone."""
 
@@ -57,7 +47,7 @@ def fresh(name: str, programs: Programs) -> Programs:
 
 
 @pytest.mark.parametrize(
-    "name", [name if name in ONE_OF_EACH else pytest.param(name, marks=pytest.mark.slow) for name in SCENARIOS]
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in SCENARIOS]
 )
 def test_half_a_study_under_each(name: str, programs: Programs) -> None:
     haswell, nehalem, alone = fresh(name, programs)
@@ -84,7 +74,9 @@ def in_turns(first: Program, second: Program, name: str, rounds: int) -> None:
             program("tell", name, number)
 
 
-@pytest.mark.parametrize("name", TOGETHER)
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in TOGETHER]
+)
 def test_programs_under_both_at_once(name: str, programs: Programs) -> None:
     haswell, nehalem, alone = fresh(name, programs)
     rounds = SCENARIOS[name].trials // 2
