@@ -1,12 +1,23 @@
-"""The explanation of a trial: what was known, what was compared, what was decided; as text and as JSON."""
+"""The explanation of a trial: what was known, what was compared, what was decided; as text and as JSON.
+
+At its end: what the scheduler made of a trial, in words, from the records that it had seen.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
+
 from xstar.core.words import number, short_config
+from xstar.journal import History
+from xstar.journal import events as ev
 from xstar.plots.figure import plain
+from xstar.schedulers import ASHA, Hyperband, Scheduler, StoppingASHA
+from xstar.schedulers.rungs import OnRungs
+from xstar.trial import State, Trial, Verdict
 
 
 @dataclass(frozen=True)
@@ -74,3 +85,55 @@ class Why:
         if self.turns:
             made.append("")
         return made + [f"event {turn.event}: " + "; ".join(filter(None, (turn.what, turn.why))) for turn in self.turns]
+
+
+def started(history: History, scheduler: Scheduler, event: ev.Started, place: int) -> Turn:
+    """Why a trial runs again."""
+    trial = history.trials[event.trial]
+    upto = f" to epoch {event.budget}" if event.budget else ""
+    if trial.state is State.PAUSED:
+        return Turn(place, f"promoted{upto}", _standing(history, trial, trial.known_loss, trial.budget, scheduler))
+    return Turn(place, f"run again{upto}", trial.reason or "its run was lost")
+
+
+def reported(history: History, scheduler: Scheduler, event: ev.Reported, place: int) -> list[Turn]:
+    """Why a trial went on, was paused or ended with a report; nothing between two rungs."""
+    value = f"{history.created.metric} {number(event.metrics.get(history.created.metric), 5)} at epoch {event.budget}"
+    if event.final:
+        full = event.budget == scheduler.max_budget
+        return [Turn(place, f"complete: {value}", "it has its full budget" if full else "told so")]
+    at_rung = event.budget in history.levels
+    if event.verdict is Verdict.CONTINUE and not at_rung:
+        return []
+    trial, loss = history.trials[event.trial], history.loss_of(event.metrics)
+    words = {Verdict.CONTINUE: "went on", Verdict.PAUSE: "paused", Verdict.STOP: "stopped"}[event.verdict]
+    reason = _standing(history, trial, loss, event.budget, scheduler) if at_rung else _median(history, event)
+    if isinstance(scheduler, OnRungs) and at_rung and not scheduler.at_rung(trial, event.budget):
+        reason = "it is not compared here"
+    return [Turn(place, f"{words}: {value}", reason)]
+
+
+def _standing(history: History, trial: Trial, loss: float, budget: int, scheduler: Scheduler) -> str:
+    """The rank of a loss among the records of a rung."""
+    others = [record for record in history.rung(budget, trial.bracket).records if record[1] != trial.number]
+    rank, count = bisect_left(others, (loss, -1)) + 1, len(others) + 1
+    value = number(history.sign * loss, 5)
+    text = f"its {history.created.metric} of {value} was number {rank} of {count} at epoch {budget}"
+    if isinstance(scheduler, ASHA | StoppingASHA) and budget in scheduler.rungs[:-1]:
+        return f"{text}, where the best {count // scheduler.eta} of them go on"
+    if isinstance(scheduler, Hyperband):
+        return f"{text}, where one in {scheduler.eta} goes on once the rung is full"
+    return text
+
+
+def _median(history: History, event: ev.Reported) -> str:
+    """The rule of median stopping in figures."""
+    means = [
+        np.mean([history.loss_of(reading.metrics) for reading in trial.reports if reading.budget <= event.budget])
+        for trial in history.trials
+        if trial.state is State.COMPLETE and any(reading.budget == event.budget for reading in trial.reports)
+    ]
+    if not means:
+        return ""
+    middle = number(history.sign * float(np.median(means)), 5)
+    return f"the median of the averages of {len(means)} complete trials up to that epoch was {middle}"

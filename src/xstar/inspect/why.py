@@ -3,7 +3,7 @@
 The journal says how many events a decision had seen. The history of those events is folded again, the decision is made again
 (as ``audit`` does), and what it was made of is looked at: the surrogate's mean and uncertainty there, the value of the
 acquisition function and that of the runners-up (``suggestions.py``), the place among the records of a rung
-(``verdicts.py``). Nothing of this is stored.
+(``explanation.py``). Nothing of this is stored.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from xstar.core.randomness import Streams
 from xstar.core.reasons import last_line
 from xstar.core.words import plural
 from xstar.errors import UnknownTrial, XstarError
-from xstar.inspect.explanation import Turn
+from xstar.inspect.explanation import Turn, reported, started
 from xstar.inspect.explanation import Why as Why
 from xstar.inspect.suggestions import compared, known_then, margin
-from xstar.inspect.verdicts import reported, started
 from xstar.journal import Event, History, Readable
 from xstar.journal import events as ev
 from xstar.searchers.model_based.decision import NAMES, Witness
