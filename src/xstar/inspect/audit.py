@@ -22,7 +22,6 @@ from xstar.journal import History
 from xstar.journal import events as ev
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
-from xstar.searchers.model_based.decision import Witness as DecisionTrace
 from xstar.space import Space
 from xstar.study import Study
 from xstar.study.decisions import Policy, Start
@@ -115,9 +114,11 @@ class _Auditor:
 
     def _check_start(self, made: Start, what: str, elsewhere: Elsewhere | None) -> list[str]:
         history = self.history
-        task, trace = self.policy.due(history, made.at), DecisionTrace()
+        task, trace = self.policy.due(history, made.at), None
         if elsewhere is not None:
-            history.memo.put(trace)
+            from xstar.searchers.model_based.decision import Witness as DecisionTrace  # at use: SciPy loads slowly
+
+            trace = history.memo.put(DecisionTrace())
         due = self.policy.new(history, task, made.at) if isinstance(task, New) else task
         if isinstance(due, Wait | Done):
             return [f"{what} was started, but after {made.seen} events the answer is {due}"]

@@ -12,13 +12,15 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xstar.core.words import plural
 from xstar.journal import History
 from xstar.journal import events as ev
-from xstar.searchers.model_based.decision import Witness as DecisionTrace
 from xstar.trial import Origin
+
+if TYPE_CHECKING:  # SciPy loads slowly
+    from xstar.searchers.model_based.decision import Witness as DecisionTrace
 
 CLOSE = 1e-6
 """Relative difference of numbers that are equal to rounding: more than the last digits that kernels differ in, less than
@@ -62,7 +64,7 @@ def close(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def likeness(made: ev.Asked, due: ev.Asked, history: History, trace: DecisionTrace) -> Likeness:
+def likeness(made: ev.Asked, due: ev.Asked, history: History, trace: DecisionTrace | None) -> Likeness:
     """By configuration and origin; where a model compared configurations, by its acquisition function, too."""
     if (made.config, made.origin, made.budget) == (due.config, due.origin, due.budget):
         return Likeness.EQUAL
@@ -72,11 +74,11 @@ def likeness(made: ev.Asked, due: ev.Asked, history: History, trace: DecisionTra
     return Likeness.NOT_COMPARABLE if lack is None or lack > SHORTFALL else Likeness.AS_GOOD
 
 
-def shortfall(made: ev.Asked, due: ev.Asked, history: History, trace: DecisionTrace) -> float | None:
+def shortfall(made: ev.Asked, due: ev.Asked, history: History, trace: DecisionTrace | None) -> float | None:
     """How far the recorded configuration is below the one made again, by the logarithmic acquisition function that chose the
     latter; ``None``: no model compared configurations, or it did for another purpose or at another budget."""
     one, other = Origin.of(made.origin), Origin.of(due.origin)
-    if trace.criterion is None or trace.learner is None or trace.learner.acquisition == "thompson":
+    if trace is None or trace.criterion is None or trace.learner is None or trace.learner.acquisition == "thompson":
         return None
     if (one.method, one.detail, made.budget) != (other.method, other.detail, due.budget):
         return None
