@@ -13,12 +13,12 @@ import numpy as np
 
 import xstar as xs
 from xstar.models.gp import Posterior, fit
-from xstar.models.standardise import Targets
 from xstar.models.surrogate import Inputs, over_budgets
+from xstar.models.targets import Targets
 from xstar.plots.svg import COLOURS, GRID, INK, Axis, Canvas, draw_x_axis, number
 from xstar.schedulers import ASHA
 from xstar.searchers import GP
-from xstar.searchers.model_based.observations import Observations
+from xstar.searchers.bo.observations import Observations
 
 HERE = Path(__file__).parent
 SPACE = xs.Space(lr=xs.Float(1e-4, 1.0, log=True))
@@ -55,7 +55,7 @@ class Belief:
     def __init__(self, data, name):
         inputs = Inputs(data.cube.groups, data.cube.labels, tuple(np.flatnonzero(data.cube.numeric).tolist()))
         surrogate = over_budgets(inputs, name, shape=SEARCHER.shape, warp=SEARCHER.warp)
-        self.targets = Targets.of(data.loss, straighten=SEARCHER.straighten)
+        self.targets = Targets.of(data.loss, transform=SEARCHER.straighten)
         X, y = np.column_stack([data.X, data.budget / EPOCHS]), self.targets(data.loss)
         self.posterior = Posterior.of(surrogate, fit(surrogate, X, y, np.random.default_rng(0)), X, y)
 

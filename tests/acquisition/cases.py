@@ -11,7 +11,7 @@ from xstar.models.gp import Posterior
 from xstar.models.surrogate import Inputs, Surrogate, at_full_budget, over_budgets
 
 Array = NDArray[np.float64]
-INPUTS = Inputs((0, 1), ("a", "b"), (0, 1))
+INPUTS = Inputs((0, 1), ("a", "b"))
 
 
 def row_slopes(function: Callable[[Array], Array], rows: Array, step: float = 1e-5) -> Array:

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from tests.acquisition.cases import posterior, row_slopes
-from xstar.acquisition.criterion import Criterion, averaged, below
-from xstar.acquisition.improvement import log_expected_improvement
+from xstar.acquisition.criterion import Criterion, averaged, below, log_expected_improvement
 from xstar.models.feasibility import Feasibility
 from xstar.models.gp import Posterior
 

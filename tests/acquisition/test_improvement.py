@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from tests.acquisition.cases import row_slopes
-from xstar.acquisition.confidence import confidence_weight, negative_lower_bound
-from xstar.acquisition.improvement import log_expected_improvement, log_h
+from xstar.acquisition.criterion import confidence_weight, log_expected_improvement, log_h, negative_lower_bound
 
 Array = NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""What runs: fantasies, hallucinations, or nothing; and Thompson's draws."""
+"""What runs: fantasies or hallucinations; and Thompson's draws."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from scipy.stats import norm
 
 from tests.acquisition.cases import posterior
 from xstar.acquisition.criterion import LogProbability
-from xstar.acquisition.pending import with_pending
+from xstar.acquisition.model import with_pending
 from xstar.acquisition.thompson import thompson_scores
 from xstar.models.gp import Posterior
 from xstar.models.prediction import normal_draws
-from xstar.searchers.gp.fitted import Extended
+from xstar.searchers.gp.learner import Extended
 
 A = np.random.default_rng(9).random((20, 2))
 PENDING = np.random.default_rng(8).random((3, 2))
 
 
-@pytest.mark.parametrize("how", ["fantasies", "hallucination", "ignored"])
+@pytest.mark.parametrize("fantasies", [8, 0])
 @pytest.mark.parametrize("new", [0, 2])
-def test_nothing_pending_is_none(how: str, new: int) -> None:
+def test_nothing_pending_is_none(fantasies: int, new: int) -> None:
     base = posterior()
     X, y = A[:new], np.linspace(0.0, 1.0, new)
-    made = with_pending(Extended(base, X, y), np.empty((0, 2)), how, 8, np.random.default_rng(0))
+    made = with_pending(Extended(base, X, y), np.empty((0, 2)), fantasies, np.random.default_rng(0))
     assert_array_equal(made.predict(A).mean, base.extended(X, y).predict(A).mean)
 
 
 def test_fantasies_average_to_the_mean_and_share_the_variance() -> None:
     base = posterior()
-    made = with_pending(base, PENDING, "fantasies", 200, np.random.default_rng(0))
+    made = with_pending(base, PENDING, 200, np.random.default_rng(0))
     before, after = base.predict(A), made.predict(A)
     assert after.mean.shape == (20, 200)
     assert_allclose(after.mean.mean(axis=1), before.mean[:, 0], atol=0.05)
@@ -42,7 +42,7 @@ def test_fantasies_average_to_the_mean_and_share_the_variance() -> None:
 def test_fantasies_are_the_brute_force_of_their_draws() -> None:
     base = posterior()
     X, y = A[:2], np.array([0.3, -0.4])
-    made = with_pending(Extended(base, X, y), PENDING, "fantasies", 5, np.random.default_rng(3))
+    made = with_pending(Extended(base, X, y), PENDING, 5, np.random.default_rng(3))
     draws = normal_draws(3, 5, np.random.default_rng(3))
     surrogate, theta, noise = base.surrogate, base.theta, np.exp(base.theta[-1])
     known = base.extended(X, y)
@@ -60,15 +60,9 @@ def test_fantasies_are_the_brute_force_of_their_draws() -> None:
 
 def test_hallucination_leaves_the_mean_and_shrinks_the_variance() -> None:
     base = posterior()
-    made = with_pending(base, PENDING, "hallucination", 8, np.random.default_rng(0))
+    made = with_pending(base, PENDING, 0, np.random.default_rng(0))
     assert_allclose(made.predict(A).mean, base.predict(A).mean, atol=1e-9)
     assert (made.predict(PENDING).variance < base.predict(PENDING).variance).all()
-
-
-def test_ignored_is_ignored() -> None:
-    base = posterior()
-    made = with_pending(base, PENDING, "ignored", 8, np.random.default_rng(0))
-    assert_array_equal(made.predict(A).variance, base.predict(A).variance)
 
 
 def test_draws_are_stratified_normal_numbers() -> None:

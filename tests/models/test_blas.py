@@ -6,29 +6,29 @@ import threading
 
 import pytest
 
-from xstar.models import blas
+from xstar.models import linalg
 
 
 def counts() -> list[int]:
-    return [each.get_num_threads() for each in blas._libraries()]
+    return [each.get_num_threads() for each in linalg._libraries()]
 
 
 @pytest.mark.parametrize("before", [1, 2])
 def test_one_thread_inside_and_as_many_as_before_afterwards(before: int) -> None:
-    assert blas._libraries()  # NumPy's own, at least
+    assert linalg._libraries()  # NumPy's own, at least
     kept = counts()
     try:
-        for each in blas._libraries():
+        for each in linalg._libraries():
             each.set_num_threads(before)
         several = counts()  # fewer than asked for, where there are fewer cores
-        with blas.single_threaded():
+        with linalg.single_threaded():
             assert set(counts()) == {1}
-            with blas.single_threaded():
+            with linalg.single_threaded():
                 assert set(counts()) == {1}
             assert set(counts()) == {1}
         assert counts() == several
     finally:
-        for each, count in zip(blas._libraries(), kept, strict=True):
+        for each, count in zip(linalg._libraries(), kept, strict=True):
             each.set_num_threads(count)
 
 
@@ -39,15 +39,15 @@ def test_a_decision_of_any_thread_uses_one_thread() -> None:
     found: list[list[int]] = []
 
     def decide() -> None:
-        with blas.single_threaded():
+        with linalg.single_threaded():
             begun.set()
             assert ended.wait(30)
             found.append(counts())
 
     try:
-        blas._set([(each, 2) for each in blas._libraries()])
+        linalg._set([(each, 2) for each in linalg._libraries()])
         other = threading.Thread(target=decide)
-        with blas.single_threaded():
+        with linalg.single_threaded():
             other.start()
             assert begun.wait(30)
         ended.set()
@@ -59,4 +59,4 @@ def test_a_decision_of_any_thread_uses_one_thread() -> None:
         later.join()
         assert found == [[1] * len(kept)] * 2
     finally:
-        blas._set(list(zip(blas._libraries(), kept, strict=True)))
+        linalg._set(list(zip(linalg._libraries(), kept, strict=True)))

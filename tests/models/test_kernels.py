@@ -10,7 +10,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 from tests.models.differences import slopes
-from xstar.models.additive import Additive
 from xstar.models.composite import Columns, Product, Sum
 from xstar.models.kernels import SHAPES, Kernel, Linear, Stationary, beside
 from xstar.models.warped import Warped
@@ -33,7 +32,6 @@ KERNELS: dict[str, Kernel] = {
     "warped linear": Warped(Linear(), (2,), ("two",)),
     "warped twice": Warped(Warped(RBF, (0, 3), ("one", "three")), (3,), ("again",)),
     "one each": Stationary("matern52", (0, 1, 2, 3), tuple("abcd")),
-    "with own terms": Sum((MATERN, Additive((2, 0, 3, 1), tuple("abcd")))),
     "nested": Sum((Product((MATERN, Columns(Linear(), (0, 2)))), Warped(RBF, (1,), ("two",)))),
 }
 EVERY = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)

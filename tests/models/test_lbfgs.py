@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -71,25 +71,6 @@ def test_both_ways_ask_for_the_same_points() -> None:
 
         search(noted, start, low, high, 40, 1e-10)
     np.testing.assert_array_equal(asked["directly"], asked["through"])
-
-
-@pytest.mark.parametrize("search", [pytest.param(lbfgs._directly, marks=of_a_compared_version), lbfgs._through_scipy])
-def test_a_search_ends_with_the_step_that_is_enough(search: Callable[..., tuple[Array, float]]) -> None:
-    values: list[float] = []
-
-    def noted(x: Array) -> tuple[float, Array]:
-        made = rosenbrock(x)
-        values.append(made[0])
-        return made
-
-    start, low, high = np.array([-1.2, 1.0]), np.full(2, -2.0), np.full(2, 2.0)
-    _, least = search(noted, start, low, high, 100, 1e-12)
-    until = len(values)
-    values.clear()
-    _, found = search(noted, start, low, high, 100, 1e-12, 1.0)
-    assert least < 1e-6 < found <= 1.0
-    assert len(values) < 0.8 * until
-    assert found == values[-1]
 
 
 @pytest.mark.usefixtures("unknown_routine")

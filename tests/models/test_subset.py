@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from xstar.models.subset import choose
+from xstar.models.targets import choose
 
 
 def made(n: int = 400, seed: int = 0, levels: tuple[int, ...] = (1, 3, 9)) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -9,24 +9,18 @@ from numpy.typing import NDArray
 
 from tests.models.differences import slopes
 from xstar.models.decay import ExponentialDecay
+from xstar.models.gp import negative_log_posterior
 from xstar.models.kernels import Stationary
-from xstar.models.likelihood import negative_log_posterior
 from xstar.models.priors import Prior, about
 from xstar.models.surrogate import Inputs, Plain, Surrogate, at_full_budget, over_budgets, over_configurations
 
 Array = NDArray[np.float64]
 
-INPUTS = Inputs((0, 1, 1), ("number", "choice"), (0,))
+INPUTS = Inputs((0, 1, 1), ("number", "choice"))
 BUDGETS = np.array([1.0, 3.0, 9.0]) / 9.0
-FLAT = {
-    "plain": at_full_budget(INPUTS),
-    "plain rbf": at_full_budget(INPUTS, shape="rbf"),
-    "plain warped": at_full_budget(INPUTS, warp=True),
-}
-JOINT = {
-    name + (" warped" if warp else ""): over_budgets(INPUTS, name, warp=warp)
-    for name in ("decay", "decay-0", "decay-1", "matern", "matern-warped")
-    for warp in (False, True)
+FLAT = {"plain": at_full_budget(INPUTS)}
+JOINT = {name: over_budgets(INPUTS, name) for name in ("decay", "matern")} | {
+    f"decay {delta:g}": ExponentialDecay(*over_configurations(INPUTS), delta) for delta in (0.0, 1.0)
 }
 EVERY = pytest.mark.parametrize("surrogate", [*FLAT.values(), *JOINT.values()], ids=[*FLAT, *JOINT])
 
@@ -186,18 +180,10 @@ def test_priors_are_of_the_parameter_itself() -> None:
     assert prior == Prior(np.log(0.5), np.log(2.0), np.log(0.01), np.log(10.0))
 
 
-def test_only_ranges_are_warped() -> None:
-    assert at_full_budget(INPUTS, warp=True).names[1:3] == ("warp a of number", "warp b of number")
-    nothing = Inputs((0, 0), ("choice",), ())
-    assert at_full_budget(nothing, warp=True).names == at_full_budget(nothing).names
-
-
 def test_budgets_have_a_length_or_a_decay() -> None:
-    assert "length of budget" in over_budgets(INPUTS, "matern").names
-    assert "warp a of budget" in over_budgets(INPUTS, "matern-warped").names
+    assert {"length of budget", "warp a of budget"} <= set(over_budgets(INPUTS, "matern").names)
     assert "delta" in over_budgets(INPUTS, "decay").names
-    for name in ("decay-0", "decay-1"):
-        assert "delta" not in over_budgets(INPUTS, name).names
+    assert "delta" not in JOINT["decay 1"].names
 
 
 def test_plain_has_its_kernels_covariance() -> None:

@@ -95,25 +95,6 @@ def check_resuming(searcher: Searcher, loss: Callable[..., float], folder: Path,
         assert [(trial.config, trial.origin) for trial in study.history.trials] == expected
 
 
-def check_earlier_default(
-    method: str, before: Searcher, space: xs.Space, loss: Callable[..., float], folder: Path, trials: tuple[int, int]
-) -> None:
-    """A study with an earlier default goes on with it, though ``method``, today's, is asked for; an audit finds the same."""
-    first, more = trials
-    place = str(folder / "studies.db")
-    with xs.Study(space, searcher=before, seed=4, name="kept", storage=place) as study:
-        found = [trial.config for trial in run(study, first, loss)]
-    with xs.Study(space, method=method, seed=4, name="kept", storage=place) as study:
-        found += [trial.config for trial in run(study, more, loss)]
-        assert study.searcher == before
-    whole, today = xs.Study(space, searcher=before, seed=4), xs.Study(space, method=method, seed=4)
-    assert found == [trial.config for trial in run(whole, first + more, loss)]
-    assert found != [trial.config for trial in run(today, first + more, loss)]
-    with xs.Study.open("kept", place) as study:
-        assert study.searcher == before
-        assert audit(study).findings == []
-
-
 def check_cache(searcher: Searcher, loss: Callable[..., float]) -> None:
     """What is cached does not matter: it is kept in one study, emptied before each trial in the other."""
     kept, emptied = (xs.Study(SQUARE, searcher=searcher, seed=7) for _ in range(2))

@@ -10,12 +10,10 @@ import pytest
 import xstar as xs
 from xstar import problems
 from xstar.inspect.audit import audit
-from xstar.schedulers import FIFO, SearcherBudget
+from xstar.schedulers import ASHA, FIFO, SearcherBudget
 from xstar.schedulers.searcher_budget import MOST_BUDGETS, budgets_between
-from xstar.searchers import BOCA, DNGO, GP, Random
-from xstar.searchers.boca.fit import cheapest
-from xstar.searchers.dngo.searcher import BEFORE_LEVEL
-from xstar.searchers.gp.earlier import BEFORE
+from xstar.searchers import BOCA, GP, DNGOPaper, MOBSTERPaper, NASBOTPaper, Random
+from xstar.searchers.boca.learner import cheapest
 from xstar.simulation import simulate
 from xstar.study.methods import METHODS
 from xstar.testing import check_scheduler, check_searcher
@@ -65,13 +63,10 @@ def train_by_hand(trial: xs.Trial) -> list[float]:
     return [(trial["x"] - 0.3) ** 2 + 1.0 / epoch for epoch in range(1, 10)]
 
 
-def test_under_another_scheduler_it_is_the_gp_with_a_confidence_bound() -> None:
-    settings = {"acquisition": "ucb", "pending": "hallucination", **BEFORE}
-    found = []
-    for searcher in (BOCA(), GP(**settings)):
-        study = xs.minimize(lambda t: t["x"] ** 2 + t["y"], SPACE, trials=9, searcher=searcher, seed=1).study
-        found.append([trial.config for trial in study.trials])
-    assert found[0] == found[1]
+def test_under_another_scheduler_it_is_a_gp_with_a_confidence_bound() -> None:
+    study = xs.minimize(lambda t: t["x"] ** 2 + t["y"], SPACE, trials=9, searcher=BOCA(), seed=1).study
+    assert study.trials[-1].origin.startswith("boca: -LCB ")
+    assert audit(study).findings == []
 
 
 def test_without_a_choice_every_trial_trains_to_the_end() -> None:
@@ -118,6 +113,9 @@ def test_the_budgets_to_choose_from() -> None:
 
 
 def test_wrong_settings() -> None:
+    for settings in ({"initial": 0}, {"max_observations": 9}):
+        with pytest.raises(xs.errors.InvalidArgument, match=next(iter(settings))):
+            BOCA(**settings)
     with pytest.raises(xs.errors.InvalidArgument, match="min_budget"):
         SearcherBudget(3, min_budget=9)
     with pytest.raises(xs.errors.InvalidArgument, match="max_budget"):
@@ -125,15 +123,24 @@ def test_wrong_settings() -> None:
 
 
 def test_the_names_of_the_papers() -> None:
-    made = {name: (METHODS[name][0](), METHODS[name][1](27)) for name in ("ts", "boca", "dngo-paper")}
-    assert made["ts"] == (GP(acquisition="thompson", pending="ignored", explore_every=0, **BEFORE), FIFO(27))
+    names = ("ts", "boca", "dngo-paper", "nasbot-paper", "mobster-paper")
+    made = {name: (METHODS[name][0](), METHODS[name][1](27)) for name in names}
+    assert made["ts"] == (GP(acquisition="thompson"), FIFO(27))
     assert made["boca"] == (BOCA(), SearcherBudget(27))
-    paper = DNGO(networks=1, samples=10, straighten=False, explore_every=0, pending="fantasies", **BEFORE_LEVEL)
-    assert made["dngo-paper"] == (paper, FIFO(27))
+    assert made["dngo-paper"] == (DNGOPaper(), FIFO(27))
+    assert made["nasbot-paper"] == (NASBOTPaper(), FIFO(27))
+    assert made["mobster-paper"] == (MOBSTERPaper(), ASHA(27))
 
 
-@pytest.mark.parametrize("method", ["ts", "dngo-paper"])
-def test_a_search_by_name(method: str) -> None:
+@pytest.mark.parametrize(("method", "origin"), [("ts", "gp: -draw"), ("dngo-paper", "dngo-paper: log EI")])
+def test_a_search_by_name(method: str, origin: str) -> None:
     study = xs.minimize(lambda t: t["x"] ** 2 + t["y"], SPACE, trials=8, method=method, seed=1).study
     assert audit(study).findings == []
-    assert study.trials[-1].origin.startswith("gp: -draw" if method == "ts" else "dngo: log EI")
+    assert study.trials[-1].origin.startswith(origin)
+
+
+def test_mobster_as_the_paper_has_it() -> None:
+    study = simulate(problems.get("curves-mlp", max_budget=9), "mobster-paper", workers=3, trials=14, seed=1)
+    assert audit(study).findings == []
+    assert sum(trial.origin.startswith("mobster-paper: log EI") for trial in study.trials) >= 5
+    assert not any("exploring" in trial.origin for trial in study.trials)

@@ -36,12 +36,14 @@ from xstar.models import features, logistic
 from xstar.models.linear import Head
 from xstar.schedulers import ASHA
 from xstar.searchers import SEARCHERS
-from xstar.searchers.auto import TODAY, Auto
-from xstar.searchers.dngo.fit import Sizes, last_training
+from xstar.searchers.auto import Auto
+from xstar.searchers.bo.initial_design import Design
+from xstar.searchers.bo.observations import Observations
+from xstar.searchers.bo.suggest import suggest
+from xstar.searchers.dngo.feasibility import LIKELIHOOD
+from xstar.searchers.dngo.fit import DNGOOptions, Sizes, last_training
 from xstar.searchers.dngo.learner import SPACING, DNGOLearner, Leaders, apart
-from xstar.searchers.dngo.searcher import ACTIVATIONS, BEFORE_LEVEL, DNGO, LIKELIHOODS, PENDING, UNFINISHED_BEFORE
-from xstar.searchers.model_based import initial
-from xstar.searchers.model_based.observations import Observations
+from xstar.searchers.dngo.searcher import ACTIVATIONS, DNGO
 from xstar.searchers.random import Random
 from xstar.simulation import simulate
 from xstar.testing import check_searcher
@@ -57,7 +59,7 @@ pytestmark = pytest.mark.usefixtures("short_training")
     "searcher",
     [
         DNGO(networks=2, samples=2, fantasies=3),
-        DNGO(initial=2, activation="relu-tanh", pending="hallucination", straighten=False, networks=1),
+        DNGO(initial=2, activation="relu-tanh", transform=False, networks=1),
         Auto(switch=6),
     ],
     ids=["dngo", "relu-tanh", "auto"],
@@ -121,20 +123,20 @@ def test_a_resumed_study_goes_on_as_if_nothing_had_happened(tmp_path: Path, loss
 class Sized:
     """DNGO with other sizes: with small ones, a few trials fill several blocks."""
 
-    dngo: DNGO
+    options: DNGOOptions
     sizes: Sizes
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         def learner(history: History, data: Observations) -> DNGOLearner:
-            return DNGOLearner(history, data, self.dngo, self.sizes)
+            return DNGOLearner(history, data, self.options, self.sizes)
 
-        return initial.suggest(history, task, rng, initial.Design("dngo", self.dngo.initial), learner)
+        return suggest(history, task, rng, Design("dngo"), learner)
 
 
 @pytest.mark.parametrize("loss", [bowl, awkward], ids=["all well", "failures"])
 def test_what_is_cached_does_not_matter(loss: Callable[..., float]) -> None:
     """Blocks of three: full ones are kept in one study and summed anew in the other."""
-    small = Sized(DNGO(networks=2), Sizes(growth=2, block=3, fold=2, leaders=4))
+    small = Sized(DNGOOptions(networks=2), Sizes(growth=2, block=3, fold=2, leaders=4))
     check_cache(small, loss)
 
 
@@ -154,23 +156,26 @@ def test_over_budgets_what_is_cached_does_not_matter() -> None:
 # ---------------------------------------------------------------- what still runs
 
 
-@pytest.mark.parametrize("pending", PENDING)
-def test_things_that_run_are_avoided(pending: str) -> None:
-    study = xs.Study(SQUARE, searcher=DNGO(pending=pending, networks=3), seed=4)
-    run(study, 8)
-    places = np.array([list(ask(study).config.values()) for _ in range(4)])
-    closest = (np.linalg.norm(places[:, None] - places, axis=2) + np.eye(4)).min()
-    assert (closest < 1e-4) if pending == "ignored" else (closest > 1e-3)
+def test_things_that_run_are_avoided(monkeypatch: pytest.MonkeyPatch) -> None:
+    def closest() -> float:
+        study = xs.Study(SQUARE, searcher=DNGO(networks=3), seed=4)
+        run(study, 8)
+        places = np.array([list(ask(study).config.values()) for _ in range(4)])
+        return float((np.linalg.norm(places[:, None] - places, axis=2) + np.eye(4)).min())
+
+    assert closest() > 1e-3
+    monkeypatch.setattr(DNGOLearner, "fantasised_trials", ())
+    monkeypatch.setattr(DNGOLearner, "fantasised_running", ())
+    assert closest() < 1e-4
 
 
-@pytest.mark.parametrize("pending", ["spread", "fantasies"])
-def test_a_hundred_at_once(pending: str) -> None:
+def test_a_hundred_at_once() -> None:
     """No two alike, and not all in one place."""
 
     def wavy(config: dict[str, Any]) -> float:
         return bowl(config) + 0.3 * math.sin(9.0 * config["x"]) * math.sin(7.0 * config["y"])
 
-    study = xs.Study(SQUARE, searcher=DNGO(networks=2, fantasies=4, pending=pending), seed=1)
+    study = xs.Study(SQUARE, searcher=DNGO(networks=2, fantasies=4), seed=1)
     run(study, 12, wavy)
     places = np.array([list(ask(study).config.values()) for _ in range(100)])
     assert len(np.unique(places, axis=0)) == 100
@@ -180,13 +185,13 @@ def test_a_hundred_at_once(pending: str) -> None:
 
 def test_fantasies_are_left_out_only_where_many_run() -> None:
     asked = {}
-    for pending in ("spread", "fantasies"):
-        searcher = Sized(DNGO(networks=2, fantasies=4, pending=pending), Sizes(no_fantasies_from=5))
-        study = xs.Study(SQUARE, searcher=searcher, seed=1)
+    for keeps in (True, False):
+        options = DNGOOptions(networks=2, fantasies=4, keeps_distance=keeps)
+        study = xs.Study(SQUARE, searcher=Sized(options, Sizes(no_fantasies_from=5)), seed=1)
         run(study, 12)
-        asked[pending] = [ask(study).config for _ in range(7)]
-    assert asked["spread"][:5] == asked["fantasies"][:5]
-    assert asked["spread"][5] != asked["fantasies"][5]
+        asked[keeps] = [ask(study).config for _ in range(7)]
+    assert asked[True][:5] == asked[False][:5]
+    assert asked[True][5] != asked[False][5]
 
 
 @pytest.fixture
@@ -203,76 +208,12 @@ def fantasised(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return counts
 
 
-def test_where_many_run_paused_trials_still_have_fantasies(fantasised: list[int]) -> None:
-    """Of 20 workers, the paused trials of a ladder: nobody keeps a distance from those."""
-    curves = problems.get("curves-mlp", max_budget=9)
-    searcher = Sized(DNGO(networks=1, unfinished=6), Sizes(no_fantasies_from=10))
-    study = simulate(curves, searcher=searcher, scheduler=ASHA(9), workers=20, trials=45, seed=3)
-    assert len(study.history.trials) == 45
-    assert max(fantasised) == 6  # of those that are paused; running trials keep their distance only
-
-
-def test_paused_trials_have_no_fantasies_by_default(fantasised: list[int]) -> None:
+def test_paused_trials_have_no_fantasies(fantasised: list[int]) -> None:
     """With one worker nothing runs while it is asked: DNGO conditions on nothing that was not observed."""
     curves = problems.get("curves-mlp", max_budget=9)
-    for unfinished, most in ((3, 3), (DNGO().unfinished, 0)):
-        fantasised.clear()
-        searcher = DNGO(networks=1, unfinished=unfinished)
-        study = simulate(curves, searcher=searcher, scheduler=ASHA(9), workers=1, trials=14, seed=3)
-        assert "at budget 9" in study.history.trials[-1].origin
-        assert max(fantasised, default=0) == most
-
-
-@pytest.mark.parametrize("stored", UNFINISHED_BEFORE)
-def test_a_study_from_before_keeps_its_fantasies(stored: int) -> None:
-    data = {**SEARCHERS.dump(DNGO()), "unfinished": stored}
-    del data["copies"], data["blind"], data["penalties"]  # which were no settings then
-    if stored == UNFINISHED_BEFORE[0]:
-        del data["unfinished"]
-    assert SEARCHERS.load(data) == DNGO(unfinished=stored, copies="ignore", **BEFORE_LEVEL)
-    assert DNGO() in [SEARCHERS.load(each) for each in SEARCHERS.read(data)]  # to ask for today's is no other method
-    assert SEARCHERS.load(SEARCHERS.dump(DNGO())) == DNGO()
-
-
-def test_a_study_from_before_begins_with_sobol_points() -> None:
-    data = SEARCHERS.dump(DNGO())
-    del data["design"]  # which was no setting then
-    assert SEARCHERS.load(data) == DNGO()
-
-
-@pytest.mark.parametrize(("design", "first"), [("steps", "the middle of the space"), ("sobol", "sobol")])
-def test_the_first_trials(design: str, first: str) -> None:
-    study = xs.Study(SQUARE, searcher=DNGO(networks=1, design=design), seed=1)
-    run(study, 6)
-    origins = [trial.origin for trial in study.history.trials]
-    assert first in origins[0]
-    stepped = [number for number, origin in enumerate(origins) if "a step of" in origin]
-    assert stepped == ([1, 2] if design == "steps" else []), "one of each of two parameters"
-    assert audit(study).findings == []
-
-
-def test_fantasies_that_were_asked_for_are_no_earlier_default() -> None:
-    data = SEARCHERS.dump(DNGO(unfinished=UNFINISHED_BEFORE[0]))
-    assert [SEARCHERS.load(each) for each in SEARCHERS.read(data)] == [DNGO(unfinished=UNFINISHED_BEFORE[0])]
-
-
-@pytest.mark.parametrize(("defaults", "unfinished"), [(1, 64), (2, 64), (3, 12), (4, 12), (5, 12), (TODAY, 0)])
-def test_auto_keeps_its_fantasies(defaults: int, unfinished: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[DNGO] = []
-    real = DNGO.suggest
-
-    def noted(self: DNGO, *rest: Any) -> Any:
-        asked.append(self)
-        return real(self, *rest)
-
-    monkeypatch.setattr(DNGO, "suggest", noted)
-    data = {**SEARCHERS.dump(Auto(switch=3)), "defaults": defaults}
-    assert SEARCHERS.load(data) == Auto(switch=3, defaults=defaults)
-    if defaults > 1:
-        assert Auto(switch=3) in [SEARCHERS.load(each) for each in SEARCHERS.read(data)]
-    run(xs.Study(SQUARE, searcher=Auto(switch=3, defaults=defaults), seed=1), 4)
-    earlier = {} if defaults == TODAY else {"copies": "ignore", **BEFORE_LEVEL}
-    assert asked == [DNGO(unfinished=unfinished, **earlier)]
+    study = simulate(curves, searcher=DNGO(networks=1), scheduler=ASHA(9), workers=1, trials=14, seed=3)
+    assert "at budget 9" in study.history.trials[-1].origin
+    assert max(fantasised, default=0) == 0
 
 
 def test_every_fourth_suggestion_explores_unless_many_run() -> None:
@@ -293,8 +234,7 @@ def test_every_fourth_suggestion_explores_unless_many_run() -> None:
     ("name", "value"),
     [
         ("activation", "sigmoid"),
-        ("likelihood", "probit"),
-        ("pending", "none"),
+        ("transform", 1),
         ("device", "tpu"),
         ("initial", 0),
         ("samples", 0),
@@ -310,13 +250,13 @@ def test_settings_are_checked(name: str, value: Any) -> None:
 
 
 def test_settings_are_stored() -> None:
-    for searcher in (DNGO(initial=3, activation="relu", likelihood="step", samples=4), Auto(switch=50)):
+    for searcher in (DNGO(initial=3, activation="relu", samples=4), Auto(switch=50)):
         assert SEARCHERS.load(SEARCHERS.dump(searcher)) == searcher
 
 
 def test_the_names_are_those_of_the_layers_below() -> None:
     assert set(ACTIVATIONS) == set(features.ACTIVATIONS)
-    assert set(LIKELIHOODS) == set(logistic.LIKELIHOODS)
+    assert LIKELIHOOD in logistic.LIKELIHOODS
 
 
 def test_domains_are_refused() -> None:

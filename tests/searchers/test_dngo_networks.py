@@ -11,7 +11,7 @@ from tests.searchers.cases import ask, run
 from xstar.inspect.audit import audit
 from xstar.nets.synthetic import f3
 from xstar.searchers import DNGO, Auto
-from xstar.searchers.model_based.observations import Observations
+from xstar.searchers.bo.observations import Observations
 
 pytestmark = pytest.mark.usefixtures("short_training")
 

@@ -14,11 +14,12 @@ from xstar.inspect.audit import audit
 from xstar.models import forest as models
 from xstar.nets import synthetic
 from xstar.schedulers import ASHA
-from xstar.searchers import SEARCHERS, Forest
+from xstar.searchers import Forest
+from xstar.searchers.forest import learner
 from xstar.testing import check_searcher
 
 
-@pytest.mark.parametrize("searcher", [Forest(), Forest(2, 3, 0.5, 2, False, 0, 10)], ids=["default", "other settings"])
+@pytest.mark.parametrize("searcher", [Forest(), Forest(2, 3, 0.5, 2, 10)], ids=["default", "other settings"])
 def test_conforms(searcher: Forest) -> None:
     check_searcher(searcher)
 
@@ -78,7 +79,7 @@ def test_networks() -> None:
 
 
 def test_above_its_limit_some_are_chosen() -> None:
-    study = xs.Study(SQUARE, searcher=Forest(limit=10), seed=0)
+    study = xs.Study(SQUARE, searcher=Forest(max_observations=10), seed=0)
     run(study, 30)
     assert study.history.trials[-1].origin.endswith("n=29, grown from 10")
     assert audit(study).findings == []
@@ -93,15 +94,16 @@ def test_it_is_grown_anew_when_there_are_more_observations_by_one_in_so_many(mon
         return fit(X, *rest)
 
     monkeypatch.setattr(models.Forest, "fit", counted)
-    study = xs.Study(SQUARE, searcher=Forest(regrow=8), seed=0)
+    monkeypatch.setattr(learner, "REGROW", 8)
+    study = xs.Study(SQUARE, method="forest", seed=0)
     run(study, 32)
-    monkeypatch.undo()
     assert grown == [*range(5, 17), 18, 20, 22, 24, 27, 30]
     assert audit(study).findings == []
 
 
-def test_failed_trials_are_grafted() -> None:
-    study = xs.Study(SQUARE, searcher=Forest(regrow=3), seed=0)
+def test_failed_trials_are_grafted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learner, "REGROW", 3)
+    study = xs.Study(SQUARE, method="forest", seed=0)
     for _ in range(30):
         trial = ask(study)
         if trial["x"] > 0.6:
@@ -112,18 +114,13 @@ def test_failed_trials_are_grafted() -> None:
     assert sum(trial["x"] > 0.6 for trial in study.trials[15:]) <= 5
 
 
-def test_stored_forests_are_grown_for_every_suggestion() -> None:
-    stored = {name: value for name, value in SEARCHERS.dump(Forest()).items() if name != "regrow"}
-    assert SEARCHERS.load(stored) == Forest(regrow=0)
-    assert SEARCHERS.dump(Forest()) in SEARCHERS.read(stored)
-
-
 @pytest.mark.parametrize(
     ("settings", "found"),
     [
-        ({"regrow": -1}, "regrow: must be a whole number of at least 0"),
+        ({"min_samples_leaf": 0}, "min_samples_leaf: must be a whole number of at least 1"),
+        ({"max_observations": 9}, "max_observations: must be a whole number of at least 10"),
         ({"trees": 1}, "trees: must be a whole number of at least 2"),
-        ({"columns": 2.0}, "columns: must be a number from 0 to 1"),
+        ({"max_features": 2.0}, "max_features: must be a number from 0 to 1"),
     ],
 )
 def test_wrong_settings(settings: dict[str, Any], found: str) -> None:

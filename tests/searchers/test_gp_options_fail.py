@@ -9,9 +9,7 @@ import pytest
 
 import xstar as xs
 from tests.searchers.cases import run
-from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
-from xstar.searchers import GP
 
 RNG = np.random.default_rng(1)
 WORTH, SUITS = RNG.standard_normal((6, 3)), RNG.random((6, 3, 3)) < 0.65
@@ -31,29 +29,11 @@ def combinations(trials: list[xs.Trial]) -> int:
     return len({tuple(value for value in trial.config.values() if isinstance(value, str)) for trial in own})
 
 
-def test_other_combinations_are_tried() -> None:
+def test_other_combinations_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     found = {}
-    for when in ("always", "numbers"):
-        study = xs.Study(RING, searcher=GP(safe_when=when), seed=1)
-        found[when] = combinations(run(study, 40, loss))
-    assert found["numbers"] > 2 * found["always"]
+    for least in (0.8, 0.5):
+        monkeypatch.setattr("xstar.searchers.gp.learner.PROBABLY", least)
+        study = xs.Study(RING, method="gp", seed=1)
+        found[least] = combinations(run(study, 40, loss))
+    assert found[0.5] > 2 * found[0.8]
     assert audit(study).findings == []
-
-
-def test_where_all_parameters_are_numbers_nothing_changes() -> None:
-    space = xs.Space(x=xs.Float(0, 1), n=xs.Int(1, 9))
-
-    def partly(config: dict[str, Any]) -> float:
-        if config["x"] > 0.6:
-            raise ArithmeticError("too large")
-        return float((config["x"] - 0.55) ** 2 + config["n"])
-
-    one, other = (
-        run(xs.Study(space, searcher=GP(safe_when=when), seed=2), 20, partly) for when in ("always", "numbers")
-    )
-    assert [trial.config for trial in one] == [trial.config for trial in other]
-
-
-def test_another_rule_is_refused() -> None:
-    with pytest.raises(InvalidArgument, match="safe_when"):
-        GP(safe_when="never")

@@ -7,13 +7,12 @@ import pytest
 
 import xstar as xs
 from xstar.inspect.audit import audit
-from xstar.models.likelihood import as_arrays, log_prior
+from xstar.models.gp import as_arrays, log_prior
 from xstar.models.priors import MEAN, SHARED_LENGTH
 from xstar.schedulers import ASHA
-from xstar.searchers import GP, NASBOT, Auto
-from xstar.searchers.base import SEARCHERS
-from xstar.searchers.gp.earlier import BEFORE_STEPS, BEFORE_UNEXPLAINED
-from xstar.searchers.model_based.steps import MOST_PARAMETERS, STEP
+from xstar.searchers import DNGO, GP, Searcher
+from xstar.searchers.bo.initial_design import MOST_STEPS, STEP
+from xstar.searchers.gp import learner as gp_learner
 from xstar.space import Config
 
 SPACE = xs.Space({f"x{place}": xs.Float(0.0, 1.0) for place in range(4)})
@@ -63,7 +62,7 @@ def test_where_nothing_has_a_loss_yet_there_is_no_step() -> None:
 
 
 def test_steps_are_of_few_numbers_at_the_full_budget() -> None:
-    def second(space: xs.Space, searcher: GP | None = None, scheduler: ASHA | None = None) -> str:
+    def second(space: xs.Space, searcher: Searcher | None = None, scheduler: ASHA | None = None) -> str:
         study = xs.Study(space, searcher=searcher or GP(), scheduler=scheduler, seed=3)
         first = study.ask()
         assert first is not None
@@ -73,21 +72,21 @@ def test_steps_are_of_few_numbers_at_the_full_budget() -> None:
         return str(trial.origin)
 
     assert "a step" in second(SPACE)
-    assert "sobol" in second(SPACE, GP(design="sobol"))
-    many = {f"x{place}": xs.Float(0.0, 1.0) for place in range(MOST_PARAMETERS + 1)}
+    assert "sobol" in second(SPACE, DNGO())
+    many = {f"x{place}": xs.Float(0.0, 1.0) for place in range(MOST_STEPS + 1)}
     assert "sobol" in second(xs.Space(many))
     assert "sobol" in second(xs.Space(a=xs.Choice(["p", "q"]), b=xs.Float(0, 1)))
     assert "a step" not in second(SPACE, scheduler=ASHA(27))
-    assert NASBOT().design == "sobol"
 
 
-def test_what_is_safe_comes_first() -> None:
+def test_what_is_safe_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wedge of the space fails, behind whose border the optimum lies."""
 
-    def failures(searcher: GP) -> int:
+    def failures(safe: float) -> int:
+        monkeypatch.setattr(gp_learner, "SAFE", safe)
         failed = 0
         for seed in (1, 2, 3):
-            study = xs.Study(xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1)), searcher=searcher, seed=seed)
+            study = xs.Study(xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1)), method="gp", seed=seed)
             for _ in range(40):
                 trial = study.ask()
                 assert trial is not None
@@ -98,7 +97,7 @@ def test_what_is_safe_comes_first() -> None:
                     study.tell(trial, bowl(trial.config))
         return failed
 
-    assert failures(GP()) < failures(GP(safe=0.5)) < failures(GP(cautious=False))
+    assert failures(gp_learner.SAFE) < failures(0.5) < failures(0.0)
 
 
 def test_shared_deviations_are_those_of_the_joint_normal() -> None:
@@ -116,21 +115,3 @@ def test_length_scales_move_together() -> None:
     """A factor that all of them share costs less than the same factor of each."""
     alone, together = (log_prior(as_arrays((SHARED_LENGTH,) * k), np.ones(k))[0] for k in (1, 5))
     assert alone > together > 2.0 * alone
-
-
-def test_studies_from_before_decide_as_they_did() -> None:
-    stored = {key: value for key, value in SEARCHERS.dump(GP()).items() if key not in BEFORE_STEPS}
-    assert SEARCHERS.load(stored) == GP(**BEFORE_STEPS)
-    assert SEARCHERS.dump(GP()) in SEARCHERS.read(stored)
-    earlier = {**SEARCHERS.dump(Auto()), "defaults": 3}
-    assert SEARCHERS.load(earlier) == Auto(defaults=3)
-    assert SEARCHERS.dump(Auto()) in SEARCHERS.read(earlier)
-    before = GP(**BEFORE_STEPS, **BEFORE_UNEXPLAINED)
-    first, later = (xs.Study(SPACE, searcher=each, seed=4) for each in (Auto(defaults=3), before))
-    for _ in range(14):
-        one, other = first.ask(), later.ask()
-        assert one is not None
-        assert other is not None
-        assert one.config == other.config
-        for study, trial in ((first, one), (later, other)):
-            study.tell(trial, bowl(trial.config))

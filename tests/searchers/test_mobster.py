@@ -10,16 +10,13 @@ import pytest
 import xstar as xs
 from tests.searchers.cases import SQUARE, ask, best_value
 from xstar import problems
-from xstar.acquisition.pending import with_pending
+from xstar.acquisition.model import with_pending
 from xstar.inspect.audit import audit
-from xstar.models.gp import fit
 from xstar.schedulers import ASHA, FIFO, Hyperband, Median, Scheduler, StoppingASHA
-from xstar.searchers import GP
-from xstar.searchers.gp import fit as gp_fit
-from xstar.searchers.gp import fitted as gp_fitted
-from xstar.searchers.gp.settings import SURROGATES
-from xstar.searchers.model_based.observations import Observations
-from xstar.searchers.model_based.schedule import last_full_refit, last_refit
+from xstar.searchers import GP, MOBSTERPaper, Searcher
+from xstar.searchers.bo.observations import Observations
+from xstar.searchers.gp import learner as gp_learner
+from xstar.searchers.gp.searcher import BUDGET_KERNELS
 from xstar.simulation import simulate
 from xstar.study.methods import resolve
 
@@ -71,22 +68,22 @@ def test_other_schedulers(scheduler: Scheduler) -> None:
     assert all((" at budget " in origin) == (len(scheduler.rungs) > 1) for origin in of_the_model(study))
 
 
-@pytest.mark.parametrize("surrogate", SURROGATES)
-def test_surrogates(surrogate: str) -> None:
-    study = small(GP(initial=4, surrogate=surrogate), trials=12)
+@pytest.mark.parametrize("kernel", BUDGET_KERNELS)
+def test_budget_kernels(kernel: str) -> None:
+    study = small(GP(initial=4, budget_kernel=kernel), trials=12)
     assert audit(study).findings == []
     assert len(of_the_model(study)) >= 6
 
 
 def test_with_failures_stragglers_and_everything_else() -> None:
-    searcher = GP(initial=4, warp=True, pending="hallucination", shape="rbf", straighten=False)
+    searcher = GP(initial=4, fantasies=0, transform=False)
     study = small(searcher, trials=12, failures=0.2, stragglers=0.5)
     assert study.history.count(xs.State.FAILED) > 0
     assert audit(study).findings == []
 
 
 def test_draws_of_the_hyperparameters() -> None:
-    study = small(GP(initial=5, samples=2, starts=1), trials=8)
+    study = small(GP(initial=5, samples=2), trials=8)
     assert len(of_the_model(study)) >= 2
 
 
@@ -105,11 +102,11 @@ def test_mobster_finds_more_than_asha() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rule", "expected"), [("reached", [1, 9, 9, 9, 9, 27, 27]), ("full", [27, 27, 27, 27, 27, 27, 27])]
+    ("searcher", "expected"), [(MOBSTERPaper(), [9, 9, 9, 27, 27]), (GP(initial=1), [27, 27, 27, 27, 27, 27, 27])]
 )
-def test_the_budget_of_the_acquisition(rule: str, expected: list[int]) -> None:
-    """By the paper, the highest rung with as many observations as parameters (two); the lowest while there is none."""
-    study = xs.Study(SQUARE, searcher=GP(initial=1, acquire_at=rule), scheduler=ASHA(27), seed=1)
+def test_the_budget_of_the_acquisition(searcher: Searcher, expected: list[int]) -> None:
+    """By the paper, the highest rung with as many observations as parameters (two)."""
+    study = xs.Study(SQUARE, searcher=searcher, scheduler=ASHA(27), seed=1)
     rng = np.random.default_rng(0)
 
     def add(budget: int) -> None:
@@ -123,7 +120,7 @@ def test_the_budget_of_the_acquisition(rule: str, expected: list[int]) -> None:
     found = []
     for budget in (3, 9, 9, 27, 3, 1, 27, 1):
         add(budget)
-        if len(study.history.observed) >= 2:
+        if len(study.history.trials) >= 9 - len(expected):
             found.append(at())
     assert found == expected
 
@@ -136,11 +133,11 @@ def test_a_budget_between_rungs_is_an_observation_only_at_the_end() -> None:
     assert study.history.observed == [(0, 1, 0.5)]
     data = Observations.of(study.history)
     assert data.count == 1
-    assert dict(data.per_level) == {1: 1}
+    assert data.budget.tolist() == [1]
     study.add({"x": 0.5, "y": 0.5}, 1.0, 2)  # that is all there will be of it
     study.complete(trial)
     assert study.history.observed == [(0, 1, 0.5), (1, 2, 1.0), (0, 2, 0.4)]
-    assert dict(Observations.of(study.history).per_level) == {1: 1, 2: 2}
+    assert Observations.of(study.history).budget.tolist() == [1, 2, 2]
 
 
 # ---------------------------------------------------------------- pending
@@ -158,7 +155,7 @@ def test_what_runs_is_pending_at_the_budget_it_runs_to(monkeypatch: pytest.Monke
         seen.append(pending.copy())
         return with_pending(model, pending, *rest)
 
-    monkeypatch.setattr(gp_fit, "with_pending", noted)
+    monkeypatch.setattr(gp_learner, "with_pending", noted)
     study = xs.Study(SQUARE, searcher=GP(initial=1), scheduler=ASHA(9), seed=1)
     trials = [ask(study) for _ in range(4)]
     for place, trial in enumerate(trials[:3]):
@@ -179,30 +176,10 @@ def test_with_stopping_a_trial_runs_on_to_the_next_rung(monkeypatch: pytest.Monk
         seen.append(pending.copy())
         return with_pending(model, pending, *rest)
 
-    monkeypatch.setattr(gp_fit, "with_pending", noted)
+    monkeypatch.setattr(gp_learner, "with_pending", noted)
     study = xs.Study(SQUARE, searcher=GP(initial=1), scheduler=StoppingASHA(9), seed=1)
     one, two = ask(study), ask(study)
     study.report(one, 1.0, 1)
     study.report(two, 2.0, 1)
     ask(study)
     assert seen[0][:, 2].tolist() == [share_of_budget(one), share_of_budget(two)] == [3 / 9, 3 / 9]
-
-
-# ---------------------------------------------------------------- refits
-
-
-@pytest.mark.parametrize("refit", ["growth", "full-budget"])
-def test_refits_are_those_of_their_schedule(refit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[int] = []
-
-    def noted(surrogate: Any, X: Any, *rest: Any) -> Any:
-        calls.append(len(X))
-        return fit(surrogate, X, *rest)
-
-    monkeypatch.setattr(gp_fitted, "fit", noted)
-    study = simulate(CURVES, searcher=GP(refit=refit, starts=1), scheduler=ASHA(9), workers=4, trials=35, seed=3)
-    at_full = np.array([budget == 9 for _, budget, _ in study.history.observed])
-    counts = range(2, len(at_full) + 1)
-    growth, full = {last_refit(n) for n in counts}, {last_full_refit(n, at_full[:n]) for n in counts}
-    assert set(calls) <= (growth if refit == "growth" else full)
-    assert len(full) < len(growth)

@@ -19,12 +19,13 @@ from xstar.models import features
 from xstar.schedulers import ASHA, StoppingASHA
 from xstar.searchers import DNGO, GP, NASBOT, Searcher
 from xstar.searchers.auto import Auto
+from xstar.searchers.bo import decision
+from xstar.searchers.bo.decision import _distinct_rows as distinct_rows
+from xstar.searchers.bo.observations import Observations
+from xstar.searchers.dngo.fit import DNGOOptions
 from xstar.searchers.dngo.learner import DNGOLearner
 from xstar.searchers.evolution import Evolution
-from xstar.searchers.gp.fit import GPLearner
-from xstar.searchers.model_based import decision
-from xstar.searchers.model_based.decision import _distinct_rows as distinct_rows
-from xstar.searchers.model_based.observations import Observations
+from xstar.searchers.gp.learner import GPLearner, GPOptions
 
 SQUARE = xs.Space(x=xs.Float(0.0, 1.0), y=xs.Float(0.0, 1.0))
 BOTH = pytest.mark.parametrize("searcher", [GP(), DNGO(networks=2)], ids=["gp", "dngo"])
@@ -147,8 +148,8 @@ def test_failures_that_are_none_of_chance_are_avoided(kind: str) -> None:
 
 def test_which_failures_count_as_bad() -> None:
     def counted(study: xs.Study) -> tuple[int, int]:
-        by_gp = GPLearner(study.history, Observations.of(study.history), GP())
-        by_dngo = DNGOLearner(study.history, Observations.of(study.history, in_numbers=False), DNGO())
+        by_gp = GPLearner(study.history, Observations.of(study.history), GPOptions())
+        by_dngo = DNGOLearner(study.history, Observations.of(study.history, in_numbers=False), DNGOOptions())
         bad = by_dngo._bad()
         assert bad is not None
         return len(by_gp.failures.expected()), len(bad.lasting) + len(bad.others)
@@ -297,7 +298,7 @@ def test_what_reported_and_failed_later_is_nothing_to_improve_on(
 @BOTH
 def test_losses_near_the_largest_number(searcher: Searcher) -> None:
     study = xs.minimize(
-        lambda trial: sys.float_info.max if trial["x"] > 0.005 else trial["x"],
+        lambda trial: sys.float_info.max if trial["x"] > 0.5 else trial["x"],
         SQUARE,
         searcher=searcher,
         trials=9,
@@ -322,12 +323,11 @@ def test_a_device_that_is_missing_is_missed_before_the_first_trial(monkeypatch: 
 @pytest.mark.parametrize(
     ("make", "argument"),
     [
-        (lambda: GP(warp="no"), "warp"),  # type: ignore[arg-type]
-        (lambda: GP(straighten=None), "straighten"),  # type: ignore[arg-type]
-        (lambda: NASBOT(describe=0), "describe"),  # type: ignore[arg-type]
+        (lambda: GP(transform=None), "transform"),  # type: ignore[arg-type]
+        (lambda: NASBOT(features=0), "features"),  # type: ignore[arg-type]
         (lambda: GP(acquisition=np.array(["ei"])), "acquisition"),  # type: ignore[arg-type]
-        (lambda: GP(starts=True), "starts"),
-        (lambda: DNGO(straighten=np.True_), "straighten"),  # type: ignore[arg-type]
+        (lambda: GP(samples=True), "samples"),
+        (lambda: DNGO(transform=np.True_), "transform"),  # type: ignore[arg-type]
         (lambda: DNGO(activation="gelu"), "activation"),
         (lambda: DNGO(networks=0), "networks"),
         (lambda: Auto(switch=1.5), "switch"),  # type: ignore[arg-type]

@@ -13,11 +13,12 @@ import xstar as xs
 from tests.searchers.cases import Words, ask, best_value, run
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
+from xstar.journal import History
 from xstar.nets import synthetic
 from xstar.searchers import DNGO, GP, NASBOT
-from xstar.searchers.model_based.networks import mutation_options
-from xstar.searchers.model_based.observations import Observations
-from xstar.searchers.nasbot.kernel import Architectures, network_kernels
+from xstar.searchers.bo.inputs import NetworkKernel
+from xstar.searchers.bo.observations import Observations
+from xstar.searchers.gp.learner import GPLearner, GPOptions
 from xstar.testing import check_searcher
 
 SMALL = xs.nets.MLP(inputs=4, max_layers=14, units=(8, 64))
@@ -50,7 +51,7 @@ def test_searches_spaces_with_architectures(space: xs.Space) -> None:
 
 def test_with_hyperparameters_drawn_from_their_posterior() -> None:
     """The paper's kernel as the paper has it."""
-    study = xs.Study(NETS, searcher=NASBOT(initial=6, samples=2, describe=False), seed=0)
+    study = xs.Study(NETS, searcher=NASBOT(initial=6, samples=2, features=False), seed=0)
     trials = run(study, 8, loss)
     assert all(trial.origin.startswith("nasbot: log EI") for trial in trials[6:])
     assert audit(study).findings == []
@@ -80,11 +81,11 @@ def test_it_finds_better_networks_than_chance() -> None:
     assert np.mean(best["nasbot"]) < np.mean(best["random"])
 
 
-@pytest.mark.parametrize("surrogate", ["matern-warped", "decay"])
-def test_over_budgets(surrogate: str) -> None:
+@pytest.mark.parametrize("kernel", ["matern", "decay"])
+def test_over_budgets(kernel: str) -> None:
     """MOBSTER on a space with a net: the product kernel, over (x, r)."""
     scheduler = xs.schedulers.ASHA(9)
-    study = xs.Study(JOINT, searcher=GP(initial=4, surrogate=surrogate), scheduler=scheduler, seed=0)
+    study = xs.Study(JOINT, searcher=GP(initial=4, budget_kernel=kernel), scheduler=scheduler, seed=0)
     origins = []
     for _ in range(14):
         trial = ask(study)
@@ -97,9 +98,9 @@ def test_over_budgets(surrogate: str) -> None:
     assert not any("failed" in origin for origin in origins)
 
 
-@pytest.mark.parametrize("pending", ["fantasies", "hallucination"])
-def test_workers_are_given_different_networks(pending: str) -> None:
-    study = xs.Study(NETS, searcher=NASBOT(initial=3, pending=pending), seed=2)
+@pytest.mark.parametrize("fantasies", [20, 0])
+def test_workers_are_given_different_networks(fantasies: int) -> None:
+    study = xs.Study(NETS, searcher=NASBOT(initial=3, fantasies=fantasies), seed=2)
     run(study, 4, loss)
     running = [ask(study) for _ in range(5)]
     assert len({trial.config["net"] for trial in running}) == 5
@@ -152,11 +153,16 @@ def test_cells_are_tried_to_the_last() -> None:
     assert len(seen) == 8
 
 
-def test_an_indefinite_kernel_is_met_and_told() -> None:
+def test_an_indefinite_kernel_is_met_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """p̄ = 2 makes matrices with negative eigenvalues: what is added to their diagonal stands in the origin."""
     space = xs.Space(cell=xs.nets.Cell())
-    searcher = NASBOT(initial=30, describe=False, distances="normalised", powers=(2.0, 2.0))
-    study = xs.Study(space, searcher=searcher, seed=0)
+    kernel = NetworkKernel("normalised", features=False, powers=(2.0, 2.0))
+
+    def learner(self: NASBOT, history: History, data: Observations) -> GPLearner:
+        return GPLearner(history, data, GPOptions(networks=kernel))
+
+    monkeypatch.setattr(NASBOT, "_learner", learner)
+    study = xs.Study(space, searcher=NASBOT(initial=30), seed=0)
     trials = run(study, 34, lambda config: float(config["cell"].operations.count("nor_conv_3x3")))
     assert any("not positive definite" in trial.origin for trial in trials[30:])
     for trial in trials[30:]:
@@ -169,7 +175,7 @@ def test_the_kernel_is_a_sum_of_what_is_asked_for() -> None:
     data = Observations.of(study.history)
     described = len(data.networks[0].names) + 1
     for parts, describe, size in [("both", False, 10), ("plain", True, 5 + described), ("none", True, described)]:
-        ((kernel, priors),) = network_kernels(data, Architectures(parts, describe), "matern52")
+        ((kernel, priors),) = NetworkKernel(parts, describe).of(data)
         assert len(kernel.names) == len(priors) == size
 
 
@@ -201,19 +207,6 @@ def test_a_climb_switches_no_network_on_or_off() -> None:
             space.parse(trial.config)
 
 
-def test_modifiers_can_be_limited() -> None:
-    study = xs.Study(xs.Space(cell=xs.nets.Cell()), searcher=NASBOT(initial=4, modifiers="units"), seed=0)
-    run(study, 6, lambda config: 1.0 * config["cell"].operations.count("none"))  # a cell has one way to mutate
-    graph = SMALL.pool[0]
-    for modifiers, same in [("units", True), ("structure", False)]:
-        rng = np.random.default_rng(0)
-        children = [SMALL.mutate(graph, rng, steps=1, **mutation_options(modifiers)) for _ in range(20)]
-        kept = [[one.op for one in child.layers] == [one.op for one in graph.layers] for child in children]
-        units = [[one.units for one in child.layers] == [one.units for one in graph.layers] for child in children]
-        assert all(kept) if same else not all(kept)
-        assert not all(units) if same else True
-
-
 def test_descriptions_stand_in_for_networks_where_positions_are_needed() -> None:
     study = xs.Study(CONDITIONAL, searcher=GP(initial=4), seed=0)
     run(study, 4, loss)
@@ -228,10 +221,8 @@ def test_descriptions_stand_in_for_networks_where_positions_are_needed() -> None
 def test_bad_settings_and_spaces_are_refused() -> None:
     refused: list[tuple[dict[str, Any], str]] = [
         ({"distances": "some"}, "distances"),
-        ({"modifiers": "none"}, "modifiers"),
-        ({"powers": (1.0,)}, "powers"),
-        ({"powers": (1.0, 3.0)}, "powers"),
-        ({"distances": "none", "describe": False}, "describe"),
+        ({"features": 1}, "features"),
+        ({"distances": "none", "features": False}, "features"),
     ]
     for settings, match in refused:
         with pytest.raises(InvalidArgument, match=match):

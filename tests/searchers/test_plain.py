@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 import xstar as xs
 from xstar.core.randomness import Streams
-from xstar.errors import InvalidArgument, StudyMismatch
+from xstar.errors import InvalidArgument
 from xstar.journal import History
-from xstar.searchers import GP, NASBOT, SEARCHERS, Grid, Random, Searcher, Sobol
-from xstar.searchers.gp.earlier import BEFORE
-from xstar.study.settings import Settings
+from xstar.searchers import Grid, Random, Searcher, Sobol
 from xstar.testing import check_searcher
 from xstar.trial import Done, New, Suggestion
 
@@ -126,40 +124,9 @@ def test_uniform_numbers_of_neighbouring_trials_are_independent() -> None:
     np.testing.assert_allclose(correlations - np.eye(4), 0, atol=4.5 / np.sqrt(4000))
 
 
-def test_a_study_from_before_a_setting_existed_goes_on() -> None:
-    """What the journal does not say of a searcher has its default: a newer version opens what an older one wrote."""
-    whole = SEARCHERS.dump(GP())
-    older = {name: value for name, value in whole.items() if name not in ("explore_every", "refit")}
-    assert SEARCHERS.read(older) == [whole]
-    assert SEARCHERS.read({**older, "limit": 100}) == [{**whole, "limit": 100}]
-    assert SEARCHERS.read({"name": "custom", "class": "Mine"}) == [{"name": "custom", "class": "Mine"}]
-    assert SEARCHERS.load(older) == GP()
-    study = xs.Study(xs.Space(x=xs.Float(0, 1)), method="gp", seed=1)
-    history = History()
-    history.fold(replace(study.history.stored, searcher=older))
-    Settings(method="gp", seed=1).check(history, "old")
-    with pytest.raises(StudyMismatch, match="limit"):
-        Settings(searcher=GP(limit=100)).check(history, "old")
-
-
 @pytest.mark.parametrize("method", ["sobol", "gp"])
 def test_more_switches_than_a_sobol_sequence_has_numbers(method: str) -> None:
     with pytest.raises(
         InvalidArgument, match=r"^space: a Sobol sequence has at most 21,201 numbers .* 'pbil' for switches"
     ):
         xs.minimize(lambda trial: 0.0, xs.Space(mask=xs.Bits(22_000)), method=method, trials=1)
-
-
-def test_a_gp_with_the_settings_of_nasbot_is_read() -> None:
-    """They were settings of GP once, and method="nasbot" wrote a GP."""
-    older = {**SEARCHERS.dump(GP()), "distances": "both", "describe": True, "powers": [1.0, 1.0], "modifiers": "all"}
-    older = {name: value for name, value in older.items() if name not in BEFORE}
-    assert SEARCHERS.load(older) == GP(**BEFORE)
-    assert SEARCHERS.load({**older, "describe": False}) == NASBOT(describe=False)
-    study = xs.Study(xs.Space(x=xs.Float(0, 1)), method="gp", seed=1)
-    history = History()
-    history.fold(replace(study.history.stored, searcher=older))
-    for method in ("gp", "nasbot"):
-        Settings(method=method, seed=1).check(history, "old")
-    with pytest.raises(StudyMismatch, match="searcher"):
-        Settings(searcher=NASBOT(describe=False)).check(history, "old")

@@ -15,16 +15,17 @@ from xstar.inspect.audit import audit
 from xstar.nets import synthetic
 from xstar.schedulers import ASHA, FIFO, Hyperband
 from xstar.searchers import GP, TPE, Random
-from xstar.searchers.model_based.observations import Observations
+from xstar.searchers.bo.observations import Observations
 from xstar.searchers.tpe import fit
-from xstar.searchers.tpe.fit import split, thinned
+from xstar.searchers.tpe.fit import TPEOptions, split, thinned
 from xstar.study.methods import METHODS
 from xstar.testing import check_searcher
 
+OPTIONS = TPEOptions(gamma=0.1, candidates=24, random_fraction=0.0)
 NETS = xs.Space(net=xs.nets.MLP(inputs=4), lr=xs.Float(1e-3, 1, log=True))
 
 
-@pytest.mark.parametrize("searcher", [TPE(), TPE(2, 0.3, 5, 4, 0.3)], ids=["default", "other settings"])
+@pytest.mark.parametrize("searcher", [TPE(), TPE(2, 0.3, 4, 0.3)], ids=["default", "other settings"])
 def test_conforms(searcher: TPE) -> None:
     check_searcher(searcher)
 
@@ -37,14 +38,15 @@ def test_it_beats_chance_on_a_bowl() -> None:
     assert math.prod(found[0]) < 0.01 * math.prod(found[1])
 
 
-def test_the_best_tenth_is_good() -> None:
+def test_the_best_tenth_is_good(monkeypatch: pytest.MonkeyPatch) -> None:
     study = xs.Study(SQUARE, method="tpe", seed=0)
     run(study, 35)
     data = Observations.of(study.history, False)
-    found = split(TPE(), study.history, data)
+    found = split(OPTIONS, study.history, data)
     assert sorted(data.loss[found.good]) == sorted(data.loss)[:4]
     assert sorted([*found.good, *found.bad]) == list(range(35))
-    assert len(split(TPE(most_good=2), study.history, data).good) == 2
+    monkeypatch.setattr(fit, "MOST_GOOD", 2)
+    assert len(split(OPTIONS, study.history, data).good) == 2
 
 
 def test_infeasible_and_failed_trials_are_bad() -> None:
@@ -53,7 +55,7 @@ def test_infeasible_and_failed_trials_are_bad() -> None:
         trial = ask(study)
         study.tell(trial, {"value": trial.config["x"], "low": 0.5 - trial.config["x"]})
     data = Observations.of(study.history, False)
-    found = split(TPE(), study.history, data)
+    found = split(OPTIONS, study.history, data)
     assert (data.X[found.good, 0] >= 0.5).all()
     study = xs.Study(SQUARE, method="tpe", seed=1)
     trials = run(study, 70, awkward)
@@ -63,9 +65,9 @@ def test_infeasible_and_failed_trials_are_bad() -> None:
 
 
 def test_nothing_feasible_yet_is_said() -> None:
-    study = xs.Study(SQUARE, method="tpe", seed=0)
+    study = xs.Study(SQUARE, method="tpe", constraints={"low": 0.0}, seed=0)
     for _ in range(6):
-        study.fail(ask(study), "no")
+        study.tell(ask(study), {"value": 1.0, "low": 1.0})
     assert ask(study).origin == "random: tpe knows no feasible trial yet"
 
 
@@ -76,11 +78,11 @@ def test_workers_that_ask_at_once_are_sent_apart(monkeypatch: pytest.MonkeyPatch
     ask(study)
     (running,) = study.history.running.values()
     data = Observations.of(study.history, False)
-    decision = fit._Decision(TPE(), study.history, data, np.random.default_rng(0))
+    decision = fit._Decision(OPTIONS, study.history, data, np.random.default_rng(0))
     at = decision.parts.points([running.config])
     with_it = decision.bad.log_density(at)
     monkeypatch.setattr(study.history, "running", {})
-    without = fit._Decision(TPE(), study.history, data, np.random.default_rng(0)).bad.log_density(at)
+    without = fit._Decision(OPTIONS, study.history, data, np.random.default_rng(0)).bad.log_density(at)
     assert with_it[0] > without[0] + 0.5
 
 
@@ -117,7 +119,7 @@ def test_many_bad_ones_are_thinned() -> None:
 
 
 def test_a_share_is_random() -> None:
-    study = xs.Study(SQUARE, searcher=TPE(initial=5, random_share=0.5), seed=0)
+    study = xs.Study(SQUARE, searcher=TPE(initial=5, random_fraction=0.5), seed=0)
     trials = run(study, 65)[5:]
     assert 15 <= sum(trial.origin == "random: tpe: 50% of all" for trial in trials) <= 45
 
@@ -133,8 +135,8 @@ def test_a_prior_is_a_kernel() -> None:
 @pytest.mark.parametrize(
     ("settings", "found"),
     [
-        ({"good": 1.5}, "good: must be a number from 0 to 1, but got 1.5"),
-        ({"random_share": True}, "random_share: must be a number from 0 to 1"),
+        ({"gamma": 1.5}, "gamma: must be a number from 0 to 1, but got 1.5"),
+        ({"random_fraction": True}, "random_fraction: must be a number from 0 to 1"),
         ({"candidates": 0}, "candidates: must be a whole number of at least 1"),
     ],
 )
@@ -151,8 +153,8 @@ def test_domains_without_networks_are_refused() -> None:
 
 def test_the_names_of_the_papers() -> None:
     made = {name: (METHODS[name][0](), METHODS[name][1](27)) for name in ("bohb", "a-rs", "a-bo", "s-hb", "s-bohb")}
-    assert made["bohb"] == (TPE(random_share=1 / 3), ASHA(27, brackets=None))
-    assert made["s-bohb"] == (TPE(random_share=1 / 3), Hyperband(27))
+    assert made["bohb"] == (TPE(random_fraction=1 / 3), ASHA(27, brackets=None))
+    assert made["s-bohb"] == (TPE(random_fraction=1 / 3), Hyperband(27))
     assert made["s-hb"] == (Random(), Hyperband(27))
     assert made["a-bo"] == (GP(), FIFO(27))
     assert made["a-rs"] == (Random(), FIFO(27))

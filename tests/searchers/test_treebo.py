@@ -10,9 +10,8 @@ from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.nets.catalogue import Catalogue
 from xstar.nets.modifiers import CHAIN, mutate
-from xstar.searchers import GP, NASBOT, TreeBO
-from xstar.searchers.gp.earlier import BEFORE
-from xstar.searchers.treebo.searcher import is_chain
+from xstar.searchers import NASBOTPaper, TreeBO
+from xstar.searchers.treebo.kernel import is_chain
 from xstar.study.methods import METHODS
 from xstar.testing import check_searcher
 
@@ -64,13 +63,11 @@ def test_modifiers_that_keep_a_chain() -> None:
             assert is_chain(mutate(graph, rng, domain.contains, modifiers=CHAIN))
 
 
-def test_without_networks_it_is_the_gp() -> None:
+def test_without_networks_it_is_a_gp() -> None:
     space = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1))
-    found = []
-    for searcher in (TreeBO(), GP(**BEFORE)):
-        study = xs.minimize(lambda t: t["x"] ** 2 + t["y"], space, trials=9, searcher=searcher, seed=1).study
-        found.append([trial.config for trial in study.trials])
-    assert found[0] == found[1]
+    study = xs.minimize(lambda t: t["x"] ** 2 + t["y"], space, trials=9, searcher=TreeBO(), seed=1).study
+    assert study.trials[-1].origin.startswith("treebo: log EI")
+    assert audit(study).findings == []
 
 
 def test_other_architectures_are_refused() -> None:
@@ -88,16 +85,15 @@ def test_the_layers_of_a_catalogue() -> None:
     assert units[0, 0] == np.log2(small.layers[1].units or 0)
 
 
+def test_wrong_settings() -> None:
+    for settings in ({"initial": 0}, {"max_observations": 9}):
+        with pytest.raises(InvalidArgument, match=next(iter(settings))):
+            TreeBO(**settings)
+
+
 def test_the_methods_of_the_paper_by_name() -> None:
     assert METHODS["treebo"][0]() == TreeBO()
-    paper = METHODS["nasbot-paper"][0]()
-    assert isinstance(paper, NASBOT)
-    assert (paper.samples, paper.powers, paper.describe, paper.pending) == (4, (1.0, 2.0), False, "hallucination")
-
-
-@pytest.mark.parametrize("settings", [{"project": True}, {"project": True, "samples": 2}], ids=str)
-def test_projected_matrices(settings: dict[str, object]) -> None:
-    searcher = NASBOT(describe=False, powers=(1.0, 2.0), **settings)  # type: ignore[arg-type]
-    study = xs.minimize(layers, xs.Space(net=MLPS), trials=13, searcher=searcher, seed=1).study
-    assert study.trials[-1].origin.startswith("nasbot: log EI")
+    assert METHODS["nasbot-paper"][0]() == NASBOTPaper()
+    study = xs.minimize(layers, xs.Space(net=MLPS), trials=13, method="nasbot-paper", seed=1).study
+    assert study.trials[-1].origin.startswith("nasbot-paper: log EI")
     assert audit(study).findings == []

@@ -16,10 +16,9 @@ from xstar.inspect.exchange import export_events, import_events
 from xstar.journal import event_json
 from xstar.journal import events as ev
 from xstar.models.parzen import Parzen
-from xstar.searchers import TPE
-from xstar.searchers.model_based.observations import Observations
-from xstar.searchers.model_based.sources import SourceMeans
-from xstar.searchers.tpe.fit import PROVEN, PROVEN_WEIGHT, _Decision
+from xstar.searchers.bo.observations import Observations
+from xstar.searchers.bo.transfer import SourceMeans
+from xstar.searchers.tpe.fit import PROVEN, PROVEN_WEIGHT, TPEOptions, _Decision
 
 SPACE = xs.Space(x=xs.Float(-1.0, 1.0), y=xs.Float(1e-4, 1.0, log=True))
 
@@ -189,7 +188,7 @@ def test_tpe_counts_the_best_of_a_source_as_good() -> None:
         assert trial is not None
         study.tell(trial, bowl(trial))
     history = study.history
-    decision = _Decision(TPE(), history, Observations.of(history, False), np.random.default_rng(0))
+    decision = _Decision(TPEOptions(0.1, 24, 0.0), history, Observations.of(history, False), np.random.default_rng(0))
     best = history.brought[0].best_first[:PROVEN]
     assert decision.proven == best
     plain = Parzen.of(

@@ -1,4 +1,5 @@
-"""The acquisition function, averaged over hyperparameters and fantasies, times the probability of feasibility.
+"""The acquisition function: expected improvement or a confidence bound, averaged over hyperparameters and fantasies, times the
+probability of feasibility.
 
 Notation
 
@@ -6,8 +7,12 @@ Notation
 symbol           meaning                                                                               shape
 ===============  ====================================================================================  =========
 ``rows``         points of the unit cube                                                               (N, width)
-``lift``         adds the budget to rows, if the models are over budgets                               (N, w)
+``with_budget``  adds the budget column to rows, if the models are over budgets                        (N, w)
 ``incumbents``   for each model, the loss to improve on under each fantasy                             (M,)
+``mean``         posterior means, one column per fantasy                                               (N, M)
+``std``          posterior standard deviations                                                         (N,)
+``u``            (incumbent - mean) / std                                                              (N, M)
+``h(u)``         φ(u) + u Φ(u), so that EI = std · h(u)                                                (N, M)
 ===============  ====================================================================================  =========
 
 With S draws of the hyperparameters, M fantasies and constraints c, the value is
@@ -18,6 +23,14 @@ the logarithm of constrained, integrated expected improvement (Snoek et al. 2012
 feasible point is known, only the second term is used, as Gelbart et al. advise. A confidence bound is not a logarithm.
 To combine it with constraints, its distance below the incumbent is made positive by log(1 + exp(·)), and the logarithm
 of that is used.
+
+Far from the incumbent, EI underflows, and its gradient vanishes exactly where the search needs a direction. Its
+logarithm does not (Ament et al. 2023, Unexpected Improvements to Expected Improvement). With
+h(u) = φ(u) (1 - |u| m(|u|)), where m(t) = (1 - Φ(t))/φ(t) is Mills' ratio:
+
+    u > -1            log(φ + uΦ), evaluated directly
+    -1e5 < u <= -1    log φ(u) + log(1 - |u| m(|u|)), with m from the scaled complementary error function
+    u <= -1e5         log φ(u) - 2 log |u|: the next term of the series, 3/u², is below rounding
 """
 
 from __future__ import annotations
@@ -26,10 +39,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import log_ndtr
+from scipy.special import erfcx, log_ndtr, ndtr
 
-from xstar.acquisition.confidence import negative_lower_bound
-from xstar.acquisition.improvement import LOG_SQRT_2PI, log_expected_improvement
 from xstar.acquisition.model import Model
 from xstar.models.kernels import Array
 
@@ -37,6 +48,12 @@ ToRows = Callable[[Array], Array]
 """Maps a derivative back to the rows."""
 LogProbability = Callable[[Array], tuple[Array, ToRows | None]]
 """Maps rows to log p(feasible) and a function from its derivative back to the rows (``None``: there is no gradient)."""
+
+Slopes = Callable[[], tuple[Array, Array]]
+"""The derivatives, computed on request only: most scored points are candidates that are never optimised further."""
+
+LOG_SQRT_2PI = 0.5 * float(np.log(2.0 * np.pi))
+ROOT_HALF_PI = float(np.sqrt(np.pi / 2.0))
 
 AT_ONCE = 512
 """Rows that are scored at once. The matrices of more rows are so large that the memory of each is taken from the operating
@@ -51,7 +68,7 @@ class Criterion:
     models: Sequence[Model]
     incumbents: Sequence[Array] | None
     """None: no feasible point is known, so there is nothing to improve on."""
-    lift: Callable[[Array], Array]
+    with_budget: Callable[[Array], Array]
     constraints: Sequence[LogProbability] = ()
     confidence: float | None = None
     """The weight of a lower confidence bound, used instead of expected improvement."""
@@ -85,10 +102,10 @@ class Criterion:
 
     def _improvement(self, rows: Array, gradient: bool) -> tuple[Array, Array]:
         assert self.incumbents is not None
-        lifted = self.lift(rows)
+        inputs = self.with_budget(rows)
         values, slopes = [], []
         for model, incumbent in zip(self.models, self.incumbents, strict=True):
-            at = model.predict(lifted)
+            at = model.predict(inputs)
             if self.confidence is None:
                 value, derivatives = log_expected_improvement(at.mean, at.variance, incumbent)
             else:
@@ -114,6 +131,92 @@ def _log_softplus(x: Array) -> tuple[Array, Array]:
     safe = np.maximum(x, -30.0)
     positive = np.logaddexp(0.0, safe)
     return np.log(positive) + (x - safe), np.exp(safe - positive) / positive
+
+
+# ---------------------------------------------------------------- expected improvement
+
+
+def log_h(u: Array) -> Array:
+    """Return log(φ(u) + u Φ(u)) for any u."""
+    if u.size and u.min() > -1.0:  # as at most of the points that climb
+        return _near(u)
+    near = u > -1.0
+    made, deep = np.empty_like(u), u <= -1e5
+    made[near] = _near(u[near])
+    if deep.any():
+        v = u[deep]
+        made[deep] = -0.5 * v * v - LOG_SQRT_2PI - 2.0 * np.log(-v)
+    middle = ~(near | deep)
+    v = -u[middle]
+    # 1 - v·m(v) loses digits as v·m(v) approaches 1, about v² units of rounding: at v = 1e5, six digits are left.
+    made[middle] = -0.5 * v * v - LOG_SQRT_2PI + np.log1p(-v * ROOT_HALF_PI * erfcx(v / np.sqrt(2.0)))
+    return made
+
+
+def _near(u: Array) -> Array:
+    """Return the same above -1."""
+    made: Array = np.log(np.exp(-0.5 * u * u - LOG_SQRT_2PI) + u * ndtr(u))
+    return made
+
+
+def log_expected_improvement(mean: Array, variance: Array, incumbent: Array) -> tuple[Array, Slopes]:
+    """Return log EI averaged over fantasies (N,), and a function for its derivatives by ``mean`` (N, M) and
+    ``variance`` (N,)."""
+    std = np.sqrt(variance)
+    u = (incumbent - mean) / std[:, None]
+    logs = log_h(u)
+    share: Array | None = None  # of each fantasy in the average
+    if logs.shape[1] == 1:
+        value = np.log(std) + logs[:, 0]
+    else:
+        top = logs.max(axis=1, keepdims=True)
+        parts = np.exp(logs - top)
+        total = parts.sum(axis=1, keepdims=True)
+        share = parts / total
+        value = np.log(std) + top[:, 0] + np.log(total[:, 0] / logs.shape[1])
+
+    def slopes() -> tuple[Array, Array]:
+        slope = _log_h_slope(u, logs)
+        if share is not None:
+            slope *= share
+        d_std = (1.0 - np.add.reduce(slope * u, 1)) / std
+        return -slope / std[:, None], d_std * 0.5 / std
+
+    return value, slopes
+
+
+def _log_h_slope(u: Array, logs: Array) -> Array:
+    """Return d log h / du = Φ(u)/h(u), as a difference of logarithms: both may underflow.
+
+    Far below 0, where that difference loses its digits (all of them at u = -1e8), the derivative is -u: the next term, -2/u, is
+    below rounding.
+    """
+    if not u.size or u.min() > -1e5:
+        made: Array = np.exp(log_ndtr(u) - logs)
+        return made
+    deep = u <= -1e5
+    return np.where(deep, -u, np.exp(np.where(deep, 0.0, log_ndtr(u) - logs)))
+
+
+# ---------------------------------------------------------------- lower confidence bounds
+
+
+def confidence_weight(dimensions: int, observations: int) -> float:
+    """Return √(0.2 d log(2t)), GP-UCB's factor in the form d log t.
+
+    The constant is that of Kandasamy et al. (2015, Section 5).
+    """
+    return float(np.sqrt(0.2 * max(dimensions, 1) * np.log(2.0 * max(observations, 1))))
+
+
+def negative_lower_bound(mean: Array, variance: Array, weight: float) -> tuple[Array, Slopes]:
+    """Return -(mean - weight·std), averaged over fantasies, to be maximised, and its derivatives as for EI."""
+    std = np.sqrt(variance)
+    value = weight * std - mean.mean(axis=1)
+    return value, lambda: (np.full_like(mean, -1.0 / mean.shape[1]), 0.5 * weight / std)
+
+
+# ---------------------------------------------------------------- constraints
 
 
 def below(model: Model, bound: float) -> LogProbability:

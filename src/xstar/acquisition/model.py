@@ -7,7 +7,7 @@ standardised losses: mean 0, variance 1, lower is better.
 
 from __future__ import annotations
 
-from typing import Protocol, Self, runtime_checkable
+from typing import Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -46,3 +46,15 @@ class JointModel(Model, Protocol):
     def sample(self, A: Array, normal: Array) -> Array:
         """Draw the function jointly at ``A`` (for the first fantasy) from standard normal numbers: (N, k) → (N, k)."""
         ...
+
+
+M = TypeVar("M", bound=Model)
+
+
+def with_pending(model: M, pending: Array, fantasies: int, rng: np.random.Generator) -> M:
+    """Return the model conditioned on the ``pending`` inputs, if there are any.
+
+    ``fantasies``: joint draws of all pending targets, over which the acquisition function is averaged (MOBSTER, A.1); with 0,
+    pending points reduce the variance and leave the mean unchanged (hallucination: NASBOT, Section 4; Desautels et al. 2014).
+    """
+    return model.fantasised(pending, fantasies, rng) if len(pending) else model

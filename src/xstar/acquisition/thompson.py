@@ -22,7 +22,7 @@ JOINT_CANDIDATES = 512
 def thompson_scores(
     models: Sequence[JointModel],
     rows: Array,
-    lift: Callable[[Array], Array],
+    with_budget: Callable[[Array], Array],
     constraints: Sequence[LogProbability],
     rng: np.random.Generator,
 ) -> Array:
@@ -32,7 +32,7 @@ def thompson_scores(
     probability of feasibility.
     """
     model = models[int(rng.integers(len(models)))]
-    values: Array = -model.sample(lift(rows), rng.standard_normal((len(rows), 1)))[:, 0]
+    values: Array = -model.sample(with_budget(rows), rng.standard_normal((len(rows), 1)))[:, 0]
     if not constraints:
         return values
     log_p = sum((constraint(rows)[0] for constraint in constraints), np.zeros(len(rows)))

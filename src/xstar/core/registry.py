@@ -6,7 +6,7 @@ by a process that knows nothing but the journal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, Generic, TypeVar
 
@@ -17,8 +17,6 @@ T = TypeVar("T")
 
 Data = Mapping[str, Any]
 """The data form of a part: its name and its settings."""
-Readings = Callable[[Data], Sequence[Data]]
-"""The data form of an earlier release → the forms of today that mean the same, the preferred one first."""
 
 
 class Registry(Generic[T]):
@@ -29,20 +27,14 @@ class Registry(Generic[T]):
         self.group = f"xstar.{role}s"
         """The entry points of packages that offer such parts."""
         self._classes: dict[str, Any] = {}
-        self._readings: dict[str, Readings] = {}
 
-    def register(self, name: str, cls: type[Any], readings: Readings | None = None) -> None:
-        """Make ``cls`` known under ``name``. A study written with it can be opened wherever it is registered.
-
-        ``readings`` translates what earlier releases wrote under this name.
-        """
+    def register(self, name: str, cls: type[Any]) -> None:
+        """Make ``cls`` known under ``name``. A study written with it can be opened wherever it is registered."""
         if not is_dataclass(cls):
             raise InvalidArgument(
                 self.role, "must be a dataclass, so that its settings can be written down", cls.__name__
             )
         self._classes[name] = cls
-        if readings is not None:
-            self._readings[name] = readings
 
     def names(self) -> list[str]:
         """The names that are known, those of installed packages included."""
@@ -66,25 +58,20 @@ class Registry(Generic[T]):
                 }
         return {"name": "custom", "class": type(part).__qualname__}
 
-    def read(self, data: Data) -> list[dict[str, Any]]:
-        """What ``data``, perhaps written by an earlier release, may mean today; the preferred reading first."""
-        readings = self._readings.get(str(data.get("name")))
-        return [self._completed(each) for each in (readings(data) if readings is not None else (data,))]
-
-    def _completed(self, data: Data) -> dict[str, Any]:
-        """With the defaults of settings that were not there yet when it was written."""
+    def completed(self, data: Data) -> dict[str, Any]:
+        """The data form with the defaults of the settings that it does not have."""
         cls = self.known(str(data.get("name")))
         known = fields(cls) if cls is not None else ()
         return {**{f.name: _plain(f.default) for f in known if f.init and f.default is not MISSING}, **data}
 
     def changed(self, data: Data) -> dict[str, Any]:
         """The settings that differ from their defaults."""
-        usual = self._completed({"name": data.get("name")})
+        usual = self.completed({"name": data.get("name")})
         return {key: value for key, value in data.items() if key not in usual or usual[key] != value}
 
     def load(self, data: Data) -> T:
         """The part that ``data`` describes."""
-        settings = self.read(data)[0]
+        settings = self.completed(data)
         name = settings.pop("name", None)
         if name == "custom":
             raise InvalidArgument(

@@ -16,7 +16,7 @@ from scipy.special import ndtr
 
 from xstar.core.words import number, plural, seconds
 from xstar.journal import History
-from xstar.models.cholesky import NotPositiveDefinite
+from xstar.models.linalg import NotPositiveDefinite
 from xstar.plots import failures, importance
 from xstar.plots.models import Learned
 from xstar.plots.source import Source, valued

@@ -36,8 +36,11 @@ PAPERS = {
 SEARCHERS = {
     "gp": ("gp", "logei"),
     "auto": ("gp", "logei", "dngo"),
+    "mobster-paper": ("mobster",),
     "dngo": ("dngo",),
+    "dngo-paper": ("dngo",),
     "nasbot": ("nasbot",),
+    "nasbot-paper": ("nasbot",),
     "nasbot-random": ("nasbot",),
     "pbil": ("pbil",),
     "tpe": ("tpe",),

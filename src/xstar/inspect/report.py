@@ -21,7 +21,7 @@ from xstar.inspect.findings import sentences
 from xstar.inspect.papers import cited
 from xstar.journal import History
 from xstar.journal.rules import BEST as BEST_REPORT
-from xstar.models.blas import single_threaded
+from xstar.models.linalg import single_threaded
 from xstar.nets import Graph
 from xstar.plots import network_data
 from xstar.plots.kinds import KINDS

@@ -10,9 +10,9 @@ import numpy as np
 from xstar.core.words import number, plural
 from xstar.inspect.explanation import Candidate, Why
 from xstar.journal import History
-from xstar.models.standardise import Targets
+from xstar.models.targets import Targets
 from xstar.plots.network_data import graph_of
-from xstar.searchers.model_based.decision import Witness
+from xstar.searchers.bo.decision import DecisionTrace
 from xstar.trial import Config, State
 
 HALVINGS = 80
@@ -40,11 +40,11 @@ def margin(made: Why) -> str:
     return f"{made.acquisition} is {number(own, 4)} there, {number(ahead, 3)} above the best runner-up."
 
 
-def compared(history: History, witness: Witness, chosen: Config) -> list[Candidate]:
+def compared(history: History, trace: DecisionTrace, chosen: Config) -> list[Candidate]:
     """The chosen configuration and the runners-up, with what was expected of each."""
-    own = next((value for config, value in witness.leading if config == chosen), None)
-    leading = [(chosen, own), *((config, value) for config, value in witness.leading if config != chosen)]
-    intervals = _intervals(history, witness, [config for config, _ in leading])
+    own = next((value for config, value in trace.leading if config == chosen), None)
+    leading = [(chosen, own), *((config, value) for config, value in trace.leading if config != chosen)]
+    intervals = _intervals(history, trace, [config for config, _ in leading])
     made = []
     for place, ((config, value), interval) in enumerate(zip(leading, intervals, strict=True)):
         mean, low, high = interval or (None, None, None)
@@ -56,9 +56,9 @@ Interval = tuple[float, float, float]
 """Mean, low and high."""
 
 
-def _intervals(history: History, witness: Witness, configs: list[Config]) -> list[Interval | None]:
+def _intervals(history: History, trace: DecisionTrace, configs: list[Config]) -> list[Interval | None]:
     """What the surrogate expected of each configuration; ``None`` where there was none."""
-    learner, known = witness.learner, witness.known
+    learner, known = trace.learner, trace.known
     assert learner is not None
     assert known is not None
     if not known.models:
@@ -69,7 +69,7 @@ def _intervals(history: History, witness: Witness, configs: list[Config]) -> lis
     rows = np.column_stack([data.cube.encoder.encode(configs)[0], *networks])
     if not data.in_numbers:
         rows = data.described(rows)
-    predictions = [model.predict(learner.lift(rows)) for model in known.models]
+    predictions = [model.predict(learner.with_budget(rows)) for model in known.models]
     mean = np.mean([each.mean.mean(axis=1) for each in predictions], axis=0)
     variance = np.mean([each.variance + each.mean.var(axis=1) for each in predictions], axis=0)
     variance += np.var([each.mean.mean(axis=1) for each in predictions], axis=0)

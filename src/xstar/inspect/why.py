@@ -19,7 +19,7 @@ from xstar.inspect.explanation import Why as Why
 from xstar.inspect.suggestions import compared, known_then, margin
 from xstar.journal import Event, History, Readable
 from xstar.journal import events as ev
-from xstar.searchers.model_based.decision import NAMES, Witness
+from xstar.searchers.bo.decision import NAMES, DecisionTrace
 from xstar.study.decisions import Policy
 from xstar.study.settings import Settings
 from xstar.trial import Origin
@@ -92,7 +92,7 @@ class _Explaining:
         made = Why(asked.trial, str(Origin.of(asked.origin)), asked.seen, known_then(history))
         if asked.queued is not None:
             made.choice = "It was enqueued, so the searcher was not asked for all of it."
-        witness = history.memo.put(Witness())
+        trace = history.memo.put(DecisionTrace())
         try:
             due = self.policy.start(history, asked.at)
         except XstarError as error:
@@ -101,10 +101,10 @@ class _Explaining:
         alike = isinstance(due, ev.Asked) and due.config == asked.config
         same = "Made again from those events, the decision is the same."
         made.recomputed = same if alike else f"Made again from those events, the decision is another one: {due}."
-        if witness.learner is not None and witness.criterion is not None and witness.known is not None:
-            improves = witness.criterion.incumbents is not None
-            made.acquisition = NAMES[witness.learner.acquisition] if improves else "log p(feasible)"
-            made.candidates = compared(history, witness, history.space.load(asked.config))
+        if trace.learner is not None and trace.criterion is not None and trace.known is not None:
+            improves = trace.criterion.incumbents is not None
+            made.acquisition = NAMES[trace.learner.acquisition] if improves else "log p(feasible)"
+            made.candidates = compared(history, trace, history.space.load(asked.config))
             made.choice = made.choice or margin(made)
         return made
 

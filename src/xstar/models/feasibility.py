@@ -24,8 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from xstar.models.cholesky import backward, cholesky, forward
 from xstar.models.kernels import Array, Stationary
+from xstar.models.linalg import backward, cholesky, forward
 
 LENGTHS = (0.15, 0.3, 0.6, 1.2)
 """Length scales compared by their evidence: from a small infeasible region to half of the space. Parameters that the evidence

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import scipy
-from scipy.optimize import OptimizeResult, minimize
+from scipy.optimize import minimize
 
 from xstar.models.kernels import Array
 
@@ -40,15 +40,13 @@ def descend(
     high: Array,
     steps: int,
     tolerance: float,
-    enough: float = -np.inf,
 ) -> tuple[Array, float]:
     """Find a local minimum of a function that returns its value and gradient; return the point and its value.
 
-    The search ends after ``steps`` iterations, when the relative improvement is less than ``tolerance``, or after a step to a
-    value of at most ``enough``. Bounds are finite.
+    The search ends after ``steps`` iterations, or when the relative improvement is less than ``tolerance``. Bounds are finite.
     """
     search = _directly if _is_known() else _through_scipy
-    return search(function, start, low, high, steps, tolerance, enough)
+    return search(function, start, low, high, steps, tolerance)
 
 
 def _through_scipy(
@@ -58,12 +56,7 @@ def _through_scipy(
     high: Array,
     steps: int,
     tolerance: float,
-    enough: float = -np.inf,
 ) -> tuple[Array, float]:
-    def after_step(intermediate_result: OptimizeResult) -> None:  # SciPy passes the result to an argument of this name
-        if intermediate_result.fun <= enough:
-            raise StopIteration
-
     found = minimize(
         function,
         start,
@@ -71,7 +64,6 @@ def _through_scipy(
         method="L-BFGS-B",
         bounds=np.column_stack([low, high]),  # type: ignore[call-overload]  # arrays are accepted, too
         options={"maxiter": steps, "ftol": tolerance},
-        callback=after_step if enough > -np.inf else None,
     )
     return np.asarray(found.x, dtype=np.float64), float(found.fun)
 
@@ -83,7 +75,6 @@ def _directly(
     high: Array,
     steps: int,
     tolerance: float,
-    enough: float = -np.inf,
 ) -> tuple[Array, float]:
     """The loop of ``minimize``, without what is around it."""
     step = _routine()
@@ -103,7 +94,7 @@ def _directly(
             g = np.array(slope, dtype=np.float64)
         elif task[0] == STEPPED:
             taken += 1
-            if taken >= steps or f <= enough:
+            if taken >= steps:
                 task[:] = STOP, ENOUGH_STEPS
         else:
             return x, float(f)
@@ -128,10 +119,10 @@ def _is_known() -> bool:
         return float((bent**2).sum() + 0.1 * ((x - 1.0) ** 2).sum()), slope
 
     start, low, high = np.array([-0.9, 0.4, 1.3, -2.0]), np.full(4, -1.5), np.array([2.0, 0.7, 2.0, 2.0])
-    for steps, tolerance, enough in ((3, 1e-9, -np.inf), (50, 1e-9, -np.inf), (50, 1e-2, -np.inf), (50, 1e-9, 1.0)):
-        expected = _through_scipy(valley, start, low, high, steps, tolerance, enough)
+    for steps, tolerance in ((3, 1e-9), (50, 1e-9), (50, 1e-2)):
+        expected = _through_scipy(valley, start, low, high, steps, tolerance)
         try:
-            found = _directly(valley, start, low, high, steps, tolerance, enough)
+            found = _directly(valley, start, low, high, steps, tolerance)
         except Exception:  # whatever another version raises: it is not the routine that is known here
             return False
         if not np.array_equal(found[0], expected[0]) or found[1] != expected[1]:

@@ -30,10 +30,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.lapack import dpotrf
 
-from xstar.models.cholesky import backward, cholesky, forward
 from xstar.models.features import Evaluated, Network
 from xstar.models.gp import LEAST_VARIANCE
 from xstar.models.kernels import Array
+from xstar.models.linalg import backward, cholesky, forward
 from xstar.models.prediction import Prediction, normal_draws
 from xstar.models.quadratic import Quadratic
 from xstar.models.slice_sampling import slice_sample

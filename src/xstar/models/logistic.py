@@ -30,9 +30,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-from xstar.models.cholesky import backward, forward
 from xstar.models.features import Network
 from xstar.models.kernels import Array
+from xstar.models.linalg import backward, forward
 from xstar.models.linear import factor
 
 STEEP = 10.0

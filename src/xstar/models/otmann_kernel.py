@@ -13,7 +13,7 @@ symbol      meaning                                                             
 ``theta``   log α, log β₁ … log β_S, log ᾱ, log β̄₁ … log β̄_S (of the parts that are used)             (size,)
 ==========  ========================================================================================  ===========
 
-It is not known to be positive definite: d need not be of negative type. ``cholesky.py`` detects a matrix that is not
+It is not known to be positive definite: d need not be of negative type. ``linalg.py`` detects a matrix that is not
 positive definite, adds jitter and reports it.
 """
 

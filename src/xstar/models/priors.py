@@ -39,9 +39,6 @@ EXACT = 1e-8
 """The lower bound of σ² where losses may be exact. With 10⁻⁶, a search near an optimum of an exact function takes 0.001 of the
 spread for noise, and refines the same digit again and again: on 14 development problems, three of them noisy (two seeds, 100
 trials) the loss was lower with 10⁻⁸ in 7 searches and higher in 2."""
-WARP = about(1.0, 1.35, 0.25, 4.0)
-"""No warping unless the data support it: a and b are within a factor of 1.8 of 1 with 95 % (two standard
-deviations)."""
 BUDGET_WARP = about(1.0, 2.0, 0.1, 10.0)
 """Learning curves fall fast at first, so warping of the budget is likely, and it is stronger."""
 LENGTH = about(0.7, 2.0, 0.02, 20.0)
@@ -61,9 +58,6 @@ after 40 half of them. On nine problems of switches of ``harness/development.py`
 OPTION_LENGTH = about(1.0, 2.0, 0.02, 20.0)
 """Length scale of a categorical parameter. Two options are √2 apart in one-hot columns, so this is the same prior. With
 half this length scale, the regret on NAS-Bench-201 (CIFAR-100) after 50 evaluations was 1.2 instead of 0.07."""
-
-OWN_LENGTH = about(0.3, 2.0, 0.02, 20.0)
-"""Length scale of the term of one parameter alone."""
 ALPHA = about(1.0, 2.0, 0.05, 20.0)
 """The exponent of the power law that learning curves follow on average: between 1/4 and 4 with probability 95 %."""
 BETA = about(0.1, 4.0, 1e-4, 10.0)

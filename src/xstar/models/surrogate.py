@@ -19,8 +19,7 @@ from typing import Protocol
 
 import numpy as np
 
-from xstar.models.additive import Additive
-from xstar.models.composite import Columns, Product, Sum
+from xstar.models.composite import Columns, Product
 from xstar.models.decay import ExponentialDecay
 from xstar.models.kernels import Array, Covariance, Kernel, Mean, Stationary, Variance, beside
 from xstar.models.priors import (
@@ -29,11 +28,8 @@ from xstar.models.priors import (
     MEAN,
     NOISE,
     OPTION_LENGTH,
-    OWN_LENGTH,
     SCALE,
-    WARP,
     Prior,
-    about,
 )
 from xstar.models.warped import Warped
 
@@ -113,31 +109,22 @@ class Inputs:
 
     groups: tuple[int, ...]
     labels: tuple[str, ...]
-    ranges: tuple[int, ...]
-    """Numeric columns: those that can be warped."""
     options: frozenset[int] = frozenset()
     """The length scales that belong to categorical parameters."""
     networks: tuple[tuple[Kernel, tuple[Prior, ...]], ...] = ()
     """Kernels and priors of the network columns, which follow the others: one kernel per column."""
 
 
-def over_configurations(
-    inputs: Inputs, *, shape: str = "matern52", warp: bool = False, length: Prior = LENGTH
-) -> tuple[Kernel, tuple[Prior, ...]]:
-    """Return the kernel over configurations and its priors."""
-    made = _over_positions(inputs, shape, warp, length) if inputs.groups else None
+def over_configurations(inputs: Inputs, length: Prior = LENGTH) -> tuple[Kernel, tuple[Prior, ...]]:
+    """Return the kernel over configurations and its priors; ``length`` is the prior of the length scales of numbers."""
+    made = _over_positions(inputs, length) if inputs.groups else None
     return _times_networks(made, tuple(range(len(inputs.groups))), inputs)
 
 
-def _over_positions(inputs: Inputs, shape: str, warp: bool, length: Prior = LENGTH) -> tuple[Kernel, tuple[Prior, ...]]:
+def _over_positions(inputs: Inputs, length: Prior = LENGTH) -> tuple[Kernel, tuple[Prior, ...]]:
     """Return the kernel over all columns except network columns, and its priors."""
-    kernel: Kernel = Stationary(shape, inputs.groups, inputs.labels)
     lengths = [OPTION_LENGTH if place in inputs.options else length for place in range(len(inputs.labels))]
-    priors = (*lengths, SCALE)
-    if warp and inputs.ranges:
-        labels = tuple(inputs.labels[inputs.groups[column]] for column in inputs.ranges)
-        return Warped(kernel, inputs.ranges, labels), (*(WARP for _ in range(2 * len(labels))), *priors)
-    return kernel, priors
+    return Stationary("matern52", inputs.groups, inputs.labels), (*lengths, SCALE)
 
 
 def _times_networks(
@@ -155,39 +142,22 @@ def _times_networks(
     return Product(tuple(kernel for kernel, _ in factors)), tuple(prior for _, own in factors for prior in own)
 
 
-def at_full_budget(
-    inputs: Inputs,
-    *,
-    shape: str = "matern52",
-    warp: bool = False,
-    least_noise: float | None = None,
-    length: Prior = LENGTH,
-) -> Plain:
-    """Return a surrogate of f(x).
-
-    ``least_noise`` is the lower bound of σ², if it is not that of ``NOISE``; ``length`` the prior of length scales of numbers.
-    """
+def at_full_budget(inputs: Inputs, *, least_noise: float | None = None, length: Prior = LENGTH) -> Plain:
+    """Return a surrogate of f(x). ``least_noise`` is the lower bound of σ², if it is not that of ``NOISE``."""
     noise = NOISE if least_noise is None else replace(NOISE, low=float(np.log(least_noise)))
-    return Plain(*over_configurations(inputs, shape=shape, warp=warp, length=length), noise)
+    return Plain(*over_configurations(inputs, length), noise)
 
 
-def with_own_terms(surrogate: Plain, inputs: Inputs) -> Plain:
-    """Return the surrogate with a term for each parameter alone added to its kernel."""
-    d = len(inputs.labels)
-    scale = about(1.0 / d, 2.7, 1e-4, 50.0)
-    priors = (*(OWN_LENGTH for _ in range(d)), *(scale for _ in range(d)))
-    own = Additive(inputs.groups, inputs.labels)
-    return Plain(Sum((surrogate.kernel, own)), (*surrogate.kernel_priors, *priors), surrogate.noise)
+def over_budgets(inputs: Inputs, name: str) -> Surrogate:
+    """Return a surrogate of f(x, r): the last column of its inputs is r / r_max (MOBSTER, Section 3 and A.2).
 
-
-def over_budgets(inputs: Inputs, name: str, *, shape: str = "matern52", warp: bool = False) -> Surrogate:
-    """Return a surrogate of f(x, r): the last column of its inputs is r / r_max (MOBSTER, Section 3 and A.2)."""
-    if name.startswith("decay"):
-        kernel, priors = over_configurations(inputs, shape=shape, warp=warp)
-        return ExponentialDecay(kernel, priors, {"decay": None, "decay-0": 0.0, "decay-1": 1.0}[name])
+    ``matern``: a Matérn kernel over (x, r), with r warped; ``decay``: learning curves that decay exponentially.
+    """
+    if name == "decay":
+        return ExponentialDecay(*over_configurations(inputs))
     width = len(inputs.groups)
-    joint = Inputs((*inputs.groups, len(inputs.labels)), (*inputs.labels, "budget"), inputs.ranges, inputs.options)
-    kernel, priors = _over_positions(joint, shape, warp)
-    if name == "matern-warped":
-        kernel, priors = Warped(kernel, (width,), ("budget",)), (BUDGET_WARP, BUDGET_WARP, *priors)
+    kernel, priors = _over_positions(
+        Inputs((*inputs.groups, len(inputs.labels)), (*inputs.labels, "budget"), inputs.options)
+    )
+    kernel, priors = Warped(kernel, (width,), ("budget",)), (BUDGET_WARP, BUDGET_WARP, *priors)
     return Plain(*_times_networks((kernel, priors), (*range(width), width + len(inputs.networks)), inputs))

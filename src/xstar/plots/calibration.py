@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xstar.models.cholesky import NotPositiveDefinite
+from xstar.models.linalg import NotPositiveDefinite
 from xstar.plots.figure import Figure, axis, dots, empty, figure, line, text
 from xstar.plots.models import FEWEST, Learned
 from xstar.plots.source import Array, Source, joined

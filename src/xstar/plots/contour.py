@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xstar.errors import InvalidArgument
-from xstar.models.cholesky import NotPositiveDefinite
+from xstar.models.linalg import NotPositiveDefinite
 from xstar.plots.figure import RAMP, Figure, dots, empty, figure, text
 from xstar.plots.models import FEWEST, Learned
 from xstar.plots.slices import across

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xstar.errors import InvalidArgument
-from xstar.models.cholesky import NotPositiveDefinite
+from xstar.models.linalg import NotPositiveDefinite
 from xstar.plots.figure import Figure, axis, empty, figure, text
 from xstar.plots.models import FEWEST, Learned
 from xstar.plots.source import Array, Source, joined

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from xstar.core.checks import nearest
 from xstar.errors import InvalidArgument
 from xstar.journal import History
-from xstar.models.blas import single_threaded
+from xstar.models.linalg import single_threaded
 from xstar.plots import (
     best,
     calibration,

@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar.journal import History
-from xstar.models.cholesky import backward, forward
 from xstar.models.forest import Forest, Growth
 from xstar.models.gp import Posterior, fit, sample_fits
-from xstar.models.subset import choose
+from xstar.models.linalg import backward, forward
 from xstar.models.surrogate import Inputs, at_full_budget
+from xstar.models.targets import choose
 from xstar.nets.catalogue import Catalogue, is_of_networks
 from xstar.plots.source import Array, comparable
 from xstar.space.cube import Cube, cube_of
@@ -133,13 +133,13 @@ class Learned:
         groups = np.zeros(self.X.shape[1], dtype=int)
         for place, (_, columns) in enumerate(self.parameters):
             groups[columns] = place
-        return Inputs(tuple(groups.tolist()), tuple(name for name, _ in self.parameters), ())
+        return Inputs(tuple(groups.tolist()), tuple(name for name, _ in self.parameters))
 
     @cached_property
     def gp(self) -> Posterior:
         """The Gaussian process at the most probable hyperparameters."""
         surrogate, X, y = at_full_budget(self.inputs), self.X[self.gp_rows], self.y[self.gp_rows]
-        return Posterior.of(surrogate, fit(surrogate, X, y, np.random.default_rng(self.seed), 2), X, y)
+        return Posterior.of(surrogate, fit(surrogate, X, y), X, y)
 
     def relevances(self) -> Array:
         """1/ℓ² of each parameter as a share of their sum, for draws of the hyperparameters: (DRAWS, parameters)."""

@@ -10,13 +10,16 @@ from xstar.searchers.base import Searcher as Searcher
 from xstar.searchers.boca.searcher import BOCA as BOCA
 from xstar.searchers.cma import CMA as CMA
 from xstar.searchers.dngo.searcher import DNGO as DNGO
+from xstar.searchers.dngo.searcher import DNGOPaper as DNGOPaper
 from xstar.searchers.evolution import Evolution as Evolution
 from xstar.searchers.evolution import NetworkRandom as NetworkRandom
 from xstar.searchers.evolution import RegularisedEvolution as RegularisedEvolution
 from xstar.searchers.forest.searcher import Forest as Forest
 from xstar.searchers.gp.searcher import GP as GP
+from xstar.searchers.gp.searcher import MOBSTERPaper as MOBSTERPaper
 from xstar.searchers.grid import Grid as Grid
-from xstar.searchers.nasbot.searcher import NASBOT as NASBOT
+from xstar.searchers.nasbot import NASBOT as NASBOT
+from xstar.searchers.nasbot import NASBOTPaper as NASBOTPaper
 from xstar.searchers.pbil import PBIL as PBIL
 from xstar.searchers.random import Random as Random
 from xstar.searchers.sobol import Sobol as Sobol

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xstar.core.registry import Registry
 from xstar.journal import History
@@ -31,16 +32,6 @@ inactive regions reach it."""
 MOST_DRAWS = 100_000
 """Draws from a finite space with a domain before it is considered exhausted: one untried value in 10,000 is missed once
 in 20,000 cases."""
-
-
-DESIGNS = ("sobol", "steps")
-"""The first trials of searchers with a surrogate: Sobol points, or steps of single parameters."""
-COPIES = ("avoid", "ignore")
-"""What searchers with a surrogate do about trials that prove to be copies of each other."""
-BLIND = ("classifier", "spread", "level", "rungs")
-"""Where searchers with a surrogate look while all trials fail, or all losses are the same."""
-PENALTIES = ("keep", "lower")
-"""What searchers with a surrogate do about a loss that stands for a failure."""
 
 
 class Searcher(Protocol):
@@ -92,6 +83,17 @@ def at_random(history: History, rng: np.random.Generator, why: str) -> Suggestio
     """Suggest a random configuration instead of the method's own, and record the reason."""
     config = untried(history, rng)
     return config if isinstance(config, Done) else Suggestion(config, Origin("random", why))
+
+
+def highest_budget(budgets: NDArray[np.float64], least: int) -> float:
+    """Return the highest of these budgets that occurs ``least`` times; the one that occurs most often if none does, and the
+    higher one in a tie.
+
+    >>> highest_budget(np.array([1.0, 1.0, 1.0, 3.0, 3.0, 9.0]), 2)
+    3.0
+    """
+    levels, counts = np.unique(budgets, return_counts=True)
+    return float(levels[np.flatnonzero(counts >= min(least, counts.max()))[-1]])
 
 
 def exhausted(history: History) -> Done | None:

@@ -83,7 +83,7 @@ class CMA:
             raise InvalidArgument("space", rule, ", ".join(others), "use method='evolution' or 'nasbot'")
         if not cube_of(history.space).width:
             return at_random(history, rng, "cma has nothing to learn about, all parameters are constant")
-        from xstar.models.blas import single_threaded  # imported at use: it looks for BLAS libraries
+        from xstar.models.linalg import single_threaded  # imported at use: it looks for BLAS libraries
 
         with single_threaded():
             return self._drawn(history, rng)

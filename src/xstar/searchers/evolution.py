@@ -22,13 +22,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from xstar.acquisition.mutate import chances, evaluations, evolve
+from xstar.acquisition.evolve import chances, evaluations, evolve
 from xstar.core.checks import check_counts
 from xstar.core.table import Table
 from xstar.errors import InvalidArgument
 from xstar.journal import History
-from xstar.models.standardise import Targets
-from xstar.searchers.base import SEARCHERS, at_random, exhausted
+from xstar.models.targets import Targets
+from xstar.searchers.base import SEARCHERS, at_random, exhausted, highest_budget
 from xstar.searchers.mutation import first_design, initial_trial, mutated, pools, untried_child
 from xstar.trial import Config, Done, New, Origin, Suggestion
 
@@ -64,7 +64,7 @@ class Evolution:
         if not len(trials):  # no trial of the earlier generations has ended yet
             trials, losses = known.before(number, self.per_generation)
         # Transformed (Yeo–Johnson) and standardised: a single diverged run would otherwise determine the paper's σ.
-        g = -Targets.of(losses, straighten=True)(losses)
+        g = -Targets.of(losses, transform=True)(losses)
         parent = int(trials[rng.choice(len(trials), p=chances(g))])
         child = untried_child(history, history.trials[parent].config, rng, {})
         if isinstance(child, Done):
@@ -185,9 +185,7 @@ class _Losses:
         if (fine := table[:, 3] > 0.0).any():
             table = table[fine]
         if len(table) and (table[:, 2] != table[0, 2]).any():
-            levels, counts = np.unique(table[:, 2], return_counts=True)
-            reached = np.flatnonzero(counts >= min(enough, counts.max()))[-1]
-            table = table[table[:, 2] == levels[reached]]
+            table = table[table[:, 2] == highest_budget(table[:, 2], enough)]
         return table
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from xstar.journal import History
 from xstar.nets.domains import Networks
 from xstar.searchers.base import untried
-from xstar.searchers.sobol import place
+from xstar.searchers.sobol import point
 from xstar.space import Space
 from xstar.space.cube import cube_of
 from xstar.trial import Config, Done, New, Origin, Suggestion
@@ -77,7 +77,7 @@ def first_design(
     number = len(history.trials)
     if history.brought and number % 2 == 0 and (proven := next_proven(history)) is not None:
         return proven
-    drawn = place(history, space or history.space, rng)
+    drawn = point(history, space or history.space, rng)
     if isinstance(drawn, Done):
         return drawn
     config, told = dict(drawn.config), []

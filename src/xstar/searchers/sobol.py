@@ -31,13 +31,13 @@ class Sobol:
     """A low-discrepancy sequence mapped through the prior."""
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
-        return place(history, history.space, rng)
+        return point(history, history.space, rng)
 
     def independent(self, space: Space) -> bool:
         return space.continuous
 
 
-def place(history: History, space: Space, rng: np.random.Generator, number: int | None = None) -> Suggestion | Done:
+def point(history: History, space: Space, rng: np.random.Generator, number: int | None = None) -> Suggestion | Done:
     """Suggest the next point, mapped through the priors of ``space``, which may be others than those of the study.
 
     ``number``: another point than that of the trial's number.

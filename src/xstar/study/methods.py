@@ -19,10 +19,13 @@ from xstar.searchers import (
     SEARCHERS,
     TPE,
     Auto,
+    DNGOPaper,
     Evolution,
     Finite,
     Forest,
     Grid,
+    MOBSTERPaper,
+    NASBOTPaper,
     NetworkRandom,
     Random,
     RegularisedEvolution,
@@ -31,8 +34,6 @@ from xstar.searchers import (
     TreeBO,
     without_model,
 )
-from xstar.searchers.dngo.searcher import BEFORE_LEVEL
-from xstar.searchers.gp.earlier import BEFORE
 from xstar.space import Bits, Bool, Choice, Constant, Space
 from xstar.study.limits import Limits
 
@@ -41,7 +42,7 @@ BOHB_RANDOM = 1 / 3
 
 
 def _bohb() -> TPE:
-    return TPE(random_share=BOHB_RANDOM)
+    return TPE(random_fraction=BOHB_RANDOM)
 
 
 def _umda() -> PBIL:
@@ -51,25 +52,7 @@ def _umda() -> PBIL:
 
 def _ts() -> GP:
     """Thompson sampling in parallel (Kandasamy et al. 2018): a draw from the posterior, whatever still runs."""
-    return GP(acquisition="thompson", pending="ignored", explore_every=0, **BEFORE)
-
-
-def _dngo_paper() -> DNGO:
-    """DNGO as Snoek et al. (2015) have it: one network, ten draws of θ, fantasies of all that runs, losses as they are."""
-    return DNGO(networks=1, samples=10, straighten=False, explore_every=0, pending="fantasies", **BEFORE_LEVEL)
-
-
-def _nasbot_paper() -> NASBOT:
-    """NASBOT as Kandasamy et al. (2018) have it (B.1): kernel (7) with p̄ = 2, sampled hyperparameters, hallucinated trials."""
-    return NASBOT(
-        describe=False,
-        powers=(1.0, 2.0),
-        samples=4,
-        straighten=False,
-        explore_every=0,
-        pending="hallucination",
-        prior_weight=0.0,
-    )
+    return GP(acquisition="thompson")
 
 
 METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Scheduler]]] = {
@@ -88,19 +71,20 @@ METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Schedule
     "cma": (CMA, FIFO),
     "gp": (GP, FIFO),
     "dngo": (DNGO, FIFO),
-    "dngo-paper": (_dngo_paper, FIFO),
+    "dngo-paper": (DNGOPaper, FIFO),
     "ts": (_ts, FIFO),
     "tpe": (TPE, FIFO),
     "forest": (Forest, FIFO),
     "auto": (Auto, FIFO),
     "nasbot": (NASBOT, FIFO),
-    "nasbot-paper": (_nasbot_paper, FIFO),
+    "nasbot-paper": (NASBOTPaper, FIFO),
     "treebo": (TreeBO, FIFO),
     "nasbot-random": (NetworkRandom, FIFO),
     "evolution": (Evolution, FIFO),
     "regularised-evolution": (RegularisedEvolution, FIFO),
     "bohb": (_bohb, lambda budget: Hyperband(_needed(budget))),
     "mobster": (GP, lambda budget: ASHA(_needed(budget), full_share=True)),
+    "mobster-paper": (MOBSTERPaper, lambda budget: ASHA(_needed(budget))),
     "mobster-stop": (GP, lambda budget: StoppingASHA(_needed(budget))),
     "mobster-hyperband": (GP, lambda budget: ASHA(_needed(budget), brackets=None)),
     "boca": (BOCA, lambda budget: SearcherBudget(_needed(budget))),

@@ -19,20 +19,17 @@ def method_of(created: Created) -> str:
     """The name of a study's method, as in ``mobster``; of one without a name its parts, as in ``gp(samples=10) + asha``."""
     if created.method:
         return created.method
-    searchers, schedulers = SEARCHERS.read(created.searcher), SCHEDULERS.read(created.scheduler)
+    stored_searcher, stored_scheduler = SEARCHERS.completed(created.searcher), SCHEDULERS.completed(created.scheduler)
     budget = created.scheduler.get("max_budget")
-    for name, (
-        make_searcher,
-        make_scheduler,
-    ) in METHODS.items():  # of a journal that does not say, or of parts that have a name
-        if SEARCHERS.dump(make_searcher()) in searchers:
+    for name, (make_searcher, make_scheduler) in METHODS.items():  # the parts of a user may be those of a method
+        if SEARCHERS.dump(make_searcher()) == stored_searcher:
             try:
                 scheduler = make_scheduler(budget)
             except InvalidArgument:  # it needs a budget, and this study has none
                 continue
-            if SCHEDULERS.dump(scheduler) in schedulers:
+            if SCHEDULERS.dump(scheduler) == stored_scheduler:
                 return name
-    return f"{_part(SEARCHERS, searchers[0])} + {_part(SCHEDULERS, schedulers[0])}"
+    return f"{_part(SEARCHERS, stored_searcher)} + {_part(SCHEDULERS, stored_scheduler)}"
 
 
 def rungs_of(created: Created) -> tuple[int, ...]:
@@ -60,10 +57,9 @@ def differences(here: Method, created: Created, roles: Sequence[str]) -> list[st
     """What distinguishes a call's method from a stored one, a line each; ``roles`` are the parts that the call named."""
     lines: list[str] = []
     for role, registry in (("searcher", SEARCHERS), ("scheduler", SCHEDULERS)):
-        ours, stored = registry.dump(getattr(here, role)), registry.read(getattr(created, role))
-        if role not in roles or ours in stored:
+        ours, theirs = registry.dump(getattr(here, role)), registry.completed(getattr(created, role))
+        if role not in roles or ours == theirs:
             continue
-        theirs = stored[0]
         if ours["name"] != theirs["name"]:
             lines.append(f"{role}: {ours['name']} here, {theirs['name']} in the stored study")
             continue

@@ -179,8 +179,8 @@ class Settings:
 
 
 def _part(registry: Registry[T], given: T | None, stored: Mapping[str, Any]) -> T:
-    """The part that was given, if it is what was stored to the letter; else what an earlier release meant by it."""
-    if given is not None and registry.dump(given) == registry.read(stored)[0]:
+    """The part that was given, if it is what was stored (it may be of a class of the user's own); else the stored one."""
+    if given is not None and registry.dump(given) == registry.completed(stored):
         return given
     return registry.load(stored)
 

@@ -20,7 +20,7 @@ z is the cheapest budget from which there is still something to learn at x, and 
     τ(z, x) > √κ₀ ξ(z) λ(z)^q        and        ξ(z) > max ξ / β^(1/2)
 
 or the full budget, if there is none. Two readings of ours: the kernel is that of ``GP`` over (x, r), so φ is its prior
-correlation at x; and β^(1/2) is the weight of the confidence bound, but at least ``LEAST_WEIGHT`` (``fit.py``), as nothing
+correlation at x; and β^(1/2) is the weight of the confidence bound, but at least ``LEAST_WEIGHT`` (``learner.py``), as nothing
 would satisfy the second condition with one below 1.
 """
 
@@ -31,35 +31,41 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xstar.core.checks import check_counts
 from xstar.journal import History
 from xstar.searchers.base import SEARCHERS, at_random
-from xstar.searchers.gp.settings import GPSettings
-from xstar.searchers.model_based import initial
-from xstar.searchers.model_based.observations import Observations
+from xstar.searchers.bo.initial_design import Design
+from xstar.searchers.bo.observations import Observations
+from xstar.searchers.bo.suggest import before_model
 from xstar.trial import Done, New, Origin, Suggestion
 
 if TYPE_CHECKING:
-    from xstar.searchers.boca.fit import BOCALearner
+    from xstar.searchers.boca.learner import BOCALearner
 
 
 @dataclass(frozen=True)
-class BOCA(GPSettings):
-    """The GP with a confidence bound, and with the cheapest budget from which there is something to learn."""
+class BOCA:
+    """A GP with a confidence bound, and with the cheapest budget from which there is something to learn.
 
-    acquisition: str = "ucb"
-    pending: str = "hallucination"
-    """As for GP-UCB in parallel (Desautels et al. 2014); the paper evaluates one at a time."""
-    prior_weight: float = 0.0
-    prior_trust: str = "constant"
+    Running trials are hallucinated, as for GP-UCB in parallel (Desautels et al. 2014); the paper evaluates one at a time.
+    """
+
+    initial: int | None = None
+    """Sobol points before the first model-based suggestion. The default is one more than there are parameters, between 4 and
+    10."""
+    max_observations: int = 500
+    """Maximum number of observations that the model is fitted to."""
+
+    def __post_init__(self) -> None:
+        check_counts(self, {"initial": 1, "max_observations": 10}, optional=("initial",))
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
-        design = initial.Design("boca", self.initial, in_numbers=True)
-        data = initial.before_models(history, task, rng, design)
+        data = before_model(history, task, rng, Design("boca", self.initial, in_numbers=True))
         if isinstance(data, Done):
             return data
         if isinstance(data, Suggestion):
             return self._initial(history, task, data)
-        from xstar.searchers.model_based.decision import decide  # imported at use: see that module
+        from xstar.searchers.bo.decision import decide  # imported at use: SciPy loads slowly
 
         learner = self._learner(history, data)
         made = decide(learner, rng)
@@ -73,9 +79,11 @@ class BOCA(GPSettings):
         return Suggestion(made.config, chosen, budget)
 
     def _learner(self, history: History, data: Observations) -> BOCALearner:
-        from xstar.searchers.boca.fit import BOCALearner  # imported at use: see ``model_based/decision.py``
+        from xstar.searchers.boca.learner import BOCALearner  # imported at use: SciPy loads slowly
+        from xstar.searchers.gp.learner import GPOptions
 
-        return BOCALearner(history, data, self)
+        own = GPOptions("boca", acquisition="ucb", fantasies=0, max_observations=self.max_observations)
+        return BOCALearner(history, data, own)
 
     def _initial(self, history: History, task: New, drawn: Suggestion) -> Suggestion:
         """The initial trials go through the rungs in turn, from the lowest: the model has to learn what a budget says."""

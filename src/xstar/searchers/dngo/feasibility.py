@@ -11,9 +11,11 @@ from xstar.journal import History
 from xstar.models.features import Network
 from xstar.models.kernels import Array
 from xstar.models.logistic import Belief, Constraint, fit, with_constant
-from xstar.searchers.dngo.fit import CHUNK, Sizes, last_training, networks_of
-from xstar.searchers.dngo.searcher import DNGO
-from xstar.searchers.model_based.outcomes import Outcomes
+from xstar.searchers.bo.feasibility import Outcomes
+from xstar.searchers.dngo.fit import CHUNK, DNGOOptions, Sizes, last_training, networks_of
+
+LIKELIHOOD = "logistic"
+"""Failures may be random."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Classified:
     belief: Belief
 
 
-def constraint(history: History, settings: DNGO, sizes: Sizes, outcomes: Outcomes, doubtful: Array) -> Constraint:
+def constraint(history: History, options: DNGOOptions, sizes: Sizes, outcomes: Outcomes, doubtful: Array) -> Constraint:
     """Return the classifier of trials with a value, trials without, and ``doubtful`` inputs, which count as failed.
 
     A trial that reported a value and then failed belongs to both kinds. The order of the two kinds is not recorded, so
@@ -36,20 +38,20 @@ def constraint(history: History, settings: DNGO, sizes: Sizes, outcomes: Outcome
     evaluated, failed = outcomes.evaluated.rows, outcomes.failed.rows[:, :-1]
     counts = (len(evaluated), len(failed))
     last = (min(last_training(counts[0], sizes), counts[0]), min(last_training(counts[1], sizes), counts[1]))
-    key = (settings, "feasible")
+    key = (options, "feasible")
     kept = history.memo.get(Classified, key)
     if kept is None or kept.last != last:
         X = np.vstack([evaluated[: last[0]], failed[: last[1]]])
         feasible = np.arange(len(X)) < last[0]
         rng = Streams(history.seed).generator(sum(last), "dngo feasible")
-        (network,) = networks_of(settings, X, feasible.astype(np.float64), rng, 1, logistic=True)
+        (network,) = networks_of(options, X, feasible.astype(np.float64), rng, 1, logistic=True)
         F = np.vstack([with_constant(network(X[at : at + CHUNK])) for at in range(0, len(X), CHUNK)])
-        kept = history.memo.put(Classified(last, network, fit(F, feasible, settings.likelihood)), key)
+        kept = history.memo.put(Classified(last, network, fit(F, feasible, LIKELIHOOD)), key)
     belief, ends = _folded(history, kept, (evaluated, failed), sizes.fold)
     rest = (evaluated[ends[0] :], failed[ends[1] :], doubtful)
     F = with_constant(kept.network(np.vstack(rest)))
     belief, _ = belief.after(F, np.arange(len(F)) < len(rest[0]))
-    return Constraint.of(kept.network, belief, settings.likelihood)
+    return Constraint.of(kept.network, belief, LIKELIHOOD)
 
 
 @dataclass(frozen=True)

@@ -22,14 +22,29 @@ from xstar.models.features import Network, train
 from xstar.models.kernels import Array
 from xstar.models.linear import Basis, Head, Statistics, sample
 from xstar.models.quadratic import Quadratic
-from xstar.models.standardise import Targets
-from xstar.searchers.dngo.searcher import DNGO
-from xstar.searchers.model_based.learner import BAD
-from xstar.searchers.model_based.schedule import last_refit
-from xstar.searchers.model_based.sources import Shift, SourceMeans
+from xstar.models.targets import Targets
+from xstar.searchers.bo.fit_cache import last_refit
+from xstar.searchers.bo.learner import BAD
+from xstar.searchers.bo.transfer import Shift, SourceMeans
 
 CHUNK = 4096
 """Rows whose basis functions are held in memory at once."""
+
+
+@dataclass(frozen=True)
+class DNGOOptions:
+    """What a method says about its networks; settings are explained at ``DNGO``."""
+
+    method: str = "dngo"
+    activation: str = "tanh"
+    networks: int = 10
+    samples: int = 1
+    transform: bool = True
+    explore_every: int = 4
+    fantasies: int = 10
+    device: str = "cpu"
+    keeps_distance: bool = True
+    """Whether suggestions keep a distance from many running trials, and leave out their fantasies if there are very many."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +63,11 @@ class Sizes:
     spacing_from: int = 10
     """From this many running trials on, suggestions keep a distance from them (``learner.apart``)."""
     no_fantasies_from: int = 50
-    """From this many running trials on, ``pending="spread"`` uses no fantasies: with 50 basis functions they determine
-    the posterior completely, and the minimum over so many fantasised outcomes leaves no expected improvement. It also
-    takes the best of random candidates, many of them near good ones, instead of optimising further to points where the
-    networks happen to agree. (400 workers on the problem of ``--part workers``, 1,250 trials, two seeds: best loss 0.07
-    and 0.07; with fantasies 0.16 and 0.08; with optimised candidates but without fantasies 0.13, one seed.)"""
+    """From this many running trials on there are no fantasies: with 50 basis functions they determine the posterior
+    completely, and the minimum over so many fantasised outcomes leaves no expected improvement. The best of random candidates
+    is taken, many of them near good ones, instead of optimising further to points where the networks happen to agree. (400
+    workers, 1,250 trials, two seeds: best loss 0.07 and 0.07; with fantasies 0.16 and 0.08; with optimised candidates but
+    without fantasies 0.13, one seed.)"""
 
 
 def last_training(count: int, sizes: Sizes) -> int:
@@ -92,7 +107,7 @@ class Trained:
 
 def trained(
     history: History,
-    settings: DNGO,
+    options: DNGOOptions,
     purpose: str,
     last: int,
     X: Array,
@@ -101,35 +116,34 @@ def trained(
     sources: SourceMeans | None = None,
 ) -> Trained:
     """Return the model trained on the first ``last`` observations, from ``history.memo`` if it is there."""
-    key = (settings, purpose)
+    key = (options, purpose)
     kept = history.memo.get(Trained, key)
     if kept is not None and kept.last == last:
         return kept
     rng = Streams(history.seed).generator(last, f"dngo {purpose}")
-    # Not of a constraint metric, which is compared with its bound.
-    lower = settings.penalties == "lower" and purpose == "loss"
-    targets = Targets.of(y[:last], straighten=settings.straighten, lower=lower)
+    # A penalty is lowered in losses only: a constraint metric is compared with its bound.
+    targets = Targets.of(y[:last], transform=options.transform, lower_penalty=purpose == "loss")
     t = targets(y[:last])
     bad = float(np.quantile(t, BAD))
     shift = None if sources is None else sources.shift(X[:last], t)
     t = t if shift is None else t - shift(X[:last])
     members = []
-    for network in networks_of(settings, X[:last], t, rng, settings.networks, logistic=False):
+    for network in networks_of(options, X[:last], t, rng, options.networks, logistic=False):
         basis = Basis(network, mean)
         statistics = _summed(Statistics.none(basis.width + mean.size), basis, X[:last], t, CHUNK)
-        members.append(Member(basis, tuple(sample(statistics, basis, rng, settings.samples)), statistics))
+        members.append(Member(basis, tuple(sample(statistics, basis, rng, options.samples)), statistics))
     return history.memo.put(Trained(last, targets, bad, tuple(members), shift), key)
 
 
 def networks_of(
-    settings: DNGO, X: Array, t: Array, rng: np.random.Generator, count: int, *, logistic: bool
+    options: DNGOOptions, X: Array, t: Array, rng: np.random.Generator, count: int, *, logistic: bool
 ) -> list[Network]:
-    """Train networks on the device given in the settings."""
-    if settings.device == "cuda":
+    """Train networks on the device given in the options."""
+    if options.device == "cuda":
         from xstar.models.features_torch import train_on
 
-        return train_on("cuda", X, t, rng, networks=count, activation=settings.activation, logistic=logistic)
-    return train(X, t, rng, networks=count, activation=settings.activation, logistic=logistic)
+        return train_on("cuda", X, t, rng, networks=count, activation=options.activation, logistic=logistic)
+    return train(X, t, rng, networks=count, activation=options.activation, logistic=logistic)
 
 
 def _summed(sums: Statistics, basis: Basis, X: Array, t: Array, rows: int) -> Statistics:

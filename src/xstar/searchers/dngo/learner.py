@@ -20,14 +20,13 @@ from xstar.acquisition.model import Model
 from xstar.models.feasibility import Feasibility
 from xstar.models.kernels import Array
 from xstar.models.quadratic import Quadratic
+from xstar.searchers.bo.feasibility import Outcomes
+from xstar.searchers.bo.inputs import of_positions
+from xstar.searchers.bo.learner import Learned, Learner
+from xstar.searchers.bo.observations import constraint_metrics, within
+from xstar.searchers.bo.transfer import Shifted, SourceMeans
 from xstar.searchers.dngo.feasibility import constraint
-from xstar.searchers.dngo.fit import Bad, Sizes, Trained, heads, last_training, trained
-from xstar.searchers.dngo.searcher import DNGO
-from xstar.searchers.model_based.columns import of_positions
-from xstar.searchers.model_based.learner import Learned, Learner
-from xstar.searchers.model_based.observations import constraint_metrics, within
-from xstar.searchers.model_based.outcomes import Outcomes
-from xstar.searchers.model_based.sources import Shifted, SourceMeans
+from xstar.searchers.dngo.fit import Bad, DNGOOptions, Sizes, Trained, heads, last_training, trained
 from xstar.trial import State, Trial
 
 SPACING = 0.1
@@ -42,7 +41,7 @@ LATEST = 100
 class DNGOLearner(Learner):
     """Bayesian linear regression on the last layers of neural networks."""
 
-    settings: DNGO
+    options: DNGOOptions
     sizes: Sizes = field(default_factory=Sizes)
 
     name: ClassVar[str] = "dngo"
@@ -54,21 +53,26 @@ class DNGOLearner(Learner):
         return True
 
     @property
-    def pending(self) -> tuple[str, int]:
-        how = self.settings.pending
-        return "fantasies" if how == "spread" else how, self.settings.fantasies
+    def method(self) -> str:
+        return self.options.method
+
+    @property
+    def fantasies(self) -> int:
+        return self.options.fantasies
 
     @property
     def unfinished(self) -> int:
-        return self.settings.unfinished
+        # Nothing speaks for fantasies of paused trials here: with 12, 24 and 64 of them, searches with four workers end lower
+        # than without in 28, 26 and 27 of 60 and higher in 29, 31 and 30 (``benchmarks/budgets.py``), and they take time.
+        return 0
 
     @property
     def _keeps_distance_only(self) -> bool:
         """Whether distances from running trials replace fantasies."""
-        return self.settings.pending == "spread" and len(self.history.running) >= self.sizes.no_fantasies_from
+        return self.options.keeps_distance and len(self.history.running) >= self.sizes.no_fantasies_from
 
     @property
-    def climbs(self) -> bool:
+    def optimises(self) -> bool:
         return not self._keeps_distance_only
 
     @property
@@ -81,20 +85,16 @@ class DNGOLearner(Learner):
 
     def spacing(self) -> list[LogProbability]:
         running = self.history.running
-        if self.settings.pending == "ignored" or len(running) < self.sizes.spacing_from:
+        if not self.options.keeps_distance or len(running) < self.sizes.spacing_from:
             return []
         return [apart(self.data.rows(running.values()))]
-
-    @property
-    def avoids_copies(self) -> bool:
-        return self.settings.copies == "avoid"
 
     @property
     def explores(self) -> bool:
         # Over budgets it is of no use: lower in 29 searches and higher in 27 (20 tasks, three seeds).
         if self.over_budgets or len(self.history.running) >= self.sizes.spacing_from:  # these spread by their distance
             return False
-        every = self.settings.explore_every
+        every = self.options.explore_every
         return every > 0 and len(self.history.trials) % every == 0
 
     # ------------------------------------------------------------ the loss
@@ -104,7 +104,7 @@ class DNGOLearner(Learner):
         data = self.data
         last, sources = last_training(data.count, self.sizes), SourceMeans.of(self.history, data)
         X = self.inputs(data.X, data.budget)
-        return trained(self.history, self.settings, "loss", last, X, data.loss, self._mean, sources)
+        return trained(self.history, self.options, "loss", last, X, data.loss, self._mean, sources)
 
     def loss_models(self) -> Sequence[Model]:
         data, model = self.data, self._trained
@@ -129,8 +129,6 @@ class DNGOLearner(Learner):
         if not self.data.failed:
             return None
         outcomes = Outcomes.of(self.history, self.data)
-        if self.settings.likelihood == "step":  # no failure is random
-            return Bad(self._aimed_at(outcomes.failed.rows), self._aimed_at(outcomes.failed.rows[:0]))
         return Bad(self._aimed_at(outcomes.infeasible.rows), self._aimed_at(self._expected_failures()))
 
     def _expected_failures(self) -> Array:
@@ -182,7 +180,7 @@ class DNGOLearner(Learner):
         metrics = [constraint_metrics(history, *history.observed[place][:2]) for place in places.tolist()]
         return np.array([values is not None and within(history, values) for values in metrics], dtype=bool)
 
-    def answers(self) -> NDArray[np.intp]:
+    def possible_incumbents(self) -> NDArray[np.intp]:
         return self._leaders
 
     @property
@@ -200,7 +198,7 @@ class DNGOLearner(Learner):
             # region.
             pending = [] if feasible_known else self.pending_trials
             outcomes = Outcomes.of(history, data)
-            fitted = constraint(history, self.settings, self.sizes, outcomes, data.rows(pending))
+            fitted = constraint(history, self.options, self.sizes, outcomes, data.rows(pending))
             made.append(fitted.log_probability)
         if len(data.measured) >= 2:
             made += self.bounded_metrics(np.empty((0, data.width)), rng)
@@ -209,7 +207,7 @@ class DNGOLearner(Learner):
     def learn(self, purpose: str, X: Array, y: Array) -> Learned:
         purpose = f"constraint {purpose}"
         last = last_training(len(y), self.sizes)
-        model = trained(self.history, self.settings, purpose, last, X, y, self._mean)
+        model = trained(self.history, self.options, purpose, last, X, y, self._mean)
         return Learned(model.targets, heads(self.history, purpose, model, X, y, self.sizes.block))
 
 

@@ -5,160 +5,139 @@ scheduler with rungs it models f(x, r) over configurations and budgets; with ASH
 
 One suggestion, in the terms of MOBSTER's Algorithm 1:
 
-    observed     rows of the model, whose hyperparameters were fitted at the last count of a schedule      (fit.py)
-    new          observations since then: rows below its Cholesky factor
+    observed     rows of the model, whose hyperparameters were fitted at the last count of a schedule  (bo/fit_cache.py)
+    new          observations since then: rows below its Cholesky factor                               (learner.py)
     pending      running trials, each at the budget it runs to
-    fantasised   M joint draws of their outcomes, each a column of the whitened targets      (acquisition/pending.py)
+    fantasised   M joint draws of their outcomes, each a column of the whitened targets                (models/gp.py)
 
 Then the acquisition function at the budget r_acq is maximised, and the best untried configuration is suggested.
 
-Two defaults differ from the paper, based on ``benchmarks/mobster.py``. First, the surrogate is the Matérn kernel over
-(x, r) with r warped, not the exponential decay with learned δ: the latter takes longer to reach ASHA's regret with
-either scheduler (though under stopping it ends no higher). Second, r_acq is the full budget, not the highest one
-reached often. Where one epoch carries no information about the last (some of LCBench), the decay model propagates its
-noise to the full budget, and an acquisition function at one epoch favours configurations that are good after one epoch.
+``GP`` departs from the paper in three ways (``benchmarks/mobster.py``). The surrogate over (x, r) is a Matérn kernel with r
+warped, not the exponential decay with learned δ. r_acq is the full budget, not the highest one reached often: where one epoch
+says nothing of the last, an acquisition function at one epoch favours configurations that are good after one epoch. And one
+suggestion in four explores. ``MOBSTERPaper`` is the paper's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xstar.core.checks import check_counts, check_names, check_switches
+from xstar.core.values import as_float
 from xstar.errors import InvalidArgument
 from xstar.journal import History
-from xstar.journal.divergence import Divergence
-from xstar.journal.silence import Silence
-from xstar.searchers.gp.settings import GPSettings
-from xstar.searchers.gp.straight import FEWEST, goes_straight, straight
-from xstar.searchers.model_based import initial
-from xstar.searchers.model_based.observations import Observations
+from xstar.searchers.base import SEARCHERS
+from xstar.searchers.bo.initial_design import Design
+from xstar.searchers.bo.observations import Observations
+from xstar.searchers.bo.suggest import suggest
 from xstar.space.cube import cube_of
 from xstar.trial import Done, New, Suggestion
 
 if TYPE_CHECKING:
-    from xstar.searchers.gp.fit import GPLearner
+    from xstar.searchers.gp.learner import GPLearner
 
-EXHAUSTED = 0.125
-"""Among n observations of noise σ around the incumbent the expected improvement is about 0.4 σ/√n: an eighth of σ is what ten
-of them leave. Measurements are in ``model_based/exhaustion.py``."""
-
-PATIENCE = 200
-"""Measurements are in ``model_based/restarts.py``."""
-
-SAFE = 0.8
-"""Chosen on the four problems of ``benchmarks/harness/development.py`` with a region that fails (``GPSettings.safe``)."""
-
-SAFE_WHEN = "numbers"
-"""Where failures come from options that do not suit each other, the classifier is sure of the first combination that had a
-value and of no other, and a search that asked for what is safe never left it. On eight such spaces (``benchmarks/generality.py
---part suiting``, ten seeds), losses after 100 trials are lower in 49 searches and higher in 6, and 36 trials fail, not 21."""
-
-EXPLORE_RUNNING = 5
-"""Over budgets, exploring helps while few trials run; many of them spread by themselves. With 4 workers, searches with one
-exploring suggestion in four end lower than without in 105 and higher in 73 on the development tasks of
-``benchmarks/budgets.py`` (73 and 53 on those of validation), with 8 workers in 89 and 92 (61 and 58). Ten seeds each."""
-
-STRAIGHT_RUNNING = 1
-"""With a single worker, that is. Measurements are in ``straight.py``."""
-
-MakeLearner = Callable[..., "GPLearner"]
-"""Makes a learner of a history, observations, and the first trial of these if they are those of a restart."""
+ACQUISITIONS = ("ei", "ucb", "thompson")
+BUDGET_KERNELS = ("matern", "decay")
+PRIOR_WEIGHT = 30.0
+"""Evaluations to reach what a search without priors reached after 30 and 45, as a share of the latter's (geometric mean over
+Branin, Hartmann6, Rosenbrock4 and Levy6, ten seeds): 0.34 with a good prior (0.40 with β = 10, 0.35 with 100), 1.04 with one in
+the opposite corner."""
 
 
 @dataclass(frozen=True)
-class GP(GPSettings):
-    """A Gaussian process with expected improvement. Its defaults, from ``benchmarks/quality.py`` and
-    ``benchmarks/generality.py``, need no tuning."""
+class GP:
+    """A Gaussian process with expected improvement."""
 
-    structure: str = "evidence"
-    lengths: str = "alike"
-    middle: bool = True
-    design: str = "steps"
-    explore_when: str = "noisy"
-    cautious: bool = True
-    safe: float = SAFE
-    safe_when: str = SAFE_WHEN
-    blind: str = "rungs"
-    penalties: str = "lower"
-    silent: str = "narrow"
-    diverged: str = "failed"
-    exhausted: float = EXHAUSTED
-    patience: int = PATIENCE
-    exact: bool = True
-    explore_running: int = EXPLORE_RUNNING
-    copies: str = "avoid"
-    straight_running: int = STRAIGHT_RUNNING
-    straight_beside: str = "rising"
+    initial: int | None = None
+    """Trials before the first model-based suggestion. In a space of at most 20 numbers these are the middle and a step of each
+    parameter. Otherwise they are Sobol points, twice as many as there are parameters, between 5 and 12; under a scheduler with
+    rungs one more than there are parameters, between 4 and 10; with an architecture at least 10, and the networks come from
+    its pool."""
+    acquisition: str = "ei"
+    """``ei`` (expected improvement), ``ucb`` (a confidence bound), or ``thompson`` (a draw of the function, whatever still
+    runs)."""
+    explore_every: int = 4
+    """One suggestion in this many aims for an improvement by one standard deviation of the losses instead of any improvement:
+    over budgets while few trials run, at full budget while losses are noisy. 0: none."""
+    samples: int = 0
+    """Number of hyperparameter draws over which the acquisition function is averaged; 0: use the MAP estimate."""
+    fantasies: int = 20
+    """Joint draws of the outcomes of running trials; 0: these reduce the uncertainty and leave the mean unchanged
+    (hallucination)."""
+    transform: bool = True
+    """Transform skewed losses (Yeo–Johnson)."""
+    max_observations: int = 500
+    """Maximum number of observations that the model is fitted to."""
+    prior_weight: float = PRIOR_WEIGHT
+    """β of πBO: where parameters have a ``prior=``, the acquisition function is multiplied by its density to the power of
+    β τ/n after n observations, with τ learned from how right the prior proves; 0: the prior places the first trials only."""
+    budget_kernel: str = "matern"
+    """Surrogate of f(x, r) under a scheduler with rungs: ``matern`` (over both, with r warped), or MOBSTER's exponential
+    ``decay``."""
+
+    def __post_init__(self) -> None:
+        check_names(self, {"acquisition": ACQUISITIONS, "budget_kernel": BUDGET_KERNELS})
+        least = {"initial": 1, "explore_every": 0, "samples": 0, "fantasies": 0, "max_observations": 10}
+        check_counts(self, least, optional=("initial",))
+        check_switches(self, "transform")
+        object.__setattr__(self, "prior_weight", checked_weight(self.prior_weight))
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         networks = bool(cube_of(history.space).encoder.domains)
-        # An initial design of the user's own; studies from before trials went straight beside others had no such rule.
-        begins = self.straight_beside != "never" and len(history.trials) < (self.initial or 0)
-        if networks or begins or not goes_straight(history, task, self.straight_running, self.straight_beside):
-            return suggest(self, history, task, rng, self._learner)
-        if self._complete(history, Observations.of(history)).count < FEWEST:  # all others have diverged
-            return suggest(self, history, task, rng, self._learner)
-        made = suggest(self, history, task, rng, self._learner_of_complete)
-        return made if isinstance(made, Done) else straight(made, history.levels[-1])
+        if networks and self.acquisition == "thompson":
+            rule = "must be ei or ucb where a parameter is an architecture"
+            raise InvalidArgument("acquisition", rule, self.acquisition, "leave it out")
+        learns_trust = self.prior_weight > 0.0 and self.acquisition != "thompson"
+        name = "nasbot" if networks else "gp"
+        design = Design(name, self.initial, steps=True, in_numbers=True, learns_trust=learns_trust)
+        return suggest(history, task, rng, design, self._learner)
 
     def follow(self, history: History) -> None:
-        follow(history, self._learner)
+        """Bring the model of the loss up to date, if one was used before."""
+        if history.memo.get(Observations, True) is not None:
+            self._learner(history, Observations.of(history)).follow()
 
-    def _learner(self, history: History, data: Observations, begun: int = 0) -> GPLearner:
-        from xstar.searchers.gp.fit import GPLearner  # imported at use: see ``model_based/decision.py``
+    def _learner(self, history: History, data: Observations) -> GPLearner:
+        from xstar.searchers.gp.learner import GPLearner, GPOptions  # imported at use: SciPy loads slowly
 
-        data = self._known(history, data)
-        told, silent = data.telling(self._silent(history, data))
-        return GPLearner(history, told, self, begun=begun, silent=silent)
-
-    def _silent(self, history: History, data: Observations) -> tuple[int, ...]:
-        """The rungs that say nothing."""
-        if self.silent == "keep" or len(history.levels) < 2:
-            return ()
-        if self.silent == "leave":
-            return data.equal_at(history.levels)
-        return tuple(sorted(history.memo.fold(Silence, history).rungs))
-
-    def _learner_of_complete(self, history: History, data: Observations, begun: int = 0) -> GPLearner:
-        from xstar.searchers.gp.fit import GPLearner  # imported at use: see ``model_based/decision.py``
-
-        return GPLearner(history, self._complete(history, data), self, begun=begun, complete=True)
-
-    def _complete(self, history: History, data: Observations) -> Observations:
-        return self._known(history, data).at(history.levels[-1])
-
-    def _known(self, history: History, data: Observations) -> Observations:
-        if self.diverged == "bad" or len(history.levels) < 2:
-            return data
-        return data.without_diverged(history.memo.fold(Divergence, history))
+        options = GPOptions(
+            acquisition=self.acquisition,
+            explore_every=self.explore_every,
+            samples=self.samples,
+            fantasies=self.fantasies,
+            transform=self.transform,
+            max_observations=self.max_observations,
+            prior_weight=self.prior_weight,
+            budget_kernel=self.budget_kernel,
+        )
+        return GPLearner(history, data, options)
 
 
-def follow(history: History, learner: MakeLearner) -> None:
-    """Bring the model of the loss up to date, if one was used before."""
-    if history.memo.get(Observations, True) is not None:
-        learner(history, Observations.of(history, in_numbers=True)).follow()
+@dataclass(frozen=True)
+class MOBSTERPaper:
+    """The searcher of MOBSTER as Klein et al. (2020) have it: the exponential decay with learned δ, and r_acq the highest rung
+    that as many trials have reached as there are parameters (Section 3)."""
+
+    def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
+        return suggest(history, task, rng, Design("mobster-paper", in_numbers=True), self._learner)
+
+    def _learner(self, history: History, data: Observations) -> GPLearner:
+        from xstar.searchers.gp.learner import GPLearner, GPOptions  # imported at use: SciPy loads slowly
+
+        own = GPOptions("mobster-paper", explore_every=0, transform=False, budget_kernel="decay", r_acq="reached")
+        return GPLearner(history, data, own)
 
 
-def suggest(
-    settings: GPSettings, history: History, task: New, rng: np.random.Generator, learner: MakeLearner
-) -> Suggestion | Done:
-    """Suggest a trial of the initial design, or the decision of the learner."""
-    networks = bool(cube_of(history.space).encoder.domains)
-    if networks and settings.acquisition == "thompson":
-        rule = "must be ei or ucb where a parameter is an architecture"
-        raise InvalidArgument("acquisition", rule, settings.acquisition, "leave it out")
-    name, doubts = "nasbot" if networks else "gp", settings.learns_trust
-    design = initial.Design(
-        name,
-        settings.initial,
-        settings.middle,
-        steps=settings.design == "steps",
-        in_numbers=True,
-        doubts=doubts,
-        patience=settings.patience,
-        blind=settings.blind,
-    )
-    return initial.suggest(history, task, rng, design, learner)
+def checked_weight(given: object) -> float:
+    """Return a weight of priors as a number."""
+    weight = as_float(given)
+    if weight is None or weight < 0.0:
+        raise InvalidArgument("prior_weight", "must be a number of at least 0", given, "e.g. 10")
+    return weight
+
+
+SEARCHERS.register("gp", GP)
+SEARCHERS.register("mobster-paper", MOBSTERPaper)

@@ -17,28 +17,37 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xstar.core.table import Table
 from xstar.journal import History
-from xstar.models.blas import single_threaded
 from xstar.models.kernels import Array
+from xstar.models.linalg import single_threaded
 from xstar.models.parzen import Parzen
 from xstar.nets.describe import describe
 from xstar.searchers.base import at_random
-from xstar.searchers.model_based.observations import Observations, feasible_places
+from xstar.searchers.bo.observations import Observations
 from xstar.searchers.mutation import is_active
 from xstar.space.axes import Axes, Points, axes_of
 from xstar.trial import Config, Done, Origin, Suggestion
 
-if TYPE_CHECKING:
-    from xstar.searchers.tpe.searcher import TPE
+
+@dataclass(frozen=True)
+class TPEOptions:
+    """What the settings of ``TPE`` say."""
+
+    gamma: float
+    candidates: int
+    random_fraction: float
+
 
 SPARE = 2
 """A budget has enough observations at d + 1 + SPARE (BOHB, Section 3.2: N_min = d + 1, and at least two are left for g)."""
+MOST_GOOD = 25
+"""The number of good ones at most (Bergstra et al. 2011's hyperopt)."""
 MOST_BAD = 4_000
 """Kernels of g at most: the newest half of them, and evenly spaced ones of the older, each of which stands for several. From
 there on a suggestion takes the same time however many trials there were: 33 ms with 50 Floats (24 ms if mixed) at 10,000."""
@@ -51,12 +60,12 @@ KEPT_NETWORK = 0.5
 """The probability that a candidate has the network of its kernel unchanged, if it has other parameters."""
 
 
-def decide(settings: TPE, history: History, data: Observations, rng: np.random.Generator) -> Suggestion | Done:
+def decide(options: TPEOptions, history: History, data: Observations, rng: np.random.Generator) -> Suggestion | Done:
     """Return the untried candidate with the largest l/g, or a random configuration."""
-    if settings.random_share and rng.random() < settings.random_share:
-        return at_random(history, rng, f"tpe: {settings.random_share:.0%} of all")
+    if options.random_fraction and rng.random() < options.random_fraction:
+        return at_random(history, rng, f"tpe: {options.random_fraction:.0%} of all")
     with single_threaded():
-        made = _Decision(settings, history, data, rng).suggestion()
+        made = _Decision(options, history, data, rng).suggestion()
     return made if isinstance(made, Suggestion) else at_random(history, rng, made)
 
 
@@ -122,20 +131,18 @@ class Split:
     """The budget of all of them; None without rungs."""
 
 
-def split(settings: TPE, history: History, data: Observations) -> Split:
+def split(options: TPEOptions, history: History, data: Observations) -> Split:
     """Return the good share of the feasible observations at one budget, and the others."""
     budget = None
-    places = np.arange(data.count)
-    if len(history.levels) > 1:
-        enough = len(data.cube.labels) + len(data.networks) + 1 + SPARE
-        level = next((each for each in reversed(history.levels) if data.per_level[each] >= enough), None)
-        budget = level or max(history.levels, key=lambda each: (data.per_level[each], each))
-        places = np.flatnonzero(data.budget == budget)
-    feasible = feasible_places(history, data, places)
-    count = min(max(1, ceil(settings.good * len(places))), settings.most_good)
+    indices = np.arange(data.count)
+    if len(history.levels) > 1 and data.count:
+        budget = data.highest_budget(len(data.cube.labels) + len(data.networks) + 1 + SPARE)
+        indices = np.flatnonzero(data.budget == budget)
+    feasible = data.feasible(history, indices)
+    count = min(max(1, ceil(options.gamma * len(indices))), MOST_GOOD)
     order = feasible[np.argsort(data.loss[feasible], kind="stable")]
     good = np.sort(order[:count])
-    return Split(good, np.setdiff1d(places, good, assume_unique=True), budget)
+    return Split(good, np.setdiff1d(indices, good, assume_unique=True), budget)
 
 
 def thinned(places: NDArray[np.intp], most: int) -> tuple[NDArray[np.intp], Array]:
@@ -151,7 +158,7 @@ def thinned(places: NDArray[np.intp], most: int) -> tuple[NDArray[np.intp], Arra
 
 @dataclass(frozen=True)
 class _Decision:
-    settings: TPE
+    options: TPEOptions
     history: History
     data: Observations
     rng: np.random.Generator
@@ -167,7 +174,7 @@ class _Decision:
             for place in np.argsort(-ratios, kind="stable").tolist():
                 if self.history.tried(configs[place]) is None:
                     return Suggestion(configs[place], self._origin(float(ratios[place])))
-        return f"tpe: {ROUNDS * self.settings.candidates} candidates were tried before"
+        return f"tpe: {ROUNDS * self.options.candidates} candidates were tried before"
 
     @cached_property
     def parts(self) -> Parts:
@@ -175,7 +182,7 @@ class _Decision:
 
     @cached_property
     def split(self) -> Split:
-        return split(self.settings, self.history, self.data)
+        return split(self.options, self.history, self.data)
 
     @cached_property
     def good(self) -> Parzen:
@@ -205,7 +212,7 @@ class _Decision:
 
     def _candidates(self) -> list[Config]:
         cube = self.data.cube
-        which, numbers, hot = self.good.draw(self.settings.candidates, self.rng)
+        which, numbers, hot = self.good.draw(self.options.candidates, self.rng)
         rows = self.parts.axes.join(numbers[:, : len(self.parts.axes.columns)], hot)
         configs = [cube.decode(row) for row in rows]
         if not cube.encoder.domains:

@@ -26,7 +26,8 @@ import numpy as np
 from xstar.core.checks import check_counts, check_shares
 from xstar.journal import History
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.model_based import initial
+from xstar.searchers.bo.initial_design import Design
+from xstar.searchers.bo.suggest import before_model
 from xstar.trial import Done, New, Suggestion
 
 
@@ -37,26 +38,24 @@ class TPE:
     initial: int | None = None
     """Sobol points before the first estimate. The default is twice the number of parameters, between 5 and 12; under a
     scheduler with rungs the number of parameters plus one, between 4 and 10; with an architecture at least 10."""
-    good: float = 0.1
-    """γ: the share of the observations that are good, rounded up."""
-    most_good: int = 25
-    """The number of good ones at most."""
+    gamma: float = 0.1
+    """γ: the share of the observations that are good, rounded up; 25 of them at most."""
     candidates: int = 24
     """How many are drawn from l. The more there are, the less is explored."""
-    random_share: float = 0.0
+    random_fraction: float = 0.0
     """The share of suggestions that are random. BOHB takes a third, which keeps Hyperband's guarantees."""
 
     def __post_init__(self) -> None:
-        check_counts(self, {"initial": 1, "most_good": 1, "candidates": 1}, optional=("initial",))
-        check_shares(self, "good", "random_share")
+        check_counts(self, {"initial": 1, "candidates": 1}, optional=("initial",))
+        check_shares(self, "gamma", "random_fraction")
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
-        first = initial.before_models(history, task, rng, initial.Design("tpe", self.initial))
+        first = before_model(history, task, rng, Design("tpe", self.initial))
         if isinstance(first, Suggestion | Done):
             return first
-        from xstar.searchers.tpe.fit import decide  # imported at use: SciPy loads slowly
+        from xstar.searchers.tpe.fit import TPEOptions, decide  # imported at use: SciPy loads slowly
 
-        return decide(self, history, first, rng)
+        return decide(TPEOptions(self.gamma, self.candidates, self.random_fraction), history, first, rng)
 
 
 SEARCHERS.register("tpe", TPE)

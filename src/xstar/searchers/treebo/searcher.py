@@ -4,7 +4,7 @@ Choose it to compare with: it never tries a skip connection or a branch. As the 
 matrix is built as a whole and inference is that of any Gaussian process; depth and layers are limited as for the other
 methods; neither a penalty nor a step size is tuned beside the network (unless they are parameters of the space).
 
-    kernel        the tree-structured one over layers (``models/tree_kernel.py``), times a Matérn kernel over other parameters
+    kernel        the tree-structured one over layers (``kernel.py``), times a Matérn kernel over other parameters
     candidates    evolution by those modifiers that keep a network feed-forward: units, types, one layer more or less
     initial       the networks of the pool, which are feed-forward
 
@@ -18,20 +18,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xstar.core.checks import check_counts
 from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.nets.domains import Networks
 from xstar.nets.graph import Graph
 from xstar.nets.modifiers import CHAIN
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.gp.settings import GPSettings
-from xstar.searchers.model_based import initial
-from xstar.searchers.model_based.observations import Observations
+from xstar.searchers.bo.initial_design import Design
+from xstar.searchers.bo.observations import Observations
+from xstar.searchers.bo.suggest import suggest
+from xstar.searchers.treebo.kernel import is_chain
 from xstar.space.cube import cube_of
 from xstar.trial import Config, Done, New, Suggestion
 
 if TYPE_CHECKING:
-    from xstar.searchers.treebo.fit import TreeLearner
+    from xstar.searchers.treebo.learner import TreeLearner
 
 STEPS = 6
 """Modifications that turn a network of the pool into a random one."""
@@ -40,31 +42,32 @@ ATTEMPTS = 20
 
 
 @dataclass(frozen=True)
-class TreeBO(GPSettings):
-    """The GP over feed-forward networks."""
+class TreeBO:
+    """A GP over feed-forward networks."""
 
-    prior_weight: float = 0.0
-    prior_trust: str = "constant"
+    initial: int | None = None
+    """Trials before the first model-based suggestion, with the networks of the pool: twice as many as there are parameters, and
+    at least 10."""
+    max_observations: int = 500
+    """Maximum number of observations that the model is fitted to."""
+
+    def __post_init__(self) -> None:
+        check_counts(self, {"initial": 1, "max_observations": 10}, optional=("initial",))
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         for name in cube_of(history.space).encoder.domains:
             if not isinstance(history.space[name], Networks):
                 rule = "treebo needs parameters with positions, and architectures that are MLP or CNN"
                 raise InvalidArgument("space", rule, name, "use nasbot for other architectures")
-
-        def learner(history: History, data: Observations) -> TreeLearner:
-            from xstar.searchers.treebo.fit import TreeLearner  # imported at use: see ``model_based/decision.py``
-
-            return TreeLearner(history, data, self)
-
-        design = initial.Design("treebo", self.initial, in_numbers=True)
-        made = initial.suggest(history, task, rng, design, learner)
+        made = suggest(history, task, rng, Design("treebo", self.initial, in_numbers=True), self._learner)
         return made if isinstance(made, Done) else _feed_forward(history, made, rng)
 
+    def _learner(self, history: History, data: Observations) -> TreeLearner:
+        from xstar.searchers.gp.learner import GPOptions  # imported at use: SciPy loads slowly
+        from xstar.searchers.treebo.learner import TreeKernels, TreeLearner
 
-def is_chain(graph: Graph) -> bool:
-    """Return whether a network is feed-forward: one layer after the other."""
-    return len(graph.edges) == len(graph.layers) - 1 and all(len(each) <= 1 for each in graph.parents)
+        own = GPOptions("treebo", max_observations=self.max_observations, networks=TreeKernels())
+        return TreeLearner(history, data, own)
 
 
 def _feed_forward(history: History, made: Suggestion, rng: np.random.Generator) -> Suggestion:

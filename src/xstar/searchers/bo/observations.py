@@ -1,0 +1,195 @@
+"""The observations of a history for searchers with a surrogate, as arrays that grow with it.
+
+Notation
+
+===============  ====================================================================================  ==========
+symbol           meaning                                                                               shape
+===============  ====================================================================================  ==========
+``X``            encoded configurations of the observations: the columns of the cube, then one column  (n, width)
+                 per architecture parameter, with the index of its network
+``budget``       the budget r of each observation                                                      (n,)
+``loss``         its loss                                                                              (n,)
+``trial``        the number of its trial                                                               (n,)
+``failed``       trials that failed, in the order in which they ended, and trials that ended as infeasible for a
+                 reason that no modelled metric shows (they raised ``Infeasible``, a metric is missing or not finite, or
+                 it was within its bound at the first rung)
+``evaluated``    trials with an observation, in the order of their first one
+``measured``     trials whose constraint metrics are known, in the order in which they became known
+===============  ====================================================================================  ==========
+
+There is one row per observation, in the order of the journal, so that "the first n observations" is always the same
+set.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xstar.core.table import Table
+from xstar.journal import History
+from xstar.nets.catalogue import Catalogue
+from xstar.searchers.base import highest_budget
+from xstar.space.cube import Cube, cube_of
+from xstar.trial import Config, State, Trial
+
+Array = NDArray[np.float64]
+
+
+@dataclass
+class Observations:
+    """Observations, updated incrementally from the history: amortised O(1) per observation."""
+
+    cube: Cube
+    networks: tuple[Catalogue, ...] = ()
+    """One catalogue for each architecture parameter."""
+    in_numbers: bool = True
+    """Whether a network is one column with its index; if not, it is the columns of its descriptive features."""
+    failed: list[int] = field(default_factory=list)
+    has_failed: set[int] = field(default_factory=set)
+    """The same as a set."""
+    evaluated: dict[int, list[float] | None] = field(default_factory=dict)
+    """Maps each evaluated trial to its constraint metrics at the first observation that has them all."""
+    measured: list[int] = field(default_factory=list)
+    _ended: int = 0
+    _table: Table = field(init=False)
+    _rows: dict[int, Array] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._table = Table(self.width + 3)
+
+    @classmethod
+    def of(cls, history: History, in_numbers: bool = True) -> Observations:
+        """Return the observations of ``history``, brought up to date."""
+        kept = history.memo.get(Observations, in_numbers)
+        if kept is None:
+            cube = cube_of(history.space)
+            domains = [history.space[name] for name in cube.encoder.domains]
+            kept = history.memo.put(cls(cube, tuple(Catalogue(domain) for domain in domains), in_numbers), in_numbers)
+        kept.catch_up(history)
+        return kept
+
+    def catch_up(self, history: History) -> None:
+        """Add the new observations and outcomes of the history."""
+        self._observe(history)  # first: the metrics decide how an ended trial is classified
+        for number in history.ended[self._ended :]:
+            if self._is_failure(history, history.trials[number]):
+                self.failed.append(number)
+                self.has_failed.add(number)
+        self._ended = len(history.ended)
+
+    def _is_failure(self, history: History, trial: Trial) -> bool:
+        """Return whether a trial ended without a value, or is infeasible for a reason that no metric shows."""
+        if trial.state is State.FAILED:
+            return True
+        if trial.state is not State.INFEASIBLE:
+            return False
+        metrics = self.evaluated.get(trial.number)
+        return metrics is None or within(history, metrics)
+
+    def _observe(self, history: History) -> None:
+        new = history.observed[self.count :]
+        if not new:
+            return
+        rows = self.rows(history.trials[number] for number, _, _ in new)
+        for number, budget, _ in new:
+            if self.evaluated.get(number) is None:
+                self.evaluated[number] = metrics = constraint_metrics(history, number, budget)
+                if metrics is not None:
+                    self.measured.append(number)
+        self._table.append(np.hstack([rows, np.array(new, dtype=np.float64)]))
+
+    def feasible(self, history: History, indices: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
+        """Return the observations (of those at ``indices``) that may be the incumbent: their trial is feasible and did not fail
+        later."""
+        if indices is None:
+            indices = np.arange(self.count)
+        if self.has_failed:
+            indices = indices[[number not in self.has_failed for number in self.trial[indices].tolist()]]
+        if history.created.constraints:
+            metrics = [self.evaluated[number] for number in self.trial[indices].tolist()]
+            indices = indices[[values is not None and within(history, values) for values in metrics]]
+        return indices
+
+    def highest_budget(self, least: int, among: NDArray[np.bool_] | None = None) -> int:
+        """Return the highest budget with at least so many observations (``among`` some of them), or that with most of them."""
+        budgets = self.budget if among is None or not among.any() else self.budget[among]
+        return int(highest_budget(budgets, least))
+
+    def rows(self, trials: Iterable[Trial]) -> Array:
+        """Return the encoded configurations of some trials; each is encoded once."""
+        listed = list(trials)
+        unknown = [trial for trial in listed if trial.number not in self._rows]
+        if unknown:
+            encoded = self.encoded([trial.config for trial in unknown])
+            self._rows.update(zip((trial.number for trial in unknown), encoded, strict=True))
+        return np.array([self._rows[trial.number] for trial in listed]).reshape(len(listed), self.width)
+
+    def encoded(self, configs: Sequence[Config]) -> Array:
+        """Return encoded configurations; their networks are entered into the catalogues."""
+        encoded, _ = self.cube.encoder.encode(configs)
+        numbers = [
+            catalogue.enter([config.get(name) for config in configs])
+            for name, catalogue in zip(self.cube.encoder.domains, self.networks, strict=True)
+        ]
+        encoded = np.column_stack([encoded, *numbers])
+        return encoded if self.in_numbers else self.described(encoded)
+
+    def positions(self, rows: Array) -> Array:
+        """Return rows in which descriptive features replace the index of each network."""
+        return self.described(rows) if self.in_numbers and self.networks else rows
+
+    def described(self, rows: Array) -> Array:
+        """Replace the columns of network indices by descriptive features."""
+        width = self.cube.width
+        columns = [rows[:, width + place].astype(np.int64) for place in range(len(self.networks))]
+        parts = [catalogue.described(column) for catalogue, column in zip(self.networks, columns, strict=True)]
+        return np.hstack([rows[:, :width], *parts])
+
+    @property
+    def width(self) -> int:
+        """The number of columns of ``X``."""
+        if self.in_numbers:
+            return self.cube.width + len(self.networks)
+        return self.cube.width + sum(len(catalogue.names) for catalogue in self.networks)
+
+    @property
+    def count(self) -> int:
+        """n, the number of observations."""
+        return self._table.count
+
+    @property
+    def X(self) -> Array:
+        return self._table.rows[:, : self.width]
+
+    @property
+    def trial(self) -> NDArray[np.int64]:
+        return self._table.rows[:, self.width].astype(np.int64)
+
+    @property
+    def budget(self) -> Array:
+        return self._table.rows[:, self.width + 1]
+
+    @property
+    def loss(self) -> Array:
+        return self._table.rows[:, self.width + 2]
+
+
+def within(history: History, metrics: list[float]) -> bool:
+    """Return whether all constraint metrics are within their bounds."""
+    bounds = history.created.constraints or {}
+    return all(value <= bound for value, bound in zip(metrics, bounds.values(), strict=True))
+
+
+def constraint_metrics(history: History, number: int, budget: int) -> list[float] | None:
+    """Return the metrics reported at ``budget``; ``None`` without constraints, or if one is missing or not finite."""
+    bounds = history.created.constraints
+    if not bounds:
+        return None
+    reading = next(each for each in reversed(history.trials[number].reports) if each.budget == budget)
+    found = [reading.metrics.get(name, math.nan) for name in bounds]
+    return found if all(map(math.isfinite, found)) else None

@@ -1,0 +1,354 @@
+"""The surrogate of a GP searcher: fitted at the counts of a schedule, extended by rows in between.
+
+Notation: ``count`` the number of observations; ``last`` the count at the last refit; ``X`` inputs, with the budget as a
+share of the largest in the last column if the model is over budgets; ``y`` losses; targets are losses on the model's
+scale.
+
+A model is a function of the first ``count`` observations and nothing else. Its hyperparameters come from the first
+``last`` of them; the others are rows below its Cholesky factor. Resuming or auditing a study therefore reproduces the
+same numbers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xstar.acquisition.criterion import LogProbability, log_expected_improvement
+from xstar.acquisition.model import with_pending
+from xstar.acquisition.optimise import CANDIDATES, FEWER_CANDIDATES, LARGE_MODEL
+from xstar.core.randomness import Streams
+from xstar.models.gp import Posterior, fit, sample_fits
+from xstar.models.kernels import Array
+from xstar.models.linalg import NotPositiveDefinite, single_threaded
+from xstar.models.prediction import Prediction, normal_draws
+from xstar.models.priors import EXACT, LENGTH, SHARED_LENGTH, SWITCH_LENGTH, Prior
+from xstar.models.surrogate import Surrogate, at_full_budget, over_budgets
+from xstar.models.targets import Targets, choose
+from xstar.searchers.bo.fit_cache import NotCached, last_refit, only_cached, thetas
+from xstar.searchers.bo.initial_design import has_priors
+from xstar.searchers.bo.inputs import NetworkKernel, NetworkKernels, of_cube, of_positions
+from xstar.searchers.bo.learner import BAD, PROBABLY, PROMISING, UNFINISHED, Known, Learned, Learner
+from xstar.searchers.bo.observations import Observations
+from xstar.searchers.bo.transfer import Shift, SourceMeans, shifted
+from xstar.searchers.bo.user_prior import log_prior, trusted
+
+UNEXPLAINED = 0.1
+"""The standard deviation of the noise above which losses are noisy, in standard deviations of the losses. On 40 development
+problems (``benchmarks/generality.py``, two to three seeds), losses after 200 trials are lower in 48 searches and higher in 35
+with this rule than if every fourth suggestion explores, 28 and 22 than if none does."""
+EXPLORE_RUNNING = 5
+"""Over budgets, exploring helps while fewer other trials than this run; many of them spread by themselves. With 4 workers,
+searches with one exploring suggestion in four end lower than without in 105 and higher in 73 on the development tasks of
+``benchmarks/budgets.py`` (73 and 53 on those of validation), with 8 workers in 89 and 92 (61 and 58). Ten seeds each."""
+SAFE = 0.8
+"""What has a value with at least this probability comes before what only probably has one: on four problems with a region that
+fails, 7 of 100 trials fail instead of 17 with 0.5, and none of 16 searches ends far from the optimum (with 0.9, four do).
+Beside options it is ``PROBABLY``: where options have to suit each other, none but the first combination with a value is ever
+safe (eight such spaces, ten seeds: losses after 100 trials lower in 49 searches and higher in 6)."""
+MOST_PENDING = 256
+"""The trials that were started last stand where the model last wanted to look, and would be suggested again without them. Each
+is a row of the Cholesky factor, in every decision: with a thousand of them one took 0.25 s. On 500 workers (``curves-mlp``,
+1,200 trials, two seeds) the regret with this limit was 0.016 and 0.005, and 0.019 and 0.010 without it."""
+MOST_SHARING = 20
+"""The most parameters whose length scales have a factor in common. Of many more, most may not matter: of Hartmann's function
+of 6 among 100 parameters the median after 50 trials was -2.75 with the factor and -3.15 without it."""
+
+
+NASBOT_KERNEL = NetworkKernel()
+
+
+@dataclass(frozen=True)
+class GPOptions:
+    """What a method says about its Gaussian process; settings are explained at ``GP``."""
+
+    method: str = ""
+    """The name in origins; empty: ``gp``, or ``nasbot`` where a parameter is an architecture."""
+    acquisition: str = "ei"
+    explore_every: int = 4
+    samples: int = 0
+    fantasies: int = 20
+    transform: bool = True
+    max_observations: int = 500
+    prior_weight: float = 0.0
+    budget_kernel: str = "matern"
+    r_acq: str = "full"
+    """The budget of the acquisition function: the ``full`` one, or the highest that as many trials have ``reached`` as there
+    are parameters (MOBSTER, Section 3)."""
+    networks: NetworkKernels = NASBOT_KERNEL
+
+
+# ---------------------------------------------------------------- the model as of its last refit
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model as of its last refit."""
+
+    last: int
+    targets: Targets
+    chosen: NDArray[np.intp]
+    """Indices, among the ``last`` observations, of those that it was fitted to."""
+    posteriors: tuple[Posterior, ...]
+    """One posterior, or one per draw of the hyperparameters."""
+    shift: Shift | None = None
+    """What other studies predict; the posteriors are of what is left."""
+
+
+@dataclass(frozen=True)
+class Extended:
+    """A posterior and the observations since its refit, which become rows together with pending trials."""
+
+    posterior: Posterior
+    X: Array
+    y: Array
+    shift: Shift | None = None
+    """What other studies predict; ``y`` are the residuals."""
+
+    @cached_property
+    def _whole(self) -> Posterior:
+        return self.posterior.extended(self.X, self.y)
+
+    @property
+    def noise(self) -> float:
+        return self.posterior.noise
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of the factor."""
+        return len(self._whole.X)
+
+    @property
+    def jitter(self) -> float:
+        """The jitter added to the diagonal."""
+        return self._whole.jitter
+
+    def means(self, A: Array) -> Array:
+        made = self._whole.means(A)
+        return made if self.shift is None else made + self.shift(A)[:, None]
+
+    def predict(self, A: Array) -> Prediction:
+        at = self._whole.predict(A)
+        return at if self.shift is None else shifted(at, self.shift, A)
+
+    def sample(self, A: Array, normal: Array) -> Array:
+        made = self._whole.sample(A, normal)
+        return made if self.shift is None else made + self.shift(A)[:, None]
+
+    def fantasised(self, A: Array, draws: int, rng: np.random.Generator) -> Extended:
+        normal = normal_draws(len(A), draws, rng) if draws else None
+        made = self.posterior.extended(np.vstack([self.X, A]), self.y, normal)
+        return Extended(made, A[:0], self.y[:0], self.shift)
+
+
+# ---------------------------------------------------------------- the learner
+
+
+@dataclass(frozen=True)
+class GPLearner(Learner):
+    """A Gaussian process; for architectures, with NASBOT's kernel."""
+
+    options: GPOptions
+
+    name: ClassVar[str] = "gp"
+
+    @property
+    def method(self) -> str:
+        return self.options.method or ("nasbot" if self.data.networks else "gp")
+
+    @property
+    def acquisition(self) -> str:
+        return self.options.acquisition
+
+    @property
+    def limit(self) -> int:
+        return self.options.max_observations
+
+    @property
+    def has_gradients(self) -> bool:
+        return True
+
+    @property
+    def fantasies(self) -> int:
+        return self.options.fantasies
+
+    @property
+    def explores(self) -> bool:
+        every = self.options.explore_every
+        if not every or len(self.history.trials) % every:
+            return False
+        return len(self.history.running) < EXPLORE_RUNNING if self.over_budgets else self._noisy
+
+    @property
+    def _noisy(self) -> bool:
+        return bool(np.mean([np.sqrt(posterior.noise) for posterior in self.fitted.posteriors]) > UNEXPLAINED)
+
+    @property
+    def safe(self) -> float:
+        if self.over_budgets:
+            return 0.0
+        return SAFE if self.data.cube.numeric.all() else PROBABLY
+
+    def user_prior(self) -> list[LogProbability]:
+        weight, space = self.options.prior_weight, self.history.space
+        if not weight or self.acquisition == "thompson" or not has_priors(space):
+            return []
+        share = trusted(self.history, self.data)
+        return [log_prior(space, weight * share / max(self.data.count, 1))] if share else []
+
+    def budget_position(self, budget: Array) -> Array:
+        return budget / self.history.levels[-1]
+
+    @property
+    def acquisition_budget(self) -> float | None:
+        """r_acq / r_max."""
+        if not self.over_budgets:
+            return None
+        if self.options.r_acq == "full" or not self.data.count:
+            return 1.0
+        parameters = len(self.data.cube.labels) + len(self.data.networks)
+        return self.data.highest_budget(parameters) / self.history.levels[-1]
+
+    # ------------------------------------------------------------ the loss
+
+    @cached_property
+    def fitted(self) -> Fitted:
+        """The model of the loss as of its last refit."""
+        data = self.data
+        X = self.inputs(data.X, data.budget)
+        return self._fitted("loss", self._surrogate(), X, data.loss, data.budget, SourceMeans.of(self.history, data))
+
+    def follow(self) -> None:
+        """Bring the model up to date that was used before; before the first decision there is none."""
+        if self.history.memo.get(Fitted, self._key("loss")) is not None:
+            with single_threaded(), only_cached(self.history), contextlib.suppress(NotCached, NotPositiveDefinite):
+                _ = self.fitted
+
+    def _surrogate(self) -> Surrogate:
+        inputs = replace(of_cube(self.data), networks=self.options.networks.of(self.data))
+        if self.over_budgets:
+            return over_budgets(inputs, self.options.budget_kernel)
+        if self.data.networks:
+            return at_full_budget(inputs)
+        return at_full_budget(inputs, least_noise=EXACT, length=length_prior(self.data))
+
+    def _fitted(
+        self, purpose: str, surrogate: Surrogate, X: Array, y: Array, budget: Array, sources: SourceMeans | None = None
+    ) -> Fitted:
+        """Return a model of the first observations, as many as the schedule says, from ``history.memo`` if it is there."""
+        history, options, last = self.history, self.options, last_refit(len(y))
+        kept = history.memo.get(Fitted, self._key(purpose))
+        if kept is not None and kept.last == last:
+            return kept
+        X, y = X[:last], y[:last]
+        apart = self._spread(X) if purpose == "loss" and last > self.limit else X
+        chosen = choose(apart, y, budget[:last], self.limit)
+        # A penalty is lowered in losses only: a constraint metric is compared with its bound.
+        targets = Targets.of(y[chosen], transform=options.transform, lower_penalty=purpose == "loss")
+        inputs, outputs = X[chosen], targets(y[chosen])
+        shift = None if sources is None else sources.shift(inputs, outputs)
+        if shift is not None:
+            outputs = outputs - shift(inputs)
+
+        def fits() -> list[Array]:
+            if not options.samples:
+                return [fit(surrogate, inputs, outputs)]
+            rng = Streams(history.seed).generator(last, "gp fit")
+            return sample_fits(surrogate, inputs, outputs, rng, options.samples)
+
+        found = thetas(history, f"gp {purpose}", (options, last, inputs, outputs), surrogate, fits)
+        posteriors = tuple(Posterior.of(surrogate, theta, inputs, outputs) for theta in found)
+        return history.memo.put(Fitted(last, targets, chosen, posteriors, shift), self._key(purpose))
+
+    def _spread(self, X: Array) -> Array:
+        """Return coordinates of inputs between which there are distances: networks by their descriptive features."""
+        width = self.data.width
+        return np.hstack([self.data.positions(X[:, :width]), X[:, width:]])
+
+    @cached_property
+    def _seen(self) -> NDArray[np.intp]:
+        """Return the observations that the model uses. Above its limit, the others are not considered for the incumbent
+        either: the model has better ones nearby."""
+        return np.concatenate([self.fitted.chosen, np.arange(self.fitted.last, self.data.count)])
+
+    def possible_incumbents(self) -> NDArray[np.intp]:
+        return self.data.feasible(self.history, self._seen)
+
+    @property
+    def starts(self) -> list[int]:
+        made: list[int] = np.unique(self.data.trial[self._seen]).tolist()
+        return made
+
+    def known(self, tried: Array, rng: np.random.Generator) -> Known:
+        # Workers that draw functions at the same time draw different ones.
+        pending = [] if self.acquisition == "thompson" else self.pending_trials[-MOST_PENDING:]
+        models = [with_pending(model, self.inputs_of(pending), self.fantasies, rng) for model in self._with_new()]
+        if not len(tried):
+            return self._known(models)
+        rows = np.vstack([tried, self.data.rows(list(self.history.running.values())[-MOST_PENDING:])])
+        means = [model.means(self.with_budget(rows)) for model in models]
+        if self.over_budgets:
+            models = [self._with_unfinished(*pair, rows, rng) for pair in zip(models, means, strict=True)]
+            means = [model.means(self.with_budget(rows)) for model in models]
+        # The incumbent is the lowest posterior mean at observed and running configurations, not a lucky noisy value.
+        incumbents = tuple(each.min(axis=0) for each in means)
+        average = np.mean([each.mean(axis=1) for each in means], axis=0)
+        promising = rows[np.argsort(average, kind="stable")[:PROMISING]]
+        return replace(self._known(models), incumbents=incumbents, promising=promising)
+
+    def _with_new(self) -> list[Extended]:
+        """Return the posteriors with the observations since the refit and the trials that count as bad values."""
+        data, model = self.data, self.fitted
+        new = slice(model.last, data.count)
+        X, y = self.inputs(data.X[new], data.budget[new]), model.targets(data.loss[new])
+        if failed := self.failures.expected():
+            X = np.vstack([X, self.inputs_of(failed)])
+            y = np.append(y, np.full(len(failed), np.quantile(model.targets(data.loss), BAD)))
+        if model.shift is not None and len(X):
+            y = y - model.shift(X)
+        return [Extended(posterior, X, y, model.shift) for posterior in model.posteriors]
+
+    def _with_unfinished(self, model: Extended, mean: Array, rows: Array, rng: np.random.Generator) -> Extended:
+        """Condition the model on fantasies of tried configurations at the acquisition's budget (``with_pending``)."""
+        inputs = self.with_budget(rows)
+        if len(inputs) > UNFINISHED:
+            at = model.predict(inputs)
+            value, _ = log_expected_improvement(at.mean, at.variance, mean.min(axis=0))
+            inputs = inputs[np.sort(np.argsort(-value, kind="stable")[:UNFINISHED])]
+        return model.fantasised(inputs, self.fantasies, rng)
+
+    def _known(self, models: list[Extended]) -> Known:
+        model, detail = self.fitted, ", n={n}"
+        numbers: dict[str, float] = {"n": self.data.count}
+        if len(model.chosen) < model.last:
+            detail += ", fitted to {fitted} of {last}"
+            numbers |= {"fitted": len(model.chosen), "last": model.last}
+        if jitter := max(each.jitter for each in models):
+            detail += ", not positive definite: {jitter:.0e} added to the diagonal"
+            numbers["jitter"] = jitter
+        if model.shift is not None:
+            detail += ", sources weigh {weight:.2g}"
+            numbers["weight"] = float(model.shift.weights.sum())
+        count = FEWER_CANDIDATES if models[0].rows >= LARGE_MODEL else CANDIDATES
+        return Known(models, candidates=count, detail=detail, numbers=numbers)
+
+    # ------------------------------------------------------------ constraint metrics
+
+    def learn(self, purpose: str, X: Array, y: Array) -> Learned:
+        model = self._fitted(f"constraint {purpose}", at_full_budget(of_positions(self.data)), X, y, np.ones(len(y)))
+        new = slice(model.last, len(y))
+        return Learned(model.targets, [Extended(each, X[new], model.targets(y[new])) for each in model.posteriors])
+
+
+def length_prior(data: Observations) -> Prior:
+    """Return the prior of the length scales of numbers and switches at full budget: with a factor in common where all
+    parameters are of the same kind."""
+    cube = data.cube
+    if not cube.numeric.any() and not cube.categories:
+        return SWITCH_LENGTH
+    return SHARED_LENGTH if bool(cube.numeric.all()) and len(cube.labels) <= MOST_SHARING else LENGTH

@@ -1,1 +1,0 @@
-"""Bayesian optimisation of architectures."""

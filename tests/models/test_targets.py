@@ -1,0 +1,146 @@
+"""Losses to targets: Yeo and Johnson's transform against SciPy's, order, and awkward numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+
+from xstar.models.targets import POWERS, Targets, _all_powers, _quantile, below_penalty, yeo_johnson
+
+
+@pytest.mark.parametrize("power", [-2.0, -0.5, 0.0, 1e-13, 0.3, 1.0, 1.7, 2.0])
+def test_the_transform_is_scipys(power: float) -> None:
+    z = np.concatenate([np.linspace(-5, 5, 41), [1e-9, -1e-9, 300.0, -300.0]])
+    assert_allclose(yeo_johnson(z, power), stats.yeojohnson(z, lmbda=power), rtol=1e-9, atol=1e-12)
+
+
+def test_all_powers_at_once_are_one_after_the_other() -> None:
+    """To the last bit: the most probable power decides what a stored study suggests."""
+    z = np.random.default_rng(0).standard_cauchy(37)
+    one_by_one = [yeo_johnson(z, float(power)) for power in POWERS]
+    assert_array_equal(_all_powers(z), one_by_one)
+    assert_array_equal(_all_powers(z).var(axis=1), [each.var() for each in one_by_one])
+
+
+def test_power_one_changes_nothing() -> None:
+    z = np.linspace(-3, 3, 20)
+    assert_allclose(yeo_johnson(z, 1.0), z, rtol=1e-12)
+
+
+@pytest.mark.parametrize("transform", [False, True])
+@pytest.mark.parametrize("kind", ["normal", "heavy", "light", "two"])
+def test_targets_are_standardised_and_keep_the_order(transform: bool, kind: str) -> None:
+    rng = np.random.default_rng(0)
+    y = {
+        "normal": rng.standard_normal(60),
+        "heavy": np.exp(2.0 * rng.standard_normal(60)),
+        "light": -np.exp(rng.standard_normal(60)),
+        "two": np.array([3.0, 5.0]),
+    }[kind]
+    targets = Targets.of(y, transform=transform)
+    t = targets(y)
+    assert t.mean() == pytest.approx(0.0, abs=1e-9)
+    assert t.std() == pytest.approx(1.0)
+    line = np.linspace(y.min() - 2.0, y.max() + 2.0, 300)
+    assert (np.diff(targets(line)) > 0.0).all()
+    assert_array_equal(np.argsort(t), np.argsort(y))
+
+
+def test_a_long_upper_tail_is_drawn_in_and_a_normal_one_stays() -> None:
+    rng = np.random.default_rng(1)
+    heavy = np.exp(2.0 * rng.standard_normal(200))
+    t = Targets.of(heavy, transform=True)(heavy)
+    assert Targets.of(heavy, transform=True).power < 0.5
+    assert abs(float(stats.skew(t))) < 0.3 * abs(float(stats.skew(heavy)))
+    assert Targets.of(rng.standard_normal(200), transform=True).power > 0.7
+    assert Targets.of(heavy, transform=False).power == 1.0
+
+
+def test_the_power_is_the_most_probable_one() -> None:
+    """The plain form: a normal likelihood of t with its Jacobian (SciPy's), times the prior."""
+    rng = np.random.default_rng(2)
+    y = rng.gamma(2.0, size=50)
+    targets = Targets.of(y, transform=True)
+    z = (y - targets.centre) / targets.unit
+    values = [stats.yeojohnson_llf(power, z) - 0.5 * (power - 1.0) ** 2 for power in POWERS]
+    assert targets.power == pytest.approx(POWERS[int(np.argmax(values))])
+
+
+@pytest.mark.parametrize("transform", [False, True])
+@pytest.mark.parametrize("offset", [0.0, 1e12, -1e12, 1.0])
+@pytest.mark.parametrize("scale", [0.0, 1e-300, 1e-12, 1.0, 1e12, 1e200])
+def test_any_offset_and_scale(transform: bool, offset: float, scale: float) -> None:
+    y = offset + scale * np.random.default_rng(3).standard_normal(30)
+    targets = Targets.of(y, transform=transform)
+    t = targets(y)
+    assert np.isfinite(t).all()
+    assert np.abs(t).max() < 10.0
+    assert np.isfinite(targets(np.array([offset - scale, offset + 7.0 * scale, 0.0, 1.0]))).all()
+
+
+@pytest.mark.parametrize("transform", [False, True])
+@pytest.mark.parametrize("tail", [1e12, 1e100, 1e300, 1.7e308])
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_one_absurd_loss(transform: bool, tail: float, sign: float) -> None:
+    y = np.append(np.linspace(0.1, 0.9, 20), sign * tail)
+    t = Targets.of(y, transform=transform)(y)
+    assert np.isfinite(t).all()
+    assert (np.diff(t) * np.append(np.ones(19), sign) >= 0.0).all()
+
+
+def test_one_loss() -> None:
+    for transform in (False, True):
+        targets = Targets.of(np.array([3.0]), transform=transform)
+        assert_allclose(targets(np.array([3.0])), 0.0)
+        assert np.isfinite(targets(np.array([-1e30, 1e30]))).all()
+
+
+def test_losses_without_a_spread_between_the_quartiles() -> None:
+    y = np.array([1.0] * 20 + [2.0])
+    t = Targets.of(y, transform=True)(y)
+    assert t[-1] > t[0]
+    assert np.isfinite(t).all()
+
+
+@pytest.mark.parametrize("q", [0.25, 0.5, 0.75])
+def test_quantiles_are_numpys_to_the_last_bit(q: float) -> None:
+    rng = np.random.default_rng(0)
+    for n in (*range(1, 40), 200):
+        for y in (rng.standard_normal(n) ** 5, np.round(rng.standard_normal(n), 1), 1e300 * rng.uniform(-1.0, 1.0, n)):
+            expected = np.median(y) if q == 0.5 else np.quantile(y, q)
+            assert _quantile(np.sort(y).tolist(), q) == expected
+
+
+def test_a_penalty_that_most_have_leaves_the_others_apart() -> None:
+    y = np.append(np.full(80, 1e9), np.linspace(1.0, 3.0, 20))
+    kept, lowered = (Targets.of(y, transform=True, lower_penalty=lower)(y) for lower in (False, True))
+    assert np.ptp(kept[80:]) < 1e-6
+    assert np.ptp(lowered[80:]) > 1.0
+    assert (np.diff(lowered[80:]) > 0.0).all()
+    assert (lowered[:80] > lowered[80:].max()).all()
+    assert_allclose(lowered.mean(), 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [1.0, 2.0, 3.0, 1e9, 1e9],  # two may be what they are
+        [1.0, 2.0, 3.0, 4.0, 4.0, 4.0],  # no farther than the others lie apart
+        [1.0, 1e9, 1e9, 1e9],  # a single other one
+        [1.0, 1.0, 1e9, 1e9, 1e9],  # others that do not differ
+        [5.0, 5.0, 5.0],
+    ],
+)
+def test_other_losses_are_taken_as_they_are(y: list[float]) -> None:
+    given = np.array(y)
+    assert below_penalty(given) == np.inf
+    assert Targets.of(given, transform=True, lower_penalty=True) == Targets.of(given, transform=True)
+
+
+def test_what_comes_after_is_lowered_as_well() -> None:
+    targets = Targets.of(np.array([1e9, 3.0, 1e9, 1.0, 1e9, 2.0]), transform=True, lower_penalty=True)
+    assert targets.ceiling == 5.0
+    t = targets(np.array([4.9, 5.0, 7.0, 1e12]))
+    assert t[0] < t[1] == t[2] == t[3]
