@@ -22,7 +22,7 @@ from xstar.searchers.bo.observations import Observations
 
 HERE = Path(__file__).parent
 SPACE = xs.Space(lr=xs.Float(1e-4, 1.0, log=True))
-SEARCHER = GP(surrogate="matern-warped", acquire_at="full")
+SEARCHER = GP()
 TRIALS, SEED, EPOCHS, NOISE = 18, 1, 9, 0.01
 ROWS = {
     "matern-warped": "Matérn over (x, r), r warped",
@@ -54,10 +54,10 @@ class Belief:
 
     def __init__(self, data, name):
         inputs = Inputs(data.cube.groups, data.cube.labels, tuple(np.flatnonzero(data.cube.numeric).tolist()))
-        surrogate = over_budgets(inputs, name, shape=SEARCHER.shape, warp=SEARCHER.warp)
-        self.targets = Targets.of(data.loss, transform=SEARCHER.straighten)
+        surrogate = over_budgets(inputs, name)
+        self.targets = Targets.of(data.loss, transform=SEARCHER.transform)
         X, y = np.column_stack([data.X, data.budget / EPOCHS]), self.targets(data.loss)
-        self.posterior = Posterior.of(surrogate, fit(surrogate, X, y, np.random.default_rng(0)), X, y)
+        self.posterior = Posterior.of(surrogate, fit(surrogate, X, y), X, y)
 
     def losses(self, lr, budget):
         """Two standard deviations below the posterior mean, the mean, and two above."""
