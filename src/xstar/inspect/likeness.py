@@ -20,7 +20,7 @@ from xstar.journal import events as ev
 from xstar.trial import Origin
 
 if TYPE_CHECKING:  # SciPy loads slowly
-    from xstar.searchers.model_based.decision import Witness as DecisionTrace
+    from xstar.searchers.bo.decision import DecisionTrace
 
 CLOSE = 1e-6
 """Relative difference of numbers that are equal to rounding: more than the last digits that kernels differ in, less than
@@ -40,7 +40,10 @@ EXACT: Mapping[str, tuple[str, ...]] = {
     "nasbot-random": ("trial",),
     "sobol": ("point",),
     "grid": ("point", "points"),
-} | dict.fromkeys(("auto", "boca", "dngo", "forest", "gp", "nasbot", "tpe", "treebo"), OF_MODELS)
+} | dict.fromkeys(
+    ("auto", "boca", "dngo", "dngo-paper", "forest", "gp", "mobster-paper", "nasbot", "nasbot-paper", "tpe", "treebo"),
+    OF_MODELS,
+)
 """By method: the numbers of an origin that are the same on every machine, if both origins have them."""
 
 
