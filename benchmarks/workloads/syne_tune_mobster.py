@@ -20,7 +20,7 @@ from benchmarks.harness.problems import full_training
 from benchmarks.harness.records import Found, Task, significant
 from xstar import problems
 from xstar.problems import Curve, Problem
-from xstar.schedulers.ladder import geometric_rungs
+from xstar.schedulers.rungs import geometric_rungs
 from xstar.simulation import nearest_rungs
 from xstar.space import Choice, Float, Int, Ordinal, Space
 
