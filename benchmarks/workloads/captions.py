@@ -21,6 +21,7 @@ import numpy as np
 import xstar as xs
 from benchmarks.harness.records import Found, improvements, significant
 from xstar.problems import Curve
+from xstar.searchers import Searcher
 from xstar.simulation import simulate
 from xstar.space import Config
 
@@ -117,10 +118,10 @@ class Captions:
         return Curve([self.loss(config)], [26.6 * HOUR * float(noise) * size**0.3])
 
 
-def ours(method: str, workers: int, trials: int, seed: int) -> Found:
+def ours(searcher: Searcher, workers: int, trials: int, seed: int) -> Found:
     """A run in the simulator."""
     begun = time.process_time()
-    study = simulate(Captions(), method, workers=workers, trials=trials, seed=seed)
+    study = simulate(Captions(), searcher=searcher, workers=workers, trials=trials, seed=seed)
     spent = time.process_time() - begun
     ended = [study.history.trials[number].loss for number in study.history.ended]
     return kept([trial.config for trial in study.history.trials], ended, workers, spent)

@@ -13,14 +13,19 @@ from benchmarks.harness.experiment import chosen_from, numbers
 from benchmarks.harness.records import Found, Record, Task, best_after
 from benchmarks.harness.report import Results, cell, table
 from benchmarks.workloads import captions
+from benchmarks.workloads.dngo_forms import Form
+from xstar.searchers import DNGO, Random, Searcher
+from xstar.searchers.dngo.fit import DNGOOptions
 
 CROWD = ("xstar-dngo", "xstar-random")
-METHODS = {"xstar-dngo": "dngo", "xstar-dngo-paper": "dngo-paper", "xstar-random": "random"}
-"""``dngo-paper`` fantasises all that runs, however much that is."""
+METHODS: dict[str, Searcher] = {
+    "xstar-dngo": DNGO(),
+    "xstar-dngo-fantasies": Form(DNGOOptions(keeps_distance=False)),
+    "xstar-random": Random(),
+}
 PENDING = {
-    "xstar-dngo": "spacing from many running trials on",
-    "xstar-dngo-fantasies": "fantasies of all that runs",
-    "xstar-dngo-paper": "fantasies, and all else as in the paper",
+    "xstar-dngo": "distances from 10 running trials on, no fantasies from 50 on",
+    "xstar-dngo-fantasies": "fantasies of all that runs, no distances",
 }
 CROWDS = {100: 300, 200: 625, 400: 1250, 800: 2500}
 """Workers of the part ``pending`` → trials."""
@@ -67,12 +72,11 @@ def worker_report(results: Results, options: Namespace) -> Iterator[str]:
 
 
 def pending_tasks(options: Namespace) -> list[Task]:
-    """The longest come first, so that no process is left alone with one of them at the end."""
     return [
         Task.of(seed, "captions", method, workers=workers, trials=CROWDS[workers])
         for workers in map(int, chosen_from(options.sizes, map(str, CROWDS), "--sizes"))
-        for method in ("xstar-dngo-paper", "xstar-dngo")
         for seed in range(options.seeds)
+        for method in PENDING
     ]
 
 

@@ -1,0 +1,29 @@
+"""DNGO with options that users do not set, to measure one at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from xstar.journal import History
+from xstar.searchers.bo.initial_design import Design
+from xstar.searchers.bo.observations import Observations
+from xstar.searchers.bo.suggest import suggest
+from xstar.searchers.dngo.fit import DNGOOptions, Sizes
+from xstar.searchers.dngo.learner import DNGOLearner
+from xstar.trial import Done, New, Suggestion
+
+
+@dataclass(frozen=True)
+class Form:
+    """A searcher with these options and sizes."""
+
+    options: DNGOOptions
+    sizes: Sizes = Sizes()
+
+    def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
+        return suggest(history, task, rng, Design(self.options.method), self._learner)
+
+    def _learner(self, history: History, data: Observations) -> DNGOLearner:
+        return DNGOLearner(history, data, self.options, self.sizes)
