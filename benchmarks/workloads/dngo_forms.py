@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -20,7 +20,7 @@ class Form:
     """A searcher with these options and sizes."""
 
     options: DNGOOptions
-    sizes: Sizes = Sizes()
+    sizes: Sizes = field(default_factory=Sizes)
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         return suggest(history, task, rng, Design(self.options.method), self._learner)
