@@ -25,8 +25,8 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from xstar.errors import Infeasible as Infeasible
     from xstar.errors import Pruned as Pruned
     from xstar.errors import XstarError as XstarError
-    from xstar.executors import RunningTrial as RunningTrial
     from xstar.executors.ray import Ray as Ray
+    from xstar.executors.running import RunningTrial as RunningTrial
     from xstar.integrations.define_by_run import from_optuna as from_optuna
     from xstar.programs import Command as Command
     from xstar.space import Bits as Bits
@@ -54,7 +54,7 @@ _MODULES = ("errors", "executors", "igo", "nets", "problems", "registry", "sched
 _HOMES = {
     "xstar.api": ("Result", "maximize", "minimize"),
     "xstar.errors": ("Infeasible", "Pruned", "XstarError"),
-    "xstar.executors": ("RunningTrial",),
+    "xstar.executors.running": ("RunningTrial",),
     "xstar.executors.ray": ("Ray",),
     "xstar.integrations.define_by_run": ("from_optuna",),
     "xstar.programs": ("Command",),

@@ -11,8 +11,9 @@ import pytest
 import xstar as xs
 from tests.waiting import until
 from xstar.errors import InvalidArgument
-from xstar.executors import Place, RunningTrial, devices
+from xstar.executors import Place, devices
 from xstar.executors.devices import THREADS, available_cores, share, share_gpus, visible_gpus
+from xstar.executors.running import RunningTrial
 from xstar.trial import Job
 
 SPACE = xs.Space(x=xs.Float(0, 1))

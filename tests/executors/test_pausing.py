@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import xstar as xs
-from xstar.executors import RunningTrial
+from xstar.executors.running import RunningTrial
 from xstar.inspect.audit import audit
 from xstar.schedulers import ASHA, Hyperband, Scheduler, StoppingASHA
 from xstar.trial import Job

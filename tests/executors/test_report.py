@@ -12,7 +12,8 @@ import pytest
 import xstar as xs
 from tests.executors.cases import Recorder, run
 from xstar.errors import InvalidReport, ObjectiveError, StorageError
-from xstar.executors import Answer, InlineExecutor, RunningTrial
+from xstar.executors import Answer, InlineExecutor
+from xstar.executors.running import RunningTrial
 from xstar.inspect.audit import audit
 from xstar.loop import run as run_study
 from xstar.schedulers import ASHA, StoppingASHA

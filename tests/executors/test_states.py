@@ -12,7 +12,7 @@ import pytest
 import xstar as xs
 from tests.executors.cases import Recorder, run
 from xstar.errors import InvalidArgument
-from xstar.executors import RunningTrial
+from xstar.executors.running import RunningTrial
 from xstar.executors.states import States
 from xstar.schedulers import ASHA
 from xstar.trial import Finished, Job

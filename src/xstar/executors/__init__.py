@@ -12,5 +12,4 @@ from xstar.executors.processes import check_workers as check_workers
 from xstar.executors.run import Answer as Answer
 from xstar.executors.run import Channel as Channel
 from xstar.executors.run import run_job as run_job
-from xstar.executors.running import RunningTrial as RunningTrial
 from xstar.executors.simulator import Simulator as Simulator
