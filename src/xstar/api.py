@@ -28,7 +28,7 @@ from xstar.executors import Executor, InlineExecutor, Objective, ProcessExecutor
 from xstar.executors.ray import EXECUTORS, Ray, chosen, import_ray
 from xstar.executors.states import States
 from xstar.files import DEFAULT_CHECKPOINTS, Folders, check_kept
-from xstar.loop import UNKNOWN_LENGTH, Ending, Watch, both, log, run
+from xstar.loop import UNKNOWN_LENGTH, Watch, both, log, run
 from xstar.programs import Command
 from xstar.progress import check_progress, show_progress
 from xstar.schedulers import Scheduler
@@ -40,6 +40,9 @@ from xstar.study.settings import Constraints, Settings
 from xstar.trial import Config, Trial
 
 P = ParamSpec("P")
+
+INTERRUPTED = "interrupted; the same call with the study's name goes on with it"
+"""The ``reason`` of the result that a ``KeyboardInterrupt`` carries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +160,9 @@ def minimize(
 
     A search needs an end: ``trials``, ``seconds``, ``target`` or ``patience``, or a finite space. What is left out of a
     study that exists stays as it was stored.
+
+    Ctrl-C raises ``KeyboardInterrupt``, with what was found so far in its attribute ``result``. Running trials end at their
+    next report before, or at once if it is pressed again.
 
     Parameters
     ----------
@@ -322,15 +328,15 @@ class Search:
             raise
         return cls(study, limits, executor, arguments["checkpoints"], float(arguments["grace"]))
 
-    def run(self, watch: Watch | None, progress: bool | None = False) -> Ending:
-        """Run it until it ends. The study stays open."""
+    def run(self, watch: Watch | None, progress: bool | None = False) -> str:
+        """Run it until it ends; returns why it did. The study stays open."""
         try:
             with show_progress(self.study, self.limits, progress) as display:
                 watch = both(display, watch)
-                ending = run(self.study, self.executor, self.limits, watch, self.checkpoints, self.grace)
+                reason = run(self.study, self.executor, self.limits, watch, self.checkpoints, self.grace)
                 if display is not None:
-                    display.finish(ending.reason)
-                return ending
+                    display.finish(reason)
+                return reason
         finally:
             self.executor.close()
 
@@ -365,7 +371,11 @@ def _check_surroundings(arguments: Mapping[str, Any]) -> None:
 
 def _search(direction: str, arguments: Mapping[str, Any]) -> Result:
     search = Search.prepare(direction, arguments)
-    return Result(search.study, search.run(arguments["watch"], arguments["progress"]).reason)
+    try:
+        return Result(search.study, search.run(arguments["watch"], arguments["progress"]))
+    except KeyboardInterrupt as error:
+        error.result = Result(search.study, INTERRUPTED)  # type: ignore[attr-defined]
+        raise
 
 
 def make_executor(

@@ -14,7 +14,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from enum import Enum
 from types import FrameType
 
 from xstar.core.reasons import last_line
@@ -58,22 +57,6 @@ def both(first: Watch | None, second: Watch | None) -> Watch | None:
     return watch
 
 
-class End(Enum):
-    """What ended a search."""
-
-    DONE = "done"  # a limit was met, or there was nothing left to try
-    INTERRUPTED = "interrupted"  # the user pressed Ctrl-C
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How a search ended."""
-
-    end: End
-    reason: str
-    """A sentence for the user."""
-
-
 def run(
     study: Study,
     executor: Executor,
@@ -82,17 +65,19 @@ def run(
     checkpoints: int | None = DEFAULT_CHECKPOINTS,
     grace: float = 0.0,
     ahead: bool = True,
-) -> Ending:
-    """Run the study on the executor until a limit is met; returns how it ended.
+) -> str:
+    """Run the study on the executor until a limit is met; returns why it ended, in a sentence.
 
     Checkpoints that are no longer needed are removed, but those of the best ``checkpoints`` trials (``None``: all) stay.
 
     With a study shared by several programs, this returns when *all* its trials are over: if another program dies, its
-    trials are run again here. The first Ctrl-C lets running trials finish, the second ends them at once; they are then
-    run again when the study is resumed.
+    trials are run again here.
+
+    Ctrl-C ends the search with ``KeyboardInterrupt``: each running trial is handed back at its next report, having saved what
+    it trained, for any program to go on with; one that reports only at its end finishes. A second Ctrl-C ends them at once.
 
     SIGTERM ends the program: a cluster takes the machine away. Running trials have ``grace`` seconds to report once more, and
-    so to save what they trained; each is handed back as soon as it has, for any other program to go on with.
+    are handed back likewise.
 
     While all slots are busy, the next suggestion is made ``ahead`` where that is worthwhile (``study/decisions.py``).
     """
@@ -106,7 +91,7 @@ def run(
             log.warning("%s", line)
 
     def hear(outcome: Outcome) -> None:
-        if not interrupt.leaving or not _hand_back(study, executor, outcome, interrupt.stopped):
+        if not interrupt.pressed or not _hand_back(study, executor, outcome, interrupt):
             _record(study, executor, outcome, alike)
         if kept is not None and isinstance(outcome, Finished | Failure):
             kept.clean_up(outcome.trial)
@@ -133,12 +118,10 @@ def run(
                     paused = not paused
                     log.warning("%s", PAUSED if paused else "the study goes on")
                 if not study.running_here and executor.idle():
-                    if interrupt.leaving:
-                        raise _Terminated
                     if interrupt.pressed:
-                        return Ending(End.INTERRUPTED, "interrupted; running trials were allowed to finish")
+                        raise interrupt.ends_with
                     if study.ended is not None:
-                        return Ending(End.DONE, study.ended)
+                        return study.ended
                 if ahead and not interrupt.pressed and not executor.free():
                     study.prepare(limits)
                 for outcome in executor.poll():
@@ -189,7 +172,7 @@ def _record(study: Study, executor: Executor, outcome: Outcome, alike: SameFailu
                 )
 
 
-def _hand_back(study: Study, executor: Executor, outcome: Outcome, stopped: set[tuple[int, int]]) -> bool:
+def _hand_back(study: Study, executor: Executor, outcome: Outcome, interrupt: _Interrupt) -> bool:
     """End a run at its report, and give up its trial once the run is over; False if there is nothing to give up.
 
     Not before: whoever takes the trial up would else read a checkpoint that is still being written.
@@ -198,12 +181,12 @@ def _hand_back(study: Study, executor: Executor, outcome: Outcome, stopped: set[
     if isinstance(outcome, Report):
         verdict = study.report(outcome.trial, outcome.metrics, outcome.budget, attempt=outcome.attempt)
         if verdict is Verdict.CONTINUE:
-            stopped.add(run)
+            interrupt.stopped.add(run)
             verdict = Verdict.PAUSE
         executor.obey(outcome, verdict, None)
         return True
-    if run in stopped:
-        study.release(_WHY[_Terminated], outcome.trial)
+    if run in interrupt.stopped and not (isinstance(outcome, Finished) and outcome.whole):
+        study.release(_WHY[interrupt.ends_with], outcome.trial)
         return True
     return False
 
@@ -214,9 +197,9 @@ class _Interrupt:
 
     grace: float
     pressed: bool = False
-    """No new trials are started."""
-    leaving: bool = False
-    """Running ones are ended at their next report."""
+    """No new trials are started, and running ones end at their next report."""
+    ends_with: type[BaseException] = KeyboardInterrupt
+    """What is raised once all have ended."""
     stopped: set[tuple[int, int]] = field(default_factory=set)
     """Trials and attempts that were ended so."""
     timer: threading.Timer | None = None
@@ -225,12 +208,12 @@ class _Interrupt:
         if self.pressed:
             raise KeyboardInterrupt
         self.pressed = True
-        log.warning("Ctrl-C: waiting for the running trials to finish; press it again to end them now")
+        log.warning("Ctrl-C: running trials end at their next report; press it again to end them now")
 
     def terminate(self, number: int, frame: FrameType | None) -> None:
-        if self.leaving or not self.grace:
+        if self.ends_with is _Terminated or not self.grace:
             raise _Terminated
-        self.pressed = self.leaving = True
+        self.pressed, self.ends_with = True, _Terminated
         log.warning("told to terminate: running trials have %g s to report once more", self.grace)
         # A signal again, rather than a look at the time: an objective in this process may not come back to us.
         self.timer = threading.Timer(self.grace, os.kill, (os.getpid(), signal.SIGTERM))

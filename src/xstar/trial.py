@@ -173,6 +173,8 @@ class Finished:
 
     trial: int
     attempt: int
+    whole: bool = field(default=True, compare=False)
+    """It came to its end by itself; otherwise it was told to go no further."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def test_workers_need_not_find_the_file(write: Write, tmp_path: Path) -> None:
         assert (study.files.of(0) / "stdout.txt").read_text() == "hello from 0\n"
 
 
-def test_ctrl_c_lets_running_trials_finish(write: Write, tmp_path: Path) -> None:
+def test_ctrl_c_ends_running_trials_at_their_next_report(write: Write, tmp_path: Path) -> None:
     write("def scale(x):\n    return x\n", "helper.py")
     go = tmp_path / "go"
     file = write(search(f"(trial.number == 0 or epoch == 1) or appears(Path({str(go)!r}))"))
@@ -80,9 +80,11 @@ def test_ctrl_c_lets_running_trials_finish(write: Write, tmp_path: Path) -> None
     go.touch()
     output, errors = program.communicate(timeout=WAIT)
     assert program.returncode == 130, errors
-    assert "interrupted; running trials were allowed to finish" in output
+    assert "search: interrupted; the same command goes on with it" in output
     with xs.Study.open("search", tmp_path / "xstar.db") as study:
-        assert {trial.state for trial in study.history.trials} == {xs.State.COMPLETE}
+        left = [trial for trial in study.history.trials if trial.state is not xs.State.COMPLETE]
+        assert {trial.state for trial in left} <= {xs.State.WAITING}
+        assert all(trial.reason == "interrupted by the user" and trial.budget < 4 for trial in left)
         assert len(study.history.trials) < 1000
 
 
@@ -96,7 +98,7 @@ def test_ctrl_c_twice_ends_them_at_once(write: Write, tmp_path: Path) -> None:
     program.send_signal(signal.SIGINT)
     output, _ = program.communicate(timeout=WAIT)
     assert program.returncode == 130
-    assert "will be run again when the study is resumed" in output
+    assert "interrupted; the same command goes on with it" in output
     with xs.Study.open("search", tmp_path / "xstar.db") as study:
         assert {trial.state for trial in study.history.trials} == {xs.State.WAITING}
 
@@ -140,7 +142,7 @@ def test_a_terminal_shows_a_live_table(write: Write, tmp_path: Path) -> None:
     assert "new best" in plain
     assert "failed: ValueError: too small" in plain
     assert plain.count("search: all 12 trials are done") == 1
-    assert plain.index("all 12 trials are done") > plain.rindex("Ctrl-C lets running trials finish")
+    assert plain.index("all 12 trials are done") > plain.rindex("Ctrl-C ends running trials")
     assert screen.rindex("\x1b[?25h") > screen.rindex("\x1b[?25l")
 
 

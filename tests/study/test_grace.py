@@ -1,4 +1,4 @@
-"""SIGTERM with a grace period: running trials report once more, save, and are handed back for others to go on with."""
+"""Ctrl-C, and SIGTERM with a grace period: running trials report once more, save, and are handed back for others."""
 
 from __future__ import annotations
 
@@ -53,19 +53,28 @@ def started(folder: Path, workers: int, grace: float, objective: str) -> Iterato
         yield running
 
 
+@pytest.mark.parametrize(
+    ("sent", "heard", "reason", "code"),
+    [
+        (signal.SIGTERM, "running trials have 600 s to report once more", "told to terminate", 128 + signal.SIGTERM),
+        (signal.SIGINT, "running trials end at their next report", "interrupted by the user", -signal.SIGINT),
+    ],
+)
 @pytest.mark.parametrize("workers", [1, 2])
-def test_trials_are_handed_back_with_all_that_they_trained(tmp_path: Path, workers: int) -> None:
+def test_trials_are_handed_back_with_all_that_they_trained(
+    tmp_path: Path, workers: int, sent: signal.Signals, heard: str, reason: str, code: int
+) -> None:
     with started(tmp_path, workers, 600, "train") as running:
-        running.send_signal(signal.SIGTERM)
-        hear(running.stderr, "told to terminate: running trials have 600 s to report once more")
+        running.send_signal(sent)
+        hear(running.stderr, heard)
         (tmp_path / "go").touch()
         running.communicate()
-    assert running.returncode == 128 + signal.SIGTERM
+    assert running.returncode == code
     with xs.Study.open("s", tmp_path / "s.db") as study:
         trials = study.history.trials
         assert [trial.state for trial in trials] == [xs.State.WAITING] * workers
         for trial in trials:
-            assert trial.reason == "told to terminate"
+            assert trial.reason == reason
             assert trial.budget == 3, "what was begun was reported"
             assert (tmp_path / f"epochs-{trial.number}").read_text().split() == ["1", "2", "3"]
         assert audit(study).findings == []

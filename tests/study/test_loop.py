@@ -117,8 +117,11 @@ def objective(trial):
     appears(folder / "go")
     return trial["x"]
 space = xs.Space(x=xs.Float(0, 1))
-result = xs.minimize(objective, space, trials=10, method="random", workers=workers, study="s", storage=folder / "s.db", seed=1)
-print(result.reason)
+try:
+    xs.minimize(objective, space, trials=10, method="random", workers=workers, study="s", storage=folder / "s.db", seed=1)
+except KeyboardInterrupt as error:
+    print(len(error.result.study.trials), "trials:", error.result.reason)
+    raise
 """
 
 
@@ -131,16 +134,29 @@ def started(folder: Path, workers: int = 2) -> Iterator[subprocess.Popen[str]]:
         yield running
 
 
-def test_ctrl_c_once_finishes_cleanly(tmp_path: Path) -> None:
+def test_after_ctrl_c_a_script_does_not_go_on_as_if_it_had_an_answer(tmp_path: Path) -> None:
     with started(tmp_path) as running:
         running.send_signal(signal.SIGINT)
-        hear(running.stderr, "waiting for the running trials to finish")
+        hear(running.stderr, "running trials end at their next report")
         (tmp_path / "go").touch()
-        output, errors = running.communicate()
-    assert running.returncode == 0, errors
-    assert "interrupted; running trials were allowed to finish" in output
+        output, _ = running.communicate()
+    assert running.returncode == -signal.SIGINT
+    assert "2 trials: interrupted; the same call with the study's name goes on with it" in output
     with xs.Study.open("s", storage=tmp_path / "s.db") as study:
-        assert study.history.count(xs.State.COMPLETE) == len(study.history.trials) == 2
+        assert study.history.count(xs.State.COMPLETE) == len(study.history.trials) == 2, "they report at their end"
+
+
+def test_an_objective_that_is_interrupted_leaves_the_result() -> None:
+    def interrupted(trial: Any) -> float:
+        if trial.number == 3:
+            raise KeyboardInterrupt
+        return float(trial["x"])
+
+    with pytest.raises(KeyboardInterrupt) as raised:
+        xs.minimize(interrupted, SPACE, trials=10, seed=1)
+    result = raised.value.result  # type: ignore[attr-defined]
+    assert result.best.value == min(trial.value for trial in result.study.trials[:3])
+    assert result.study.trials[3].state is xs.State.WAITING
 
 
 @pytest.mark.parametrize("how", ["twice", "terminate"])

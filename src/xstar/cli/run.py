@@ -18,7 +18,7 @@ from xstar.cli.text import console, print_summary, warn
 from xstar.core.words import plural
 from xstar.errors import InvalidArgument
 from xstar.files import DEFAULT_FOLDER
-from xstar.loop import End, Ending, log
+from xstar.loop import log
 from xstar.progress import Progress
 from xstar.progress.choice import messages_to, screen
 from xstar.progress.terminal import make_progress
@@ -32,6 +32,7 @@ SHARED = ("trials", "target", "patience", "max_failures", "checkpoints", "timeou
 
 EXIT_NO_VALUE = 1
 EXIT_INTERRUPTED = 130
+INTERRUPTED = "interrupted; the same command goes on with it"
 
 
 @with_search_options()
@@ -65,8 +66,8 @@ def run(
     A TOML file has sections `[program]` (a command line with placeholders), `[space]` and `[settings]`: any program can be
     searched with it. `xstar init` writes one.
 
-    Ctrl-C lets the running trials finish; pressed twice, it ends them at once, and they are run again when the study is
-    resumed.
+    Ctrl-C ends running trials at their next report, pressed twice at once; the same command goes on with them, from their
+    checkpoints.
     """
     forget_password()
     program = load(file, space)
@@ -121,12 +122,12 @@ def _search(program: Program, options: Mapping[str, Any], report: Path | None) -
             elif study.history.created.why:
                 out.print(f"method {study.history.created.method}: {study.history.created.why}", soft_wrap=True)
             progress = make_progress(study, search.limits, out, transient=True)
-            ending = _run(search, progress)
-            has_value = print_summary(out, progress.tracker, ending.reason, _public(str(storage), study))
+            reason = _run(search, progress)
+            has_value = print_summary(out, progress.tracker, reason or INTERRUPTED, _public(str(storage), study))
             if report is not None:
                 write_report(report, study)
                 out.print(f"report:       {report}", soft_wrap=True)
-    if ending.end is End.INTERRUPTED:
+    if reason is None:
         return EXIT_INTERRUPTED
     return 0 if has_value else EXIT_NO_VALUE
 
@@ -155,14 +156,13 @@ def _prepared(program: Program, direction: str | None, arguments: Mapping[str, A
         raise type(error)(where, error.rule, error.found, error.remedy) from None
 
 
-def _run(search: Search, progress: Progress) -> Ending:
+def _run(search: Search, progress: Progress) -> str | None:
+    """Why the search ended; ``None``: the user pressed Ctrl-C."""
     try:
         with screen(), progress:
             return search.run(progress)
     except KeyboardInterrupt:
-        return Ending(
-            End.INTERRUPTED, "interrupted; the trials that were running will be run again when the study is resumed"
-        )
+        return None
 
 
 def _public(storage: str, study: Study) -> str:

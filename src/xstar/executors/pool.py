@@ -233,6 +233,6 @@ class WorkerPool(ABC, Generic[W]):
             found.append(Noted(trial, attempt, *words))
         elif kind == "finished" or kind == "failed":
             worker.job, worker.deadline = None, float("inf")
-            found.append(Finished(trial, attempt) if kind == "finished" else Failure(trial, attempt, *words))
+            found.append(Finished(trial, attempt, *words) if kind == "finished" else Failure(trial, attempt, *words))
         else:
             self._hear_more(worker, kind, words)

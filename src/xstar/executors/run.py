@@ -84,7 +84,7 @@ def run_job(objective: Objective, metric: str, job: Job, channel: Channel, place
         leave_if_forked(owner)
         raise
     leave_if_forked(owner)
-    return Finished(job.trial, job.attempt)
+    return Finished(job.trial, job.attempt, not run.cut_short)
 
 
 class Run:
@@ -93,6 +93,8 @@ class Run:
     def __init__(self, trial: RunningTrial, job: Job, metric: str, channel: Channel) -> None:
         self.ended = False
         """It was told to end, or is over."""
+        self.cut_short = False
+        """The objective noticed that: at a ``yield`` or in ``trial.report``, or it would have been called again."""
         self._trial, self._job, self._metric, self._channel = trial, job, metric, channel
         self._owner = os.getpid()
         self._lock = threading.Lock()
@@ -132,6 +134,7 @@ class Run:
             if not trial.resumed:
                 _warn_of_return(job.trial, done, self._channel.warn)
             self._take_returned(budget, objective(trial))
+        self.cut_short = self.ended and trial.stop is not None and budget < (job.full or trial.stop)
 
     def _drive(self, steps: Generator[Any, Any, Any]) -> None:
         try:
@@ -187,10 +190,11 @@ class Run:
         trial = self._trial
         with self._lock:
             if self.ended:
+                self.cut_short = True
                 return False
             budget = self._next(budget)
             if trial.stop is not None and budget > trial.stop:
-                self.ended = True  # the objective trains longer than it was asked to
+                self.ended = self.cut_short = True  # the objective trains longer than it was asked to
                 return False
             metrics = parse_metrics(given, self._metric)
             if self._count == 0 and budget <= self._job.start and not trial.resumed:
@@ -202,6 +206,7 @@ class Run:
             self._count, self._last = budget - trial.start, metrics
             if budget > self._job.start:  # else it is on record, from an earlier run
                 self._send(budget, metrics)
+            self.cut_short = self.ended
             return not self.ended
 
     def _next(self, given: int | None) -> int:

@@ -34,7 +34,7 @@ from xstar.trial import Failure, Job
 #                 ("job", pickle of a Job, its packed checkpoint or None)
 #                 ("stop", (trial, attempt), None) · ("continue", (trial, attempt), new stop): the answer at a run's stop
 # from a worker   ("ready",) · ("broken", traceback) · and, all with the (trial, attempt) they speak of:
-#                 ("report", run, budget, metrics) · ("finished", run) · ("failed", run, kind, reason)
+#                 ("report", run, budget, metrics) · ("finished", run, whole) · ("failed", run, kind, reason)
 #                 ("note", run, attrs) · ("warning", run, key, text): for the user, who hears each key once
 #                 with a carrier also ("checkpoint", run, packed) before a report · ("output", run, {name: bytes}) at the end
 
@@ -110,7 +110,7 @@ def _run(
     if isinstance(outcome, Failure):
         link.send("failed", run, outcome.kind, outcome.reason)
     else:
-        link.send("finished", run)
+        link.send("finished", run, outcome.whole)
 
 
 class _LinkChannel:

@@ -213,7 +213,9 @@ class LiveProgress:
         if self._over:
             return facts_of(picture)
         # A short last line: the terminal writes its own ^C there, and on a full one it would shift the table by a line.
-        return Group(facts_of(picture), running_of(picture), Text("Ctrl-C lets running trials finish", "dim"))
+        return Group(
+            facts_of(picture), running_of(picture), Text("Ctrl-C ends running trials at their next report", "dim")
+        )
 
 
 def facts_of(picture: Picture) -> Table:

@@ -73,9 +73,7 @@ def simulate(
     study = Study(
         problem.space, searcher=found, scheduler=ladder, metric=METRIC, seed=seed, clock=lambda: simulator.now
     )
-    ending = loop.run(study, _Until(simulator, study, math.inf if seconds is None else seconds), limits, ahead=ahead)
-    if ending.end is loop.End.INTERRUPTED:
-        raise KeyboardInterrupt
+    loop.run(study, _Until(simulator, study, math.inf if seconds is None else seconds), limits, ahead=ahead)
     return study
 
 
