@@ -110,6 +110,22 @@ def test_it_is_dropped_when_something_that_matters_has_happened(what: str) -> No
 
 
 @pytest.mark.usefixtures("always")
+def test_it_is_dropped_when_another_program_took_its_number_unread(tmp_path: Path) -> None:
+    one, two = (xs.Study(SPACE, name="s", storage=tmp_path / "s.db", method="random", seed=1) for _ in range(2))
+    for place in range(KNOWN):
+        one.tell(ask(one), place / KNOWN)
+    for study in (one, two, one, two, one):  # who has met another takes turns from then on
+        ask(study)
+    one.prepare()
+    ask(two)
+    ask(one)
+    assert [trial.number for trial in two.refresh().trials] == list(range(KNOWN + 7))
+    assert audit(two).findings == []
+    one.close()
+    two.close()
+
+
+@pytest.mark.usefixtures("always")
 def test_a_promotion_goes_first_and_does_not_spoil_it() -> None:
     asked: list[int] = []
     study = xs.Study(SPACE, searcher=Counted(asked), scheduler=ASHA(9, eta=3), seed=1)
