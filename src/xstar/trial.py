@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -82,9 +82,6 @@ class New:
     """The bracket of a multi-bracket scheduler that the trial belongs to."""
     choices: tuple[int, ...] = ()
     """Budgets among which the searcher may choose (BOCA), ascending; empty: ``budget`` is not for it to choose."""
-    straight: int | None = field(default=None, compare=False)
-    """The bracket of trials that train to the end at once, which the searcher may have instead by naming the full budget;
-    ``None``: there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +118,7 @@ class Suggestion:
     """Method and reason, e.g. ``"random"``, ``"sobol: point 12"``, ``"random: gp failed, Cholesky at n=412"``; best an
     :class:`Origin`, which has its parts beside the sentence."""
     budget: int | None = None
-    """How far to train, where the task leaves that to the searcher (``New.choices``, ``New.straight``); ``None``: as the task
-    says."""
+    """How far to train, where the task leaves that to the searcher (``New.choices``); ``None``: as the task says."""
 
 
 # ---------------------------------------------------------------- to and from an executor: where?
