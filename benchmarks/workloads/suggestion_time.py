@@ -19,7 +19,7 @@ PROBLEM = "hartmann6"
 def suggestion_time(method: str, n: int, seed: int = 0) -> Found:
     """Seconds of a suggestion after ``n`` observations, and the most memory of this process."""
     problem, rng = problems.get(PROBLEM), np.random.default_rng(seed)
-    dngo = method.startswith("xstar-dngo") or (method == "xstar-auto" and n >= SWITCH)
+    dngo = method == "xstar-dngo" or (method == "xstar-auto" and n >= SWITCH)
     count = last_training(n, Sizes()) if dngo else n
     with made(method, problem.space, seed, 10**6) as optimiser:
         assert isinstance(optimiser, Informed)

@@ -23,7 +23,7 @@ likelihood (8) of any theta, the posterior and a prediction cost the same for a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -221,15 +221,19 @@ class Head:
     L: Array
     weights: Array
     """m: (D, M)"""
+    of_observations: bool = False
+    """Whether predicted variances are those of a new observation, with 1/β, as in eq. (5)."""
+    fantasies: Array | None = None
+    """The drawn outcomes of pending trials: (J, M)"""
 
     @classmethod
-    def of(cls, statistics: Statistics, basis: Basis, theta: Array) -> Head:
+    def of(cls, statistics: Statistics, basis: Basis, theta: Array, *, of_observations: bool = False) -> Head:
         """Return the posterior by eqs. (6) and (7), computed from the sums."""
         width, beta = basis.width, float(np.exp(-theta[-1]))
         a = basis.mean.coefficients(theta[1:-1])
         L = _factor(statistics.gram[:width, :width], float(theta[0]), beta)
         b = statistics.cross[:width] - statistics.gram[:width, width:] @ a
-        return cls(basis, theta, a, L, _solve(L, beta * b[:, None]))
+        return cls(basis, theta, a, L, _solve(L, beta * b[:, None]), of_observations)
 
     @property
     def noise(self) -> float:
@@ -255,11 +259,11 @@ class Head:
         K = self.L @ self.L.T + beta * (Phi.T @ Phi)
         L = factor(K)
         if normal is None or noise is None:
-            return Head(self.basis, self.theta, self.a, L, self.weights)
-        drawn = self.weights + backward(self.L, normal)
-        # K'm' = Km + β Phiᵀ(Phi w + ε/√β)
-        right = self.L @ (self.L.T @ self.weights) + beta * (Phi.T @ (Phi @ drawn + noise / np.sqrt(beta)))
-        return Head(self.basis, self.theta, self.a, L, _solve(L, right))
+            return replace(self, L=L)
+        outcomes = Phi @ (self.weights + backward(self.L, normal)) + noise / np.sqrt(beta)
+        right = self.L @ (self.L.T @ self.weights) + beta * (Phi.T @ outcomes)  # K'm' = Km + β Phiᵀ(Phi w + ε/√β)
+        fantasies = outcomes + (self.basis.mean.design(pending) @ self.a)[:, None]
+        return replace(self, L=L, weights=_solve(L, right), fantasies=fantasies)
 
     def means(self, A: Array) -> Array:
         """Return the posterior means (4) without variances: (N, M)."""
@@ -267,11 +271,13 @@ class Head:
         return made
 
     def predict(self, A: Array) -> Prediction:
-        """Return means (4) and variances (5) of the function, without the noise 1/β. O(D²) for each row."""
+        """Return means (4) and variances (5); those of the function are without the noise 1/β. O(D²) for each row."""
         at = self.basis.at(A)
         mean = at.values @ self.weights + (self.basis.mean.design(A) @ self.a)[:, None]
         V = forward(self.L, at.values.T)
         variance = np.maximum(np.einsum("ij,ij->j", V, V), LEAST_VARIANCE)
+        if self.of_observations:
+            variance += self.noise
 
         def to_left(d_mean: Array, d_variance: Array) -> Array:
             back = at.to_left(d_mean @ self.weights.T + 2.0 * d_variance[:, None] * backward(self.L, V).T)

@@ -186,9 +186,13 @@ class Learner(ABC):
             np.mean([model.means(self.with_budget(tried)) for model in models], axis=0)[:, 0], kind="stable"
         )
         models = self.with_pending(models, tried[order[: self.unfinished]], rng)
-        places = self.with_budget(np.vstack([tried, self.data.rows(self.fantasised_running)]))
-        incumbents = [model.means(places).min(axis=0) for model in models]
+        incumbents = self.incumbents(models, tried)
         return Known(models, incumbents, tried[order[:PROMISING]], detail=detail, numbers=numbers)
+
+    def incumbents(self, models: Sequence[Model], tried: Array) -> list[Array]:
+        """Return, for each model, the lowest posterior mean under each fantasy, at what was tried or is running."""
+        places = self.with_budget(np.vstack([tried, self.data.rows(self.fantasised_running)]))
+        return [model.means(places).min(axis=0) for model in models]
 
     def constraints(self, rng: np.random.Generator, *, feasible_known: bool) -> list[LogProbability]:
         """Return the feasibility constraints: a classifier of failed trials, and a model of each constraint metric.

@@ -45,6 +45,26 @@ class DNGOOptions:
     device: str = "cpu"
     keeps_distance: bool = True
     """Whether suggestions keep a distance from many running trials, and leave out their fantasies if there are very many."""
+    bad_values: bool = True
+    """Whether infeasible trials and expected failures count as bad values, besides what the classifier learns from them."""
+    lowest_observed: bool = False
+    """Whether the loss to improve on is the lowest observed (eq. 2), and not the lowest posterior mean."""
+    of_observations: bool = False
+    """Whether the variance is that of a new observation, with 1/β (eq. 5), and not that of the function."""
+
+
+PAPER = DNGOOptions(
+    "dngo-paper",
+    networks=1,
+    samples=10,
+    transform=False,
+    explore_every=0,
+    keeps_distance=False,
+    bad_values=False,
+    lowest_observed=True,
+    of_observations=True,
+)
+"""Those of the paper, with a training after ``EVERY`` observation."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +72,7 @@ class Sizes:
     """Constants that users do not set. Tests make them small, so that a few trials fill several blocks."""
 
     growth: int = 4
-    """A training happens when the data have grown by a quarter (one part in this many)."""
+    """A training happens when the data have grown by a quarter (one part in this many), or after every observation."""
     block: int = 32
     """New observations are added to the sums in blocks of this size. Those in an incomplete block are added again at
     every suggestion."""
@@ -68,6 +88,10 @@ class Sizes:
     is taken, many of them near good ones, instead of optimising further to points where the networks happen to agree. (400
     workers, 1,250 trials, two seeds: best loss 0.07 and 0.07; with fantasies 0.16 and 0.08; with optimised candidates but
     without fantasies 0.13, one seed.)"""
+
+
+EVERY = 10**9
+"""Growth by one part in so many is a training after every observation."""
 
 
 def last_training(count: int, sizes: Sizes) -> int:
@@ -122,7 +146,8 @@ def trained(
         return kept
     rng = Streams(history.seed).generator(last, f"dngo {purpose}")
     # A penalty is lowered in losses only: a constraint metric is compared with its bound.
-    targets = Targets.of(y[:last], transform=options.transform, lower_penalty=purpose == "loss")
+    lower_penalty = options.transform and purpose == "loss"
+    targets = Targets.of(y[:last], transform=options.transform, lower_penalty=lower_penalty)
     t = targets(y[:last])
     bad = float(np.quantile(t, BAD))
     shift = None if sources is None else sources.shift(X[:last], t)
@@ -163,7 +188,15 @@ class Bad:
 
 
 def heads(
-    history: History, purpose: str, model: Trained, X: Array, y: Array, block: int, bad: Bad | None = None
+    history: History,
+    purpose: str,
+    model: Trained,
+    X: Array,
+    y: Array,
+    block: int,
+    bad: Bad | None = None,
+    *,
+    of_observations: bool = False,
 ) -> list[Head]:
     """Return the posterior for each draw of theta, given all observations and ``bad`` inputs."""
     new = _up_to_date(
@@ -185,7 +218,7 @@ def heads(
         pairs = zip(sums, model.members, strict=True)
         sums = [_summed(own, member.basis, bad.others, t, block) for own, member in pairs]
     return [
-        Head.of(own, member.basis, theta)
+        Head.of(own, member.basis, theta, of_observations=of_observations)
         for own, member in zip(sums, model.members, strict=True)
         for theta in member.thetas
     ]

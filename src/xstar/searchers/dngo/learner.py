@@ -19,6 +19,7 @@ from xstar.acquisition.criterion import LogProbability, ToRows
 from xstar.acquisition.model import Model
 from xstar.models.feasibility import Feasibility
 from xstar.models.kernels import Array
+from xstar.models.linear import Head
 from xstar.models.quadratic import Quadratic
 from xstar.searchers.bo.feasibility import Outcomes
 from xstar.searchers.bo.inputs import of_positions
@@ -109,7 +110,8 @@ class DNGOLearner(Learner):
     def loss_models(self) -> Sequence[Model]:
         data, model = self.data, self._trained
         X = self.inputs(data.X, data.budget)
-        made = heads(self.history, "loss", model, X, data.loss, self.sizes.block, self._bad())
+        noisy = self.options.of_observations
+        made = heads(self.history, "loss", model, X, data.loss, self.sizes.block, self._bad(), of_observations=noisy)
         shift = model.shift
         return made if shift is None else [Shifted(each, shift) for each in made]
 
@@ -126,7 +128,7 @@ class DNGOLearner(Learner):
 
     def _bad(self) -> Bad | None:
         """Return the inputs that count as bad values: infeasible trials and expected failures."""
-        if not self.data.failed:
+        if not self.data.failed or not self.options.bad_values:
             return None
         outcomes = Outcomes.of(self.history, self.data)
         return Bad(self._aimed_at(outcomes.infeasible.rows), self._aimed_at(self._expected_failures()))
@@ -182,6 +184,24 @@ class DNGOLearner(Learner):
 
     def possible_incumbents(self) -> NDArray[np.intp]:
         return self._leaders
+
+    def incumbents(self, models: Sequence[Model], tried: Array) -> list[Array]:
+        """Return the lowest loss observed or drawn, under each fantasy (eq. 2), if the options say so and budgets are one."""
+        if not self.options.lowest_observed or self.over_budgets:
+            return super().incumbents(models, tried)
+        lowest = self._trained.targets(self.data.loss[self._leaders]).min()
+        return [np.minimum(lowest, self._fantasised(model).min(axis=0, initial=np.inf)) for model in models]
+
+    def _fantasised(self, model: Model) -> Array:
+        """Return the drawn outcomes of pending trials: (J, M); without any, (0, 1)."""
+        head = model.model if isinstance(model, Shifted) else model
+        assert isinstance(head, Head)
+        if head.fantasies is None:
+            return np.empty((0, 1))
+        if not isinstance(model, Shifted):
+            return head.fantasies
+        made: Array = head.fantasies + model.shift(self.inputs_of(self.fantasised_trials))[:, None]
+        return made
 
     @property
     def starts(self) -> list[int]:

@@ -94,17 +94,17 @@ class DNGO:
 
 @dataclass(frozen=True)
 class DNGOPaper:
-    """DNGO as Snoek et al. (2015) have it: one network, ten draws of θ, fantasies of all that runs, losses as they are."""
+    """DNGO as Snoek et al. (2015) have it: one network, trained anew after every observation, ten draws of θ, the variance of
+    an observation (5), the lowest observed loss to improve on (2), fantasies of all that runs (11), losses as they are."""
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         return suggest(history, task, rng, Design("dngo-paper"), self._learner)
 
     def _learner(self, history: History, data: Observations) -> DNGOLearner:
-        from xstar.searchers.dngo.fit import DNGOOptions  # imported at use: SciPy loads slowly
+        from xstar.searchers.dngo.fit import EVERY, PAPER, Sizes  # imported at use: SciPy loads slowly
         from xstar.searchers.dngo.learner import DNGOLearner
 
-        own = DNGOOptions("dngo-paper", networks=1, samples=10, transform=False, explore_every=0, keeps_distance=False)
-        return DNGOLearner(history, data, own)
+        return DNGOLearner(history, data, PAPER, Sizes(growth=EVERY))
 
 
 SEARCHERS.register("dngo", DNGO)
