@@ -153,7 +153,8 @@ def test_domains_without_networks_are_refused() -> None:
 
 def test_the_names_of_the_papers() -> None:
     made = {name: (METHODS[name][0](), METHODS[name][1](27)) for name in ("bohb", "a-rs", "a-bo", "s-hb", "s-bohb")}
-    assert made["bohb"] == made["s-bohb"] == (TPE(random_fraction=1 / 3), Hyperband(27))
+    bohb = TPE(gamma=0.15, candidates=64, random_fraction=1 / 3)
+    assert made["bohb"] == made["s-bohb"] == (bohb, Hyperband(27))
     assert made["s-hb"] == (Random(), Hyperband(27))
     assert made["a-bo"] == (GP(), FIFO(27))
     assert made["a-rs"] == (Random(), FIFO(27))

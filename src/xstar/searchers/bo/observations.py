@@ -120,6 +120,17 @@ class Observations:
         budgets = self.budget if among is None or not among.any() else self.budget[among]
         return int(highest_budget(budgets, least))
 
+    @property
+    def parameters(self) -> int:
+        """The number of parameters; an architecture is one."""
+        return len(self.cube.labels) + len(self.networks)
+
+    def reached(self, rungs: Sequence[int]) -> int | None:
+        """Return the largest rung with at least as many observations as there are parameters (MOBSTER, Section 3: r_acq);
+        ``None`` if there is none."""
+        budgets, least = self.budget, max(2, self.parameters)  # a single observation teaches no model
+        return next((rung for rung in reversed(rungs) if np.count_nonzero(budgets == rung) >= least), None)
+
     def rows(self, trials: Iterable[Trial]) -> Array:
         """Return the encoded configurations of some trials; each is encoded once."""
         listed = list(trials)

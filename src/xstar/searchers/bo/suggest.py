@@ -48,7 +48,7 @@ def before_model(
     """Suggest a trial that needs no model; or return the observations, if they are enough for one."""
     if (done := exhausted(history)) is not None:
         return done
-    _check_space(history.space, design.method)
+    check_space(history.space, design.method)
     data = Observations.of(history, design.in_numbers)
     drawn = design.next_trial(history, data, task, rng)
     if drawn is None and (spread := without_information(history, data)) is not None:
@@ -87,7 +87,8 @@ def without_information(history: History, data: Observations) -> tuple[int, str]
     return (started, "all losses are the same") if bool((data.loss == data.loss[0]).all()) else None
 
 
-def _check_space(space: Space, method: str) -> None:
+def check_space(space: Space, method: str) -> None:
+    """Refuse a space with parameters of which no surrogate knows positions."""
     if others := _without_networks(space):
         rule = f"{method} needs parameters with positions, or architectures"
         raise InvalidArgument("space", rule, ", ".join(others), "give its values an attribute graph, or leave it out")

@@ -78,8 +78,10 @@ class GPOptions:
     prior_weight: float = 0.0
     budget_kernel: str = "matern"
     r_acq: str = "full"
-    """The budget of the acquisition function: the ``full`` one, or the highest that as many trials have ``reached`` as there
-    are parameters (MOBSTER, Section 3)."""
+    """The budget of the acquisition function: the ``full`` one, or the largest rung that was ``reached`` often enough
+    (``Observations.reached``)."""
+    unfinished: bool = True
+    """Over budgets, whether the outcomes of tried configurations are fantasised at the acquisition's budget, too."""
     networks: NetworkKernels = NASBOT_KERNEL
 
 
@@ -209,10 +211,11 @@ class GPLearner(Learner):
         """r_acq / r_max."""
         if not self.over_budgets:
             return None
-        if self.options.r_acq == "full" or not self.data.count:
+        if self.options.r_acq == "full":
             return 1.0
-        parameters = len(self.data.cube.labels) + len(self.data.networks)
-        return self.data.highest_budget(parameters) / self.history.levels[-1]
+        reached = self.data.reached(self.history.levels)
+        assert reached is not None, "the searcher asks for a model from then on only"
+        return reached / self.history.levels[-1]
 
     # ------------------------------------------------------------ the loss
 
@@ -292,7 +295,7 @@ class GPLearner(Learner):
             return self._known(models)
         rows = np.vstack([tried, self.data.rows(list(self.history.running.values())[-MOST_PENDING:])])
         means = [model.means(self.with_budget(rows)) for model in models]
-        if self.over_budgets:
+        if self.over_budgets and self.options.unfinished:
             models = [self._with_unfinished(*pair, rows, rng) for pair in zip(models, means, strict=True)]
             means = [model.means(self.with_budget(rows)) for model in models]
         # The incumbent is the lowest posterior mean at observed and running configurations, not a lucky noisy value.

@@ -20,7 +20,7 @@ suggestion in four explores. ``MOBSTERPaper`` is the paper's.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,10 +29,10 @@ from xstar.core.checks import check_counts, check_names, check_switches
 from xstar.core.values import as_float
 from xstar.errors import InvalidArgument
 from xstar.journal import History
-from xstar.searchers.base import SEARCHERS
+from xstar.searchers.base import SEARCHERS, at_random, exhausted
 from xstar.searchers.bo.initial_design import Design
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.bo.suggest import suggest
+from xstar.searchers.bo.suggest import ENOUGH, check_space, decided, suggest
 from xstar.space.cube import cube_of
 from xstar.trial import Done, New, Suggestion
 
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
 ACQUISITIONS = ("ei", "ucb", "thompson")
 BUDGET_KERNELS = ("matern", "decay")
+PAPER_KERNEL = "decay"
+"""The surrogate of ``mobster-paper``. ``benchmarks/mobster.py`` changes it to the others of the paper's Figure 4
+(``models.surrogate.OVER_BUDGETS``)."""
 PRIOR_WEIGHT = 30.0
 """Evaluations to reach what a search without priors reached after 30 and 45, as a share of the latter's (geometric mean over
 Branin, Hartmann6, Rosenbrock4 and Levy6, ten seeds): 0.34 with a good prior (0.40 with β = 10, 0.35 with 100), 1.04 with one in
@@ -118,17 +121,30 @@ class GP:
 
 @dataclass(frozen=True)
 class MOBSTERPaper:
-    """The searcher of MOBSTER as Klein et al. (2020) have it: the exponential decay with learned δ, and r_acq the highest rung
-    that as many trials have reached as there are parameters (Section 3)."""
+    """The searcher of MOBSTER as Klein et al. (2020) have it.
+
+    The surrogate is the exponential decay with learned δ (A.2). r_acq is the largest rung with at least L observations, for L
+    parameters (Section 3); while there is none, configurations are random, as in ASHA. Only what is pending is fantasised, each
+    at the rung that it runs to (A.3).
+    """
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
-        return suggest(history, task, rng, Design("mobster-paper", in_numbers=True), self._learner)
+        if (done := exhausted(history)) is not None:
+            return done
+        check_space(history.space, "mobster-paper")
+        data = Observations.of(history)
+        if len(history.levels) > 1 and data.reached(history.levels) is None:
+            return at_random(history, rng, f"mobster-paper: no rung has {data.parameters} observations")
+        if data.count < max(ENOUGH, data.parameters):
+            return at_random(history, rng, f"mobster-paper: fewer than {data.parameters} observations")
+        return decided(self._learner(history, data), history, rng)
 
     def _learner(self, history: History, data: Observations) -> GPLearner:
         from xstar.searchers.gp.learner import GPLearner, GPOptions  # imported at use: SciPy loads slowly
 
-        own = GPOptions("mobster-paper", explore_every=0, transform=False, budget_kernel="decay", r_acq="reached")
-        return GPLearner(history, data, own)
+        method = "mobster-paper"
+        plain = GPOptions(method, explore_every=0, transform=False, budget_kernel=PAPER_KERNEL)
+        return GPLearner(history, data, replace(plain, r_acq="reached", unfinished=False))
 
 
 def checked_weight(given: object) -> float:
