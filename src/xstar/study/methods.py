@@ -37,12 +37,10 @@ from xstar.searchers import (
 from xstar.space import Bits, Bool, Choice, Constant, Space
 from xstar.study.limits import Limits
 
-BOHB_RANDOM = 1 / 3
-"""The share of BOHB's configurations that are random (Falkner et al. 2018, Section 3.2 and Algorithm 2: ρ = 1/3)."""
-
 
 def _bohb() -> TPE:
-    return TPE(random_fraction=BOHB_RANDOM)
+    """q, N_s and ρ of BOHB (Falkner et al. 2018, Algorithm 2) as HpBandSter has them, with which MOBSTER's paper ran it."""
+    return TPE(gamma=0.15, candidates=64, random_fraction=1 / 3)
 
 
 def _umda() -> PBIL:
