@@ -148,16 +148,23 @@ def at_full_budget(inputs: Inputs, *, least_noise: float | None = None, length: 
     return Plain(*over_configurations(inputs, length), noise)
 
 
+DELTAS = {"decay": None, "decay-0": 0.0, "decay-1": 1.0}
+OVER_BUDGETS = ("matern", "matern-unwarped", *DELTAS)
+
+
 def over_budgets(inputs: Inputs, name: str) -> Surrogate:
     """Return a surrogate of f(x, r): the last column of its inputs is r / r_max (MOBSTER, Section 3 and A.2).
 
-    ``matern``: a Matérn kernel over (x, r), with r warped; ``decay``: learning curves that decay exponentially.
+    ``matern``: a Matérn kernel over (x, r), with r warped; ``matern-unwarped``: as it is; ``decay``: learning curves that decay
+    exponentially, with learned δ; ``decay-0``, ``decay-1``: with this δ (the first is that of freeze-thaw).
     """
-    if name == "decay":
-        return ExponentialDecay(*over_configurations(inputs))
+    assert name in OVER_BUDGETS, name
+    if name in DELTAS:
+        return ExponentialDecay(*over_configurations(inputs), DELTAS[name])
     width = len(inputs.groups)
     kernel, priors = _over_positions(
         Inputs((*inputs.groups, len(inputs.labels)), (*inputs.labels, "budget"), inputs.options)
     )
-    kernel, priors = Warped(kernel, (width,), ("budget",)), (BUDGET_WARP, BUDGET_WARP, *priors)
+    if name == "matern":
+        kernel, priors = Warped(kernel, (width,), ("budget",)), (BUDGET_WARP, BUDGET_WARP, *priors)
     return Plain(*_times_networks((kernel, priors), (*range(width), width + len(inputs.networks)), inputs))
