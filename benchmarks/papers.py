@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -18,7 +18,7 @@ from benchmarks.harness.machine import ROOT
 from benchmarks.harness.records import FOLDER, Found, Record, Store, best_after
 from benchmarks.harness.report import mean_and_error, table
 from benchmarks.harness.simulated import Comparison, tally
-from benchmarks.mobster import DUELS
+from benchmarks.mobster import DUELS, FIGURE5, KERNELS, PAPER, SYNE_TUNE
 
 PAGE = ROOT / "docs" / "results.md"
 FEWEST, SAME = 3, 0.01
@@ -42,13 +42,26 @@ def records(file: str) -> list[Record]:
     return list(Store(FOLDER / f"{file}.jsonl").read().values())
 
 
+USED: list[Record] = []
+"""The records of the table that is being made."""
+
+
 def of(file: str, problem: str, method: str, **settings: Any) -> list[Found]:
     """What was found by the runs with these settings."""
-    return [
-        r.found
+    return [r.found for r in chosen(file, problem, method, **settings)]
+
+
+def chosen(file: str, problem: str | None = None, method: str | None = None, **settings: Any) -> list[Record]:
+    """The records with these settings, of one problem and method or of all."""
+    found = [
+        r
         for r in records(file)
-        if (r.task.problem, r.task.method) == (problem, method) and all(r.task.get(n) == v for n, v in settings.items())
+        if problem in (None, r.task.problem)
+        and method in (None, r.task.method)
+        and all(r.task.get(n) == v for n, v in settings.items())
     ]
+    USED.extend(found)
+    return found
 
 
 def number(
@@ -158,39 +171,70 @@ def dngo() -> Iterator[Row]:
     yield unmade("Table 4: CIFAR-100", "0.274", "the data are not at hand")
 
 
+LENGTH: dict[str, Any] = {"workers": 4, "trainings": 24.0}
+
+
 def mobster() -> Iterator[Row]:
-    on = {"the MLP": ("electricity", 4, 6.0), "NAS-Bench-201": ("nb201-cifar10", 8, 4.0)}
     claims = {
         "promotion against stopping": "promotion ends lower",
         "one bracket against all": "r_min = 1 is as good or better",
         "model against random": "the model ends lower",
     }
-    for where, (problem, workers, trainings) in on.items():
-        runs = Comparison([r for r in records("mobster-figure3") if r.task.problem == problem], workers, trainings)
+    on = {"the MLP": "electricity", "NAS-Bench-201": "nb201-cifar10"}
+    on = {where: problem for where, problem in on.items() if comparison(problem).runs}
+    for where, problem in on.items():
+        runs = comparison(problem)
         for what, pairs in DUELS.items():
-            won, lost = (sum(each) for each in zip(*(tally(runs.both(*pair))[0] for pair in pairs), strict=True))
+            both = [runs.both(*pair) for pair in pairs]
+            won, lost = (sum(each) for each in zip(*(tally(each)[0] for each in both), strict=True))
+            seeds = min((len(each.get(problem, [])) for each in both), default=0)
             here = f"{won} searches of {won + lost} lower"
-            yield claim(f"Figure 3: {where}, {what}", claims[what], here, 20, won >= lost, "mobster --part figure3")
-    kernels = Comparison(records("mobster-figure4"), 4, 6.0)
-    won, lost = tally(kernels.both("mobster:matern", "mobster:decay"))[0]
-    here = f"the Matérn kernel, r warped, ends lower in {won} searches of {won + lost} on {len(kernels.runs)} problems"
-    yield claim("Figure 4, top: kernels", "exponential decay", here, 3, won <= lost, "mobster --part figure4")
-    for where, (problem, workers, trainings) in {**on, "the MLP, longer": ("electricity", 4, 24.0)}.items():
-        runs = Comparison([r for r in records("mobster-figure5") if r.task.problem == problem], workers, trainings)
-        means = {m: statistics.mean(b["best"][-1][1] for b in runs.runs[problem][m].values()) for m in runs.methods}
-        order = sorted(means, key=lambda method: means[method])
-        here = ", ".join(f"{method} {means[method]:.4g}" for method in order[:4])
-        what, seeds = f"Figure 5: {where}, {trainings:g} trainings on each worker", len(runs.runs[problem]["mobster"])
-        yield claim(what, "MOBSTER lowest", here, seeds, order[0].startswith("mobster"), "mobster --part figure5")
+            yield claim(f"Figure 3: {where}, {what}", claims[what], here, seeds, won >= lost, "mobster --part figure3")
+    for where, problem in on.items():
+        ends, seeds = lowest(problem, KERNELS)
+        here = in_words({KERNELS[method]: end for method, end in ends.items()})
+        (best, error), (learned, own) = next(iter(ends.values())), ends[PAPER]
+        near = learned - best <= 2 * math.hypot(error, own)
+        what = f"Figure 4, top: {where}, kernels"
+        yield claim(what, "no clear difference, δ learned ahead", here, seeds, near, "mobster --part figure4")
+    for where, problem in on.items():
+        ends, seeds = lowest(problem, [m for m in FIGURE5 if m not in ("mobster", "mobster-stop", SYNE_TUNE)])
+        here = in_words(dict(list(ends.items())[:4]))
+        first = next(iter(ends)).startswith(PAPER)
+        yield claim(f"Figure 5: {where}", "MOBSTER lowest", here, seeds, first, "mobster --part figure5")
+        others, seeds = lowest(problem, ["mobster", "mobster-stop", SYNE_TUNE])
+        what = f"Figure 5: {where}, ours and Syne Tune's"
+        yield what, "–", in_words(others), str(seeds), "–", "mobster --part figure5"
+        if where != "the MLP":
+            ends, seeds = lowest(problem, ["asha", "asha-stop", "s-hb", "s-bohb"])
+            here, ahead = in_words(ends), set(list(ends)[:2]) == {"asha", "asha-stop"}
+            what = f"Figure 5: {where}, ASHA"
+            yield claim(what, "ahead of S-HB and S-BOHB", here, seeds, ahead, "mobster --part figure5")
     for workers in (4, 8):
-        runs = Comparison([r for r in records("budgets") if ":" not in r.task.problem], workers, 4.0)
+        runs = Comparison([r for r in chosen("budgets", workers=workers) if ":" not in r.task.problem], workers, 4.0)
         share = runs.ratio_of_times("mobster", "asha")
         assert share is not None
-        here = f"in {share[0]:.2f} of it, {len(runs.runs)} problems, {workers} workers"
+        here = f"`mobster` in {share[0]:.2f} of it, {len(runs.runs)} problems, {workers} workers"
         yield claim(
             "Figures 4 (bottom), 10: time until ASHA's regret", "half of the time", here, 10, share[0] <= 0.5, "budgets"
         )
     yield unmade("Figure 6: LSTM and ResNet", "MOBSTER ahead", "the trainings are not at hand")
+
+
+def comparison(problem: str) -> Comparison:
+    return Comparison(chosen("mobster", problem, **LENGTH), **LENGTH)
+
+
+def lowest(problem: str, methods: Iterable[str]) -> tuple[dict[str, tuple[float, float]], int]:
+    """The mean loss at the end of the methods on record and its standard error, best first; and the least number of seeds."""
+    runs = comparison(problem).runs.get(problem, {})
+    found = {m: [each["best"][-1][1] for each in runs[m].values()] for m in methods if m in runs}
+    means = {m: mean_and_error(values) for m, values in found.items()}
+    return dict(sorted(means.items(), key=lambda each: each[1][0])), min(map(len, found.values()), default=0)
+
+
+def in_words(ends: dict[str, tuple[float, float]]) -> str:
+    return ", ".join(f"{name} {mean:.4g} ± {error:.1g}" for name, (mean, error) in ends.items())
 
 
 def igo() -> Iterator[Row]:
@@ -210,11 +254,7 @@ def igo() -> Iterator[Row]:
         ("Figure 2: layers of an MLP", "layers", 200_000),
         ("Figure 3: activations", "activations", 1_000_000),
     ):
-        last = [
-            r.found["curve"][-1]
-            for r in records("cotrain")
-            if (r.task.problem, r.task["iterations"]) == (key, iterations)
-        ]
+        last = [r.found["curve"][-1] for r in chosen("cotrain", key, iterations=iterations)]
         for method, (paper, *_) in MNIST[key].items():
             errors = [error for each in last for error in each[method]["error"]]
             median, seeds = statistics.median(errors), len(errors)
@@ -230,8 +270,7 @@ def igo() -> Iterator[Row]:
             )
     calls = {
         r.task.method: statistics.median(sorted(math.inf if each is None else each for each in r.found["calls"]))
-        for r in records("igo")
-        if (r.task.problem, r.task["n"], r.task["part"]) == ("OneMax", 300, "figure 4")
+        for r in chosen("igo", "OneMax", n=300, part="figure 4")
     }
     worst = max(calls.values()) / min(calls.values())
     here = f"OneMax, n = 300: {worst:.2f} times"
@@ -249,6 +288,8 @@ PAPERS: dict[str, Callable[[], Iterator[Row]]] = {
 def page() -> str:
     blocks = [HEAD]
     for title, rows in PAPERS.items():
+        USED.clear()
         lines = [(*row[:5], f"`{row[5]}`" if row[5] != "–" else "–") for row in rows()]
-        blocks.append("\n".join((f"## {title}\n", *table(HEADS, lines, left=6))) + "\n")
+        commits = ", ".join(sorted({r.made["commit"] for r in USED}))
+        blocks.append("\n".join((f"## {title}\n", f"Runs of commit {commits}.\n", *table(HEADS, lines, left=6))) + "\n")
     return "\n".join(blocks)
