@@ -25,7 +25,7 @@ SPACE = xs.Space(lr=xs.Float(1e-4, 1.0, log=True))
 SEARCHER = GP()
 TRIALS, SEED, EPOCHS, NOISE = 18, 1, 9, 0.01
 ROWS = {
-    "matern-warped": "Matérn over (x, r), r warped",
+    "matern": "Matérn over (x, r), r warped",
     "decay": "exponential decay, δ learned",
 }
 
@@ -53,7 +53,7 @@ class Belief:
     """A surrogate fitted to all observations of a study."""
 
     def __init__(self, data, name):
-        inputs = Inputs(data.cube.groups, data.cube.labels, tuple(np.flatnonzero(data.cube.numeric).tolist()))
+        inputs = Inputs(data.cube.groups, data.cube.labels)
         surrogate = over_budgets(inputs, name)
         self.targets = Targets.of(data.loss, transform=SEARCHER.transform)
         X, y = np.column_stack([data.X, data.budget / EPOCHS]), self.targets(data.loss)
@@ -131,7 +131,7 @@ def draw(history):
             across = draw_panel(canvas, data, belief, budget, left, top)
             epochs = "1 epoch" if budget == 1 else f"{budget} epochs"
             canvas.text(left + PANEL - 8, top + 18, epochs, size=14, colour=INK, bold=True, anchor="end")
-            canvas.text(left + PANEL - 8, top + 36, f"{data.per_level[budget]} observations", anchor="end")
+            canvas.text(left + PANEL - 8, top + 36, f"{(data.budget == budget).sum()} observations", anchor="end")
             last = line == len(ROWS) - 1
             draw_x_axis(canvas, across, top + ROW, "learning rate" if last else "", [1e-3, 1e-2, 1e-1])
     key(canvas, HEIGHT - 22)

@@ -80,7 +80,7 @@ def test_each_says_how_to_run_it(name: str) -> None:
 
 
 def test_the_torch_guide_shows_the_example() -> None:
-    guide = (ROOT / "docs" / "guides" / "torch.md").read_text(encoding="utf-8")
+    guide = (ROOT / "docs" / "training-loops.md").read_text(encoding="utf-8")
     example = (EXAMPLES / "torch_digits.py").read_text(encoding="utf-8")
     train = example[example.index("def train(trial)") : example.index("if __name__")].rstrip()
     assert train in guide
