@@ -62,6 +62,23 @@ def test_it_is_a_gp_with_the_linear_kernel_on_the_features() -> None:
     assert_allclose(found.variance, own - np.einsum("ij,ij->i", k, np.linalg.solve(K, k.T).T), rtol=1e-6, atol=1e-8)
 
 
+def test_the_variance_of_an_observation_as_the_paper_writes_it() -> None:
+    """Eq. (5): φᵀK⁻¹φ + 1/β, before and after fantasies; that of the function is without 1/β."""
+    on = basis()
+    X, y, rng = data()
+    A, pending = rng.random((12, 3)), rng.random((4, 3))
+    alpha, beta, at = np.exp(THETA[0]), np.exp(-THETA[-1]), on.network(A)
+    head = Head.of(summed(on, X, y), on, THETA, of_observations=True)
+    later = head.conditioned(pending, rng.standard_normal((6, 3)), rng.standard_normal((4, 3)))
+    for found, inputs in ((head, X), (later, np.vstack([X, pending]))):
+        Phi = on.network(inputs)
+        K = beta * Phi.T @ Phi + alpha * np.eye(on.width)
+        expected = np.array([phi @ np.linalg.solve(K, phi) + 1.0 / beta for phi in at])
+        assert_allclose(found.predict(A).variance, expected, rtol=1e-7)
+    of_function = Head.of(summed(on, X, y), on, THETA).predict(A).variance
+    assert_allclose(head.predict(A).variance - of_function, np.full(12, 1.0 / beta), rtol=1e-7)
+
+
 def test_one_by_one_is_all_at_once() -> None:
     on = basis()
     X, y, rng = data(200)
@@ -151,6 +168,8 @@ def test_fantasies_are_observations_of_drawn_functions() -> None:
     A = rng.random((5, 3))
     drawn = head.weights + np.linalg.solve(head.L.T, normal)
     told = eta(pending)[:, None] + on.network(pending) @ drawn + noise * np.exp(0.5 * THETA[-1])
+    assert found.fantasies is not None
+    assert_allclose(found.fantasies, told, rtol=1e-7, atol=1e-8)
     for column in range(3):
         observed = Head.of(sums.extended(on.design(pending), told[:, column]), on, THETA).predict(A)
         assert_allclose(found.predict(A).mean[:, column], observed.mean[:, 0], rtol=1e-7, atol=1e-8)
