@@ -19,7 +19,10 @@ ALGORITHMS: dict[str, Callable[[int], dict[str, Any]]] = {
     "cGA, ε = n^-½": lambda n: {"adapt": "none", "step": n**-0.5},
     "PBIL-λ": lambda n: {"adapt": "samples"},
     "PBIL-ε": lambda n: {"adapt": "step"},
+    "PBIL-λ, listing": lambda n: {"adapt": "samples", "metric": "moved"},
+    "PBIL-ε, listing": lambda n: {"adapt": "step", "metric": "moved"},
 }
+"""``listing``: G at the θ to which line 11 has moved, not at that of equation (10)."""
 
 Times = list[float | None]
 """Calls until the optimum, one per run; None for a run that ended without it."""
@@ -65,7 +68,7 @@ def lockstep(n: int, f: Callable[[np.ndarray], np.ndarray], setting: dict[str, A
     rng = np.random.default_rng(SEED)
     core = IGO(Bernoulli(n), **setting)
     low, high, first, alpha = core.family.lowest, core.family.highest, core.settings.step, core.settings.target
-    adapt, longest = core.settings.adapt == "step", core.settings.most
+    adapt, longest, moved = core.settings.adapt == "step", core.settings.most, core.settings.metric == "moved"
     theta, path = np.full((runs, n), 0.5), np.zeros((runs, n))
     gamma, size, who = np.zeros(runs), np.full(runs, 2.0), np.arange(runs)
     found: Times = [None] * runs
@@ -82,24 +85,23 @@ def lockstep(n: int, f: Callable[[np.ndarray], np.ndarray], setting: dict[str, A
         sign = np.sign(losses[:, 1] - losses[:, 0]).astype(np.float64)  # 1: the first one is better; 0: nothing moves
         gradient = (x[:, 0].view(np.int8) - x[:, 1].view(np.int8)) * sign[:, None]
         step = first / (size / 2.0) if adapt else np.full(len(who), first)
+        before, theta = theta, (theta + step[:, None] * gradient).clip(low, high)
         if adapt:
-            white = gradient / np.sqrt(theta * (1.0 - theta))
+            at = theta if moved else before
+            white = gradient / np.sqrt(at * (1.0 - at))
             rate = np.sqrt(step * (2.0 - step) / (n * 4.0 / 2.0))
             on = sign != 0
             path = np.where(on[:, None], (1.0 - step)[:, None] * path + rate[:, None] * white, path)
             gamma = np.where(on, (1.0 - step) ** 2 * gamma + step * (2.0 - step), gamma)
             change = np.exp(step * (gamma - (path * path).sum(axis=1) / alpha))
             size = np.where(on, (size * change).clip(2.0, longest), size)
-        gradient *= step[:, None]
-        gradient += theta
-        theta = gradient.clip(low, high, out=gradient)
     return found
 
 
 def check_lockstep() -> None:
     """The side-by-side form is the core: same random numbers, same times."""
     for function, f in FUNCTIONS.items():
-        for name in ("cGA, ε = 1/n", "PBIL-ε"):
+        for name in ("cGA, ε = 1/n", "PBIL-ε", "PBIL-ε, listing"):
             setting = ALGORITHMS[name](20)
             alone = hit(IGO(Bernoulli(20), **setting), f, np.random.default_rng(SEED), 50_000)
             if lockstep(20, f, setting, 1, 50_000) != [alone]:

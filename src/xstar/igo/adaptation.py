@@ -37,6 +37,7 @@ ROOM = 10
 """λ_max is n (Algorithm 1), but at least this, the paper's smallest n. With n = 2, one number, λ could not adapt."""
 
 ADAPT = ("samples", "step", "none")
+METRICS = ("drawn", "moved")
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,9 @@ class Settings:
     """α."""
     weights: str | Preference = "quarters"
     """W: a name of ``ranking.WEIGHTS``, or a function of the losses."""
+    metric: str = "drawn"
+    """The θ at which line 12 takes G: that from which the points were ``drawn``, θ^(t) in equation (10); or that to which line
+    11 has ``moved`` it, as the order of the listing says."""
 
     @classmethod
     def of(
@@ -66,6 +70,7 @@ class Settings:
         most: int | None = None,
         target: float = TARGET,
         weights: str | Preference = "quarters",
+        metric: str = "drawn",
     ) -> Settings:
         """Return the defaults for n ``parameters``, overridden by the given arguments."""
         if adapt not in ADAPT:
@@ -80,13 +85,16 @@ class Settings:
         if not callable(weights) and weights not in WEIGHTS:
             rule = f"must be one of {', '.join(WEIGHTS)}, or a function of the losses"
             raise InvalidArgument("weights", rule, weights, "leave it out")
-        return cls(adapt, float(size), fewest, limit, float(target), weights)
+        if metric not in METRICS:
+            raise InvalidArgument("metric", f"must be one of {', '.join(METRICS)}", metric, "leave it out")
+        return cls(adapt, float(size), fewest, limit, float(target), weights, metric)
 
     def to_json(self) -> dict[str, Any]:
         if callable(self.weights):
             raise InvalidArgument("weights", "a function cannot be written as JSON", self.weights, "use a named one")
         names = {"adapt": self.adapt, "step": self.step, "samples": self.fewest}
         other = {} if self.weights == "quarters" else {"weights": self.weights}
+        other |= {} if self.metric == "drawn" else {"metric": self.metric}
         return {**names, "most": self.most, "target": self.target, **other}
 
 
