@@ -12,16 +12,22 @@ from xstar.models.decay import ExponentialDecay
 from xstar.models.gp import negative_log_posterior
 from xstar.models.kernels import Stationary
 from xstar.models.priors import Prior, about
-from xstar.models.surrogate import Inputs, Plain, Surrogate, at_full_budget, over_budgets, over_configurations
+from xstar.models.surrogate import (
+    OVER_BUDGETS,
+    Inputs,
+    Plain,
+    Surrogate,
+    at_full_budget,
+    over_budgets,
+    over_configurations,
+)
 
 Array = NDArray[np.float64]
 
 INPUTS = Inputs((0, 1, 1), ("number", "choice"))
 BUDGETS = np.array([1.0, 3.0, 9.0]) / 9.0
 FLAT = {"plain": at_full_budget(INPUTS)}
-JOINT = {name: over_budgets(INPUTS, name) for name in ("decay", "matern")} | {
-    f"decay {delta:g}": ExponentialDecay(*over_configurations(INPUTS), delta) for delta in (0.0, 1.0)
-}
+JOINT = {name: over_budgets(INPUTS, name) for name in OVER_BUDGETS}
 EVERY = pytest.mark.parametrize("surrogate", [*FLAT.values(), *JOINT.values()], ids=[*FLAT, *JOINT])
 
 
@@ -183,7 +189,7 @@ def test_priors_are_of_the_parameter_itself() -> None:
 def test_budgets_have_a_length_or_a_decay() -> None:
     assert {"length of budget", "warp a of budget"} <= set(over_budgets(INPUTS, "matern").names)
     assert "delta" in over_budgets(INPUTS, "decay").names
-    assert "delta" not in JOINT["decay 1"].names
+    assert "delta" not in JOINT["decay-1"].names
 
 
 def test_plain_has_its_kernels_covariance() -> None:

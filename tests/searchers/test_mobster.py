@@ -14,11 +14,13 @@ from xstar.acquisition.model import with_pending
 from xstar.inspect.audit import audit
 from xstar.schedulers import ASHA, FIFO, Hyperband, Median, Scheduler, StoppingASHA
 from xstar.searchers import GP, MOBSTERPaper, Searcher
+from xstar.searchers.bo.decision import DecisionTrace
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.gp import learner as gp_learner
 from xstar.searchers.gp.searcher import BUDGET_KERNELS
 from xstar.simulation import simulate
 from xstar.study.methods import resolve
+from xstar.trial import New
 
 CURVES = problems.get("curves-mlp", max_budget=9)
 
@@ -123,6 +125,48 @@ def test_the_budget_of_the_acquisition(searcher: Searcher, expected: list[int]) 
         if len(study.history.trials) >= 9 - len(expected):
             found.append(at())
     assert found == expected
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_r_acq_is_the_largest_rung_with_as_many_values_as_parameters(seed: int) -> None:
+    """Section 3, beside a plain form; while there is none, configurations are random."""
+    rng = np.random.default_rng(seed)
+    space = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1), kind=xs.Choice(["a", "b", "c"]))
+    study = xs.Study(space, method="mobster-paper", max_budget=27, seed=seed)
+    values: dict[int, int] = {}  # at each rung
+    for _ in range(14):
+        r = int(rng.choice([1, 2, 3, 9, 27], p=[0.4, 0.15, 0.2, 0.15, 0.1]))  # 2 is no rung
+        x, y = rng.random(2).tolist()
+        study.add({"x": x, "y": y, "kind": "abc"[rng.integers(3)]}, x + y + 1.0 / r, r)
+        values[r] = values.get(r, 0) + 1
+        expected = None
+        for rung in (1, 3, 9, 27):
+            if values.get(rung, 0) >= 3:
+                expected = rung
+        trial = ask(study)
+        if expected is None:
+            assert trial.origin == "random: mobster-paper: no rung has 3 observations"
+        else:
+            assert f" at budget {expected}," in trial.origin
+            assert trial.origin.startswith("mobster-paper: log EI")
+        study.fail(trial, "not wanted")
+
+
+@pytest.mark.parametrize(("searcher", "others"), [(MOBSTERPaper(), 0), (GP(initial=1), 5)])
+def test_the_paper_fantasises_what_is_pending_and_nothing_else(searcher: Searcher, others: int) -> None:
+    """Ours fantasises the five tried configurations at the budget of the acquisition, too."""
+    study = xs.Study(SQUARE, searcher=searcher, scheduler=ASHA(9), seed=1)
+    for number in range(3):
+        study.report(ask(study), float(number), 1)
+    promoted, fresh = ask(study), ask(study)
+    assert (promoted.target, fresh.target) == (3, 1)
+    history = study.history
+    trace = history.memo.put(DecisionTrace())
+    searcher.suggest(history, New(1, 0), np.random.default_rng(0))
+    assert trace.known is not None
+    model: Any = trace.known.models[0]
+    assert model.rows == 3 + 2 + others  # observed, pending
+    assert len(trace.known.incumbents or ()) == 1
 
 
 def test_a_budget_between_rungs_is_an_observation_only_at_the_end() -> None:
