@@ -54,7 +54,7 @@ def fit(surrogate: Surrogate, X: Array, y: Array) -> Array:
     """Return the MAP estimate of ``theta``, by L-BFGS from the centre of the priors."""
     priors = surrogate.priors
     prior = as_arrays(priors)
-    centre, spread = prior.centre, prior.spread
+    centre, spread = prior.centre, np.array([prior.spread for prior in priors])
     low = (np.array([prior.low for prior in priors]) - centre) / spread
     high = (np.array([prior.high for prior in priors]) - centre) / spread
 
@@ -71,14 +71,14 @@ def fit(surrogate: Surrogate, X: Array, y: Array) -> Array:
 
 def sample_fits(surrogate: Surrogate, X: Array, y: Array, rng: np.random.Generator, samples: int) -> list[Array]:
     """Draw ``theta`` from its posterior by slice sampling, starting at the MAP estimate."""
-    spread = np.array([prior.spread for prior in surrogate.priors])
+    width = np.array([prior.spread if prior.low < prior.high else 0.0 for prior in surrogate.priors])
     mode = fit(surrogate, X, y)
     if not np.isfinite(log_posterior(surrogate, mode, X, y)):
         raise NotPositiveDefinite(f"no hyperparameters fit {len(y)} observations")
     drawn = slice_sample(
         lambda theta: log_posterior(surrogate, theta, X, y),
         mode,
-        spread,
+        width,
         rng,
         samples=samples,
         burn_in=BURN_IN,
@@ -158,7 +158,8 @@ def as_arrays(priors: Sequence[Prior]) -> PriorArrays:
     for prior in {prior for prior in priors if prior.shared}:
         own = np.array([each == prior for each in priors])
         shared.append((_as_slice(own), prior.shared**2 / (prior.spread**2 + own.sum() * prior.shared**2)))
-    centre, spread = np.array([prior.centre for prior in priors]), np.array([prior.spread for prior in priors])
+    centre = np.array([prior.centre for prior in priors])
+    spread = np.array([np.inf if prior.flat else prior.spread for prior in priors])
     return PriorArrays(centre, spread, tuple(shared))
 
 

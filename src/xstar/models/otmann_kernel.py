@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar.models.kernels import Array, Covariance, Kernel, Variance, no_gradient
-from xstar.models.priors import Prior, about
+from xstar.models.priors import Prior, about, uniform
 
 Numbers = NDArray[np.int64]
 Between = Callable[[Numbers, Numbers], tuple[Array, Array]]
@@ -48,6 +48,19 @@ of another size remain correlated. The paper's prior is flat over six decades; t
 NORMALISED_RATE = about(1.0, 5.0, 0.02, 100.0)
 """β̄ᵢ: d̄ is at most 1, and a d̄ of 0.4 halves the covariance."""
 
+UNIFORM_SCALE = uniform(0.01, 100.0)
+"""α and ᾱ with the uniform prior of B.1, for targets of variance 1. The paper states no bounds; those here are of the authors'
+published code, where the prior is uniform in the logarithm."""
+UNIFORM_NORMALISED_RATE = uniform(0.1, 100.0)
+"""β̄ᵢ, from the same source."""
+UNIFORM_NOISE = uniform(0.005, 0.2)
+"""η², from the same source."""
+
+
+def uniform_rate(unit: float) -> Prior:
+    """Return the prior of βᵢ from the same source, 1e-9 to 1e-3 for masses, for d in a unit of mass."""
+    return uniform(1e-9 * unit, 1e-3 * unit)
+
 
 @dataclass(frozen=True, eq=False)
 class Transported:
@@ -62,6 +75,8 @@ class Transported:
     """p and p̄."""
     scale: Prior = SCALE
     """Prior of the scale of each term."""
+    rates: tuple[Prior, Prior] = (RATE, NORMALISED_RATE)
+    """Priors of βᵢ and of β̄ᵢ."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -75,7 +90,7 @@ class Transported:
     @property
     def priors(self) -> tuple[Prior, ...]:
         made: list[Prior] = []
-        for rate, used in zip((RATE, NORMALISED_RATE), PARTS[self.parts], strict=True):
+        for rate, used in zip(self.rates, PARTS[self.parts], strict=True):
             if used:
                 made += [self.scale, *(rate for _ in self.structure)]
         return tuple(made)

@@ -1,7 +1,7 @@
 """Priors of the hyperparameters of Gaussian processes.
 
-Targets are standardised, so these priors have no units. Every prior is a normal distribution over an entry of ``theta``: μ
-itself, the logit of δ, and the logarithm of every other hyperparameter.
+Targets are standardised, so these priors have no units. Every prior is a normal distribution, or a uniform one, over an
+entry of ``theta``: μ itself, the logit of δ, and the logarithm of every other hyperparameter.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """A normal prior, and bounds for the optimiser."""
+    """A normal prior within bounds, or a uniform one."""
 
     centre: float
     spread: float
@@ -22,6 +22,8 @@ class Prior:
     shared: float = 0.0
     """The standard deviation of a deviation that all hyperparameters with this prior have in common, besides ``spread`` of
     each: together they are normal with the covariance spread² I + shared² 11ᵀ."""
+    flat: bool = False
+    """Whether the density is the same everywhere within the bounds: ``centre`` is where a fit begins, ``spread`` its unit."""
 
 
 def about(value: float, factor: float, low: float, high: float) -> Prior:
@@ -29,8 +31,16 @@ def about(value: float, factor: float, low: float, high: float) -> Prior:
     return Prior(np.log(value), np.log(factor), np.log(low), np.log(high))
 
 
+def uniform(low: float, high: float) -> Prior:
+    """Return a prior that is uniform in the logarithm, between bounds."""
+    begin, end = np.log(low), np.log(high)
+    return Prior((begin + end) / 2.0, (end - begin) / 4.0, begin, end, flat=True)
+
+
 MEAN = Prior(0.0, 0.5, -3.0, 3.0)
 """Standardised targets have mean 0. The level far from the data may be higher than that, but not by much."""
+ZERO_MEAN = Prior(0.0, 1.0, 0.0, 0.0)
+"""The mean of standardised targets, not a hyperparameter."""
 SCALE = about(1.0, 2.7, 0.02, 50.0)
 """Standardised targets have variance 1."""
 NOISE = about(1e-3, 10.0, 1e-6, 1.0)

@@ -30,7 +30,7 @@ def slice_sample(
 ) -> Array:
     """Draw ``samples`` points, shape (samples, d): one every ``thin`` sweeps, after ``burn_in`` sweeps.
 
-    ``log_density`` may be -inf, except at ``start``.
+    ``log_density`` may be -inf, except at ``start``. A coordinate whose width is 0 stays where it is.
     """
     point = np.array(start, dtype=np.float64)
     here = log_density(point)
@@ -38,7 +38,7 @@ def slice_sample(
         raise ValueError(f"the density at the start must be positive, but its logarithm is {here}")
     kept = np.empty((samples, len(point)))
     for sweep in range(burn_in + samples * thin):
-        for place in rng.permutation(len(point)):
+        for place in rng.permutation(np.flatnonzero(width)):
             here = _one_coordinate(log_density, point, here, int(place), float(width[place]), rng)
         number, rest = divmod(sweep - burn_in + 1, thin)
         if sweep >= burn_in and rest == 0:

@@ -61,6 +61,8 @@ class Plain:
     kernel: Kernel
     kernel_priors: tuple[Prior, ...]
     noise: Prior = NOISE
+    level: Prior = MEAN
+    """The prior of μ."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -68,7 +70,7 @@ class Plain:
 
     @property
     def priors(self) -> tuple[Prior, ...]:
-        return (MEAN, *self.kernel_priors, self.noise)
+        return (self.level, *self.kernel_priors, self.noise)
 
     def mean(self, theta: Array, X: Array) -> Mean:
         def to_theta(w: Array) -> Array:

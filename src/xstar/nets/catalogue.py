@@ -63,6 +63,7 @@ class Catalogue:
     """
 
     _references: list[int]
+    _near_count: int | None
 
     def __init__(self, domain: Any, structure: Sequence[float] = STRUCTURE) -> None:
         self.domain = domain
@@ -102,9 +103,11 @@ class Catalogue:
             self._numbers.update(zip(new, range(start, end), strict=True))
         return [0 if value is None else self._numbers[value] for value in values]
 
-    def refer(self, numbers: Sequence[int]) -> None:
-        """Begin a decision: the nearest networks of candidates are chosen among these known networks, in this order."""
+    def refer(self, numbers: Sequence[int], near: int | None = NEAR) -> None:
+        """Begin a decision: the nearest networks of candidates, ``near`` of them or all, are chosen among these known networks,
+        in this order."""
         self._drop_candidates()
+        self._near_count = near
         self._references = [number for number in dict.fromkeys(numbers) if number]
 
     def propose(self, values: Sequence[Any], parents: Sequence[int]) -> list[int]:
@@ -136,6 +139,7 @@ class Catalogue:
 
     def _drop_candidates(self) -> None:
         self._references = []
+        self._near_count = NEAR
         self._candidates: list[Any] = []
         self._candidate_numbers: dict[Any, int] = {}
         self._own: list[Array] = []
@@ -234,7 +238,7 @@ class Catalogue:
         far = self._row(parent)
         slots = self._table.slots(self._references)
         sums = self._masses[self._references] + self._mass(parent)
-        order = np.argsort(far[slots, -1] / np.maximum(sums, 1e-300), kind="stable")[:NEAR].tolist()
+        order = np.argsort(far[slots, -1] / np.maximum(sums, 1e-300), kind="stable")[: self._near_count].tolist()
         near = [self._known[self._references[place]] for place in order]
         candidates = [self._candidates[number - FIRST_CANDIDATE] for number in children]
         found = distances(candidates, near, self.structure, threads=1) / self.unit

@@ -35,8 +35,9 @@ CHANGE = 8
 STOP = 0.2
 """Probability that a path to duplicate ends at the next layer. Lower values give longer branches."""
 HALVE = 0.05
-"""Probability that a new layer of a CNN pools, that it has a stride of 2, or that a swap changes a stride. A halving
-changes every image size below it, so most of them are rejected; higher probabilities make more attempts fail."""
+"""Probability that a new layer of a CNN pools, that it has a stride of 2, that a swap changes a stride, or that it turns a
+convolution into pooling, or back. A halving changes every image size below it, so most of them are rejected; higher
+probabilities make more attempts fail."""
 NEW_UNITS = 16
 """Units of a new layer between two layers without units."""
 ATTEMPTS = 20
@@ -156,25 +157,31 @@ def _halvings_between(graph: Graph, start: int, end: int) -> int:
 
 
 def swap_label(graph: Graph, rng: np.random.Generator, labels: Sequence[str] | None = None) -> Graph | None:
-    """Change the type of one layer to one that has units, or not, like the old type."""
-    layers = list(graph.layers)
-    allowed = labels_of(graph.family.name) if labels is None else labels
-    kinds = [label(name) for name in allowed]
+    """Change the type of one layer: as a rule to one that has units, or not, like the old type; seldom to one of another
+    kind, or only its stride."""
+    allowed = [label(name) for name in (labels_of(graph.family.name) if labels is None else labels)]
     choices = []
-    for number, one in enumerate(layers):
+    for number, one in enumerate(graph.layers):
         old = label(one.op)
         if old.role == "processing":
-            same = [k.name for k in kinds if (k.units, k.flat, k.strides) == (old.units, old.flat, old.strides)]
-            choices.append((number, [name for name in same if name != one.op]))
-    choices = [choice for choice in choices if choice[1] or len(label(layers[choice[0]].op).strides) > 1]
+            others = [kind for kind in allowed if kind.flat == old.flat and kind.name != one.op]
+            alike = [kind for kind in others if (kind.units, kind.strides) == (old.units, old.strides)]
+            unlike = [kind for kind in others if kind not in alike]
+            if others or len(old.strides) > 1:
+                choices.append((number, alike, unlike))
     if not choices:
         return None
-    number, names = choices[int(rng.integers(len(choices)))]
-    one = layers[number]
-    if len(label(one.op).strides) > 1 and (not names or rng.random() < HALVE):
+    number, alike, unlike = choices[int(rng.integers(len(choices)))]
+    one, layers = graph.layers[number], list(graph.layers)
+    halves = len(label(one.op).strides) > 1
+    drawn = rng.random() if halves or unlike else 1.0
+    if halves and (drawn < HALVE or not (alike or unlike)):
         layers[number] = Layer(one.op, one.units, 3 - one.stride)
-    else:
-        layers[number] = Layer(_pick(rng, names), one.units, one.stride)
+        return _built(graph, layers, graph.edges)
+    kind = _pick(rng, unlike if unlike and (drawn >= 1.0 - HALVE or not alike) else alike)
+    stride = one.stride if one.stride in kind.strides else kind.strides[0]
+    # What had no units of its own handed on as many as came in, and keeps handing on as many.
+    layers[number] = Layer(kind.name, graph.units[number] if kind.units else None, stride)
     return _built(graph, layers, graph.edges)
 
 
@@ -217,6 +224,8 @@ STRUCTURE: tuple[Modifier, ...] = (dup_path, remove_layer, skip, swap_label, wed
 MODIFIERS = UNITS + STRUCTURE
 CHAIN: tuple[Modifier, ...] = (*UNITS, remove_layer, swap_label, wedge_layer)
 """Modifiers that keep a feed-forward network feed-forward."""
+KINDS = {"all": MODIFIERS, "units": UNITS, "structure": STRUCTURE, "chain": CHAIN}
+"""Sets of modifiers by name."""
 
 
 def mutate(

@@ -18,8 +18,8 @@ from xstar.searchers.forest.searcher import Forest as Forest
 from xstar.searchers.gp.searcher import GP as GP
 from xstar.searchers.gp.searcher import MOBSTERPaper as MOBSTERPaper
 from xstar.searchers.grid import Grid as Grid
-from xstar.searchers.nasbot import NASBOT as NASBOT
-from xstar.searchers.nasbot import NASBOTPaper as NASBOTPaper
+from xstar.searchers.nasbot.searcher import NASBOT as NASBOT
+from xstar.searchers.nasbot.searcher import NASBOTPaper as NASBOTPaper
 from xstar.searchers.pbil import PBIL as PBIL
 from xstar.searchers.random import Random as Random
 from xstar.searchers.sobol import Sobol as Sobol

@@ -7,7 +7,15 @@ from typing import Protocol
 
 from xstar.models.composite import Sum
 from xstar.models.kernels import Kernel
-from xstar.models.otmann_kernel import SCALE, SMALL_SCALE, Described, Transported
+from xstar.models.otmann_kernel import (
+    SCALE,
+    SMALL_SCALE,
+    UNIFORM_NORMALISED_RATE,
+    UNIFORM_SCALE,
+    Described,
+    Transported,
+    uniform_rate,
+)
 from xstar.models.priors import Prior
 from xstar.models.surrogate import Inputs, over_configurations
 from xstar.nets.catalogue import Catalogue
@@ -85,3 +93,26 @@ class NetworkKernel:
             own, priors = over_configurations(of_description(name, catalogue))
             terms.append((Described(own, catalogue.described, column), priors))
         return Sum(tuple(term for term, _ in terms)), tuple(prior for _, each in terms for prior in each)
+
+
+@dataclass(frozen=True)
+class PaperNetworkKernel:
+    """Kernel (7) as in B.1, with uniform priors of its hyperparameters."""
+
+    distances: str = "both"
+    """Its terms: ``plain``, ``normalised`` or ``both``."""
+    powers: tuple[float, float] = (1.0, 2.0)
+    """p and p̄."""
+
+    def of(self, data: Observations) -> tuple[KernelAndPriors, ...]:
+        """Return the kernel of each architecture and its priors."""
+        domains = zip(data.cube.encoder.domains, data.networks, strict=True)
+        kernels = [
+            Transported(
+                *(catalogue.between, data.cube.width + place, name, catalogue.structure, self.distances, self.powers),
+                scale=UNIFORM_SCALE,
+                rates=(uniform_rate(catalogue.unit), UNIFORM_NORMALISED_RATE),
+            )
+            for place, (name, catalogue) in enumerate(domains)
+        ]
+        return tuple((kernel, kernel.priors) for kernel in kernels)

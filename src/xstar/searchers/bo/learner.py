@@ -34,6 +34,7 @@ from xstar.acquisition.optimise import CANDIDATES
 from xstar.journal import History
 from xstar.models.kernels import Array
 from xstar.models.targets import Targets
+from xstar.nets.catalogue import NEAR
 from xstar.searchers.bo.feasibility import Failures, Outcomes, aims
 from xstar.searchers.bo.networks import on_positions
 from xstar.searchers.bo.observations import Observations
@@ -132,9 +133,14 @@ class Learner(ABC):
         return 500
 
     @property
-    def chains_only(self) -> bool:
-        """Whether only feed-forward networks are suggested."""
-        return False
+    def modifiers(self) -> str:
+        """The set of modifiers by which networks evolve (``nets.modifiers.KINDS``)."""
+        return "all"
+
+    @property
+    def near(self) -> int | None:
+        """To how many of the networks of the model the distances of a candidate are exact at first; ``None``: all."""
+        return NEAR
 
     @property
     def fantasies(self) -> int:

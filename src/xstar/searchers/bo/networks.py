@@ -19,7 +19,7 @@ from xstar.acquisition.evolve import evaluations, evolve
 from xstar.acquisition.optimise import Score, ScoreWithGradient, local_ascent
 from xstar.journal import History
 from xstar.models.kernels import Array
-from xstar.nets.modifiers import CHAIN
+from xstar.nets.modifiers import KINDS
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.mutation import is_active, mutated, pools
 from xstar.trial import Config
@@ -89,8 +89,10 @@ class NetworkEvolution:
     history: History
     data: Observations
     scores: Scores
-    chains_only: bool
-    """Whether networks stay feed-forward (TreeBO)."""
+    modifiers: str
+    """The set of modifiers; with ``chain`` networks stay feed-forward (TreeBO)."""
+    near: int | None
+    """To how many networks the distances of candidates are exact at first; ``None``: all."""
     rng: np.random.Generator
 
     def maximise(self, starts: Iterable[int]) -> list[tuple[Config, float]]:
@@ -139,11 +141,11 @@ class NetworkEvolution:
             for name, catalogue in zip(data.cube.encoder.domains, data.networks, strict=True)
         ]
         for catalogue, column in zip(data.networks, columns, strict=True):
-            catalogue.refer(column)
+            catalogue.refer(column, self.near)
         return [Member(config, numbers) for config, numbers in zip(listed, zip(*columns, strict=True), strict=True)]
 
     def _children(self, parents: list[Member]) -> list[Member]:
-        options = {"modifiers": CHAIN} if self.chains_only else {}
+        options = {"modifiers": KINDS[self.modifiers]}
         configs = [mutated(self.history.space, parent.config, self.rng, options) for parent in parents]
         columns = []
         for place, (name, catalogue) in enumerate(zip(self.data.cube.encoder.domains, self.data.networks, strict=True)):

@@ -83,6 +83,8 @@ class GPOptions:
     unfinished: bool = True
     """Over budgets, whether the outcomes of tried configurations are fantasised at the acquisition's budget, too."""
     networks: NetworkKernels = NASBOT_KERNEL
+    modifiers: str = "all"
+    """The modifiers by which networks evolve (``nets.modifiers.KINDS``)."""
 
 
 # ---------------------------------------------------------------- the model as of its last refit
@@ -170,6 +172,10 @@ class GPLearner(Learner):
     @property
     def limit(self) -> int:
         return self.options.max_observations
+
+    @property
+    def modifiers(self) -> str:
+        return self.options.modifiers
 
     @property
     def has_gradients(self) -> bool:

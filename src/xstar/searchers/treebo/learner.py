@@ -31,8 +31,8 @@ class TreeLearner(GPLearner):
     name: ClassVar[str] = "treebo"
 
     @property
-    def chains_only(self) -> bool:
-        return True
+    def modifiers(self) -> str:
+        return "chain"
 
     @property
     def starts(self) -> list[int]:

@@ -7,10 +7,12 @@ spaces, too, and differ only in the scheduler.
     kernel        (7) over networks plus one over their features (``bo/inputs.py``), times a Matérn kernel over the other
                   parameters, and over budgets if the scheduler has rungs
     distances     ``nets/catalogue.py``: each pair is computed once
-    parameters    the MAP estimate; ``samples=4`` draws them from their posterior, as the paper does (B.1)
+    parameters    the MAP estimate, or draws from their posterior with ``samples``
     matrices      jitter where they are not positive definite
     acquisition   expected improvement, maximised by evolution (``bo/networks.py``)
-    workers       fantasies, or hallucination with ``fantasies=0`` as in the paper
+    workers       fantasies, or hallucination with ``fantasies=0``
+
+``NASBOTPaper`` is the paper's (``learner.py``).
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from xstar.trial import Done, New, Suggestion
 
 if TYPE_CHECKING:
     from xstar.searchers.gp.learner import GPLearner
+    from xstar.searchers.nasbot.learner import PaperLearner
 
 DISTANCES = ("both", "plain", "normalised", "none")
 
@@ -62,18 +65,15 @@ class NASBOT(GP):
 
 @dataclass(frozen=True)
 class NASBOTPaper:
-    """NASBOT as Kandasamy et al. (2018) have it (B.1): kernel (7) with p̄ = 2, sampled hyperparameters, hallucinated trials."""
+    """NASBOT as Kandasamy et al. (2018) have it: ``learner.py`` lists what that is."""
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         return suggest(history, task, rng, Design("nasbot-paper", in_numbers=True), self._learner)
 
-    def _learner(self, history: History, data: Observations) -> GPLearner:
-        from xstar.searchers.bo.inputs import NetworkKernel  # imported at use: SciPy loads slowly
-        from xstar.searchers.gp.learner import GPLearner, GPOptions
+    def _learner(self, history: History, data: Observations) -> PaperLearner:
+        from xstar.searchers.nasbot.learner import PaperLearner, paper_options  # imported at use: SciPy loads slowly
 
-        kernel = NetworkKernel(features=False, powers=(1.0, 2.0))
-        own = GPOptions("nasbot-paper", explore_every=0, samples=4, fantasies=0, transform=False, networks=kernel)
-        return GPLearner(history, data, own)
+        return PaperLearner(history, data, paper_options())
 
 
 SEARCHERS.register("nasbot", NASBOT)

@@ -1,0 +1,1 @@
+"""NASBOT: Bayesian optimisation of architectures."""
