@@ -6,15 +6,24 @@ import statistics
 import time
 from argparse import Namespace
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 import xstar as xs
 from benchmarks.harness.methods import METHODS, Optimiser, Xstar
 from benchmarks.harness.records import Found, Task, improvements, significant
 from benchmarks.workloads.mlp_training import domain, train
 from xstar import nets, problems
+from xstar.journal import History
 from xstar.nets import synthetic
 from xstar.searchers import NASBOT, Searcher
+from xstar.searchers.bo.initial_design import Design
+from xstar.searchers.bo.observations import Observations
+from xstar.searchers.bo.suggest import suggest
+from xstar.searchers.nasbot.learner import PaperLearner, paper_options
+from xstar.trial import Done, New, Suggestion
 
 FINAL = 3
 CELLS = "nb201-cifar10"
@@ -23,6 +32,23 @@ TARGETS = {CELLS: 94.3, "nb201-cifar100": 73.14, "nb201-imagenet16": 46.85}
 NETWORKS = ("nasbot", "evolution", "nasbot-random", "random")
 EDGES = {"gp-edges": "xstar-gp", "optuna-tpe": "optuna-tpe"}
 """Methods on the six edges, and what ``harness/methods.py`` calls them."""
+
+
+@dataclass(frozen=True)
+class PaperVariant:
+    """NASBOT as its paper has it with one thing changed (Figure 7)."""
+
+    distances: str = "both"
+    powers: tuple[float, float] = (1.0, 2.0)
+    modifiers: str = "all"
+
+    def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
+        return suggest(history, task, rng, Design("nasbot-paper", in_numbers=True), self._learner)
+
+    def _learner(self, history: History, data: Observations) -> PaperLearner:
+        return PaperLearner(history, data, paper_options(self.distances, self.powers, self.modifiers))
+
+
 DOMAINS: dict[str, Any] = {
     "f1": nets.CNN(image=32, channels=3, classes=10),
     "f2": nets.MLP(inputs=16, outputs=1),
@@ -66,14 +92,14 @@ def run_mlp(task: Task, options: Namespace) -> Found:
         decided.append(time.process_time() - begun)
         if trial is None:
             raise RuntimeError(f"the study gave no trial: {study.ended}")
-        found = train(task.problem, task.seed, trial["net"], 0)
+        found = train(task.problem, task.seed, trial["net"], 0, task["optimizer"])
         losses.append(found.valid)
         trained.append(found.seconds)
         study.tell(trial, found.valid)
-    pick = study.best["net"]
+    pick, again = study.best["net"], range(1, FINAL + 1)
     return {
         "best": improvements(losses),
-        "tests": [train(task.problem, task.seed, pick, weights).test for weights in range(1, FINAL + 1)],
+        "tests": [train(task.problem, task.seed, pick, weights, task["optimizer"]).test for weights in again],
         "pick": pick.to_json(),
         "trained": significant(statistics.median(trained)),
         "decided": milliseconds(decided),
