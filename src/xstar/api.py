@@ -265,8 +265,8 @@ def minimize(
     progress
         Whether to show how the search goes.
 
-        By default, on a terminal (a table that is redrawn in place) and in a notebook. ``True`` writes a line per trial to
-        standard error where there is neither.
+        A table on a terminal and in a notebook. Elsewhere, a line per trial: through the logger ``xstar``, or on standard error
+        where logging is not set up for it. ``False`` shows nothing; ``True`` writes lines for a search within a search, too.
     watch
         Called with the study after every change.
     """
@@ -331,10 +331,11 @@ class Search:
     def run(self, watch: Watch | None, progress: bool | None = False) -> str:
         """Run it until it ends; returns why it did. The study stays open."""
         try:
-            with show_progress(self.study, self.limits, progress) as display:
-                watch = both(display, watch)
+            with show_progress(self.study, self.limits, progress) as displays:
+                for display in displays:
+                    watch = both(display, watch)
                 reason = run(self.study, self.executor, self.limits, watch, self.checkpoints, self.grace)
-                if display is not None:
+                for display in displays:
                     display.finish(reason)
                 return reason
         finally:

@@ -22,11 +22,11 @@ from xstar.executors import Executor, RunsInPoll, VirtualTime
 from xstar.files import DEFAULT_CHECKPOINTS, Checkpoints
 from xstar.schedulers import Advises
 from xstar.study import NO_LIMITS, Limits, SameFailure, Study
-from xstar.trial import Failure, Finished, Noted, Outcome, Report, State, Verdict
+from xstar.trial import Failure, Finished, Noted, Outcome, Report, State, Trial, Verdict
 
 log = logging.getLogger("xstar")
 trial_log = logging.getLogger("xstar.trials")
-"""One line for each trial that ends. Whoever shows trials in a way of its own leaves this logger out."""
+"""One line for each trial that ends: of what went wrong, by the loop; all else by ``progress/lines.py``."""
 
 UNKNOWN_LENGTH = (
     "the objective yields, but nobody knows how long a full training is, so no trial is ended early; "
@@ -117,7 +117,7 @@ def run(
                 if paused is not (study.history.hold == "pause"):
                     paused = not paused
                     log.warning("%s", PAUSED if paused else "the study goes on")
-                if not study.running_here and executor.idle():
+                if not study.leases.attempts and executor.idle():
                     if interrupt.pressed:
                         raise interrupt.ends_with
                     if study.ended is not None:
@@ -149,13 +149,12 @@ def _record(study: Study, executor: Executor, outcome: Outcome, alike: SameFailu
             verdict = study.report(trial, metrics, budget, attempt=attempt)
             known = study.history.trials[trial]
             if known.state is State.FAILED:
-                trial_log.warning("trial %d: nan: %s", trial, known.reason)
+                trial_log.warning("%s", went_wrong(known))
             executor.obey(outcome, verdict, known.target)
             if trial == 0 and budget == 2 and study.scheduler.max_budget is None:
                 log.warning("%s", UNKNOWN_LENGTH)
         case Finished(trial, attempt):
             study.complete(trial, attempt=attempt)
-            trial_log.info("%r", study.history.trials[trial])
         case Failure(trial, attempt, kind, reason, may_live):
             last, known = last_line(reason), study.history.trials[trial]
             study.fail(trial, reason, RECORDED_AS.get(kind, kind), attempt=attempt, may_live=may_live)
@@ -164,12 +163,18 @@ def _record(study: Study, executor: Executor, outcome: Outcome, alike: SameFailu
                 return
             if kind == "metric" and study.history.best is None:
                 raise ObjectiveError(last)  # no trial of this search can ever have a value
-            trial_log.warning("trial %d: %s: %s", trial, kind, last)
+            trial_log.warning("%s", went_wrong(known))
             if kind in SYSTEMATIC and (same := alike.again(reason)) and study.history.best is None:
                 raise ObjectiveError(
                     f"the first trials all failed in the same place: {same}. Mend it, or raise xs.Infeasible where a "
                     "configuration cannot be evaluated; max_failures=None lets such a search go on"
                 )
+
+
+def went_wrong(trial: Trial) -> str:
+    """A trial that failed, is infeasible or has to be run again, in a line."""
+    what = "will run again" if trial.state is State.WAITING else trial.state.value
+    return f"trial {trial.number} {what}: {last_line(trial.reason or '')}"
 
 
 def _hand_back(study: Study, executor: Executor, outcome: Outcome, interrupt: _Interrupt) -> bool:

@@ -75,11 +75,11 @@ def stored(tmp_path: Path) -> Path:
     (folder / "stdout.txt").write_text("hello\n")
     study.ask()
     # The program is gone without a word: nobody renews its lease.
-    study._leases.close()
+    study.leases.close()
     assert study.storage is not None
     study.storage.database.write(
         lambda connection: connection.exec_driver_sql("UPDATE xstar_leases SET holder = 'elsewhere|1||x', expires = 0")
     )
-    study._leases.attempts.clear()
+    study.leases.attempts.clear()
     study.close()
     return db

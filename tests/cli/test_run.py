@@ -30,7 +30,7 @@ def test_a_file_is_searched(cli: Cli, write: Write) -> None:
     lines = [line for line in output.splitlines() if line.startswith("trial ")]
     assert len(lines) == 5
     for number, line in enumerate(lines):
-        assert re.fullmatch(rf"trial {number} complete value=\S+ \(best \S+, trial \d\) \S+ s", line)
+        assert re.fullmatch(rf"trial {number} complete value=\S+ \(best \S+, trial \d\), \S+ s(, about .+ left)?", line)
     with stored() as study:
         best = study.best
         assert len(study.history.trials) == 5

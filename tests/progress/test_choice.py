@@ -19,7 +19,8 @@ import xstar as xs
 from tests.waiting import PATIENCE
 from xstar.progress import show_progress
 from xstar.progress.choice import in_notebook
-from xstar.progress.terminal import LiveProgress, PlainProgress
+from xstar.progress.lines import LogProgress
+from xstar.progress.terminal import LiveProgress
 from xstar.study import Limits
 
 SEARCH = """
@@ -130,12 +131,13 @@ def test_what_a_script_prints_may_go_to_a_file_meanwhile(tmp_path: Path) -> None
     assert lines == [*(f"printed by trial {number}" for number in range(4)), "the end: all 4 trials are done"]
 
 
-def test_a_redirected_script_is_silent_unless_asked(tmp_path: Path) -> None:
-    assert run(tmp_path, "go", "{}").stderr == ""
-    done = run(tmp_path, "go", "{'progress': True}")
-    assert done.stdout == run(tmp_path, "go", "{'progress': False}").stdout
+def test_a_redirected_script_writes_a_line_per_trial_unless_it_shall_not(tmp_path: Path) -> None:
+    silent = run(tmp_path, "go", "{'progress': False}")
+    assert silent.stderr == ""
+    done = run(tmp_path, "go", "{}")
+    assert done.stdout == silent.stdout
     lines = done.stderr.splitlines()
-    assert [line.split(" value=")[0] for line in lines] == [
+    assert [line.split(" value=")[0][len("2026-11-19 04:15:04 ") :] for line in lines] == [
         *(f"trial {number} complete" for number in range(4)),
         "all 4 trials are done",
     ]
@@ -165,11 +167,11 @@ def test_a_search_within_a_search_leaves_the_screen_to_the_first(monkeypatch: py
     study = xs.Study(xs.Space(x=xs.Float(0, 1)))
     for _ in range(2):  # the screen is given back
         with show_progress(study, Limits(), None) as outer:
-            assert isinstance(outer, LiveProgress)
+            assert [type(each) for each in outer] == [LiveProgress]
             with show_progress(study, Limits(), None) as inner:
-                assert inner is None
+                assert inner == []
             with show_progress(study, Limits(), True) as inner:
-                assert isinstance(inner, PlainProgress)
+                assert [type(each) for each in inner] == [LogProgress]
 
 
 def test_messages_go_to_the_display_unless_logging_is_set_up(

@@ -1,4 +1,4 @@
-"""The table and the lines: complete and readable, and nothing of them where they do not belong."""
+"""The table: complete and readable, and nothing of it where it does not belong."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from rich.console import Console
 from tests.progress.cases import Clock, ask, make_study
 from xstar.journal import Event
 from xstar.progress import Tracker
+from xstar.progress.lines import LogProgress
 from xstar.progress.picture import MOST_ROWS
-from xstar.progress.terminal import BURST, MOST_FAILURES, LiveProgress, PlainProgress, make_progress
+from xstar.progress.terminal import MOST_FAILURES, LiveProgress, make_progress
 from xstar.progress.tracker import LOOK
 from xstar.study import Limits
 
@@ -27,47 +28,6 @@ def drawn(progress: LiveProgress, width: int = 100) -> str:
     console = Console(file=io.StringIO(), width=width, color_system=None, markup=False)
     console.print(progress.render())
     return console.file.getvalue()  # type: ignore[attr-defined]
-
-
-def test_lines_for_a_log() -> None:
-    clock, file = Clock(), io.StringIO()
-    study = make_study(clock, metric="error")
-    progress = PlainProgress(Tracker(study, Limits()), Console(file=file, width=40, markup=False))
-    with progress:
-        for value in (0.5, 0.031, 0.1):
-            trial = ask(study)
-            clock.now += 3.2
-            study.tell(trial, value)
-            progress(study)
-        study.fail(ask(study), "Traceback\n…\nValueError: " + "long " * 20)
-        progress.finish("all 4 trials are done")
-    assert file.getvalue().splitlines() == [
-        "trial 0 complete error=0.5 (best 0.5, trial 0) 3.2 s",
-        "trial 1 complete error=0.031 (best 0.031, trial 1) 3.2 s",
-        "trial 2 complete error=0.1 (best 0.031, trial 1) 3.2 s",
-        "trial 3 failed: ValueError: " + ("long " * 20).strip(),
-        "all 4 trials are done",
-    ]
-
-
-def test_lines_come_no_faster_than_they_can_be_read() -> None:
-    clock, file = Clock(), io.StringIO()
-    study = make_study(clock)
-    progress = PlainProgress(Tracker(study, Limits()), Console(file=file, width=40))
-    with progress:
-        for _ in range(BURST + 30):
-            study.tell(ask(study), 1.0)
-            progress(study)
-        assert len(file.getvalue().splitlines()) == BURST
-        clock.now += 1
-        for _ in range(3):
-            study.tell(ask(study), 1.0)
-            progress(study)
-    assert file.getvalue().splitlines()[BURST:] == [
-        "… 30 more trials ended",
-        f"trial {BURST + 30} complete value=1 (best 1, trial 0) 0.00 s",
-        "… 2 more trials ended",
-    ]
 
 
 def test_the_table() -> None:
@@ -152,9 +112,9 @@ def test_a_table_only_where_it_can_be_drawn(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("FORCE_COLOR", "1")  # colours in a log are the user's wish, a table in it nobody's
     assert isinstance(make_progress(study, Limits(), Console(file=Screen())), LiveProgress)
-    assert isinstance(make_progress(study, Limits(), Console(file=io.StringIO())), PlainProgress)
+    assert isinstance(make_progress(study, Limits(), Console(file=io.StringIO())), LogProgress)
     monkeypatch.setenv("TERM", "dumb")
-    assert isinstance(make_progress(study, Limits(), Console(file=Screen())), PlainProgress)
+    assert isinstance(make_progress(study, Limits(), Console(file=Screen())), LogProgress)
 
 
 def test_the_table_says_what_it_compares_and_what_went_wrong() -> None:

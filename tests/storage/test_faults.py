@@ -211,5 +211,5 @@ def test_a_study_whose_database_went_away_can_still_be_closed(tmp_path: Path) ->
     (tmp_path / "s.db").unlink()
     with pytest.raises(StorageError, match="while it was in use"):
         study.close()
-    assert study._leases.heartbeat is not None
-    assert study._leases.heartbeat._thread is None, "nobody renews leases any more"
+    assert study.leases.heartbeat is not None
+    assert study.leases.heartbeat._thread is None, "nobody renews leases any more"

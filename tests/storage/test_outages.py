@@ -122,7 +122,7 @@ def test_an_outage_is_said_once_and_leases_outlive_it(server: Any, name: str, ca
         times["now"] += 500  # longer than any lease
         start(server)
         worker.join()
-        two.reclaim()  # it was cut off as well: gives the others time to renew
+        two.leases.reclaim()  # it was cut off as well: gives the others time to renew
     assert verdicts == [xs.Verdict.CONTINUE]
     assert trial.state is xs.State.RUNNING
     about = [line for line in caplog.messages if "cannot be used" in line or "can be used again" in line]
@@ -131,7 +131,7 @@ def test_an_outage_is_said_once_and_leases_outlive_it(server: Any, name: str, ca
     )
     assert two.refresh().trials[0].state is xs.State.RUNNING
     times["now"] += 500
-    two.reclaim()  # nobody renewed in the time of a lease: now it is dead
+    two.leases.reclaim()  # nobody renewed in the time of a lease: now it is dead
     assert two.refresh().trials[0].state is xs.State.WAITING
     one.close()
     two.close()
@@ -147,7 +147,7 @@ def test_a_program_that_starts_after_an_outage_gives_time_to_renew(server: Any, 
     with xs.Study.open(name, storage=server.get_uri(), clock=lambda: times["now"]) as new:
         assert 0 in new.history.running, "the server has just started"
         times["now"] += 100.0
-        new.reclaim()
+        new.leases.reclaim()
         assert 0 in new.history.waiting
     one.close()
 

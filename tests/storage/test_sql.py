@@ -109,11 +109,11 @@ def test_a_late_end_does_not_take_the_lease_of_the_run_that_replaced_it(storage:
     trial = first.ask()
     assert trial is not None
     times["now"] += 100
-    second.reclaim()
+    second.leases.reclaim()
     assert second.ask() is not None
     first.tell(trial, 0.1)  # too late: the second program has it
     times["now"] += 100  # and now the second program dies too
-    third.reclaim()
+    third.leases.reclaim()
     again = third.ask()
     assert again is not None
     assert (again.number, again.attempt) == (0, 2)
@@ -128,7 +128,7 @@ def test_a_value_told_from_elsewhere_leaves_no_lease_behind(storage: str, name: 
     assert first.ask() is not None
     second.tell(0, 0.5)
     assert second.journal.abandoned(times["now"], [0]) == [(0, "nobody held it", True)]  # type: ignore[attr-defined]
-    second.reclaim()
+    second.leases.reclaim()
     assert second.best.value == 0.5
 
 
@@ -137,7 +137,7 @@ def test_a_run_that_nobody_holds_is_run_again(storage: str, name: str) -> None:
     assert first.ask() is not None
     assert second.storage is not None
     second.storage.database.write(lambda connection: connection.execute(sa.delete(tables.leases)))
-    second.reclaim()
+    second.leases.reclaim()
     taken = second.ask()
     assert taken is not None
     assert (taken.number, taken.attempt) == (0, 1)

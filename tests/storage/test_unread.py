@@ -223,13 +223,13 @@ def test_live_programs_are_looked_for_without_reading_and_dead_ones_are_found(
     run(one, 1)
     held = two.ask()
     assert held is not None
-    one.reclaim()
+    one.leases.reclaim()
     assert decoded == []
     later = two.clock() + 1000
     journal: Any = one.journal
     assert [number for number, _, _ in journal.abandoned(later, None)] == [held.number]
-    one._leases._clock = lambda: later
-    one.reclaim()
+    one.leases._clock = lambda: later
+    one.leases.reclaim()
     assert one.history.trials[held.number].state is xs.State.WAITING
 
 

@@ -160,12 +160,12 @@ def test_only_the_run_that_was_found_dead_is_lost(tmp_path: Path) -> None:
 
     def abandoned(now: float, running: Any) -> Any:
         found = look(now, running)
-        fast.reclaim()
+        fast.leases.reclaim()
         assert fast.ask() is not None  # runs the trial again before the slow one has acted on what it saw
         return found
 
     slow.journal.abandoned = abandoned  # type: ignore[attr-defined]
-    slow.reclaim()
+    slow.leases.reclaim()
     trial = slow.refresh().trials[0]
     assert (trial.state, trial.attempt, trial.times_lost) == (State.RUNNING, 1, 1)
 

@@ -92,7 +92,7 @@ class Writers:
                 found = self._studies[name] = Study.open(name, self._storage, directory=self._directory)
                 while len(self._studies) > MOST_STUDIES:
                     idle = next(
-                        (key for key, study in self._studies.items() if not study.running_here and key != name), None
+                        (key for key, study in self._studies.items() if not study.leases.attempts and key != name), None
                     )
                     if idle is None:
                         break

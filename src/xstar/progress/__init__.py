@@ -2,7 +2,8 @@
 
     tracker     what is new since the last look, how fast it goes, how long it may still take
     picture     what is shown, in words
-    terminal    a live table, or a line per trial (rich)
+    lines       a line per trial, in a log
+    terminal    a live table (rich)
     notebook    the same as HTML that is updated in place (IPython)
     choice      which of them, if any
 

@@ -1,17 +1,19 @@
-"""Which display a search has: a notebook's, a terminal's, lines for a log, or none."""
+"""What shows a search: a notebook's display, a terminal's, lines in a log, or nothing."""
 
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import IO, Any, Protocol, Self
 
 from xstar.errors import InvalidArgument
-from xstar.loop import trial_log
+from xstar.loop import log, trial_log
+from xstar.progress.lines import LogProgress, logged
 from xstar.progress.tracker import Tracker
 from xstar.study import Limits, Study
 
@@ -36,31 +38,30 @@ class Progress(Protocol):
 def check_progress(wanted: bool | None) -> None:
     """Refuse what is neither yes nor no nor "where it can be seen"."""
     if wanted is not None and not isinstance(wanted, bool):
-        raise InvalidArgument("progress", "must be True, False or None (where someone can see it)", wanted)
+        raise InvalidArgument("progress", "must be True, False or None", wanted)
 
 
 @contextmanager
-def show_progress(study: Study, limits: Limits, wanted: bool | None) -> Iterator[Progress | None]:
-    """The display of a search while it runs; ``None``: it has none.
+def show_progress(study: Study, limits: Limits, wanted: bool | None) -> Iterator[list[Progress]]:
+    """What shows a search while it runs; with ``wanted=False`` nothing.
 
-    By default (``wanted=None``) it has one in a notebook and on a terminal. ``True`` writes lines where there is neither. A
-    search within another, or beside it in another thread, leaves the screen to the first one.
+    In a notebook and on a terminal that is a display, and lines in a log if one is set up; elsewhere lines. A search within
+    another, or beside it in another thread, leaves the screen to the first one; ``True`` lets it write lines.
     """
     if wanted is False:
-        yield None
+        yield []
         return
-    with screen() as first:
-        progress = _choose(study, limits, wanted, first)
-        if progress is None:
-            yield None
-            return
-        with progress:
-            # Who has set up logging gets the messages there; otherwise Python would write them across the display.
-            if logging.getLogger("xstar").hasHandlers():
-                yield progress
-            else:
-                with messages_to(progress.message):
-                    yield progress
+    with screen() as first, ExitStack() as shown:
+        display = _display(study, limits) if first else None
+        found = [] if display is None else [display]
+        if logged() or (display is None and (first or wanted)):
+            found.append(LogProgress(Tracker(study, limits)))
+        for each in found:
+            shown.enter_context(each)
+        # Who has set up logging gets the messages there; otherwise Python would write them across the display.
+        if found and not log.hasHandlers():
+            shown.enter_context(messages_to(found[0].message))
+        yield found
 
 
 @contextmanager
@@ -74,21 +75,18 @@ def screen() -> Iterator[bool]:
             _SCREEN.release()
 
 
-def _choose(study: Study, limits: Limits, wanted: bool | None, first: bool) -> Progress | None:
-    if first and in_notebook():
+def _display(study: Study, limits: Limits) -> Progress | None:
+    """A notebook's or a terminal's."""
+    if in_notebook():
         from xstar.progress.notebook import NotebookProgress
 
         return NotebookProgress(Tracker(study, limits))
-    stream = _terminal() if first else None
-    if stream is None:
-        if not wanted or sys.stderr is None:
-            return None
-        from xstar.progress.terminal import PlainProgress, console_on
+    stream = _terminal()
+    if stream is None or os.environ.get("TERM") == "dumb":
+        return None
+    from xstar.progress.terminal import LiveProgress, console_on
 
-        return PlainProgress(Tracker(study, limits), console_on(sys.stderr))
-    from xstar.progress.terminal import console_on, make_progress
-
-    return make_progress(study, limits, console_on(stream))
+    return LiveProgress(Tracker(study, limits), console_on(stream))
 
 
 def in_notebook() -> bool:
@@ -115,7 +113,7 @@ def messages_to(show: Callable[[str], Any]) -> Iterator[None]:
             if record.name != trial_log.name:  # the display shows trials in its own way
                 show(record.getMessage())
 
-    log, handler = logging.getLogger("xstar"), Handler(logging.WARNING)
+    handler = Handler(logging.WARNING)
     propagate, log.propagate = log.propagate, False
     log.addHandler(handler)
     try:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from xstar.core.reasons import last_line
 from xstar.core.words import number, plural, seconds, short_config
-from xstar.progress.tracker import Tracker
+from xstar.loop import went_wrong
+from xstar.progress.tracker import BROKEN, Tracker
 from xstar.trial import State, Trial
 
 MOST_ROWS = 12
@@ -89,6 +90,17 @@ def standing(trial: Trial) -> str:
     if trial.state is State.COMPLETE:
         return f"trial {trial.number}"
     return f"trial {trial.number}, {trial.state.value} after {plural(trial.budget, 'epoch')}"
+
+
+def in_a_line(tracker: Tracker, trial: Trial) -> str:
+    """How a trial ended: ``trial 12 complete error=0.031 (best 0.028, trial 7), 3.2 s, about 5 min left``."""
+    if trial.state in (*BROKEN, State.WAITING):
+        return went_wrong(trial)
+    text = f"trial {trial.number} {trial.state.value} {tracker.study.metric}={number(trial.value)}"
+    if tracker.best is not None:
+        text += f" (best {number(tracker.best.value)}, trial {tracker.best.number})"
+    left = tracker.remaining()
+    return f"{text}, {seconds(trial.seconds)}" + (f", about {seconds(left)} left" if left else "")
 
 
 def sparkline(values: Sequence[float], width: int = CURVE) -> str:

@@ -1,4 +1,4 @@
-"""Progress on a terminal, a live table; and where there is none, a line per ended trial.
+"""Progress on a terminal, a live table.
 
 Rich redraws the table from a thread of its own, so that the clock goes on during a long epoch.
 """
@@ -19,11 +19,11 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from xstar.core.reasons import last_line
-from xstar.core.words import harmless, number, plural, seconds
+from xstar.core.words import harmless, plural
 from xstar.journal import History
 from xstar.progress.choice import Progress
-from xstar.progress.picture import Picture, take
+from xstar.progress.lines import LogProgress
+from xstar.progress.picture import Picture, in_a_line, take
 from xstar.progress.tracker import BROKEN, Tracker
 from xstar.study import Limits, Study
 from xstar.trial import State, Trial
@@ -36,9 +36,6 @@ BAR = 40
 
 MOST_FAILURES = 10
 """Failures printed above the table; after that they are only counted, or they would scroll everything else away."""
-
-BURST = 50
-"""Lines that may come at once in a log; after them there is one per second, which says how many trials it stands for."""
 
 PIPED_WIDTH = 160
 """Columns when the output goes to a file or a pipe, which have no width: wide enough that tables need not be squeezed."""
@@ -80,71 +77,6 @@ def counts_of(history: History) -> Text:
     return counts([(state, history.count(state)) for state in State if history.count(state)])
 
 
-def line(tracker: Tracker, trial: Trial) -> Text:
-    """One trial's end in one line."""
-    start = Text(f"trial {trial.number} ")
-    reason = last_line(trial.reason or "")
-    if trial.state is State.WAITING:
-        return start.append("will run again", STYLES[trial.state]).append(f": {reason}")
-    start.append(trial.state.value, STYLES[trial.state])
-    if trial.state in BROKEN:
-        return start.append(f": {reason}")
-    start.append(f" {tracker.study.metric}={number(trial.value)}")
-    if tracker.best is not None:
-        start.append(f" (best {number(tracker.best.value)}, trial {tracker.best.number})")
-    return start.append(f" {seconds(trial.seconds)}")
-
-
-class PlainProgress:
-    """A line per ended trial; where they end faster than anyone reads, a line per second."""
-
-    def __init__(self, tracker: Tracker, console: Console) -> None:
-        self.tracker = tracker
-        self._console = console
-        self._allowed = float(BURST)
-        self._asked = tracker.started
-        self._left_out = 0
-
-    def __call__(self, study: Study) -> None:
-        self._look()
-
-    def _look(self) -> None:
-        now = self.tracker.study.stopwatch()
-        self._allowed = min(BURST, self._allowed + max(0.0, now - self._asked))
-        self._asked = now
-        for trial in self.tracker.advance():
-            if self._allowed < 1:
-                self._left_out += 1
-                continue
-            self._allowed -= 1
-            self._say_left_out()
-            self._console.print(line(self.tracker, trial), soft_wrap=True)
-
-    def _say_left_out(self) -> None:
-        if self._left_out:
-            self._console.print(f"… {plural(self._left_out, 'more trial')} ended", style="dim", soft_wrap=True)
-            self._left_out = 0
-
-    def message(self, text: str) -> None:
-        """Print something else."""
-        self._console.print(Text(text, "yellow"), soft_wrap=True)
-
-    def finish(self, reason: str) -> None:
-        """Say why the search ended."""
-        self._look()
-        self._say_left_out()
-        self._console.print(Text(reason), soft_wrap=True)
-
-    def __enter__(self) -> PlainProgress:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._look()
-        self._say_left_out()
-
-
 class LiveProgress:
     """A table that is redrawn in place; new bests and failures stay above it."""
 
@@ -176,12 +108,17 @@ class LiveProgress:
             if trial.state in (*BROKEN, State.WAITING):
                 self._failures += 1
                 if self._failures <= MOST_FAILURES:
-                    self._console.print(line(self.tracker, trial), soft_wrap=True)
+                    self._print(trial)
                 if self._failures == MOST_FAILURES:
                     self._console.print("further failures are only counted")
             elif trial is self.tracker.best and trial is not self._shown:
                 self._shown = trial
-                self._console.print(line(self.tracker, trial).append("  new best", "bold green"), soft_wrap=True)
+                self._print(trial, "  new best")
+
+    def _print(self, trial: Trial, more: str = "") -> None:
+        start, state, rest = in_a_line(self.tracker, trial).partition(trial.state.value)
+        text = Text(start).append(state, STYLES[trial.state]).append(rest).append(more, "bold green")
+        self._console.print(text, soft_wrap=True)
 
     def message(self, text: str) -> None:
         """Print something above the table."""
@@ -268,7 +205,7 @@ def make_progress(study: Study, limits: Limits, console: Console, *, transient: 
     # Asked of the stream itself: rich takes FORCE_COLOR for a terminal, and a log file full of redraws helps nobody.
     if console.file.isatty() and not console.is_dumb_terminal:
         return LiveProgress(tracker, console, transient=transient)
-    return PlainProgress(tracker, console)
+    return LogProgress(tracker, lambda text: console.print(Text(text), soft_wrap=True))
 
 
 @contextmanager

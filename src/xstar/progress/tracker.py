@@ -23,6 +23,12 @@ LOOK = 0.1
 BROKEN = (State.FAILED, State.INFEASIBLE)
 
 
+class Ran(Protocol):
+    """Whoever knows which trials this program ran."""
+
+    def ran(self, trial: Trial) -> bool: ...
+
+
 class Followed(Protocol):
     """A study that is taken part in, or one that is only looked at."""
 
@@ -40,6 +46,8 @@ class Followed(Protocol):
     def clock(self) -> Callable[[], float]: ...
     @property
     def stopwatch(self) -> Callable[[], float]: ...
+    @property
+    def leases(self) -> Ran: ...
 
 
 class Tracker:
@@ -56,6 +64,7 @@ class Tracker:
         self.before = len(study.history.trials)
         """Trials of earlier sessions."""
         self.ended = 0
+        """Trials that this program ran and that are over."""
         self.best: Trial | None = study.history.best
         self.failure: Trial | None = None
         """The last trial that failed or has to be run again, of this session."""
@@ -101,7 +110,7 @@ class Tracker:
             if trial.state.over:
                 self._announced.add(number)
                 self._starts.pop(number, None)
-                self.ended += 1
+                self.ended += self.study.leases.ran(trial)
                 found.append(trial)
             elif trial.state is State.WAITING and trial not in found:
                 found.append(trial)

@@ -13,6 +13,13 @@ from xstar.progress.picture import take
 from xstar.progress.terminal import facts_of, running_of
 from xstar.progress.tracker import Tracker
 from xstar.study import NO_LIMITS
+from xstar.trial import Trial
+
+
+class _Elsewhere:
+    def ran(self, trial: Trial) -> bool:
+        """All of them are run elsewhere, and all are of interest."""
+        return True
 
 
 class Watched:
@@ -20,6 +27,7 @@ class Watched:
 
     def __init__(self, view: View) -> None:
         self._view = view
+        self.leases = _Elsewhere()
         self.clock: Callable[[], float] = wall_clock
         self.stopwatch: Callable[[], float] = stopwatch(wall_clock)
         self.tracker = Tracker(self, NO_LIMITS)

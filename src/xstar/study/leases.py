@@ -24,6 +24,8 @@ class Leases:
     ) -> None:
         self.attempts: dict[int, int] = {}
         """Trial → attempt."""
+        self.last: dict[int, int] = {}
+        """The same of all trials that it ever ran: the last attempt."""
         self.heartbeat = Heartbeat.of(journal, self.attempts, clock, stopwatch)
         self._ledger = ledger
         self._leased = journal if isinstance(journal, LeasedJournal) else None
@@ -31,9 +33,13 @@ class Leases:
 
     def take(self, trial: Trial) -> None:
         """This program runs a trial from now on."""
-        self.attempts[trial.number] = trial.attempt
+        self.attempts[trial.number] = self.last[trial.number] = trial.attempt
         if self.heartbeat is not None:
             self.heartbeat.start()
+
+    def ran(self, trial: Trial) -> bool:
+        """Whether it was this program that ran the last attempt of a trial."""
+        return self.last.get(trial.number) == trial.attempt
 
     def attempt(self, trial: Trial) -> int:
         """Which attempt a report of this program is about."""

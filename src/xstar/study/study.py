@@ -150,8 +150,8 @@ class Study(Shown):
         self.stopwatch = stopwatch(clock)
         """What the limit ``seconds`` is measured with: never set back or forward."""
         self._begun_at = self.stopwatch()
-        self._leases = Leases(self._ledger, journal, clock, self.stopwatch)
-        self.reclaim()
+        self.leases = Leases(self._ledger, journal, clock, self.stopwatch)
+        self.leases.reclaim()
 
     def begin(self) -> None:
         """A search begins now: what the limit ``seconds`` counts from. Who starts it does not want it to stay stopped."""
@@ -165,13 +165,13 @@ class Study(Shown):
         """The next trial to run, or ``None``: wait, or — if ``study.ended`` says why — done."""
         with self._ledger.lock:
             self._policy.by = self._ledger.here(self.clock)
-            self._leases.reclaim_if_due()
+            self.leases.reclaim_if_due()
             alone = self._policy.is_independent(self._ledger.history.space) and not limits.by_results
             event = self._ledger.claim(self._next, limits, alone=alone, follow=self._policy.follow)
             if event is None:
                 return None
             trial = self._ledger.trial(event.trial)
-            self._leases.take(trial)
+            self.leases.take(trial)
             return trial
 
     def _next(self, limits: Limits) -> Start | None:
@@ -194,7 +194,7 @@ class Study(Shown):
     def prepare(self, limits: Limits = NO_LIMITS) -> None:
         """Decide now what the next ``ask`` gives, if that is worthwhile (``decisions.py``): while all workers are busy."""
         with self._ledger.lock:
-            if len(self._leases.attempts) >= LEAST_WORKERS:
+            if len(self.leases.attempts) >= LEAST_WORKERS:
                 self.ahead.prepare(self._ledger, limits, self.clock(), self.stopwatch(), self._begun_at)
 
     def job(self, trial: Trial, *, with_files: bool = True) -> Job:
@@ -218,7 +218,7 @@ class Study(Shown):
         parsed = parse_metrics(value, self.metric)
         with self._ledger.lock:
             if self._ledger.end(number_of(trial), self._policy.final, parsed, self.clock()):
-                self._leases.forget(number_of(trial), 0)
+                self.leases.forget(number_of(trial), 0)
                 return
             known = self._known(trial)
             if known.state is State.COMPLETE and known.metrics == parsed:
@@ -229,12 +229,12 @@ class Study(Shown):
         self, trial: Trial, metrics: dict[str, float], budget: int | None, attempt: int | None, *, final: bool
     ) -> Verdict:
         self._policy.by = self._ledger.here(self.clock)
-        run = self._leases.attempt(trial) if attempt is None else attempt
+        run = self.leases.attempt(trial) if attempt is None else attempt
         event = self._ledger.settle(self._answer, trial, run, metrics, budget, final, attempt is None)
         if event is None:
             return Verdict.CONTINUE
         if trial.state is not State.RUNNING or run != trial.attempt:
-            self._leases.forget(trial.number, run)
+            self.leases.forget(trial.number, run)
         if isinstance(event, ev.Failed) or run != trial.attempt or trial.state is State.WAITING:  # the run was given up
             return Verdict.STOP
         if trial.state.over and not event.final:  # someone else ended it meanwhile
@@ -284,9 +284,9 @@ class Study(Shown):
     def _end(self, trial: Trial | int, attempt: int | None, event: Callable[[Trial, int], ev.Event]) -> None:
         with self._ledger.lock:
             known = self._known(trial)
-            run = self._leases.attempt(known) if attempt is None else attempt
+            run = self.leases.attempt(known) if attempt is None else attempt
             self._ledger.settle(lambda: None if is_late(known, run) else event(known, run))
-            self._leases.forget(known.number, run)
+            self.leases.forget(known.number, run)
 
     # ------------------------------------------------------------ by a user
 
@@ -356,28 +356,17 @@ class Study(Shown):
             self._ledger.catch_up()
             return self.history
 
-    @property
-    def running_here(self) -> Mapping[int, int]:
-        """The trials that this object runs, with the number of the attempt."""
-        return self._leases.attempts
-
-    # ------------------------------------------------------------ lost programs
-
-    def reclaim(self) -> None:
-        """Record as lost what dead programs were running, so that it is run again."""
-        self._leases.reclaim()
-
     def release(self, reason: str, trial: int | None = None) -> None:
         """Give up what this object runs, or one trial of it: it will be run again from its checkpoint."""
-        self._leases.release(reason, trial)
+        self.leases.release(reason, trial)
 
     def close(self) -> None:
         """Stop the heartbeat, give up what still runs here, let go of the database."""
         try:
-            if self.running_here:
+            if self.leases.attempts:
                 self.release("the study was closed while it ran")
         finally:  # also when the database is gone
-            self._leases.close()
+            self.leases.close()
             if self.storage is not None:
                 self.storage.close()
             self.files.close()

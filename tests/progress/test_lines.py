@@ -1,0 +1,122 @@
+"""The lines of a log: one per trial of this program, no faster than they can be read, where somebody looks for them."""
+
+from __future__ import annotations
+
+import logging
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import xstar as xs
+from tests.progress.cases import Clock, ask, make_study
+from xstar.loop import trial_log
+from xstar.progress import Tracker
+from xstar.progress.lines import BURST, LogProgress
+from xstar.progress.tracker import LOOK
+from xstar.study import Limits
+
+SPACE = xs.Space(x=xs.Float(0, 1))
+
+
+def test_a_line_per_trial() -> None:
+    clock, lines = Clock(), list[str]()
+    study = make_study(clock, metric="error")
+    progress = LogProgress(Tracker(study, Limits(trials=5)), lines.append)
+    with progress:
+        for value in (0.5, 0.031, 0.1):
+            trial = ask(study)
+            clock.now += 3.2
+            study.tell(trial, value)
+            progress(study)
+        study.fail(ask(study), "ValueError: of which the loop speaks")
+        progress.finish("all 4 trials are done")
+    assert lines == [
+        "trial 0 complete error=0.5 (best 0.5, trial 0), 3.2 s, about 12.8 s left",
+        "trial 1 complete error=0.031 (best 0.031, trial 1), 3.2 s, about 9.6 s left",
+        "trial 2 complete error=0.1 (best 0.031, trial 1), 3.2 s, about 6.4 s left",
+        "all 4 trials are done",
+    ]
+    assert (trial_log.level, trial_log.propagate, trial_log.handlers) == (logging.NOTSET, True, [])
+
+
+def test_lines_come_no_faster_than_they_can_be_read() -> None:
+    clock, lines = Clock(), list[str]()
+    study = make_study(clock)
+    progress = LogProgress(Tracker(study, Limits()), lines.append)
+    with progress:
+        for _ in range(BURST + 30):
+            study.tell(ask(study), 1.0)
+        clock.now += LOOK
+        progress(study)
+        assert len(lines) == BURST
+        clock.now += 1
+        for _ in range(3):
+            study.tell(ask(study), 1.0)
+        progress(study)
+    assert lines[BURST:] == [
+        "… 30 more trials ended",
+        f"trial {BURST + 30} complete value=1 (best 1, trial 0), 0.00 s",
+        "… 2 more trials ended",
+    ]
+
+
+def test_each_program_speaks_of_its_own_trials_and_of_what_the_dead_left(tmp_path: Path) -> None:
+    clock, lines = Clock(), list[str]()
+    with make_study(clock, name="shared", storage=tmp_path / "x.db") as study:
+        progress = LogProgress(Tracker(study, Limits()), lines.append)
+        with progress, xs.Study.open("shared", tmp_path / "x.db", clock=clock) as other:
+            study.tell(ask(study), 1.0)
+            other.tell(ask(other), 2.0)
+            lost = ask(other)
+            other.release("told to terminate")
+            study.refresh()
+            progress(study)
+        assert lines == [
+            "trial 0 complete value=1 (best 1, trial 0), 0.00 s",
+            "trial 2 will run again: told to terminate",
+        ]
+        assert progress.tracker.ended == 1
+        clock.now += LOOK
+        again = ask(study)
+        assert again.number == lost.number
+        study.tell(again, 0.5)
+        assert progress.tracker.advance() == [again]
+        assert progress.tracker.ended == 2, "it was begun elsewhere, and ended here"
+
+
+def objective(trial: Any) -> float:
+    if trial.number == 1:
+        raise ValueError("no luck")
+    return float(trial["x"])
+
+
+LINE = re.compile(r"20\d\d-\d\d-\d\d \d\d:\d\d:\d\d (trial \d|all) ")
+
+
+def test_where_nobody_looks_at_a_screen_lines_go_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    xs.minimize(objective, SPACE, trials=3, method="random", seed=1)
+    lines = capsys.readouterr().err.splitlines()
+    assert [bool(LINE.match(line)) for line in lines] == [True, True, True]  # the failure is a warning: pytest has it
+    xs.minimize(objective, SPACE, trials=3, method="random", seed=1, progress=False)
+    assert capsys.readouterr().err == ""
+
+
+def test_who_has_set_up_logging_has_them_there(
+    capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "xstar"):
+        xs.minimize(objective, SPACE, trials=3, method="random", seed=1)
+    mine = [record.getMessage() for record in caplog.records if record.name == "xstar.trials"]
+    assert [line.split(":")[0].split("=")[0] for line in mine] == [
+        "trial 1 failed",
+        "trial 0 complete value",
+        "trial 2 complete value",
+        "all 3 trials are done",
+    ]
+    caplog.clear()
+    with caplog.at_level(logging.ERROR, "xstar"):  # a wish to hear nothing
+        xs.minimize(objective, SPACE, trials=3, method="random", seed=1)
+    assert caplog.messages == []
+    assert capsys.readouterr().err == ""
