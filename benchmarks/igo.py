@@ -4,9 +4,9 @@
         [--runs 10] [--seconds 120] [--limit-minutes M] [--write]
 
 A first hitting time is the number of calls of f until the optimum is drawn for the first time; a run ends without one after
-``limit`` calls. ``figure1`` has cGA with both steps, PBIL-λ and PBIL-ε, ``figure4`` PBIL-λ with other α. ``rivals`` are
-nevergrad's discrete optimisers and Optuna's TPE (``harness/vectors.py``): a run ends at the optimum, after 3 n² calls or after
-``--seconds``; then the best loss above the optimum is told. The objective itself takes microseconds.
+``limit`` calls. ``figure1`` has cGA with both steps, PBIL-λ and PBIL-ε by equation (10) and as they are listed, ``figure4`` PBIL-λ
+with other α. ``rivals`` are nevergrad's discrete optimisers and Optuna's TPE (``harness/vectors.py``): a run ends at the optimum,
+after 3 n² calls or after ``--seconds``; then the best loss above the optimum is told. The objective itself takes microseconds.
 """
 
 from __future__ import annotations
@@ -58,20 +58,17 @@ def tasks(part: str, methods: list[str], options: Namespace) -> list[Task]:
 
 
 def run(task: Task, options: Namespace) -> Found:
-    """The calls of each run; None where it ended without the optimum."""
-    return {"calls": calls(task)}
-
-
-def calls(task: Task) -> Times:
+    """The calls of each run, None where it ended without the optimum; and the largest λ_r of each, where λ is adapted."""
     n, runs, f, most = task["n"], task["runs"], FUNCTIONS[task.problem], limit(task.problem, task["n"])
     streams = [np.random.default_rng((SEED, n, seed)) for seed in range(runs)]
     if task["part"] == "figure 4":
-        return [hit(IGO(Bernoulli(n), target=float(task.method)), f, rng, most) for rng in streams]
+        return {"calls": [hit(IGO(Bernoulli(n), target=float(task.method)), f, rng, most).calls for rng in streams]}
     setting = ALGORITHMS[task.method](n)
     if setting["adapt"] == "samples":
-        return [hit(IGO(Bernoulli(n), **setting), f, rng, most) for rng in streams]
+        hits = [hit(IGO(Bernoulli(n), **setting), f, rng, most) for rng in streams]
+        return {"calls": [each.calls for each in hits], "largest": [significant(each.largest) for each in hits]}
     check_lockstep()
-    return lockstep(n, f, setting, runs, most)
+    return {"calls": lockstep(n, f, setting, runs, most)}
 
 
 def median(times: Times) -> float:
@@ -112,6 +109,22 @@ def figure1_report(results: Results, options: Namespace) -> Iterator[str]:
         ]
         picture = f"![{function}](igo-figure1-{function.lower()}.svg)"
         yield from ("", f"### {function}", "", picture, "", *table([f"{function}, n", *ALGORITHMS], rows))
+    yield from ("", "The largest λ_r of a run, median:", "")
+    of = {
+        (task.problem, task["n"], task.method): record.found["largest"]
+        for task, record in results.all.items()
+        if "largest" in record.found
+    }
+    adapted = [name for name in ALGORITHMS if any(name == method for *_, method in of)]
+    places = sorted({(problem, n) for problem, n, _ in of})
+    rows = [
+        (
+            f"{f}, n = {n:,}",
+            *(f"{statistics.median(of[f, n, name]):.1f}" if (f, n, name) in of else "–" for name in adapted),
+        )
+        for f, n in places
+    ]
+    yield from table(["", *adapted], rows)
 
 
 def shares(results: Results, function: str) -> dict[int, list[float]]:

@@ -7,7 +7,7 @@ Runs of two points per generation are simulated side by side (``lockstep``): Pyt
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,17 +50,26 @@ def limit(function: str, n: int) -> int:
     return 40 * n * n if n <= 100 else 6 * n * n if n <= 300 else 3 * n * n
 
 
-def hit(core: IGO, f: Callable[[np.ndarray], np.ndarray], rng: np.random.Generator, most: int) -> int | None:
-    """The number of calls until f is 0 for the first time."""
-    calls = 0
+class Hit(NamedTuple):
+    """One run."""
+
+    calls: int | None
+    """Until f is 0 for the first time."""
+    largest: float
+    """The largest λ_r."""
+
+
+def hit(core: IGO, f: Callable[[np.ndarray], np.ndarray], rng: np.random.Generator, most: int) -> Hit:
+    calls, largest = 0, core.trace.size
     while calls < most:
         points = core.sample(core.samples, rng)
         losses = f(points)
         if not losses.all():
-            return calls + int(losses.argmin()) + 1
+            return Hit(calls + int(losses.argmin()) + 1, largest)
         core.update(points, losses)
         calls += len(points)
-    return None
+        largest = max(largest, core.trace.size)
+    return Hit(None, largest)
 
 
 def lockstep(n: int, f: Callable[[np.ndarray], np.ndarray], setting: dict[str, Any], runs: int, most: int) -> Times:
@@ -104,5 +113,5 @@ def check_lockstep() -> None:
         for name in ("cGA, ε = 1/n", "PBIL-ε", "PBIL-ε, listing"):
             setting = ALGORITHMS[name](20)
             alone = hit(IGO(Bernoulli(20), **setting), f, np.random.default_rng(SEED), 50_000)
-            if lockstep(20, f, setting, 1, 50_000) != [alone]:
+            if lockstep(20, f, setting, 1, 50_000) != [alone.calls]:
                 raise AssertionError(f"{name} on {function}: lockstep is not the core")
