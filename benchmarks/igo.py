@@ -4,9 +4,10 @@
         [--runs 10] [--seconds 120] [--limit-minutes M] [--write]
 
 A first hitting time is the number of calls of f until the optimum is drawn for the first time; a run ends without one after
-``limit`` calls. ``figure1`` has cGA with both steps, PBIL-λ and PBIL-ε by equation (10) and as they are listed, ``figure4`` PBIL-λ
-with other α. ``rivals`` are nevergrad's discrete optimisers and Optuna's TPE (``harness/vectors.py``): a run ends at the optimum,
-after 3 n² calls or after ``--seconds``; then the best loss above the optimum is told. The objective itself takes microseconds.
+``limit`` calls. ``figure1`` has cGA with both steps, PBIL-λ and PBIL-ε by equation (10) and as they are listed; ``figure4`` has
+PBIL-λ with other α. ``rivals`` are nevergrad's discrete optimisers and Optuna's TPE (``harness/vectors.py``): a run ends at the
+optimum, after 3 n² calls or after ``--seconds``; then the best loss above the optimum is told. The objective itself takes
+microseconds.
 """
 
 from __future__ import annotations
