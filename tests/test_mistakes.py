@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import xstar as xs
-from xstar.core.elsewhere import ELSEWHERE
+from xstar.core.keywords import OTHER_NAMES
 from xstar.errors import InvalidArgument, InvalidReport, ObjectiveError, StorageError, StudyMismatch, UnknownParameter
 
 SPACE = xs.Space(
@@ -76,7 +76,7 @@ def test_a_list_of_methods_is_not_told_twice() -> None:
 
 
 def test_every_word_of_others_is_answered_with_ours() -> None:
-    for word, remedy in ELSEWHERE.items():
+    for word, remedy in OTHER_NAMES.items():
         with pytest.raises(InvalidArgument, match=re.escape(remedy)):
             search(**{word: 1})
         for ours in re.findall(r"'(\w+)'", remedy):

@@ -9,17 +9,16 @@ and give a parameter of that name to whoever uses it.
 
 from __future__ import annotations
 
-import functools
 import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any
 
 from xstar.core import entry_points
-from xstar.core.checks import check_path, nearest
-from xstar.core.elsewhere import ELSEWHERE
+from xstar.core.checks import check_path
+from xstar.core.keywords import called_like, checked_keywords
 from xstar.core.markup import escaped
 from xstar.core.values import as_float
 from xstar.core.words import plural
@@ -38,8 +37,6 @@ from xstar.study import FIRST_FAILURES, Limits, Study
 from xstar.study.methods import check_end
 from xstar.study.settings import Constraints, Settings
 from xstar.trial import Config, Trial
-
-P = ParamSpec("P")
 
 INTERRUPTED = "interrupted; the same call with the study's name goes on with it"
 """The ``reason`` of the result that a ``KeyboardInterrupt`` carries."""
@@ -92,38 +89,7 @@ class Result:
         return f"<div><b>Result</b> of {count}: {escaped(self.reason)}{found}</div>"
 
 
-def _called_like(model: Callable[P, Result]) -> Callable[[Callable[..., Result]], Callable[P, Result]]:
-    """A decorator: the function is called as ``model`` is, and gets every argument by name, defaults included.
-
-    An unknown keyword is an error of our own, which Python's ``TypeError`` is not. The types in the signature are resolved,
-    so that ``help()`` shows ``int | None`` rather than ``'int | None'``.
-    """
-    signature = inspect.signature(model, eval_str=True)
-
-    def decorate(function: Callable[..., Result]) -> Callable[P, Result]:
-        @functools.wraps(function)
-        def call(*args: P.args, **kwargs: P.kwargs) -> Result:
-            for name in kwargs:
-                if name not in signature.parameters:
-                    remedy = ELSEWHERE.get(name) or nearest(name, options())
-                    raise InvalidArgument(name, f"is no option of xs.{function.__name__}", f"{name}=…", remedy)
-            bound = signature.bind(*args, **kwargs)
-            bound.apply_defaults()
-            return function(**bound.arguments)
-
-        call.__signature__ = signature  # type: ignore[attr-defined]
-        call.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
-        call.__annotations__["return"] = signature.return_annotation
-        return call
-
-    return decorate
-
-
-def _checked(function: Callable[P, Result]) -> Callable[P, Result]:
-    return _called_like(function)(function)
-
-
-@_checked
+@checked_keywords
 def minimize(
     objective: Objective,
     space: Space,
@@ -273,7 +239,7 @@ def minimize(
     return _search("minimize", locals())
 
 
-@_called_like(minimize)
+@called_like(minimize)
 def maximize(**arguments: Any) -> Result:
     """Find the configuration of ``space`` for which ``objective`` is highest; all else as in :func:`minimize`."""
     return _search("maximize", arguments)
