@@ -64,12 +64,12 @@ def test_what_is_cached_does_not_matter(method: str) -> None:
     assert found[0] == found[1]
 
 
-def test_what_is_brought_along_is_no_trial_and_never_the_best() -> None:
+def test_what_other_studies_observed_is_no_trial_and_never_the_best() -> None:
     study = xs.Study(SPACE, method="gp", seed=1, warm_start=source())
     assert study.trials == []
     assert study.history.best is None
     assert study.history.sources == [""]
-    [event] = [event for event in study.journal.read(0) if isinstance(event, ev.Brought)]
+    [event] = [event for event in study.journal.read(0) if isinstance(event, ev.PriorStudy)]
     assert len(event.configs) == len(event.observed) == 12
     trial = study.ask()
     assert trial is not None
@@ -109,7 +109,7 @@ def test_a_stored_study_keeps_its_sources(tmp_path: Path) -> None:
 
 def test_a_list_of_sources() -> None:
     study = xs.Study(SPACE, method="gp", seed=1, warm_start=[source(), source(trials=5)])
-    assert [len(each.configs) for each in study.history.brought] == [12, 5]
+    assert [len(each.configs) for each in study.history.prior_studies] == [12, 5]
 
 
 def test_another_space() -> None:
@@ -119,10 +119,10 @@ def test_another_space() -> None:
         lambda t: t["x"] ** 2 + t["depth"], other, trials=6, method="gp", seed=1, warm_start=known
     ).study
     inside = [trial.config["x"] for trial in known.trials if trial.config["x"] >= 0.0]
-    brought = study.history.brought[0].configs
-    assert [config["x"] for config in brought] == inside
-    assert {(config["depth"], config["kind"]) for config in brought} == {(3, "b")}
-    [event] = [event for event in study.journal.read(0) if isinstance(event, ev.Brought)]
+    prior = study.history.prior_studies[0].configs
+    assert [config["x"] for config in prior] == inside
+    assert {(config["depth"], config["kind"]) for config in prior} == {(3, "b")}
+    [event] = [event for event in study.journal.read(0) if isinstance(event, ev.PriorStudy)]
     assert event.left_out == 12 - len(inside) > 0
     assert audit(study).findings == []
 
@@ -132,11 +132,11 @@ def test_conditions_decide_what_is_filled() -> None:
         x=xs.Float(-1.0, 1.0), opt=xs.Choice(["adam", "sgd"]), momentum=xs.Float(0.0, 0.9, when={"opt": "sgd"})
     )
     study = xs.Study(other, method="gp", seed=1, warm_start=source())
-    for config in study.history.brought[0].configs:
+    for config in study.history.prior_studies[0].configs:
         assert other.parse(config) == config
 
 
-def test_architectures_are_brought_along() -> None:
+def test_architectures_are_learned_from() -> None:
     net = xs.nets.MLP(inputs=8, outputs=2)
     small = xs.Space(net=net)
 
@@ -150,21 +150,21 @@ def test_architectures_are_brought_along() -> None:
     assert audit(study).findings == []
 
 
-def test_observations_at_all_rungs_are_brought_along() -> None:
+def test_observations_at_all_rungs_are_copied() -> None:
     def curve(trial: xs.Trial):  # type: ignore[no-untyped-def]
         for epoch in trial.epochs():
             yield bowl(trial) + 1.0 / epoch
 
     known = xs.minimize(curve, SPACE, trials=12, method="asha", max_budget=9, seed=1).study
     study = xs.minimize(curve, SPACE, trials=8, method="mobster", max_budget=9, seed=1, warm_start=known).study
-    assert {budget for _, budget, _ in study.history.brought[0].observed} == {1, 3, 9}
+    assert {budget for _, budget, _ in study.history.prior_studies[0].observed} == {1, 3, 9}
     assert audit(study).findings == []
 
 
 def test_the_direction_is_turned() -> None:
     known = xs.maximize(lambda t: -bowl(t), SPACE, trials=6, method="random", seed=3).study
     study = xs.Study(SPACE, method="gp", seed=1, warm_start=known)
-    losses = [loss for _, _, loss in study.history.brought[0].observed]
+    losses = [loss for _, _, loss in study.history.prior_studies[0].observed]
     assert_allclose(losses, [bowl(trial) for trial in known.trials])
 
 
@@ -178,7 +178,7 @@ def test_infeasible_and_failed_trials_stay_behind() -> None:
         objective, SPACE, trials=20, method="random", metric="loss", constraints={"cost": 0.5}, seed=3
     ).study
     study = xs.Study(SPACE, method="gp", seed=1, warm_start=known)
-    assert all(-0.5 <= config["x"] <= 0.5 for config in study.history.brought[0].configs)
+    assert all(-0.5 <= config["x"] <= 0.5 for config in study.history.prior_studies[0].configs)
 
 
 def test_tpe_counts_the_best_of_a_source_as_good() -> None:
@@ -189,7 +189,7 @@ def test_tpe_counts_the_best_of_a_source_as_good() -> None:
         study.tell(trial, bowl(trial))
     history = study.history
     decision = _Decision(TPEOptions(0.1, 24, 0.0), history, Observations.of(history, False), np.random.default_rng(0))
-    best = history.brought[0].best_first[:PROVEN]
+    best = history.prior_studies[0].best_first[:PROVEN]
     assert decision.proven == best
     plain = Parzen.of(
         decision.parts.axes, decision.parts.observed(decision.split.good), np.ones(len(decision.split.good))
@@ -229,7 +229,7 @@ def test_the_gradient_of_a_shift() -> None:
         assert_allclose(gradient[:, column], (shift(X + away) - shift(X - away)) / (2 * step), rtol=1e-4, atol=1e-6)
 
 
-def test_what_cannot_be_brought_along(tmp_path: Path) -> None:
+def test_what_cannot_be_learned_from(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="no use to Random"):
         xs.Study(SPACE, method="random", warm_start=source())
     with pytest.raises(InvalidArgument, match="must be the name of a study"):
@@ -243,14 +243,14 @@ def test_what_cannot_be_brought_along(tmp_path: Path) -> None:
 def test_an_event_that_contradicts_itself() -> None:
     study = xs.Study(SPACE, method="gp", seed=1, warm_start=source(3))
     created, event = study.journal.read(0)
-    assert isinstance(event, ev.Brought)
-    loaded = event_json.load("brought", event_json.dump(event))
+    assert isinstance(event, ev.PriorStudy)
+    loaded = event_json.load("prior_study", event_json.dump(event))
     assert loaded == event
     for wrong in ([9, 1, 0.5], [0, 0, 0.5], [0, 1, "low"], [0, 1]):
         history = xs.journal.History()
         history.fold(created)
-        with pytest.raises(CorruptJournal, match=r"an observation is \[place, budget, loss\]"):
-            history.fold(ev.Brought("a", event.configs, [wrong], 0.0))
+        with pytest.raises(CorruptJournal, match=r"an observation is \[index, budget, loss\]"):
+            history.fold(ev.PriorStudy("a", event.configs, [wrong], 0.0))
     trial = study.ask()
     assert trial is not None
     with pytest.raises(CorruptJournal, match="before the first trial"):
@@ -261,7 +261,7 @@ def test_only_so_many_trials_are_copied(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("xstar.study.warm_start.MOST", 6)
     known = source(20)
     study = xs.Study(SPACE, method="gp", seed=1, warm_start=known)
-    [event] = [event for event in study.journal.read(0) if isinstance(event, ev.Brought)]
+    [event] = [event for event in study.journal.read(0) if isinstance(event, ev.PriorStudy)]
     assert (len(event.configs), event.left_out) == (6, 14)
     best = sorted(known.trials, key=lambda trial: trial.known_loss)[:3]
     assert all(SPACE.dump(trial.config) in event.configs for trial in best)

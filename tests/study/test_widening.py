@@ -115,12 +115,12 @@ def test_a_program_that_asks_at_the_same_time_decides_in_the_new_space(tmp_path:
         assert audit(one).findings == []
 
 
-def test_brought_observations_and_the_queue_go_along() -> None:
+def test_observations_of_other_studies_and_the_queue_go_along() -> None:
     known = xs.minimize(lambda t: loss(t.config), OLD, trials=8, method="random", seed=1).study
     study = xs.Study(OLD, method="gp", seed=1, warm_start=known)
     study.enqueue({"x": 0.25, "kind": "a", "decay": 0.5})
     study.widen(NEW, fill={"layers": 3})
-    assert {config["layers"] for config in study.history.brought[0].configs} == {3}
+    assert {config["layers"] for config in study.history.prior_studies[0].configs} == {3}
     go_on(study, 5)
     assert study.trials[0].config["x"] == 0.25
     assert audit(study).findings == []

@@ -78,7 +78,7 @@ def show(
             return
         _show_settings(out, view, directory)
         history = view.history
-        for source in history.brought:
+        for source in history.prior_studies:
             out.print(f"began with {source.in_words}", soft_wrap=True, markup=False)
         out.print(Text("trials: ").append_text(counts_of(history)))
         if history.best is not None:

@@ -119,7 +119,7 @@ def _fold(history: History, event: Event, where: str) -> None:
             history.space.parse(history.space.load(event.config))
         elif isinstance(event, ev.Enqueued):
             history.space.parse_partial(history.space.load(event.config))
-        elif isinstance(event, ev.Brought):
+        elif isinstance(event, ev.PriorStudy):
             for config in event.configs:
                 history.space.parse(history.space.load(config))
         elif isinstance(event, ev.Widened) and (lost := narrower(history.space, Space.from_json(event.space))):

@@ -13,7 +13,7 @@ An event is a frozen dataclass of plain JSON data (``event_json.py``): no space,
     lost        the program that ran the trial died (its lease expired) or gave it up
     added       an observation made elsewhere
     annotated   a user noted something about a trial, which no decision looks at
-    brought     a new study begins with what another one observed: no trials of its own, but searchers may learn from it
+    prior_study a new study begins with what another one observed: no trials of its own, but searchers may learn from it
     widened     the space has become larger: the trials so far stay, decisions from here on are made in the new one
     held        a user wants no more trials to be started, for a while or for good; or wants it to go on
     environment a program decides whose processor or versions no other one had so far
@@ -21,6 +21,7 @@ An event is a frozen dataclass of plain JSON data (``event_json.py``): no space,
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -171,7 +172,7 @@ class Annotated:
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class PriorStudy:
     """A copy of what another study observed, so that this journal says all that its decisions rest on."""
 
     source: str
@@ -179,7 +180,7 @@ class Brought:
     configs: list[dict[str, Any]]
     """Its configurations, as those of this study's space."""
     observed: list[list[Any]]
-    """[place among ``configs``, budget, loss] of each observation; lower is better, whatever the direction was."""
+    """[index among ``configs``, budget, loss] of each observation; lower is better, whatever the direction was."""
     at: float
     left_out: int = 0
     """How many of its trials with a value are not among them: some value lies outside of this study's space, or there were
@@ -222,7 +223,7 @@ Event = (
     | Lost
     | Added
     | Annotated
-    | Brought
+    | PriorStudy
     | Widened
     | Held
     | Environment
@@ -236,7 +237,12 @@ QUIET = ("asked", "reported", "completed", "annotated", "environment")
 """Kinds of events that change no decision of a search whose suggestions are independent of each other, apart from the next
 number: while no configuration is enqueued and no trial waits, they open new trials and end them. See ``study/ledger.py``."""
 
-KINDS: dict[str, type[Any]] = {cls.__name__.lower(): cls for cls in get_args(Event)}
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+KINDS: dict[str, type[Any]] = {_snake(cls.__name__): cls for cls in get_args(Event)}
 _NAMES: dict[type[Any], str] = {cls: name for name, cls in KINDS.items()}
 
 

@@ -11,7 +11,7 @@
     the records at a rung, best first       O(log n)    ``rung(budget, bracket)``
     what happened since I last looked?      O(1)        ``ended``, ``touched``, ``observed`` (append-only: keep a position)
     what a user wants tried first           O(1)        ``queue``
-    what other studies observed             O(1)        ``brought``
+    what other studies observed             O(1)        ``prior_studies``
     where were decisions made?              O(1)        ``environments``
 
 Folding one event costs O(log n) at most. Two histories that folded the same events answer alike; nothing here reads a
@@ -28,10 +28,10 @@ from typing import Any
 
 from xstar.errors import CorruptJournal, InvalidConfig
 from xstar.journal import events as ev
-from xstar.journal.brought import Source, read_source
 from xstar.journal.constraints import BothSides, read_bounds
 from xstar.journal.incumbent import Incumbent, Step
 from xstar.journal.memo import Memo
+from xstar.journal.prior_study import PriorObservations, read_prior_study
 from xstar.journal.rung import Rung, Rungs
 from xstar.journal.standing import Standing
 from xstar.space import Space
@@ -87,7 +87,7 @@ class History:
         """New trials by the method that suggested them."""
         self.added = 0
         """How many trials are observations made elsewhere."""
-        self.brought: list[Source] = []
+        self.prior_studies: list[PriorObservations] = []
         """What other studies observed (``warm_start``): no trials of this one, but searchers may learn from them."""
         self.widened = 0
         """After how many events the space became what it is."""
@@ -109,7 +109,7 @@ class History:
             ev.Lost: self._lose,
             ev.Added: self._add,
             ev.Annotated: self._annotate,
-            ev.Brought: self._bring,
+            ev.PriorStudy: self._prior_study,
             ev.Widened: self._widen,
             ev.Held: self._hold,
             ev.Environment: self._environment,
@@ -157,7 +157,7 @@ class History:
     @property
     def sources(self) -> list[str]:
         """The names of the studies that this one began with."""
-        return [source.name for source in self.brought]
+        return [source.name for source in self.prior_studies]
 
     def violation(self, trial: Trial) -> str | None:
         """Which constraint the last report of a trial breaks, in words; ``None`` if none."""
@@ -295,10 +295,10 @@ class History:
     def _environment(self, event: ev.Environment) -> None:
         self.environments.append(event.parts)
 
-    def _bring(self, event: ev.Brought) -> None:
+    def _prior_study(self, event: ev.PriorStudy) -> None:
         if self.trials:
-            raise CorruptJournal(f"event {self.seen}: what others observed is brought along before the first trial")
-        self.brought.append(read_source(event, self.space.load, f"event {self.seen}"))
+            raise CorruptJournal(f"event {self.seen}: what other studies observed comes before the first trial")
+        self.prior_studies.append(read_prior_study(event, self.space.load, f"event {self.seen}"))
 
     def _widen(self, event: ev.Widened) -> None:
         self.claims += 1
@@ -308,7 +308,7 @@ class History:
         try:
             for trial in self.trials:
                 trial.widen(in_wider(trial.config, space, fill))
-            self.brought = [each.in_wider(space, fill) for each in self.brought]
+            self.prior_studies = [each.in_wider(space, fill) for each in self.prior_studies]
         except InvalidConfig as error:
             raise CorruptJournal(f"event {self.seen} (widened): {error}") from error
         self._tried = {}

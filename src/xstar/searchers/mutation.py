@@ -71,11 +71,11 @@ def first_design(
 ) -> Suggestion | Done:
     """Return trial n of an initial design: a Sobol point, with network n of the pool while the pool lasts.
 
-    Where other studies brought something along, every second trial, from the first on, is one of their best. ``space`` has
+    Where other studies are learned from, every second trial, from the first on, is one of their best. ``space`` has
     other priors than that of the study.
     """
     number = len(history.trials)
-    if history.brought and number % 2 == 0 and (proven := next_proven(history)) is not None:
+    if history.prior_studies and number % 2 == 0 and (proven := next_proven(history)) is not None:
         return proven
     drawn = point(history, space or history.space, rng)
     if isinstance(drawn, Done):
@@ -93,7 +93,7 @@ def first_design(
 
 def next_proven(history: History) -> Suggestion | None:
     """Return the best configuration of other studies that is not tried and not near one that is; the sources take turns."""
-    sources = history.brought
+    sources = history.prior_studies
     source = sources[len(history.trials) // 2 % len(sources)]
     cube = cube_of(history.space)
     tried = cube.encoder.encode([trial.config for trial in history.trials])[0] if history.trials else None

@@ -31,7 +31,7 @@ from xstar.space.conditions import Threshold
 from xstar.study.methods import Method, resolve
 from xstar.study.naming import differences
 from xstar.study.user_events import is_wider
-from xstar.study.warm_start import brought, listed, names
+from xstar.study.warm_start import listed, names, prior_studies
 
 if TYPE_CHECKING:
     from xstar.study.warm_start import WarmStart
@@ -131,7 +131,7 @@ class Settings:
         """The first events of a new study: its creation, and what it begins with of others (``warm_start``)."""
         created = self.create(name, at)
         assert self.space is not None
-        return [created, *brought(self.warm_start, self.space, self.chosen().searcher, created.seed, storage, at)]
+        return [created, *prior_studies(self.warm_start, self.space, self.chosen().searcher, created.seed, storage, at)]
 
     def parts(self, created: Created) -> tuple[Searcher, Scheduler]:
         """Searcher and scheduler of a stored study; those handed over in this call stand in for what cannot be stored."""

@@ -47,8 +47,8 @@ def as_html(study: Study) -> str:
         ("stored", study.storage.url if study.storage else "in memory"),
         ("trials", _counts(study) or "none yet"),
     ]
-    if history.brought:
-        facts.append(("began with", "; ".join(source.in_words for source in history.brought)))
+    if history.prior_studies:
+        facts.append(("began with", "; ".join(source.in_words for source in history.prior_studies)))
     if history.best is not None:
         config = ", ".join(f"{name}={value(given)}" for name, given in history.best.config.items())
         facts.append(("best", f"{number(history.best.value, 6)} (trial {history.best.number}): {config}"))

@@ -62,7 +62,7 @@ def widened(history: History, space: Space, fill: Mapping[str, Any] | None, at: 
 
 
 def _configs(history: History) -> list[Any]:
-    return [trial.config for trial in history.trials] + [each for one in history.brought for each in one.configs]
+    return [trial.config for trial in history.trials] + [each for one in history.prior_studies for each in one.configs]
 
 
 def is_wider(old: Space, new: Space) -> bool:

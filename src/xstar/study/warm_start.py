@@ -1,6 +1,6 @@
 """``warm_start=``: what other studies observed, copied into the journal of a new one.
 
-A copy, so that the new study says all that its decisions rest on, whatever becomes of the others. What is brought along is no
+A copy, so that the new study says all that its decisions rest on, whatever becomes of the others. What it copies is no
 trial: it counts towards no limit and is never the best.
 """
 
@@ -34,9 +34,9 @@ WITHOUT = (Random, Sobol, Grid, PBIL, CMA)
 """Searchers that ask for no observation, or for one of their own generation only."""
 
 
-def brought(
+def prior_studies(
     wanted: Any, space: Space, searcher: Searcher, seed: int, storage: str | os.PathLike[str] | None, at: float
-) -> list[ev.Brought]:
+) -> list[ev.PriorStudy]:
     """The events with which a study begins that is started from ``wanted``."""
     sources = listed(wanted)
     if sources and isinstance(searcher, WITHOUT):
@@ -84,7 +84,7 @@ def _stored(name: str, storage: str | os.PathLike[str] | None) -> History:
     return history
 
 
-def _copy(name: str, history: History, space: Space, rng: np.random.Generator, at: float) -> ev.Brought:
+def _copy(name: str, history: History, space: Space, rng: np.random.Generator, at: float) -> ev.PriorStudy:
     usable = _usable(history)
     configs: dict[int, dict[str, Any]] = {}
     for number in usable:
@@ -99,7 +99,7 @@ def _copy(name: str, history: History, space: Space, rng: np.random.Generator, a
         raise InvalidArgument("warm_start", rule, found, remedy)
     index = {number: index for index, number in enumerate(kept)}
     observed = [[index[number], budget, loss] for number, budget, loss in history.observed if number in index]
-    return ev.Brought(name, [configs[number] for number in kept], observed, at, len(usable) - len(kept))
+    return ev.PriorStudy(name, [configs[number] for number in kept], observed, at, len(usable) - len(kept))
 
 
 def _usable(history: History) -> list[int]:

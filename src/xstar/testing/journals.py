@@ -23,7 +23,7 @@ def one_of_each() -> list[Event]:
     """A consistent journal in which every kind of event occurs, with awkward values."""
     return [
         created(),
-        ev.Brought("elsewhere ☃", [{"x": 0.5}, {"x": 1e-300}], [[0, 1, -0.0], [1, 9, 1e308]], 0.5, left_out=3),
+        ev.PriorStudy("elsewhere ☃", [{"x": 0.5}, {"x": 1e-300}], [[0, 1, -0.0], [1, 9, 1e308]], 0.5, left_out=3),
         ev.Enqueued({"x": 0.5}, 1.0),
         ev.Asked(0, {"x": 0.5}, Origin("enqueued", "number {number}", number=1), 2, 2.0, budget=9, queued=0),
         ev.Reported(0, 1, {"value": 0.25, "größe ☃": float("nan"), "b": float("inf")}, 3.0, 4),

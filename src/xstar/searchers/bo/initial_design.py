@@ -29,7 +29,7 @@ from xstar.trial import Done, New, Origin, Suggestion
 LEAST_WITH_NETWORKS = 10
 """Minimum number of initial trials with an architecture in the space: NASBOT's initial pools have this many networks."""
 LEAST_WITH_SOURCES = 3
-"""Minimum number of initial trials where other studies brought something along; otherwise it is half of what it would be."""
+"""Minimum number of initial trials where other studies are learned from; otherwise it is half of what it would be."""
 LEAST_TRUSTED = 4
 """The shortest design with user priors, and the observations from which on these are doubted: two that they placed and two
 others, if one trial runs at a time."""
@@ -89,7 +89,7 @@ def _usual(history: History, data: Observations) -> int:
     over_budgets = len(history.levels) > 1  # an observation at the lowest rung is cheap
     count = min(max(d + 1, 4), 10) if over_budgets else min(max(2 * d, 5), 12)
     count = max(count, LEAST_WITH_NETWORKS) if data.networks else count
-    return max((count + 1) // 2, LEAST_WITH_SOURCES) if history.brought else count
+    return max((count + 1) // 2, LEAST_WITH_SOURCES) if history.prior_studies else count
 
 
 # ---------------------------------------------------------------- the middle, and steps of one parameter
@@ -102,7 +102,9 @@ def has_middle(history: History, data: Observations) -> bool:
     beside options have one, but it favours the option that it is tried with: losses after 50 trials were lower in 10 searches
     and higher in 14 (7 problems with options of ``benchmarks/generality.py``, 4 seeds).
     """
-    return len(history.levels) <= 1 and not history.brought and not data.networks and bool(data.cube.numeric.all())
+    return (
+        len(history.levels) <= 1 and not history.prior_studies and not data.networks and bool(data.cube.numeric.all())
+    )
 
 
 def middle_of(space: Space) -> Config:
@@ -146,9 +148,9 @@ def has_priors(space: Space) -> bool:
 def _beside_priors(history: History, data: Observations, task: New, rng: np.random.Generator) -> Suggestion | Done:
     """Return the next trial of a design in which user priors place only some of the trials."""
     number = len(history.trials)
-    if history.brought and number % 2 == 0:
+    if history.prior_studies and number % 2 == 0:
         return first_design(history, task, rng)  # one of the best of other studies, which have every second trial
-    turn = number // 2 if history.brought else number
+    turn = number // 2 if history.prior_studies else number
     if turn % 2 or not _trusted(history, data):
         return first_design(history, task, rng, without_priors(history.space))
     drawn = first_design(history, task, rng)

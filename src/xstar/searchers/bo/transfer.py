@@ -32,7 +32,7 @@ from scipy.optimize import nnls
 
 from xstar.acquisition.model import Model
 from xstar.journal import History
-from xstar.journal.brought import Source
+from xstar.journal.prior_study import PriorObservations
 from xstar.models.gp import Posterior, fit
 from xstar.models.kernels import Array
 from xstar.models.prediction import Prediction
@@ -85,12 +85,12 @@ class SourceMeans:
     @classmethod
     def of(cls, history: History, data: Observations) -> SourceMeans | None:
         """Return the models of all sources; ``None`` if there is no source."""
-        if not history.brought:
+        if not history.prior_studies:
             return None
         key: Hashable = data.in_numbers
         kept = history.memo.get(SourceMeans, key)
         if kept is None:
-            made = [_mean_of(data, source) for source in history.brought]
+            made = [_mean_of(data, source) for source in history.prior_studies]
             kept = history.memo.put(cls(tuple(made), data.width), key)
         return kept
 
@@ -165,7 +165,7 @@ def shifted(at: Prediction, shift: Shift, A: Array) -> Prediction:
 # ---------------------------------------------------------------- the model of one source
 
 
-def _mean_of(data: Observations, source: Source) -> SourceMean:
+def _mean_of(data: Observations, source: PriorObservations) -> SourceMean:
     encoded = data.encoded(source.configs)
     places, budget, loss = (np.array(column) for column in zip(*source.observed, strict=True))
     X = encoded[places]

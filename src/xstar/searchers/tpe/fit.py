@@ -197,7 +197,7 @@ class _Decision:
     @cached_property
     def proven(self) -> list[Config]:
         """The best configurations of other studies (``warm_start``)."""
-        return [config for source in self.history.brought for config in source.best_first[:PROVEN]]
+        return [config for source in self.history.prior_studies for config in source.best_first[:PROVEN]]
 
     @cached_property
     def bad(self) -> Parzen:

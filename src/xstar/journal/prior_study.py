@@ -12,30 +12,30 @@ from typing import Any
 
 from xstar.core.words import plural
 from xstar.errors import CorruptJournal
-from xstar.journal.events import Brought
+from xstar.journal.events import PriorStudy
 from xstar.space import Space
 from xstar.space.transfer import in_wider
 from xstar.trial import Config
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PriorObservations:
     """The observations of one other study."""
 
     name: str
     configs: tuple[Config, ...]
     observed: tuple[tuple[int, int, float], ...]
-    """(place among ``configs``, budget, loss), in the order of that study's journal."""
+    """(index among ``configs``, budget, loss), in the order of that study's journal."""
 
     @property
     def best_first(self) -> list[Config]:
         """The configurations that got furthest, lowest loss first, then the others in the same way."""
         last: dict[int, tuple[int, float]] = {}
-        for place, budget, loss in self.observed:
-            if place not in last or budget >= last[place][0]:
-                last[place] = (budget, loss)
-        order = sorted(last, key=lambda place: (-last[place][0], last[place][1], place))
-        return [self.configs[place] for place in order]
+        for index, budget, loss in self.observed:
+            if index not in last or budget >= last[index][0]:
+                last[index] = (budget, loss)
+        order = sorted(last, key=lambda index: (-last[index][0], last[index][1], index))
+        return [self.configs[index] for index in order]
 
     @property
     def in_words(self) -> str:
@@ -44,24 +44,24 @@ class Source:
             f"{plural(len(self.configs), 'configuration')} of {repr(self.name) if self.name else 'a study in memory'}"
         )
 
-    def in_wider(self, space: Space, fill: Config) -> Source:
+    def in_wider(self, space: Space, fill: Config) -> PriorObservations:
         """The same observations in a wider space."""
         return replace(self, configs=tuple(in_wider(config, space, fill) for config in self.configs))
 
 
-def read_source(event: Brought, load: Callable[[dict[str, Any]], Config], where: str) -> Source:
+def read_prior_study(event: PriorStudy, load: Callable[[dict[str, Any]], Config], where: str) -> PriorObservations:
     """The source that an event describes; a journal that contradicts itself is corrupt."""
     made: list[tuple[int, int, float]] = []
     for entry in event.observed:
         if not _is_observation(entry, len(event.configs)):
-            raise CorruptJournal(f"{where} (brought): an observation is [place, budget, loss], not {entry!r}")
+            raise CorruptJournal(f"{where} (prior_study): an observation is [index, budget, loss], not {entry!r}")
         made.append((entry[0], entry[1], float(entry[2])))
-    return Source(event.source, tuple(load(config) for config in event.configs), tuple(made))
+    return PriorObservations(event.source, tuple(load(config) for config in event.configs), tuple(made))
 
 
 def _is_observation(entry: Any, count: int) -> bool:
     if not isinstance(entry, list | tuple) or len(entry) != 3:
         return False
-    place, budget, loss = entry
-    whole = type(place) is int and 0 <= place < count and type(budget) is int and budget >= 1
+    index, budget, loss = entry
+    whole = type(index) is int and 0 <= index < count and type(budget) is int and budget >= 1
     return whole and type(loss) in (int, float) and math.isfinite(loss)
