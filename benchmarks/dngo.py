@@ -69,8 +69,8 @@ PAPERS = {
     "paper: eq. 5 alone": Form(replace(PAPER, **MEAN)),
     "paper: eqs. 2 and 5": Form(PAPER),
     "paper: trained each time alone": Form(replace(PAPER, **MEAN, **FUNCTION), EACH),
-    "paper: trained each time, eq. 2": Form(replace(PAPER, **FUNCTION), EACH),
-    "paper: trained each time, eq. 5": Form(replace(PAPER, **MEAN), EACH),
+    "paper: trained each time and eq. 2": Form(replace(PAPER, **FUNCTION), EACH),
+    "paper: trained each time and eq. 5": Form(replace(PAPER, **MEAN), EACH),
     "paper: all three": Form(PAPER, EACH),
 }
 """``dngo-paper`` and what it is without eq. 2's incumbent, eq. 5's variance and a training after every trial."""
