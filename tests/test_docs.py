@@ -253,6 +253,12 @@ def test_the_picture_of_the_peers_is_that_of_the_records() -> None:
     assert (DOCS / "assets" / "peers.svg").read_text(encoding="utf-8") == module.draw(), "run docs/assets/make_peers.py"
 
 
+@pytest.mark.parametrize("file", ["anytime.svg", "anytime-weak.svg"])
+def test_the_anytime_curves_are_those_of_the_records(file: str) -> None:
+    drawn = made_by("make_anytime").pictures()[file]
+    assert (DOCS / "assets" / file).read_text(encoding="utf-8") == drawn, "run docs/assets/make_anytime.py"
+
+
 def test_the_first_page_begins_as_the_readme_does() -> None:
     module = made_by("home_page", ROOT / "tools")
     page, readme = (path.read_text(encoding="utf-8") for path in (module.PAGE, module.README))

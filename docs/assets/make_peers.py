@@ -28,7 +28,7 @@ def searches():
     """(Problem, seed) → the incumbents of each method, where all four were run."""
     found = {}
     for task, record in Store(FOLDER / "generality.jsonl").read().items():
-        if task.method in NAMES and task.get("evaluations") == TRIALS:
+        if task.method in NAMES and (task["set"], task["evaluations"]) == ("validation", TRIALS):
             found.setdefault((task.problem, task.seed), {})[task.method] = record.found["incumbents"]
     return {key: each for key, each in found.items() if len(each) == len(NAMES)}
 
