@@ -11,11 +11,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import xstar as xs
 from xstar.core.keywords import OTHER_NAMES
-from xstar.errors import InvalidArgument, InvalidReport, ObjectiveError, StorageError, StudyMismatch, UnknownParameter
+from xstar.errors import (
+    InvalidArgument,
+    InvalidReport,
+    ObjectiveError,
+    StorageError,
+    StudyMismatch,
+    UnknownAttribute,
+    UnknownParameter,
+    Words,
+)
 
 SPACE = xs.Space(
     x=xs.Float(0, 1), optimizer=xs.Choice(["sgd", "adam"]), momentum=xs.Float(0, 1, when={"optimizer": "sgd"})
@@ -181,7 +191,9 @@ def test_a_parameter_that_is_not_there_now() -> None:
 
 
 def test_a_loss_that_is_nan() -> None:
-    result = search(objective=lambda trial: math.nan)
+    with pytest.raises(ObjectiveError, match="none has a value: value is nan at budget 1"):
+        search(objective=lambda trial: math.nan)
+    result = search(objective=lambda trial: math.nan, max_failures=None)
     with pytest.raises(xs.errors.NoValue, match="the last failure: value is nan at budget 1"):
         result.best.value  # noqa: B018
 
@@ -222,3 +234,67 @@ def test_a_storage_that_cannot_be(tmp_path: Path) -> None:
 def test_a_storage_that_may_not_be_written() -> None:
     with pytest.raises(StorageError, match=r"/proc/s\.db cannot be opened .*; check the path and its permissions"):
         search(study="s", storage="/proc/s.db")
+
+
+def test_parameters_are_read_by_name() -> None:
+    study = xs.Study(SPACE, method="random", seed=1)
+    asked = study.ask()
+    assert asked is not None
+    running = xs.RunningTrial(study.job(asked, with_files=False))
+    trials: list[Any] = [asked, running, pickle.loads(pickle.dumps(running))]
+    for trial in trials:
+        with pytest.raises(UnknownAttribute, match=r"trial\.x: parameters are read by name, trial\['x'\]"):
+            trial.x  # noqa: B018
+        with pytest.raises(UnknownAttribute, match=r"suggest_float is Optuna's.*xs\.from_optuna\(objective\)"):
+            trial.suggest_float("x", 0, 1)
+        assert not hasattr(trial, "set_user_attr")
+        assert isinstance(UnknownAttribute(""), AttributeError)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(
+    ("given", "rule"),
+    [
+        (lambda trial: np.ones(3), r"value: must be a number, but got 'ndarray'; take its mean or \.item\(\) first"),
+        (lambda trial: None, r"value: must be a number, but got None; return or yield a number"),
+        (epochs, r"trial\.epochs\(\) needs to know how many epochs there are.*pass max_budget=…"),
+    ],
+)
+def test_what_no_trial_can_report_ends_the_search_at_its_first(given: Any, rule: str, workers: int) -> None:
+    seen: list[xs.Study] = []
+    with pytest.raises(ObjectiveError, match=rule):
+        xs.minimize(given, SPACE, trials=30, workers=workers, seed=1, watch=seen.append)
+    assert not seen or len(seen[-1].trials) <= workers
+
+
+def test_a_search_all_of_whose_trials_fail_has_no_result() -> None:
+    def fails(trial: Any) -> float:
+        raise ValueError(f"no luck with {trial['x']}")
+
+    with pytest.raises(ObjectiveError, match=r"all 3 trials are done, and none has a value: ValueError: no luck with"):
+        xs.minimize(fails, SPACE, trials=3, seed=1)
+    assert xs.minimize(fails, SPACE, trials=3, seed=1, max_failures=None).study.history.count(xs.State.FAILED) == 3
+
+    def cannot(trial: Any) -> float:
+        raise xs.Infeasible("too large")
+
+    assert xs.minimize(cannot, SPACE, trials=3, seed=1).study.history.best is None, (
+        "each was evaluated: this is an answer"
+    )
+
+
+def test_a_description_of_what_was_found_has_no_quotes() -> None:
+    assert str(InvalidArgument("a", "must b", Words("1 of 2 did"))) == "a: must b, but got 1 of 2 did"
+
+
+def test_the_shelf_has_nothing_else() -> None:
+    assert dir(xs) == sorted([*xs.__all__, "__version__"])
+
+
+def test_versions_for_a_report(capsys: pytest.CaptureFixture[str]) -> None:
+    xs.show_versions()
+    lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert lines["xstar"] == xs.__version__
+    assert lines["numpy"] == np.__version__
+    assert {"python", "system", "pot", "plotly"} <= set(lines)
+    assert "pytest" not in lines

@@ -41,7 +41,7 @@ def test_a_result_without_a_value() -> None:
     def fails(trial: Any) -> float:
         raise ValueError("no")
 
-    nothing = xs.minimize(fails, SPACE, trials=2, seed=1)
+    nothing = xs.minimize(fails, SPACE, trials=2, seed=1, max_failures=None)
     assert repr(nothing) == "Result(best=None, trials=2, reason='all 2 trials are done')"
     assert "No trial has a value" in shown(nothing)
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from xstar.api import Result as Result
     from xstar.api import maximize as maximize
     from xstar.api import minimize as minimize
+    from xstar.core.versions import show_versions as show_versions
     from xstar.errors import Infeasible as Infeasible
     from xstar.errors import Pruned as Pruned
     from xstar.errors import XstarError as XstarError
@@ -53,6 +54,7 @@ __version__ = VERSION
 _MODULES = ("errors", "executors", "igo", "nets", "problems", "registry", "schedulers", "searchers", "testing")
 _HOMES = {
     "xstar.api": ("Result", "maximize", "minimize"),
+    "xstar.core.versions": ("show_versions",),
     "xstar.errors": ("Infeasible", "Pruned", "XstarError"),
     "xstar.executors.running": ("RunningTrial",),
     "xstar.executors.ray": ("Ray",),
@@ -80,4 +82,4 @@ if not TYPE_CHECKING:  # to a type checker it would mean that every name exists
         return found
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+        return sorted([*__all__, "__version__"])

@@ -22,7 +22,7 @@ from xstar.core.keywords import called_like, checked_keywords
 from xstar.core.markup import escaped
 from xstar.core.values import as_float
 from xstar.core.words import plural
-from xstar.errors import InvalidArgument
+from xstar.errors import InvalidArgument, ObjectiveError
 from xstar.executors import Executor, InlineExecutor, Objective, ProcessExecutor, check_objective, check_workers
 from xstar.executors.ray import EXECUTORS, Ray, chosen, import_ray
 from xstar.executors.states import States
@@ -36,7 +36,7 @@ from xstar.space import Space
 from xstar.study import FIRST_FAILURES, Limits, Study
 from xstar.study.methods import check_end
 from xstar.study.settings import Constraints, Settings
-from xstar.trial import Config, Trial
+from xstar.trial import Config, State, Trial
 
 INTERRUPTED = "interrupted; the same call with the study's name goes on with it"
 """The ``reason`` of the result that a ``KeyboardInterrupt`` carries."""
@@ -148,7 +148,8 @@ def minimize(
     max_failures
         Stop with an error when this many first trials all raise the same exception on the same line.
 
-        A typing error should not cost the whole budget. ``None`` switches it off.
+        A typing error should not cost the whole budget. So does a search that ends without any value because trials failed.
+        ``None`` switches both off.
     metric
         Which metric counts, if the objective gives several.
 
@@ -339,10 +340,14 @@ def _check_surroundings(arguments: Mapping[str, Any]) -> None:
 def _search(direction: str, arguments: Mapping[str, Any]) -> Result:
     search = Search.prepare(direction, arguments)
     try:
-        return Result(search.study, search.run(arguments["watch"], arguments["progress"]))
+        result = Result(search.study, search.run(arguments["watch"], arguments["progress"]))
     except KeyboardInterrupt as error:
         error.result = Result(search.study, INTERRUPTED)  # type: ignore[attr-defined]
         raise
+    history = search.study.history
+    if history.best is None and history.count(State.FAILED) and search.limits.max_failures is not None:
+        raise ObjectiveError(f"{result.reason}, and none has a value: {search.study.last_failure}")
+    return result
 
 
 def make_executor(

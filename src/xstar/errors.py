@@ -9,6 +9,7 @@
     │   ├── UnknownParameter       (also a KeyError)    a trial has no parameter of that name
     │   └── InvalidReport                               metrics or budgets a study cannot accept
     │       └── MissingMetric                           the watched metric is not among those reported
+    ├── UnknownAttribute       (also an AttributeError) a trial has no attribute of that name
     ├── StudyError
     │   ├── UnknownStudy           (also a LookupError) no study of that name in the storage
     │   ├── StudyExists                                 the name is taken
@@ -41,6 +42,12 @@ class XstarError(Exception):
     """The root: ``except xs.XstarError`` catches all of xstar's own errors and nothing else."""
 
 
+class Words(str):
+    """What was found, as a description: a message shows it without quotes."""
+
+    __slots__ = ()
+
+
 class InvalidArgument(XstarError, ValueError):
     """An argument breaks a rule. The message names the argument, the rule, the value found and the remedy."""
 
@@ -49,7 +56,8 @@ class InvalidArgument(XstarError, ValueError):
         self.rule = rule
         self.found = found
         self.remedy = remedy
-        shown = found if isinstance(found, str) and "=" in found else repr(found)
+        plain = isinstance(found, Words) or (isinstance(found, str) and "=" in found)
+        shown = found if plain else repr(found)
         super().__init__(f"{argument}: {rule}, but got {shown}" + (f"; {remedy}" if remedy else ""))
 
     def __reduce__(self) -> tuple[type[InvalidArgument], tuple[str, str, object, str]]:
@@ -70,6 +78,10 @@ class UnknownParameter(InvalidArgument, KeyError):
 
     def __str__(self) -> str:  # a KeyError's own puts the sentence in quotes
         return str(self.args[0])
+
+
+class UnknownAttribute(XstarError, AttributeError):
+    """A trial has no attribute of that name: it is a parameter's, or another library's."""
 
 
 class InvalidReport(InvalidArgument):

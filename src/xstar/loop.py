@@ -36,7 +36,7 @@ UNKNOWN_LENGTH = (
 
 PAUSED = "the study pauses, and no trial is started; `xstar hold STUDY go` or study.hold('go') lets it go on"
 
-RECORDED_AS = {"metric": "exception", "disk": "killed"}
+RECORDED_AS = {"report": "exception", "disk": "killed"}
 """A full disk is like a worker that died: the trial is tried again, and no model learns from it."""
 
 SYSTEMATIC = ("exception", "disk")
@@ -161,8 +161,8 @@ def _record(study: Study, executor: Executor, outcome: Outcome, alike: SameFailu
             if known.attempt != attempt:  # it was taken from us; this is not how the trial ended
                 log.info("trial %d: the run that was given up ended: %s", trial, last)
                 return
-            if kind == "metric" and study.history.best is None:
-                raise ObjectiveError(last)  # no trial of this search can ever have a value
+            if kind == "report" and study.history.best is None:
+                raise ObjectiveError(last)  # so it will be with every trial
             trial_log.warning("%s", went_wrong(known))
             if kind in SYSTEMATIC and (same := alike.again(reason)) and study.history.best is None:
                 raise ObjectiveError(

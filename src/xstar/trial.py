@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from xstar.core import markup
 from xstar.core.origin import Origin as Origin
 from xstar.core.reasons import last_line
-from xstar.errors import InvalidArgument, UnknownParameter
+from xstar.errors import InvalidReport, UnknownAttribute, UnknownParameter
 
 Config = dict[str, Any]
 Metrics = Mapping[str, float]
@@ -33,6 +33,19 @@ def value_of(config: Config, name: str) -> Any:
         remedy = f"did you mean {' or '.join(map(repr, close))}? If not, {absent}" if close else absent
         there = f"must be a parameter of this trial, which has {', '.join(config)}"
         raise UnknownParameter(f"trial[{name!r}]", there, name, remedy) from None
+
+
+def no_attribute(config: Config, name: str) -> UnknownAttribute:
+    """What is said of ``trial.lr`` and of ``trial.suggest_float``."""
+    if name in config:
+        return UnknownAttribute(f"trial.{name}: parameters are read by name, trial[{name!r}]")
+    if name.startswith("suggest"):
+        own = "here the space says what may be tried, and trial['lr'] reads it"
+        return UnknownAttribute(
+            f"trial.{name} is Optuna's: {own}; xs.from_optuna(objective) takes an objective as it is"
+        )
+    known = ", ".join(f"trial[{each!r}]" for each in config)
+    return UnknownAttribute(f"a trial has no attribute {name!r}; its parameters are {known}")
 
 
 class State(Enum):
@@ -180,8 +193,8 @@ class Failure:
     trial: int
     attempt: int
     kind: str
-    """``exception``, ``metric`` (the watched one is missing), ``disk`` (it is full, which is not the configuration's fault),
-    ``timeout``, ``killed`` or ``infeasible``."""
+    """``exception``, ``report`` (what it reports is no number, or not the watched metric), ``disk`` (it is full, which is not
+    the configuration's fault), ``timeout``, ``killed`` or ``infeasible``."""
     reason: str
     may_live: bool = False
     """It is out of reach rather than dead, and may go on writing files."""
@@ -216,9 +229,9 @@ def folder_name(trial: int, home: int) -> str:
 
 
 class Trial:
-    """One trial as the journal tells it. Read it freely; only the fold of the journal writes it.
+    """A trial on record, as ``study.ask()``, ``study.best``, ``study.trials`` and ``result.best`` give it.
 
-    ``study.ask()``, ``study.best`` and ``study.trials`` give such trials; an objective is handed an ``xs.RunningTrial``.
+    An objective is handed another thing, an ``xs.RunningTrial``. Read this one freely; only the fold of the journal writes it.
     """
 
     __slots__ = (
@@ -294,6 +307,13 @@ class Trial:
     def __getitem__(self, name: str) -> Any:
         return value_of(self._config, name)
 
+    if not TYPE_CHECKING:  # to a type checker it would mean that every name exists
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_") or name in Trial.__slots__:  # while it is copied
+                raise AttributeError(name)
+            raise no_attribute(self._config, name)
+
     def __hash__(self) -> int:
         return self.number
 
@@ -366,7 +386,7 @@ def number_of(trial: Trial | int) -> int:
     return trial.number if isinstance(trial, Trial) else trial
 
 
-def no_epochs() -> InvalidArgument:
+def no_epochs() -> InvalidReport:
     """What is said when epochs are asked for and nobody said how many there are."""
     rule = "trial.epochs() needs to know how many epochs there are"
-    return InvalidArgument("max_budget", rule, None, "pass max_budget=… to the study")
+    return InvalidReport("max_budget", rule, None, "pass max_budget=… to the study")

@@ -292,13 +292,13 @@ def test_what_is_not_static_is_refused_by_name() -> None:
         xs.from_optuna(conditional)
     with pytest.raises(InvalidSpace, match="y: must be asked for by every trial, but got 2 of 5 dry runs"):
         xs.from_optuna(rare_middle, dry_runs=5)
-    with pytest.raises(InvalidSpace, match=r"b: must be the same in every trial, but got Int\(1, 2\) and=Int\(1, 10\)"):
+    with pytest.raises(InvalidSpace, match=r"b: must be the same in every trial, but got Int\(1, 2\) and Int\(1, 10\)"):
         xs.from_optuna(shifting)
     ported = xs.from_optuna(rare)  # neither end shows it
     trials = xs.minimize(ported, ported.space, trials=10, seed=0, max_failures=None, method="sobol").study.trials
     failed = [trial for trial in trials if trial.state is xs.State.FAILED]
     assert {0.2 < trial["x"] < 0.8 for trial in failed} == {True}
-    assert "y: must be asked for by every trial, but got trial=" in (failed[0].reason or "")
+    assert "y: must be asked for by every trial, but got trial " in (failed[0].reason or "")
     with pytest.raises(InvalidSpace, match="must ask for a parameter before it first reports"):
         xs.from_optuna(lambda trial: 0.0)
     with pytest.raises(ObjectiveError, match="the dry run that finds the space failed: ZeroDivisionError"):

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from xstar.core.reasons import shortened
-from xstar.errors import Infeasible, MissingMetric, ObjectiveError, ProgramFailed
+from xstar.errors import Infeasible, InvalidReport, ObjectiveError, ProgramFailed
 from xstar.executors.full_disk import full_disk
 
 Objective = Callable[[Any], Any]
@@ -67,8 +67,8 @@ def describe(error: BaseException, directory: str | None) -> tuple[str, str]:
     """
     if isinstance(error, Infeasible):
         return "infeasible", shortened(str(error)) or "infeasible"
-    if isinstance(error, MissingMetric):
-        return "metric", shortened(str(error))
+    if isinstance(error, InvalidReport):
+        return "report", shortened(str(error))
     if isinstance(error, ProgramFailed):  # where in our code it was noticed helps nobody
         return error.kind, shortened(str(error))
     trace = "".join(traceback.format_exception(error)).strip()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from xstar.core.checks import check_attrs
 from xstar.errors import InvalidArgument, ObjectiveError, Pruned
 from xstar.executors import ranks
 from xstar.executors.devices import HERE, Place
 from xstar.executors.states import States
-from xstar.trial import Config, Job, no_epochs, value_of
+from xstar.trial import Config, Job, no_attribute, no_epochs, value_of
 
 UNFINISHED = (".new", ".tmp", ".part")
 """Endings of files on their way to becoming a checkpoint. A run killed before its rename leaves one: it is no checkpoint."""
@@ -35,7 +35,7 @@ class Reporter(Protocol):
 
 
 class RunningTrial:
-    """What an objective is handed: ``def train(trial: xs.RunningTrial)``. What a study hands out is an ``xs.Trial``."""
+    """What an objective is handed: ``def train(trial: xs.RunningTrial)``. What stays on record of it is an ``xs.Trial``."""
 
     def __init__(self, job: Job, place: Place = HERE) -> None:
         self.number = job.trial
@@ -63,6 +63,13 @@ class RunningTrial:
 
     def __getitem__(self, name: str) -> Any:
         return value_of(self._config, name)
+
+    if not TYPE_CHECKING:  # to a type checker it would mean that every name exists
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):  # while it is copied
+                raise AttributeError(name)
+            raise no_attribute(self._config, name)
 
     @property
     def config(self) -> Config:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from xstar.core.checks import whole_number
-from xstar.errors import InvalidSpace, ObjectiveError, Pruned
+from xstar.errors import InvalidSpace, ObjectiveError, Pruned, Words
 from xstar.integrations.distributions import number_range, one_of
 from xstar.space import Parameter, Space
 
@@ -39,7 +39,7 @@ class FromOptuna:
                 raise Pruned(f"trial {trial.number} ends here") from None
             raise
         if left := [name for name in self.space if name not in asked.params]:
-            raise not_static(left[0], "asked for by every trial", f"trial={trial.number} without it")
+            raise not_static(left[0], "asked for by every trial", Words(f"trial {trial.number} without it"))
         return returned
 
 
@@ -76,10 +76,10 @@ def _same(runs: Sequence[dict[str, Parameter]]) -> dict[str, Parameter]:
     for name in dict.fromkeys(name for asked in runs for name in asked):
         given = [asked[name] for asked in runs if name in asked]
         if len(given) < len(runs):
-            raise not_static(name, "asked for by every trial", f"{len(given)} of {len(runs)} dry runs=…")
+            raise not_static(name, "asked for by every trial", Words(f"{len(given)} of {len(runs)} dry runs did"))
         for other in given[1:]:
             if Space({"x": given[0]}) != Space({"x": other}):
-                raise not_static(name, "the same in every trial", f"{given[0]!r} and={other!r}")
+                raise not_static(name, "the same in every trial", Words(f"{given[0]!r} and {other!r}"))
     return runs[0]
 
 
@@ -162,9 +162,11 @@ class Asking(_Suggests):
 
     def _value(self, name: str, parameter: Parameter) -> Any:
         if name not in self._space:
-            raise not_static(name, "asked for by every trial", f"trial={self.number}, but no dry run asked for it")
+            raise not_static(
+                name, "asked for by every trial", Words(f"trial {self.number} asks for it, and no dry run did")
+            )
         if Space({"x": parameter}) != Space({"x": self._space[name]}):
-            raise not_static(name, "the same in every trial", f"{parameter!r} in trial={self.number}")
+            raise not_static(name, "the same in every trial", Words(f"{parameter!r} in trial {self.number}"))
         self.params[name] = self._trial[name]
         return self.params[name]
 

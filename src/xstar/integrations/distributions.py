@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from xstar.errors import InvalidSpace
+from xstar.errors import InvalidSpace, Words
 from xstar.space import Choice, Constant, Domain, Float, Int, Ordinal, Parameter, Space
 from xstar.space.values import freeze
 
@@ -87,7 +87,7 @@ def from_distribution(name: str, frozen: Any) -> Parameter:
         if kind in ("uniform", "randint") or log:
             whole = kind == "randint"
             return number_range(low, high, whole=whole, log=log and kind not in ("uniform", "randint"))
-    raise InvalidSpace(name, "must be a distribution that xstar has, too", f"{kind}=…", SCALES)
+    raise InvalidSpace(name, "must be a distribution that xstar has, too", Words(kind), SCALES)
 
 
 def _ascends(values: list[Any]) -> bool:

@@ -18,7 +18,7 @@ from typing import Any
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from xstar.errors import InvalidArgument, InvalidSpace, UnknownStudy
+from xstar.errors import InvalidArgument, InvalidSpace, UnknownStudy, Words
 from xstar.inspect.exchange import export_events, import_events
 from xstar.integrations import missing
 from xstar.integrations.optuna import parameter, python_names
@@ -175,4 +175,4 @@ def _conditional(name: str, given: BaseDistribution, trials: Sequence[FrozenTria
             return replace(made, when=when)
     rule = "must be in all trials, or where one categorical parameter has certain values"
     count = sum(name in trial.params for trial in whole)
-    raise InvalidSpace(name, rule, f"{count} of {len(whole)} trials=…", "the space of a study of ours is declared")
+    raise InvalidSpace(name, rule, Words(f"{count} of {len(whole)} trials"), "the space of a study of ours is declared")

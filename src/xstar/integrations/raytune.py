@@ -11,7 +11,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from xstar.errors import InvalidArgument, InvalidSpace
+from xstar.errors import InvalidArgument, InvalidSpace, Words
 from xstar.inspect.exchange import export_events
 from xstar.integrations import missing
 from xstar.integrations.distributions import number_range, one_of
@@ -167,4 +167,4 @@ def _parameter(name: str, given: Any) -> Any:
     elif not isinstance(given, dict):
         return Constant(given)
     remedy = "uniform, loguniform, quniform, randint, lograndint and choice can be converted; or pass an xs.Space"
-    raise InvalidSpace(name, "must be a distribution that xstar has, too", f"{type(given).__name__}=…", remedy)
+    raise InvalidSpace(name, "must be a distribution that xstar has, too", Words(type(given).__name__), remedy)

@@ -340,10 +340,15 @@ class Study(Shown):
 
     def _no_value(self) -> NoValue:
         """There is no best trial: the last failure often says why."""
-        trials = self.history.trials
-        failed = next((trial for trial in reversed(trials) if trial.reason), None)
-        last = f"; the last failure: {last_line(failed.reason)}" if failed is not None and failed.reason else ""
-        return NoValue(f"no trial has a value yet ({len(trials)} trials so far){last}")
+        count, last = len(self.history.trials), self.last_failure
+        return NoValue(
+            f"no trial has a value yet ({count} trials so far){'; the last failure: ' if last else ''}{last}"
+        )
+
+    @property
+    def last_failure(self) -> str:
+        """What the last trial that went wrong ended with, in a line; empty if all went well."""
+        return next((last_line(trial.reason) for trial in reversed(self.history.trials) if trial.reason), "")
 
     @property
     def trials(self) -> list[Trial]:
