@@ -1,8 +1,8 @@
 """BOCA: Bayesian optimisation with continuous approximations (Kandasamy et al. 2017), which chooses the budget, too.
 
 Choose it to compare with MOBSTER, which leaves the budget to a scheduler and resumes trials, where this one begins each anew.
-In MOBSTER's paper (Figure 5) it is behind, on two simulated problems here ahead (``docs/mobster.md``). It needs the scheduler
-``SearcherBudget``; under another one, which says itself how far to train, it is the GP with a confidence bound.
+It needs the scheduler ``SearcherBudget``; under another one, which says itself how far to train, it is the GP with a confidence
+bound.
 
 Notation (Section 3 of the paper; budgets are its fidelities, r_max is z•)
 
