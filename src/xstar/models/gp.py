@@ -28,7 +28,16 @@ from scipy.linalg.lapack import dpotri
 
 from xstar.models.kernels import Array, Covariance
 from xstar.models.lbfgs import descend
-from xstar.models.linalg import NotPositiveDefinite, backward, cholesky, forward, noisy_factor, steadied
+from xstar.models.linalg import (
+    ROUNDING,
+    NotPositiveDefinite,
+    backward,
+    cholesky,
+    forward,
+    lifted,
+    noisy_factor,
+    steadied,
+)
 from xstar.models.prediction import Prediction, normal_draws
 from xstar.models.priors import Prior
 from xstar.models.slice_sampling import slice_sample
@@ -70,9 +79,14 @@ def fit(surrogate: Surrogate, X: Array, y: Array) -> Array:
 
 
 def sample_fits(surrogate: Surrogate, X: Array, y: Array, rng: np.random.Generator, samples: int) -> list[Array]:
-    """Draw ``theta`` from its posterior by slice sampling, starting at the MAP estimate."""
+    """Draw ``theta`` from its posterior by slice sampling, starting at the MAP estimate; or, where its matrix is not positive
+    definite, where nearly all is noise."""
     width = np.array([prior.spread if prior.low < prior.high else 0.0 for prior in surrogate.priors])
     mode = fit(surrogate, X, y)
+    if not np.isfinite(log_posterior(surrogate, mode, X, y)):
+        scales = [place for place, name in enumerate(surrogate.names) if name.startswith("scale")]
+        mode[scales] = [surrogate.priors[place].low for place in scales]
+        mode[-1] = surrogate.priors[-1].high
     if not np.isfinite(log_posterior(surrogate, mode, X, y)):
         raise NotPositiveDefinite(f"no hyperparameters fit {len(y)} observations")
     drawn = slice_sample(
@@ -118,10 +132,11 @@ def negative_log_posterior(
 
 
 def log_posterior(surrogate: Surrogate, theta: Array, X: Array, y: Array) -> float:
-    """Return log p(y | X, theta) + log p(theta) up to a constant: -inf outside the bounds."""
+    """Return log p(y | X, theta) + log p(theta) up to a constant: -inf outside the bounds, and where the matrix is not positive
+    definite, so that there is no Gaussian process."""
     if any(not prior.low <= value <= prior.high for value, prior in zip(theta, surrogate.priors, strict=True)):
         return -np.inf
-    L = noisy_factor(surrogate.covariance(theta, X).K, float(np.exp(theta[-1])))
+    L = noisy_factor(surrogate.covariance(theta, X).K, float(np.exp(theta[-1])), ROUNDING)
     if L is None:
         return -np.inf
     p = forward(L, y - surrogate.mean(theta, X).values)
@@ -241,7 +256,7 @@ class Posterior:
         Q = forward(self.L, covariance.T).T
         inner = self.surrogate.covariance(self.theta, X).K
         np.einsum("ii->i", inner)[:] += np.exp(self.theta[-1])
-        C, jitter = steadied(inner - Q @ Q.T)
+        C, jitter = lifted(inner - Q @ Q.T, float(np.mean(np.diagonal(inner))))
         n, k = len(self.X), len(X)
         L = np.zeros((n + k, n + k), order="F")
         L[:n, :n] = self.L

@@ -25,6 +25,11 @@ LADDER = (1.0, 1e2, 1e4, 1e6, 1e7, 1e8)
 the second. Kernels over distances may have eigenvalues of -1 % of the diagonal; the jitter needed for those counts as
 noise."""
 
+ROUNDING = 2
+"""How many of ``LADDER`` rounding may require."""
+LEAST_LEFT = 1e-6
+"""What is left of the variance of a new row at least, relative to the prior variance."""
+
 
 class NotPositiveDefinite(ArithmeticError):
     """A covariance matrix that has no Cholesky factor, even with jitter."""
@@ -48,6 +53,21 @@ def steadied(K: Array) -> tuple[Array, float]:
     raise NotPositiveDefinite(f"a covariance matrix of {len(K)} rows is not positive definite")
 
 
+def lifted(K: Array, scale: float) -> tuple[Array, float]:
+    """Return the factor of what is left of the variance of new rows, and the jitter relative to ``scale``, the prior variance.
+
+    What is left of a variance that is known nearly to the last digit may be negative under a kernel that is not positive
+    definite. No multiple of it helps then: its diagonal is raised until its lowest eigenvalue is a little above 0.
+    """
+    try:
+        return steadied(K)
+    except NotPositiveDefinite:
+        lift = LEAST_LEFT * scale - float(np.linalg.eigvalsh(K)[0])
+        if not np.isfinite(lift):
+            raise
+        return cholesky(K + lift * np.eye(len(K))), lift / scale
+
+
 def forward(L: Array, B: Array) -> Array:
     """Return L⁻¹ B."""
     made: Array = dtrsm(1.0, L, B, lower=1)
@@ -60,12 +80,13 @@ def backward(L: Array, B: Array) -> Array:
     return made
 
 
-def noisy_factor(K: Array, noise: float) -> Array | None:
-    """Return the lower factor of K + σ²I (upper triangle not cleared), or None if there is none. ``K`` is restored."""
+def noisy_factor(K: Array, noise: float, rungs: int = len(LADDER)) -> Array | None:
+    """Return the lower factor of K + σ²I (upper triangle not cleared), or None if there is none with so many rungs of
+    ``LADDER``. ``K`` is restored."""
     diagonal = np.einsum("ii->i", K)
     kept = diagonal.copy()
     base = JITTER * (float(np.add.reduce(kept)) / len(kept))
-    for multiple in LADDER:
+    for multiple in LADDER[:rungs]:
         diagonal[:] = kept + (noise + base * multiple)
         L, failed = dpotrf(K.T, lower=1, clean=0)
         if not failed:
