@@ -36,7 +36,7 @@ STOP = 0.2
 """Probability that a path to duplicate ends at the next layer. Lower values give longer branches."""
 HALVE = 0.05
 """Probability that a new layer of a CNN pools, that it has a stride of 2, that a swap changes a stride, or that it turns a
-convolution into pooling, or back. A halving changes every image size below it, so most of them are rejected; higher
+convolution into pooling, say. A halving changes every image size below it, so most of them are rejected; higher
 probabilities make more attempts fail."""
 NEW_UNITS = 16
 """Units of a new layer between two layers without units."""
@@ -164,8 +164,9 @@ def swap_label(graph: Graph, rng: np.random.Generator, labels: Sequence[str] | N
     for number, one in enumerate(graph.layers):
         old = label(one.op)
         if old.role == "processing":
-            others = [kind for kind in allowed if kind.flat == old.flat and kind.name != one.op]
-            alike = [kind for kind in others if (kind.units, kind.strides) == (old.units, old.strides)]
+            others = [kind for kind in allowed if kind.name != one.op]
+            same = old.units, old.flat, old.strides
+            alike = [kind for kind in others if (kind.units, kind.flat, kind.strides) == same]
             unlike = [kind for kind in others if kind not in alike]
             if others or len(old.strides) > 1:
                 choices.append((number, alike, unlike))
@@ -211,7 +212,7 @@ def _new_label(graph: Graph, edge: tuple[int, int], rng: np.random.Generator, al
     if graph.halvings[start] is None:  # after the first fully connected layer there is no image
         names = [kind.name for kind in kinds if kind.flat]
     else:
-        pooling = bool(start) and rng.random() < HALVE
+        pooling = rng.random() < HALVE
         to_vector = label(graph.layers[end].op).flat
         names = [kind.name for kind in kinds if (kind.strides == (2,)) == pooling and (to_vector or not kind.flat)]
     return _pick(rng, names) if names else None
