@@ -21,7 +21,7 @@ from benchmarks.harness.records import Found, Task, significant
 from xstar import problems
 from xstar.problems import Curve, Problem
 from xstar.schedulers.rungs import geometric_rungs
-from xstar.simulation import nearest_rungs
+from xstar.simulation import rungs_at
 from xstar.space import Choice, Float, Int, Ordinal, Space
 
 EPOCHS = "epochs"
@@ -116,11 +116,11 @@ def space_of(space: Space) -> dict[str, Any]:
 
 
 def ladder_of(budgets: Sequence[int]) -> dict[str, Any]:
-    """Their default rungs; where a table has no losses there, the budgets nearest to them."""
+    """Their default rungs; where a table has no losses there, those of our methods."""
     rungs = geometric_rungs(budgets[0], budgets[-1], ETA)
     if set(rungs) <= set(budgets):
         return {"grace_period": budgets[0], "reduction_factor": ETA}
-    return {"rung_levels": list(nearest_rungs(rungs, budgets)[:-1])}
+    return {"rung_levels": list(rungs_at(budgets, ETA)[:-1])}
 
 
 def run_syne_tune(task: Task) -> Found:
