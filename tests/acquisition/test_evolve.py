@@ -44,6 +44,6 @@ def test_it_climbs() -> None:
         return [parent + int(rng.integers(-2, 3)) for parent in parents]
 
     members, values = evolve([0], np.array([-50.0]), children, lambda born: -np.abs(np.array(born) - 50.0), 500, rng)
-    blind, _ = evolve([0], np.array([0.5]), children, lambda born: rng.random(len(born)), 500, rng)
-    assert max(members) > 2 * max(blind)
+    random_members, _ = evolve([0], np.array([0.5]), children, lambda born: rng.random(len(born)), 500, rng)
+    assert max(members) > 2 * max(random_members)
     assert values.max() == -min(abs(member - 50) for member in members)

@@ -159,7 +159,7 @@ def test_ctrl_c_ends_the_program_at_once(tmp_path: Path) -> None:
     executor.close()
 
 
-def test_a_killed_keeper_takes_the_program_with_it(tmp_path: Path) -> None:
+def test_a_killed_supervisor_takes_the_program_with_it(tmp_path: Path) -> None:
     text = f"""echo $$ > {tmp_path}/pids; kill -KILL $PPID; sleep 1000"""
     outcomes = run(xs.Command(script(tmp_path, text), stop_grace=0.1), job(tmp_path, stop=9))
     assert "SIGKILL" in str(outcomes[-1])

@@ -1,4 +1,4 @@
-"""Evolution and its blind twin: the shared suite, generations, and what they owe to networks."""
+"""Evolution and its random twin: the shared suite, generations, and what they owe to networks."""
 
 from __future__ import annotations
 

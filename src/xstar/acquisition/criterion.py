@@ -138,7 +138,7 @@ def _log_softplus(x: Array) -> tuple[Array, Array]:
 
 def log_h(u: Array) -> Array:
     """Return log(φ(u) + u Φ(u)) for any u."""
-    if u.size and u.min() > -1.0:  # as at most of the points that climb
+    if u.size and u.min() > -1.0:  # as at most of the points of local optimisation
         return _near(u)
     near = u > -1.0
     made, deep = np.empty_like(u), u <= -1e5

@@ -63,7 +63,7 @@ def evolve(
     while count > 0:
         few = min(size, count)
         chosen = rng.choice(len(members), size=few, p=chances(values))
-        born = children([members[place] for place in chosen.tolist()])
+        born = children([members[index] for index in chosen.tolist()])
         members += born
         values = np.concatenate([values, score(born)])
         count -= few

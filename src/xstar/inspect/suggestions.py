@@ -1,4 +1,4 @@
-"""What a searcher knew and compared when it suggested a configuration: the surrogate's beliefs at it and at the runners-up."""
+"""What a searcher knew and compared when it suggested a configuration: predictions at it and at the runners-up."""
 
 from __future__ import annotations
 

@@ -184,10 +184,10 @@ def initial(
     """
     made = []
     sizes = (columns, *(units,) * len(kinds), 1)
-    for place, (before, after) in enumerate(pairwise(sizes)):
-        gain = 2.0 if place < len(kinds) and kinds[place] == "relu" else 1.0
+    for index, (before, after) in enumerate(pairwise(sizes)):
+        gain = 2.0 if index < len(kinds) and kinds[index] == "relu" else 1.0
         weights = rng.standard_normal((networks, before, after)) * np.sqrt(gain / before)
-        bias = rng.uniform(-1.0, 1.0, (networks, 1, after)) if place == 0 else np.zeros((networks, 1, after))
+        bias = rng.uniform(-1.0, 1.0, (networks, 1, after)) if index == 0 else np.zeros((networks, 1, after))
         made.append((weights, bias))
     return made
 
@@ -246,12 +246,12 @@ def gradient(
     if logistic:
         out = 0.5 + 0.5 * np.tanh(0.5 * out)
     error = (out - t[..., None]) / t.dtype.type(t.shape[-1])
-    for place in range(len(layers) - 1, -1, -1):
-        np.matmul(H[place].swapaxes(1, 2), error, out=into[place][0])
-        np.sum(error, axis=1, keepdims=True, out=into[place][1])
-        if place:
-            error = np.matmul(error, layers[place][0].swapaxes(1, 2))
-            error *= _slope(H[place], kinds[place - 1])
+    for index in range(len(layers) - 1, -1, -1):
+        np.matmul(H[index].swapaxes(1, 2), error, out=into[index][0])
+        np.sum(error, axis=1, keepdims=True, out=into[index][1])
+        if index:
+            error = np.matmul(error, layers[index][0].swapaxes(1, 2))
+            error *= _slope(H[index], kinds[index - 1])
 
 
 def _adam(

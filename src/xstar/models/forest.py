@@ -90,13 +90,13 @@ class Forest:
         drawn = np.random.default_rng(self.seed).integers(len(self.y), size=(self.growth.trees, len(self.y)))
         return drawn.ravel(), np.take_along_axis(self.leaves(self.X).T, drawn, axis=1).ravel()
 
-    def with_subtrees(self, places: Whole, grown: Nodes) -> Forest:
+    def with_subtrees(self, indices: Whole, grown: Nodes) -> Forest:
         """Return the forest with trees in the place of some leaves; ``grown`` has their roots first, in that order."""
-        count = len(places)
+        count = len(indices)
 
         def joined(own: Any, new: Any) -> Any:
             made = np.append(own, new[count:])
-            made[places] = new[:count]
+            made[indices] = new[:count]
             return made
 
         column, threshold, left, mean, variance = grown
@@ -179,19 +179,19 @@ class Growing:
         sums = np.add.reduceat(y, self.starts)
         mean = sums / self.sizes
         variance = np.maximum(np.add.reduceat(y * y, self.starts) / self.sizes - mean**2, 0.0)
-        column, place = self._best_splits(sums)
+        column, index = self._best_splits(sums)
         column = np.where(variance > 1e-12, column, -1)
         inner = np.flatnonzero(column >= 0)
         threshold = np.full(len(self.starts), np.inf)
-        low = self.X[column[inner], self.order[column[inner], place[inner]]]
-        high = self.X[column[inner], self.order[column[inner], place[inner] + 1]]
+        low = self.X[column[inner], self.order[column[inner], index[inner]]]
+        high = self.X[column[inner], self.order[column[inner], index[inner] + 1]]
         # Below ``high`` even if rounding would reach it: both children have observations.
         threshold[inner] = np.minimum(low + self.rng.random(len(inner)) * (high - low), np.nextafter(high, low))
         left = np.full(len(self.starts), -1, dtype=np.intp)
         left[inner] = self.count + 2 * np.arange(len(inner))
         self.levels.append((column, threshold, left, mean, variance))
         self.count += 2 * len(inner)
-        self._descend(inner, column[inner], place[inner])
+        self._descend(inner, column[inner], index[inner])
         return True
 
     def _best_splits(self, sums: Array) -> tuple[Whole, Whole]:
@@ -214,8 +214,8 @@ class Growing:
         column = top.argmax(axis=0)
         best = top[column, np.arange(len(starts))]
         at_best = np.flatnonzero(gain[column[node], np.arange(total)] == best[node])
-        place = at_best[np.searchsorted(at_best, starts)]  # the first one of each node
-        return np.where(np.isfinite(best), column, -1), place
+        index = at_best[np.searchsorted(at_best, starts)]  # the first one of each node
+        return np.where(np.isfinite(best), column, -1), index
 
     def _chosen_columns(self, nodes: int) -> NDArray[np.bool_]:
         wide = len(self.X)
@@ -226,9 +226,9 @@ class Growing:
         chosen: NDArray[np.bool_] = rank < tried
         return chosen
 
-    def _descend(self, inner: Whole, column: Whole, place: Whole) -> None:
+    def _descend(self, inner: Whole, column: Whole, index: Whole) -> None:
         """Make the children of the split nodes the last level."""
-        lefts = place - self.starts[inner] + 1
+        lefts = index - self.starts[inner] + 1
         sizes = np.column_stack([lefts, self.sizes[inner] - lefts]).ravel()
         new_starts = np.concatenate([[0], sizes.cumsum()[:-1]]) if len(sizes) else np.zeros(0, dtype=np.intp)
         # To which child each draw goes: the first ``lefts`` in the order of the node's column go left.

@@ -5,7 +5,7 @@ likelihood of 25 observations takes. The routine below it, which SciPy compiles 
 part of SciPy's interface, and arrays of a wrong size or type would be written beyond their end. So it is used only with the
 versions of SciPy whose arrays were compared with those below, and only if it finds, to the last bit, what ``minimize`` finds
 on a function made for that. With any other version ``minimize`` is used, and takes longer to the same numbers: 3.5 ms instead
-of 2.6 on average over 319 fits and climbs of three searches.
+of 2.6 on average over 319 fits and local optimisations of three searches.
 """
 
 from __future__ import annotations

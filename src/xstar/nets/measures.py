@@ -53,21 +53,21 @@ def masses(graph: Graph) -> tuple[float, ...]:
     handed = graph.units
     found = [0.0] * len(handed)
     decisions = []
-    for place, (one, parents) in enumerate(zip(graph.layers, graph.parents, strict=True)):
+    for index, (one, parents) in enumerate(zip(graph.layers, graph.parents, strict=True)):
         kind = label(one.op)
         if kind.role == "decision":
-            decisions.append(place)
+            decisions.append(index)
         elif kind.role == "processing":
             if not kind.computes:
-                found[place] = float(handed[place])
+                found[index] = float(handed[index])
             else:
                 # Where parents are summed, as in a cell, every layer receives as many units as it has.
-                incoming = handed[place] if graph.family.sums else sum([handed[u] for u in parents])
-                found[place] = kind.mass * (handed[place] * incoming)
+                incoming = handed[index] if graph.family.sums else sum([handed[u] for u in parents])
+                found[index] = kind.mass * (handed[index] * incoming)
     share = ZETA * fsum(found)
     found[0] = found[-1] = share
-    for place in decisions:
-        found[place] = share / len(decisions)
+    for index in decisions:
+        found[index] = share / len(decisions)
     return tuple(found)
 
 
@@ -104,15 +104,15 @@ def _lengths(
     is the layer whose length is computed.
     """
     shortest, longest, walk = [0.0] * len(counts), [0.0] * len(counts), [0.0] * len(counts)
-    for place in order:
-        near, hop = nearer[place], counts[place]
+    for index in order:
+        near, hop = nearer[index], counts[index]
         if len(near) == 1:
             u = near[0]
-            shortest[place], longest[place], walk[place] = hop + shortest[u], hop + longest[u], hop + walk[u]
+            shortest[index], longest[index], walk[index] = hop + shortest[u], hop + longest[u], hop + walk[u]
         else:
-            shortest[place] = hop + min([shortest[u] for u in near])
-            longest[place] = hop + max([longest[u] for u in near])
-            walk[place] = hop + fsum([walk[u] for u in near]) / len(near)
+            shortest[index] = hop + min([shortest[u] for u in near])
+            longest[index] = hop + max([longest[u] for u in near])
+            walk[index] = hop + fsum([walk[u] for u in near]) / len(near)
     return shortest, longest, walk
 
 
@@ -136,11 +136,11 @@ class Profile:
 def profile(graph: Graph) -> Profile:
     lengths = path_lengths(graph)
     rows: dict[tuple[int, bytes], list[int]] = {}
-    for place, one in enumerate(graph.layers):
-        rows.setdefault((number(one.op), lengths[place].tobytes()), []).append(place)
+    for index, one in enumerate(graph.layers):
+        rows.setdefault((number(one.op), lengths[index].tobytes()), []).append(index)
     order = sorted(rows)  # by label, then by position: independent of the numbering
     members = tuple(tuple(rows[key]) for key in order)
     numbers = np.array([key[0] for key in order], dtype=np.intp)
-    kept = np.ascontiguousarray(lengths[[places[0] for places in members]])
-    weights = np.array([fsum([graph.masses[u] for u in places]) for places in members])
+    kept = np.ascontiguousarray(lengths[[indices[0] for indices in members]])
+    weights = np.array([fsum([graph.masses[u] for u in indices]) for indices in members])
     return Profile(numbers, kept, weights, members, b"".join(each.tobytes() for each in (weights, numbers, kept)))

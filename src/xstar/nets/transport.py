@@ -79,12 +79,12 @@ def row(left: Graph, right: Stack, count: int, structure: Array, flip: NDArray[n
 
 def _ends(split: dict[int, Rows], right: Stack, count: int, structure: Array) -> dict[int, Array]:
     """Compute the parts that are one layer in every network, all at once."""
-    places = [place for place, part in enumerate(right.singles) if part in split and len(split[part].masses) == 2]
-    if not places:
+    indices = [index for index, part in enumerate(right.singles) if part in split and len(split[part].masses) == 2]
+    if not indices:
         return {}
-    ours = [split[right.singles[place]] for place in places]
+    ours = [split[right.singles[index]] for index in indices]
     values = _one_to_one(
-        (right.lengths[places, :count], right.labels[places, :count], right.masses[places, :count]),
+        (right.lengths[indices, :count], right.labels[indices, :count], right.masses[indices, :count]),
         (
             np.array([one.lengths[:1] for one in ours]),
             np.array([one.labels[:1] for one in ours]),
@@ -92,7 +92,7 @@ def _ends(split: dict[int, Rows], right: Stack, count: int, structure: Array) ->
         ),
         structure,
     )
-    return {right.singles[place]: each for place, each in zip(places, values, strict=True)}
+    return {right.singles[index]: each for index, each in zip(indices, values, strict=True)}
 
 
 _Layers = tuple[Array, NDArray[np.intp], Array]
@@ -159,9 +159,9 @@ def _cancel(equal: NDArray[np.bool_], a: Array, b: Array, many: Part) -> set[int
     cells = owners * b.shape[1] + columns
     if (rows[1:] == rows[:-1]).any() or len(np.unique(cells)) < len(cells):
         # Only if custom labels cost nothing to swap: a layer then has several equals, which are used in turn.
-        for place, column, owner in zip(rows.tolist(), columns.tolist(), owners.tolist(), strict=True):
-            both = min(a[place], b[owner, column])
-            a[place] -= both
+        for index, column, owner in zip(rows.tolist(), columns.tolist(), owners.tolist(), strict=True):
+            both = min(a[index], b[owner, column])
+            a[index] -= both
             b[owner, column] -= both
     else:
         both = np.minimum(a[rows], b[owners, columns])
@@ -201,25 +201,25 @@ def _solve(
         waiting = [0, last] if last else [0]
         between = [(0, last)]
         while waiting:
-            for place in waiting:
-                cost = costs[place, start:end]
+            for index in waiting:
+                cost = costs[index, start:end]
                 if turned:
                     answer: Any = emd_c(there, here, cost.T.copy(), MOST_PIVOTS, 1)
                 else:
                     answer = emd_c(here, there, cost, MOST_PIVOTS, 1)
                 if answer[4] != _OPTIMAL:
                     raise TransportFailed(f"the transport program ended with code {answer[4]}")
-                plans[place], values[place] = answer[0], answer[1]
+                plans[index], values[index] = answer[0], answer[1]
             waiting = []
             while between and not waiting:
                 low, high = between.pop()
                 if high - low < 2:
                     continue
-                table, places = costs[low, start:end], position[start:end]
-                rise = _rise(plans[low], table.T, places.T) if turned else _rise(plans[low], table, places)
+                table, indices = costs[low, start:end], position[start:end]
+                rise = _rise(plans[low], table.T, indices.T) if turned else _rise(plans[low], table, indices)
                 if abs(values[low] + (nus[high] - nus[low]) * rise - values[high]) <= SETTLED * values[high]:
-                    for place in range(low + 1, high):
-                        values[place] = values[low] + (nus[place] - nus[low]) * rise
+                    for index in range(low + 1, high):
+                        values[index] = values[low] + (nus[index] - nus[low]) * rise
                 else:
                     middle = (low + high + 1) // 2
                     waiting = [middle]

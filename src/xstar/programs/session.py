@@ -18,7 +18,7 @@ from xstar.executors.orphans import PROGRAM_RECORD as RECORD
 from xstar.executors.orphans import end_orphan, put_on_record
 from xstar.programs.output import Lines, Log
 
-KEEPER = Path(__file__).with_name("keeper.py")
+SUPERVISOR = Path(__file__).with_name("supervisor.py")
 CHUNK = 65_536
 
 LOOK = 0.05
@@ -57,7 +57,7 @@ class Session:
         try:
             self._process = subprocess.Popen(
                 [
-                    *(sys.executable, "-I", "-S", str(KEEPER)),
+                    *(sys.executable, "-I", "-S", str(SUPERVISOR)),
                     *map(str, (theirs, their_status, grace, stop_signal)),
                     *argv,
                 ],
@@ -122,7 +122,7 @@ class Session:
 
     def _hear(self) -> None:
         said = os.read(self._status, CHUNK).decode(errors="replace")
-        self.ended = said or f"signal {int(signal.SIGKILL)}"  # who kills the keeper kills the program
+        self.ended = said or f"signal {int(signal.SIGKILL)}"  # who kills the supervisor kills the program
 
     def stop(self, *, at_once: bool = False) -> None:
         """End the program if it runs: a signal, the grace, then kill it and all that it started."""

@@ -141,7 +141,7 @@ class Tracker:
         return self.study.clock() - began if attempt == trial.attempt else None
 
     def rate(self) -> float | None:
-        """Trials per second that ended or paused, lately."""
+        """Trials per second that ended or paused, over the last ``WINDOW`` of them."""
         if len(self._ends) < 2:
             return None
         # Up to now, not up to the last end: while nothing ends, the rate sinks.

@@ -131,7 +131,7 @@ class NetworkRandom:
             return initial_trial("nasbot-random", first_design(history, task, rng), number)
         space = history.space
         starts = rng.permutation(number)[:POPULATION].tolist()
-        members: list[Config] = [history.trials[place].config for place in starts]
+        members: list[Config] = [history.trials[index].config for index in starts]
         for name, pool in pools(space).items():
             members += [{**members[0], name: value} for value in pool if name in members[0]]
 
@@ -141,9 +141,9 @@ class NetworkRandom:
         found, scores = evolve(
             members, rng.random(len(members)), children, lambda born: rng.random(len(born)), evaluations(number), rng
         )
-        for place in np.argsort(-scores, kind="stable").tolist():
-            if history.tried(found[place]) is None:
-                return Suggestion(found[place], Origin("nasbot-random", "one of {candidates}", candidates=len(found)))
+        for index in np.argsort(-scores, kind="stable").tolist():
+            if history.tried(found[index]) is None:
+                return Suggestion(found[index], Origin("nasbot-random", "one of {candidates}", candidates=len(found)))
         return at_random(history, rng, f"nasbot-random: all of {len(found)} were tried")
 
 
@@ -159,11 +159,11 @@ class _Losses:
     def catch_up(self, history: History) -> None:
         for number, budget, loss in history.observed[self._seen :]:
             row = (number, loss, budget, history.violation(history.trials[number]) is None)
-            place = self._place.setdefault(number, self.table.count)
-            if place == self.table.count:
+            index = self._place.setdefault(number, self.table.count)
+            if index == self.table.count:
                 self.table.append(np.array([row], dtype=np.float64))
             else:
-                self.table.rows[place] = row
+                self.table.rows[index] = row
         self._seen = len(history.observed)
 
     def before(self, number: int, enough: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

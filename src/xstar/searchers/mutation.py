@@ -101,12 +101,12 @@ def next_proven(history: History) -> Suggestion | None:
     if not fresh:
         return None
     rows = cube.encoder.encode(fresh)[0]
-    place = 0
+    index = 0
     if tried is not None and cube.width:
         away = np.sqrt(((rows[:, None] - tried) ** 2).sum(axis=2).min(axis=1) / cube.width)
         far = np.flatnonzero(away > APART)
-        place = int(far[0]) if len(far) else int(away.argmax())
-    return Suggestion(fresh[place], f"one of the best of study {source.name or 'in memory'}")
+        index = int(far[0]) if len(far) else int(away.argmax())
+    return Suggestion(fresh[index], f"one of the best of study {source.name or 'in memory'}")
 
 
 def initial_trial(method: str, drawn: Suggestion | Done, number: int) -> Suggestion | Done:

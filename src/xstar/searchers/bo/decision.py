@@ -124,8 +124,8 @@ class Decision:
         if not feasible:
             return order
         log_p = sum((each(rows)[0] for each in feasible), np.zeros(len(rows)))
-        doubts = (log_p < np.log(self.learner.safe)).astype(int) + (log_p < np.log(PROBABLY))
-        return order[np.argsort(doubts[order], kind="stable")]
+        unlikely = (log_p < np.log(self.learner.safe)).astype(int) + (log_p < np.log(PROBABLY))
+        return order[np.argsort(unlikely[order], kind="stable")]
 
     # ------------------------------------------------------------ maximisation of the acquisition function
 
@@ -164,8 +164,8 @@ class Decision:
     def _untried(self, rows: Array) -> Array:
         """Return those of ``rows`` that were not tried; all of them if every row was tried."""
         learner = self.learner
-        places = [i for i, row in enumerate(rows) if learner.history.tried(learner.data.cube.decode(row)) is None]
-        return rows[places] if places else rows
+        indices = [i for i, row in enumerate(rows) if learner.history.tried(learner.data.cube.decode(row)) is None]
+        return rows[indices] if indices else rows
 
     def _first_untried(self, rows: Array, values: Array, order: NDArray[np.intp]) -> tuple[Config, float] | str:
         learner = self.learner

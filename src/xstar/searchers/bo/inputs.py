@@ -26,7 +26,7 @@ def of_description(name: str, catalogue: Catalogue) -> Inputs:
     """Return the columns of a network's descriptive features."""
     labels = list(dict.fromkeys(catalogue.names))
     groups = tuple(labels.index(what) for what in catalogue.names)
-    options = frozenset(place for place, what in enumerate(labels) if catalogue.names.count(what) > 1)
+    options = frozenset(index for index, what in enumerate(labels) if catalogue.names.count(what) > 1)
     return Inputs(groups, tuple(f"{what} of {name}" for what in labels), options)
 
 
@@ -43,7 +43,7 @@ def of_positions(data: Observations) -> Inputs:
     for name, catalogue in zip(cube.encoder.domains, data.networks, strict=True):
         own, first = of_description(name, catalogue), len(labels)
         groups += [first + group for group in own.groups]
-        options |= {first + place for place in own.options}
+        options |= {first + index for index in own.options}
         labels += own.labels
     return Inputs(tuple(groups), tuple(labels), frozenset(options))
 
@@ -78,7 +78,7 @@ class NetworkKernel:
         """Return NASBOT's kernel (7), a Matérn kernel of features, or their sum."""
         domains = zip(data.cube.encoder.domains, data.networks, strict=True)
         return tuple(
-            self._of(name, catalogue, data.cube.width + place) for place, (name, catalogue) in enumerate(domains)
+            self._of(name, catalogue, data.cube.width + index) for index, (name, catalogue) in enumerate(domains)
         )
 
     def _of(self, name: str, catalogue: Catalogue, column: int) -> KernelAndPriors:
@@ -109,10 +109,10 @@ class PaperNetworkKernel:
         domains = zip(data.cube.encoder.domains, data.networks, strict=True)
         kernels = [
             Transported(
-                *(catalogue.between, data.cube.width + place, name, catalogue.structure, self.distances, self.powers),
+                *(catalogue.between, data.cube.width + index, name, catalogue.structure, self.distances, self.powers),
                 scale=UNIFORM_SCALE,
                 rates=(uniform_rate(catalogue.unit), UNIFORM_NORMALISED_RATE),
             )
-            for place, (name, catalogue) in enumerate(domains)
+            for index, (name, catalogue) in enumerate(domains)
         ]
         return tuple((kernel, kernel.priors) for kernel in kernels)

@@ -197,8 +197,8 @@ class Learner(ABC):
 
     def incumbents(self, models: Sequence[Model], tried: Array) -> list[Array]:
         """Return, for each model, the lowest posterior mean under each fantasy, at what was tried or is running."""
-        places = self.with_budget(np.vstack([tried, self.data.rows(self.fantasised_running)]))
-        return [model.means(places).min(axis=0) for model in models]
+        points = self.with_budget(np.vstack([tried, self.data.rows(self.fantasised_running)]))
+        return [model.means(points).min(axis=0) for model in models]
 
     def constraints(self, rng: np.random.Generator, *, feasible_known: bool) -> list[LogProbability]:
         """Return the feasibility constraints: a classifier of failed trials, and a model of each constraint metric.

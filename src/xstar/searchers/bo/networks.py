@@ -120,8 +120,8 @@ class NetworkEvolution:
         exact = self._exact(members, values)
         if self.data.cube.smooth.any() and self.scores.with_gradient is not None:
             self._optimise_others(members, values, exact, self.scores.with_gradient)
-        order = sorted(exact, key=lambda place: (-values[place], place))
-        return [(members[place].config, float(values[place])) for place in order]
+        order = sorted(exact, key=lambda index: (-values[index], index))
+        return [(members[index].config, float(values[index])) for index in order]
 
     def _population(self, starts: Iterable[int]) -> list[Member]:
         """Return the evaluated configurations, and the pool networks with other parameters taken from them."""
@@ -130,8 +130,8 @@ class NetworkEvolution:
         configs = [trial.config for trial in trials]
         for name, pool in pools(space).items():
             bases = configs[: len(trials)] or [space.sample(self.rng)]
-            for place, value in enumerate(pool):
-                base = bases[place % len(bases)]
+            for index, value in enumerate(pool):
+                base = bases[index % len(bases)]
                 if name in base:
                     configs.append({**base, name: value})
         by_key = {space.key(config): config for config in configs}
@@ -148,9 +148,9 @@ class NetworkEvolution:
         options = {"modifiers": KINDS[self.modifiers]}
         configs = [mutated(self.history.space, parent.config, self.rng, options) for parent in parents]
         columns = []
-        for place, (name, catalogue) in enumerate(zip(self.data.cube.encoder.domains, self.data.networks, strict=True)):
+        for index, (name, catalogue) in enumerate(zip(self.data.cube.encoder.domains, self.data.networks, strict=True)):
             values = [config.get(name) for config in configs]
-            columns.append(catalogue.propose(values, [parent.numbers[place] for parent in parents]))
+            columns.append(catalogue.propose(values, [parent.numbers[index] for parent in parents]))
         return [Member(config, numbers) for config, numbers in zip(configs, zip(*columns, strict=True), strict=True)]
 
     def _rows(self, members: Sequence[Member]) -> Array:
@@ -162,19 +162,19 @@ class NetworkEvolution:
         history = self.history
         order: list[int] = []
         seen = set()
-        for place in np.argsort(-values, kind="stable").tolist():
-            key = history.space.key(members[place].config)
-            if key not in seen and history.tried(members[place].config) is None:
-                order.append(place)
+        for index in np.argsort(-values, kind="stable").tolist():
+            key = history.space.key(members[index].config)
+            if key not in seen and history.tried(members[index].config) is None:
+                order.append(index)
             seen.add(key)
         exact: list[int] = []
         while order and len(exact) < MOST_EXACT:
             few, order = order[:EXACT_AT_ONCE], order[EXACT_AT_ONCE:]
             for column, catalogue in enumerate(self.data.networks):
-                catalogue.make_exact([members[place].numbers[column] for place in few])
-            values[few] = self.scores.score(self._rows([members[place] for place in few]))
+                catalogue.make_exact([members[index].numbers[column] for index in few])
+            values[few] = self.scores.score(self._rows([members[index] for index in few]))
             exact += few
-            if order and max(values[place] for place in exact) >= values[order[0]]:
+            if order and max(values[index] for index in exact) >= values[order[0]]:
                 break
         return exact
 
@@ -184,10 +184,10 @@ class NetworkEvolution:
         """Move the encoded parameters of the best few members to a local maximum, in place."""
         cube, space = self.data.cube, self.history.space
         domains = cube.encoder.domains
-        best = sorted(exact, key=lambda place: (-values[place], place))[:OPTIMISED]
+        best = sorted(exact, key=lambda index: (-values[index], index))[:OPTIMISED]
         if not best:
             return
-        rows = self._rows([members[place] for place in best])
+        rows = self._rows([members[index] for index in best])
         numbers = rows[:, cube.width :]
 
         def at_positions(positions: Array) -> tuple[Array, Array]:
@@ -195,13 +195,13 @@ class NetworkEvolution:
             return value, slope[:, : cube.width]
 
         moved, reached = local_ascent(cube, at_positions, rows[:, : cube.width], values[best])
-        for place, row, value in zip(best, moved, reached, strict=True):
-            member = members[place]
+        for index, row, value in zip(best, moved, reached, strict=True):
+            member = members[index]
             plain = cube.decode(row)
             networks = {name: member.config[name] for name in domains if name in member.config}
-            if value <= values[place] or any(is_active(space, name, plain) != (name in networks) for name in domains):
+            if value <= values[index] or any(is_active(space, name, plain) != (name in networks) for name in domains):
                 continue  # this would activate or deactivate a network, but the network is what was chosen
             made = {**plain, **networks}
             config = {name: made[name] for name in space.parameters if name in made}
             if self.history.tried(config) is None:
-                members[place], values[place] = Member(config, member.numbers), float(value)
+                members[index], values[index] = Member(config, member.numbers), float(value)

@@ -157,7 +157,7 @@ class Observations:
     def described(self, rows: Array) -> Array:
         """Replace the columns of network indices by descriptive features."""
         width = self.cube.width
-        columns = [rows[:, width + place].astype(np.int64) for place in range(len(self.networks))]
+        columns = [rows[:, width + index].astype(np.int64) for index in range(len(self.networks))]
         parts = [catalogue.described(column) for catalogue, column in zip(self.networks, columns, strict=True)]
         return np.hstack([rows[:, :width], *parts])
 

@@ -167,8 +167,8 @@ def shifted(at: Prediction, shift: Shift, A: Array) -> Prediction:
 
 def _mean_of(data: Observations, source: PriorObservations) -> SourceMean:
     encoded = data.encoded(source.configs)
-    places, budget, loss = (np.array(column) for column in zip(*source.observed, strict=True))
-    X = encoded[places]
+    indices, budget, loss = (np.array(column) for column in zip(*source.observed, strict=True))
+    X = encoded[indices]
     share = budget / budget.max()
     several = bool((share < 1.0).any())
     kept = choose(data.positions(X), loss, share, LIMIT)

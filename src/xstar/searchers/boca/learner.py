@@ -51,7 +51,7 @@ class BOCALearner(GPLearner):
 
 
 def cheapest(std: Array, variance: Array, gap: Array, share: Array, count: int, weight: float) -> int:
-    """Return the place of the cheapest budget that satisfies both conditions of equation (4), or of the full one."""
+    """Return the index of the cheapest budget that satisfies both conditions of equation (4), or of the full one."""
     threshold = np.sqrt(variance) * gap * share ** (1.0 / (count + 3.0))
     fine = (std > threshold) & (gap > gap.max() / weight) & (share < 1.0)
     return int(np.flatnonzero(fine)[0]) if fine.any() else len(share) - 1

@@ -175,11 +175,11 @@ class DNGOLearner(Learner):
             return found
         return found[[number not in data.has_failed for number in data.trial[found].tolist()]]
 
-    def _feasible(self, places: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def _feasible(self, indices: NDArray[np.intp]) -> NDArray[np.bool_]:
         history = self.history
         if not history.created.constraints:
-            return np.ones(len(places), dtype=bool)
-        metrics = [constraint_metrics(history, *history.observed[place][:2]) for place in places.tolist()]
+            return np.ones(len(indices), dtype=bool)
+        metrics = [constraint_metrics(history, *history.observed[index][:2]) for index in indices.tolist()]
         return np.array([values is not None and within(history, values) for values in metrics], dtype=bool)
 
     def possible_incumbents(self) -> NDArray[np.intp]:

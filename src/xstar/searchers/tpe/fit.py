@@ -93,9 +93,9 @@ class Parts:
             kept._table.append(np.hstack([points.numbers, points.on, points.hot]))
         return kept
 
-    def observed(self, places: NDArray[np.intp]) -> Points:
+    def observed(self, indices: NDArray[np.intp]) -> Points:
         """Return the points of some observations."""
-        rows = self._table.rows[places]
+        rows = self._table.rows[indices]
         p = self._p
         return Points(rows[:, :p], rows[:, p : 2 * p] > 0.0, rows[:, 2 * p :])
 
@@ -145,15 +145,15 @@ def split(options: TPEOptions, history: History, data: Observations) -> Split:
     return Split(good, np.setdiff1d(indices, good, assume_unique=True), budget)
 
 
-def thinned(places: NDArray[np.intp], most: int) -> tuple[NDArray[np.intp], Array]:
-    """Return at most ``most`` places and the number of places that each stands for."""
-    if len(places) <= most:
-        return places, np.ones(len(places))
+def thinned(indices: NDArray[np.intp], most: int) -> tuple[NDArray[np.intp], Array]:
+    """Return at most ``most`` indices and the number of observations that each stands for."""
+    if len(indices) <= most:
+        return indices, np.ones(len(indices))
     newest = most // 2
-    older = places[:-newest]
+    older = indices[:-newest]
     chosen = older[np.linspace(0, len(older) - 1, most - newest).round().astype(np.intp)]
     each = len(older) / len(chosen)
-    return np.concatenate([chosen, places[-newest:]]), np.repeat([each, 1.0], [len(chosen), newest])
+    return np.concatenate([chosen, indices[-newest:]]), np.repeat([each, 1.0], [len(chosen), newest])
 
 
 @dataclass(frozen=True)
@@ -171,9 +171,9 @@ class _Decision:
             configs = self._candidates()
             points = self.parts.points(configs)
             ratios = self.good.log_density(points) - self.bad.log_density(points)
-            for place in np.argsort(-ratios, kind="stable").tolist():
-                if self.history.tried(configs[place]) is None:
-                    return Suggestion(configs[place], self._origin(float(ratios[place])))
+            for index in np.argsort(-ratios, kind="stable").tolist():
+                if self.history.tried(configs[index]) is None:
+                    return Suggestion(configs[index], self._origin(float(ratios[index])))
         return f"tpe: {ROUNDS * self.options.candidates} candidates were tried before"
 
     @cached_property
@@ -203,11 +203,11 @@ class _Decision:
     def bad(self) -> Parzen:
         """g: with failed trials, and with pending ones as constant liars."""
         history, data = self.history, self.data
-        places, weights = thinned(self.split.bad, MOST_BAD)
+        indices, weights = thinned(self.split.bad, MOST_BAD)
         failed = [history.trials[number] for number in data.failed[-MOST_BAD:] if number not in data.evaluated]
         pending = [*history.running.values(), *history.waiting.values()]
         liars = self.parts.points([trial.config for trial in (*failed, *pending)])
-        points = joined(self.parts.observed(places), liars)
+        points = joined(self.parts.observed(indices), liars)
         return Parzen.of(self.parts.axes, points, np.append(weights, np.ones(len(liars))))
 
     def _candidates(self) -> list[Config]:

@@ -19,7 +19,7 @@ class TreeKernels:
     def of(self, data: Observations) -> tuple[KernelAndPriors, ...]:
         domains = zip(data.cube.encoder.domains, data.networks, strict=True)
         trees = [
-            Tree(catalogue.layers, data.cube.width + place, name) for place, (name, catalogue) in enumerate(domains)
+            Tree(catalogue.layers, data.cube.width + index, name) for index, (name, catalogue) in enumerate(domains)
         ]
         return tuple((tree, tree.priors) for tree in trees)
 

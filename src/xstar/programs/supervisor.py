@@ -1,10 +1,10 @@
 """The process that starts a trial's program, waits for it, and ends it together with all that it started.
 
-``python -I -S keeper.py LIFELINE STATUS GRACE SIGNAL COMMAND…``. A program, never imported; the standard library alone, so that
-it starts in a few milliseconds.
+``python -I -S supervisor.py LIFELINE STATUS GRACE SIGNAL COMMAND…``. A program, never imported; the
+standard library alone, so that it starts in a few milliseconds.
 
 It leads a session of its own. The program runs in that session, outside of the process group of a worker, which is killed
-without a warning when its main program dies or a time limit is over. The keeper notices that on the lifeline, a pipe whose
+without a warning when its main program dies or a time limit is over. The supervisor notices that on the lifeline, a pipe whose
 other end only the one who started it holds: it then sends SIGNAL, waits for GRACE seconds, and kills what is left.
 
 It starts the program when it has read a byte from the lifeline: by then it is on record in the trial's folder
