@@ -263,20 +263,7 @@ def test_graphs_cannot_be_changed() -> None:
 # --- labels -------------------------------------------------------------------------------------------------------
 
 
-def test_the_tables_of_the_paper() -> None:
-    infinity = float("inf")
-    assert cost("conv3", "conv5") == cost("conv5", "conv7") == 0.2
-    assert cost("conv3", "conv7") == 0.3
-    assert cost("max-pool", "avg-pool") == 0.25
-    assert cost("res3", "conv3") == 0.1
-    assert cost("res3", "conv5") == 0.28
-    assert cost("res7", "conv3") == 0.37
-    assert cost("res3", "res7") == 0.3
-    assert cost("relu", "elu") == 0.1
-    assert cost("tanh", "logistic") == 0.1
-    assert cost("softplus", "tanh") == 0.25
-    for a, b in [("conv3", "fc"), ("conv3", "max-pool"), ("fc", "softmax"), ("ip", "op"), ("linear", "relu")]:
-        assert cost(a, b) == infinity
+def test_costs_are_symmetric() -> None:
     table = cost_table()
     assert (table == table.T).all()
     assert (np.diag(table) == 0).all()
