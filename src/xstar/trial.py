@@ -6,7 +6,6 @@ fold writes to it, so it always shows what the journal says, also to a caller wh
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,37 +14,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from xstar.core import markup
+from xstar.core.lookup import no_attribute, no_epochs, value_of
 from xstar.core.origin import Origin as Origin
 from xstar.core.reasons import last_line
-from xstar.errors import InvalidReport, UnknownAttribute, UnknownParameter
 
 Config = dict[str, Any]
 Metrics = Mapping[str, float]
-
-
-def value_of(config: Config, name: str) -> Any:
-    """``trial[name]``, or an error that says what there is."""
-    try:
-        return config[name]
-    except KeyError:
-        close = difflib.get_close_matches(str(name), config)
-        absent = f"one whose condition does not hold is absent, so use trial.config.get({name!r}, …) where it may be"
-        remedy = f"did you mean {' or '.join(map(repr, close))}? If not, {absent}" if close else absent
-        there = f"must be a parameter of this trial, which has {', '.join(config)}"
-        raise UnknownParameter(f"trial[{name!r}]", there, name, remedy) from None
-
-
-def no_attribute(config: Config, name: str) -> UnknownAttribute:
-    """What is said of ``trial.lr`` and of ``trial.suggest_float``."""
-    if name in config:
-        return UnknownAttribute(f"trial.{name}: parameters are read by name, trial[{name!r}]")
-    if name.startswith("suggest"):
-        own = "here the space says what may be tried, and trial['lr'] reads it"
-        return UnknownAttribute(
-            f"trial.{name} is Optuna's: {own}; xs.from_optuna(objective) takes an objective as it is"
-        )
-    known = ", ".join(f"trial[{each!r}]" for each in config)
-    return UnknownAttribute(f"a trial has no attribute {name!r}; its parameters are {known}")
 
 
 class State(Enum):
@@ -237,6 +211,7 @@ class Trial:
     __slots__ = (
         "_config",
         "_lowest_counts",
+        "_nearest",
         "_sign",
         "asked_at",
         "attempt",
@@ -271,6 +246,7 @@ class Trial:
     ) -> None:
         self.number = number
         self._config = config
+        self._nearest: Config | None = None
         self.origin = origin
         self.seen = seen
         """How many events the decision to run this trial was based on."""
@@ -322,9 +298,19 @@ class Trial:
         """The configuration, as a dictionary of your own: change it as you like, the trial keeps what was tried."""
         return self._config.copy()  # its values are immutable (``space.Domain`` asks it of those of other kinds, too)
 
-    def widen(self, config: Config) -> None:
-        """The study's space has become wider, and this is the configuration there."""
-        self._config = config
+    @property
+    def inside(self) -> bool:
+        """Whether the configuration lies in the study's space as it is now, which may have been made narrower."""
+        return self._nearest is None
+
+    @property
+    def searched(self) -> Config:
+        """The configuration, or, if it lies outside, the nearest one of the study's space: for searchers."""
+        return self._config if self._nearest is None else self._nearest
+
+    def reshape(self, config: Config | None, nearest: Config | None = None) -> None:
+        """The study's space has changed, and this is the configuration there; ``None``: it has only a nearest one."""
+        self._config, self._nearest = self._config if config is None else config, nearest
 
     @property
     def value(self) -> float | None:
@@ -384,9 +370,3 @@ class Trial:
 def number_of(trial: Trial | int) -> int:
     """The number of a trial that may be given as such."""
     return trial.number if isinstance(trial, Trial) else trial
-
-
-def no_epochs() -> InvalidReport:
-    """What is said when epochs are asked for and nobody said how many there are."""
-    rule = "trial.epochs() needs to know how many epochs there are"
-    return InvalidReport("max_budget", rule, None, "pass max_budget=… to the study")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import xstar as xs
 from tests.cli.conftest import Cli, Write
 from xstar.inspect.audit import audit
@@ -79,3 +81,17 @@ def test_a_warm_start_in_the_settings_of_an_experiment(cli: Cli, write: Write) -
     cli("run", "experiment.toml")
     with xs.Study.open("t") as study:
         assert study.history.sources == ["a"]
+
+
+def test_a_study_goes_on_in_a_part_of_its_space(cli: Cli, write: Write, tmp_path: Path) -> None:
+    write(FILE.format(low=0.0, more=""))
+    cli("run", "search.py", "--trials", "4", "--method", "random", "--study", "s")
+    printed = cli("narrow", "s", "x=[0.0, 0.5]", "--reason", "the rest is hopeless").output
+    assert "outside of it: " in printed
+    assert "NAME=VALUE" in cli("narrow", "s", "x", code=2).output
+    cli("run", "search.py", "--trials", "8", "--study", "s")  # the file still has the wider space
+    with xs.Study.open("s", tmp_path / "xstar.db") as study:
+        assert [act.reason for act in study.history.acts] == ["the rest is hopeless"]
+        assert study.space == xs.Space(x=xs.Float(0.0, 0.5))
+        assert all(trial["x"] <= 0.5 for trial in study.trials[4:])
+        assert audit(study).findings == []

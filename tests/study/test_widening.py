@@ -87,7 +87,7 @@ def test_a_stored_study_goes_on(tmp_path: Path) -> None:
         study.widen(NEW)  # it has this space already: nothing happens
         assert other.refresh().space == other.space == NEW
     study = xs.minimize(objective, NEW, trials=9, **options).study
-    assert [ev.kind_of(event) for event in study.journal.read(0)].count("widened") == 1
+    assert [ev.kind_of(event) for event in study.journal.read(0)].count("reshaped") == 1
     assert audit(study).findings == []
     import_events(list(export_events(study)), "copy", storage)
     study.close()
@@ -170,5 +170,5 @@ def test_a_new_parameter_that_takes_part_in_no_trial_needs_no_value() -> None:
 def test_a_journal_whose_trials_do_not_fit_is_corrupt() -> None:
     study = xs.Study(OLD, method="random", seed=1)
     go_on(study, 2)
-    with pytest.raises(CorruptJournal, match="widened"):
-        study.history.fold(ev.Widened(xs.Space(x=xs.Float(5.0, 6.0)).to_json(), {}, 0.0))
+    with pytest.raises(CorruptJournal, match="reshaped"):
+        study.history.fold(ev.Reshaped(xs.Space(x=xs.Float(5.0, 6.0)).to_json(), {}, 0.0))

@@ -1,4 +1,4 @@
-"""Keeping studies: ``export``, ``import``, ``backup``, ``rename``, ``delete``, ``widen``; a ``report``; and ``audit``."""
+"""Keeping studies: export, import, backup, rename, delete, widen, narrow, hold; a ``report``; and ``audit``."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ from xstar.plots.source import Source
 from xstar.programs import report_client
 from xstar.study import Study
 from xstar.study.settings import check_name
+
+Reason = Annotated[str, typer.Option(metavar="TEXT", help="Why; it is kept with the event.", show_default=False)]
 
 
 class Format(StrEnum):
@@ -151,13 +153,14 @@ def hold(
             show_default=False,
         ),
     ],
+    reason: Reason = "",
     storage: Storage = STORAGE,
 ) -> None:
     """Pause a study that programs work on, stop it, or let it go on."""
     with existing(storage):  # refuses where there is none
         pass
     with Study.open(study, storage) as held:
-        held.hold(state)
+        held.hold(state, reason=reason)
         running = len(held.history.running)
     words = {"pause": "pauses", "go": "goes on", "stop": "stops"}[state]
     rest = f"; {plural(running, 'trial')} still run" if running and state != "go" else ""
@@ -269,6 +272,7 @@ def widen(
         ),
     ] = None,
     space: Annotated[str, typer.Option(help="What the space is called in the file.")] = DEFAULT_SPACE,
+    reason: Reason = "",
     storage: Storage = STORAGE,
 ) -> None:
     """Let a study go on in a wider space: larger ranges, more options, new parameters. The trials so far stay."""
@@ -277,7 +281,7 @@ def widen(
         pass
     with Study.open(study, storage) as opened:
         lines = program.space.difference(opened.space)
-        opened.widen(program.space, _read(fill or []))
+        opened.widen(program.space, read_values("--fill", fill or []), reason=reason)
     out = console()
     if not lines:
         out.print(f"study {study!r} has this space already", soft_wrap=True)
@@ -287,13 +291,40 @@ def widen(
         out.print(f"  {line}", soft_wrap=True, markup=False)
 
 
-def _read(texts: Sequence[str]) -> dict[str, Any]:
+def narrow(
+    study: StudyName,
+    changes: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME=VALUE...",
+            help="What is left of a parameter: 'lr=[1e-4,1e-2]' (a range), 'optimizer=[\"adam\",\"sgd\"]', or one value.",
+            show_default=False,
+        ),
+    ],
+    reason: Reason = "",
+    storage: Storage = STORAGE,
+) -> None:
+    """Let a study go on in a part of its space: shorter ranges, fewer options, parameters frozen at a value."""
+    with look(study, storage):
+        pass
+    with Study.open(study, storage) as opened:
+        before = opened.space
+        opened.narrow(read_values("NAME=VALUE", changes), reason=reason)
+        lines, outside = opened.space.difference(before), sum(not trial.inside for trial in opened.trials)
+    out = console()
+    out.print(f"study {study!r} goes on in a narrower space (here) than it had (there):", soft_wrap=True)
+    for line in lines or ["which it had already"]:
+        out.print(f"  {line}", soft_wrap=True, markup=False)
+    out.print(f"outside of it: {plural(outside, 'trial')}, from which nothing is learned any more", soft_wrap=True)
+
+
+def read_values(argument: str, texts: Sequence[str]) -> dict[str, Any]:
     """``["momentum=0.9"]`` → ``{"momentum": 0.9}``; what is no JSON is a word."""
     found: dict[str, Any] = {}
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign or not name:
-            raise InvalidArgument("--fill", "must be NAME=VALUE", f"text={text!r}", "e.g. --fill momentum=0.9")
+            raise InvalidArgument(argument, "must be NAME=VALUE", f"text={text!r}", "e.g. momentum=0.9")
         try:
             found[name] = json.loads(value)
         except ValueError:

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from xstar.core.checks import check_attrs
+from xstar.core.lookup import no_attribute, no_epochs, value_of
 from xstar.errors import InvalidArgument, ObjectiveError, Pruned
 from xstar.executors import ranks
 from xstar.executors.devices import HERE, Place
 from xstar.executors.states import States
-from xstar.trial import Config, Job, no_attribute, no_epochs, value_of
+from xstar.trial import Config, Job
 
 UNFINISHED = (".new", ".tmp", ".part")
 """Endings of files on their way to becoming a checkpoint. A run killed before its rename leaves one: it is no checkpoint."""

@@ -133,7 +133,7 @@ class Generations:
         for number in learned:
             generation = self.open.pop(number)
             trials = [history.trials[member] for member in generation.members]
-            points, active = self.layout.points([trial.config for trial in trials])
+            points, active = self.layout.points([trial.searched for trial in trials])
             order = ranks([result(trial, history) for trial in trials])
             self.core.update(points, order, active=active, at=generation.theta)
         self.newest += 1

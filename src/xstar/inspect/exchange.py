@@ -23,8 +23,6 @@ from xstar.executors.clock import wall_clock
 from xstar.files import check_folder
 from xstar.journal import SCHEMA, Event, History, Journal, event_json
 from xstar.journal import events as ev
-from xstar.space import Space
-from xstar.space.transfer import narrower
 from xstar.study import open_storage, table
 from xstar.study.settings import check_name
 
@@ -122,8 +120,6 @@ def _fold(history: History, event: Event, where: str) -> None:
         elif isinstance(event, ev.PriorStudy):
             for config in event.configs:
                 history.space.parse(history.space.load(config))
-        elif isinstance(event, ev.Widened) and (lost := narrower(history.space, Space.from_json(event.space))):
-            raise CorruptJournal(f"the space becomes narrower: {'; '.join(lost)}")
         history.extend([event])
         event_json.dump(
             event

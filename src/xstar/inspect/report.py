@@ -170,7 +170,7 @@ def _again(history: History, name: str) -> str:
     created = history.stored
     call = "maximize" if created.direction == "maximize" else "minimize"
     by_hand = [each for each in ("added", "enqueued") if any(trial.origin.method == each for trial in history.trials)]
-    by_hand += ["widened"] if created.space != history.space.to_json() else []
+    by_hand += ["changed in its space"] if history.reshaped else []
     but = f", but for what was {' or '.join(by_hand)} by hand" if by_hand else ""
     settings = ", ".join(f"{key}={value}" for key, value in _settings(history, name).items())
     lines = [

@@ -14,7 +14,7 @@ An event is a frozen dataclass of plain JSON data (``event_json.py``): no space,
     added       an observation made elsewhere
     annotated   a user noted something about a trial, which no decision looks at
     prior_study a new study begins with what another one observed: no trials of its own, but searchers may learn from it
-    widened     the space has become larger: the trials so far stay, decisions from here on are made in the new one
+    reshaped    the space has become wider or narrower: the trials so far stay, decisions from here on are made in the new one
     held        a user wants no more trials to be started, for a while or for good; or wants it to go on
     environment a program decides whose processor or versions no other one had so far
 """
@@ -77,6 +77,9 @@ class Enqueued:
     config: dict[str, Any]
     """Some values, or all of them."""
     at: float
+    author: str = ""
+    """Who did it, where somebody said so: a person, a program."""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,12 +191,15 @@ class PriorStudy:
 
 
 @dataclass(frozen=True, slots=True)
-class Widened:
+class Reshaped:
     space: dict[str, Any]
-    """The space from here on: all that it was, and more."""
+    """The space from here on."""
     fill: dict[str, Any]
     """What new parameters were in the trials so far, which did not know them."""
     at: float
+    author: str = ""
+    """Who did it, where somebody said so: a person, a program."""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +207,9 @@ class Held:
     state: str
     """``pause``: programs start nothing until ``go``; ``stop``: they end once what runs has ended."""
     at: float
+    author: str = ""
+    """Who did it, where somebody said so: a person, a program."""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,12 +233,12 @@ Event = (
     | Added
     | Annotated
     | PriorStudy
-    | Widened
+    | Reshaped
     | Held
     | Environment
 )
 
-CLAIMS = (Asked, Started, Added, Widened)
+CLAIMS = (Asked, Started, Added, Reshaped)
 """Events that two programs must not both append: they take a trial's number, start a run of a trial, or change the space, in
 which a trial that is asked for at the same time would have to be decided again."""
 

@@ -32,10 +32,11 @@ from xstar.journal.constraints import BothSides, read_bounds
 from xstar.journal.incumbent import Incumbent, Step
 from xstar.journal.memo import Memo
 from xstar.journal.prior_study import PriorObservations, read_prior_study
+from xstar.journal.reshaping import inside, queue_inside, reshape
 from xstar.journal.rung import Rung, Rungs
 from xstar.journal.standing import Standing
 from xstar.space import Space
-from xstar.space.transfer import in_wider
+from xstar.space.transfer import narrower
 from xstar.trial import LIVE, Config, Metrics, Origin, State, Trial, Verdict
 
 MOST_TIMES_LOST = 5
@@ -77,8 +78,10 @@ class History:
         self.touched = self._rungs.touched
         """The bracket of every trial that reached a rung or ended, in that order."""
         self.observed: list[tuple[int, int, float]] = []
-        """(trial, budget, loss) of what models learn from: every report at a rung, and the last report, wherever that was, of
-        every trial that is complete, was stopped, or ended above the bound of a constraint."""
+        """(trial, budget, loss) of every report at a rung, and of the last report, wherever that was, of every trial that is
+        complete, was stopped, or ended above the bound of a constraint."""
+        self.inside = self.observed
+        """Those of them that models learn from: of trials that lie in the space as it is now."""
         self.memo = Memo()
         """For searchers and schedulers: what they computed from this history. May be emptied without changing an answer."""
         self.since_best = 0
@@ -89,8 +92,12 @@ class History:
         """How many trials are observations made elsewhere."""
         self.prior_studies: list[PriorObservations] = []
         """What other studies observed (``warm_start``): no trials of this one, but searchers may learn from them."""
-        self.widened = 0
+        self.reshaped = 0
         """After how many events the space became what it is."""
+        self.wider_spaces: list[Space] = []
+        """The spaces of which this one was made by taking something away: a program that knows one of them may go on."""
+        self.acts: list[ev.Enqueued | ev.Reshaped | ev.Held] = []
+        """What users did to the study."""
         self.hold = "go"
         """Whether trials may be started; ``pause`` and ``stop`` say no. It changes no decision, only when one is made."""
         self.environments: list[Mapping[str, str]] = []
@@ -110,7 +117,7 @@ class History:
             ev.Added: self._add,
             ev.Annotated: self._annotate,
             ev.PriorStudy: self._prior_study,
-            ev.Widened: self._widen,
+            ev.Reshaped: self._reshape,
             ev.Held: self._hold,
             ev.Environment: self._environment,
         }
@@ -205,6 +212,7 @@ class History:
     def _enqueue(self, event: ev.Enqueued) -> None:
         self.queue.append((self._enqueued, self.space.load(event.config)))
         self._enqueued += 1
+        self.acts.append(event)
 
     def _ask(self, event: ev.Asked) -> None:
         self.claims += 1
@@ -291,6 +299,7 @@ class History:
 
     def _hold(self, event: ev.Held) -> None:
         self.hold = event.state
+        self.acts.append(event)
 
     def _environment(self, event: ev.Environment) -> None:
         self.environments.append(event.parts)
@@ -300,20 +309,24 @@ class History:
             raise CorruptJournal(f"event {self.seen}: what other studies observed comes before the first trial")
         self.prior_studies.append(read_prior_study(event, self.space.load, f"event {self.seen}"))
 
-    def _widen(self, event: ev.Widened) -> None:
+    def _reshape(self, event: ev.Reshaped) -> None:
         self.claims += 1
-        self.space = space = Space.from_json(event.space)
-        self.widened = self.seen + 1
-        fill = space.load(event.fill)
+        old, self.space = self.space, Space.from_json(event.space)
+        self.reshaped = self.seen + 1
+        self.wider_spaces = [*self.wider_spaces, old] if narrower(old, self.space) else []
+        fill = self.space.load(event.fill)
         try:
-            for trial in self.trials:
-                trial.widen(in_wider(trial.config, space, fill))
-            self.prior_studies = [each.in_wider(space, fill) for each in self.prior_studies]
+            reshape(self.trials, old, self.space, fill)
+            self.prior_studies = [inside(each, old, self.space, fill) for each in self.prior_studies]
         except InvalidConfig as error:
-            raise CorruptJournal(f"event {self.seen} (widened): {error}") from error
+            raise CorruptJournal(f"event {self.seen} (reshaped): {error}") from error
+        self.queue = queue_inside(self.queue, self.space)
+        self.inside = [each for each in self.observed if self.trials[each[0]].inside]
         self._tried = {}
         for trial in self.trials:
-            self._tried.setdefault(space.key(trial.config), trial.number)
+            if trial.inside:
+                self._tried.setdefault(self.space.key(trial.config), trial.number)
+        self.acts.append(event)
         self.memo.clear()  # all of it was computed in the old space
 
     # ------------------------------------------------------------ helpers of the fold
@@ -351,9 +364,14 @@ class History:
         trial.lowest = min(loss, trial.lowest)
         trial.budget = event.budget
         if self.levels and event.budget in self.levels:
-            self.observed.append((trial.number, event.budget, loss))
+            self._observe(trial, event.budget, loss)
             self._rungs.record(trial, event.budget, loss)
         self._incumbent.report(trial, event.at)
+
+    def _observe(self, trial: Trial, budget: int, loss: float) -> None:
+        self.observed.append((trial.number, budget, loss))
+        if self.inside is not self.observed and trial.inside:
+            self.inside.append((trial.number, budget, loss))
 
     def _end(self, trial: Trial, state: State, at: float) -> None:
         broken = self.violation(trial) if self.created.constraints and state is State.COMPLETE else None
@@ -371,7 +389,7 @@ class History:
         counts = state in (State.COMPLETE, State.STOPPED) or (broken is not None and self.measured(trial))
         # At a rung it was observed when it reported.
         if counts and trial.loss is not None and trial.budget not in self.levels:
-            self.observed.append((trial.number, trial.budget, trial.loss))
+            self._observe(trial, trial.budget, trial.loss)
         if self._incumbent.end(trial, at):
             self.since_best = 0
 

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from xstar.core.words import plural
 from xstar.errors import CorruptJournal
 from xstar.journal.events import PriorStudy
-from xstar.space import Space
-from xstar.space.transfer import in_wider
 from xstar.trial import Config
 
 
@@ -43,10 +41,6 @@ class PriorObservations:
         return (
             f"{plural(len(self.configs), 'configuration')} of {repr(self.name) if self.name else 'a study in memory'}"
         )
-
-    def in_wider(self, space: Space, fill: Config) -> PriorObservations:
-        """The same observations in a wider space."""
-        return replace(self, configs=tuple(in_wider(config, space, fill) for config in self.configs))
 
 
 def read_prior_study(event: PriorStudy, load: Callable[[dict[str, Any]], Config], where: str) -> PriorObservations:

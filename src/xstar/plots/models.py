@@ -68,7 +68,8 @@ class Learned:
     @classmethod
     def _encoded(cls, history: History) -> Learned:
         found = comparable(history)
-        kept = _spread(found.losses)
+        # A cube has no columns for what a narrower space has left out.
+        kept = [place for place in _spread(found.losses) if found.trials[place].inside]
         trials, which, loss = [found.trials[place] for place in kept], found.which, found.losses[kept]
         cube = cube_of(history.space)
         names = [name for name in cube.encoder.domains if is_of_networks(history.space[name])]

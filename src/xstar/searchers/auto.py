@@ -51,7 +51,7 @@ class Auto:
 
     def follow(self, history: History) -> None:
         """Does nothing once DNGO has taken over: no GP was used since."""
-        if not without_model(history.space) and len(history.observed) < self.switch:
+        if not without_model(history.space) and len(history.inside) < self.switch:
             self._gp.follow(history)
 
     @property
@@ -63,7 +63,7 @@ class Auto:
             made = Evolution().suggest(history, task, rng)
             reason = f"no model knows {', '.join(names)}; "
         else:
-            made = (self._gp if len(history.observed) < self.switch else DNGO()).suggest(history, task, rng)
+            made = (self._gp if len(history.inside) < self.switch else DNGO()).suggest(history, task, rng)
             reason = ""
         if isinstance(made, Done):
             return made

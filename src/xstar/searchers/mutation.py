@@ -96,7 +96,7 @@ def next_proven(history: History) -> Suggestion | None:
     sources = history.prior_studies
     source = sources[len(history.trials) // 2 % len(sources)]
     cube = cube_of(history.space)
-    tried = cube.encoder.encode([trial.config for trial in history.trials])[0] if history.trials else None
+    tried = cube.encoder.encode([trial.searched for trial in history.trials])[0] if history.trials else None
     fresh = [config for config in source.best_first[:MOST_PROVEN] if history.tried(config) is None]
     if not fresh:
         return None

@@ -144,7 +144,7 @@ class Settings:
         """Refuse a stored study that differs from what was asked for, listing every difference."""
         found: list[str] = []
         created = history.stored
-        if self.space is not None:
+        if self.space is not None and self.space not in history.wider_spaces:
             found += [f"space: {line}" for line in self.space.difference(history.space)]
         wanted: dict[str, Any] = {key: getattr(self, key) for key in ("metric", "direction", "seed", "retries", "best")}
         wanted["constraints"] = _plain(self.constraints)

@@ -31,7 +31,7 @@ from xstar.study.limits import NO_LIMITS, Limits
 from xstar.study.opening import check_there, open_storage
 from xstar.study.settings import Constraints, Settings, check_name
 from xstar.study.shown import Shown
-from xstar.study.user_events import STOPPED, added, enqueued, held, widened
+from xstar.study.user_events import STOPPED, added, enqueued, held, narrowed, widened
 from xstar.trial import Done, Job, State, Trial, Verdict, number_of
 
 if TYPE_CHECKING:
@@ -299,17 +299,28 @@ class Study(Shown):
         event = self._ledger.claim(lambda: added(self.history, config, value, at, self.clock()))
         return self.history.trials[event.trial]
 
-    def enqueue(self, config: Mapping[str, Any]) -> None:
-        """Have a configuration tried before the searcher is asked again; the searcher completes what it leaves open."""
-        self._ledger.settle(lambda: enqueued(self.refresh(), config, self.clock()))
+    def enqueue(self, config: Mapping[str, Any], *, author: str = "", reason: str = "") -> None:
+        """Have a configuration tried before the searcher is asked again; the searcher completes what it leaves open.
 
-    def widen(self, space: Space, fill: Mapping[str, Any] | None = None) -> None:
+        ``author`` and ``reason`` are kept with the event, here and in the three acts below.
+        """
+        self._ledger.settle(lambda: enqueued(self.refresh(), config, self.clock(), (author, reason)))
+
+    def widen(self, space: Space, fill: Mapping[str, Any] | None = None, *, author: str = "", reason: str = "") -> None:
         """Search a wider space from now on; ``fill`` says what new parameters were in the trials so far."""
-        self._ledger.claim(lambda: widened(self.history, space, fill, self.clock()))
+        self._ledger.claim(lambda: widened(self.history, space, fill, self.clock(), (author, reason)))
 
-    def hold(self, state: str) -> None:
+    def narrow(self, changes: Mapping[str, Any], *, author: str = "", reason: str = "") -> None:
+        """Search a part of the space from now on: ``{"lr": [1e-4, 1e-2], "optimizer": ["adam"], "layers": 3}``.
+
+        A shorter range, some of the options, or a value at which a parameter is frozen. Trials outside stay on record, and
+        searchers no longer learn from them.
+        """
+        self._ledger.claim(lambda: narrowed(self.history, changes, self.clock(), (author, reason)))
+
+    def hold(self, state: str, *, author: str = "", reason: str = "") -> None:
         """``pause``: no program starts a trial until ``go``; ``stop``: programs end once their trials have ended."""
-        self._ledger.settle(lambda: held(self.refresh(), state, self.clock()))
+        self._ledger.settle(lambda: held(self.refresh(), state, self.clock(), (author, reason)))
 
     def annotate(self, trial: Trial | int, attrs: Mapping[str, Any]) -> None:
         """Note something about a trial: names and values of any JSON, beside its metrics. It changes no decision."""

@@ -39,7 +39,7 @@ def one_of_each() -> list[Event]:
         ev.Annotated(3, {"tags": ["a", None], "ä": {"b": 1.5}}, 13.0),
         ev.Asked(4, {"x": 0.0}, "random", 13, 13.0),
         ev.Reported(4, 1, {"value": 5.0}, 14.0, 13, final=True),
-        ev.Widened({"parameters": [["x", {"kind": "float", "low": 0.0, "high": 2.0}]]}, {}, 15.0),
+        ev.Reshaped({"parameters": [["x", {"kind": "float", "low": 0.0, "high": 2.0}]]}, {}, 15.0),
         ev.Held("pause", 16.0),
         ev.Environment({"python": "3.14", "kernel": "Größe"}, 17.0),
     ]

@@ -84,6 +84,8 @@ class Observations:
 
     def _is_failure(self, history: History, trial: Trial) -> bool:
         """Return whether a trial ended without a value, or is infeasible for a reason that no metric shows."""
+        if not trial.inside:
+            return False
         if trial.state is State.FAILED:
             return True
         if trial.state is not State.INFEASIBLE:
@@ -92,7 +94,7 @@ class Observations:
         return metrics is None or within(history, metrics)
 
     def _observe(self, history: History) -> None:
-        new = history.observed[self.count :]
+        new = history.inside[self.count :]
         if not new:
             return
         rows = self.rows(history.trials[number] for number, _, _ in new)
@@ -136,7 +138,7 @@ class Observations:
         listed = list(trials)
         unknown = [trial for trial in listed if trial.number not in self._rows]
         if unknown:
-            encoded = self.encoded([trial.config for trial in unknown])
+            encoded = self.encoded([trial.searched for trial in unknown])
             self._rows.update(zip((trial.number for trial in unknown), encoded, strict=True))
         return np.array([self._rows[trial.number] for trial in listed]).reshape(len(listed), self.width)
 

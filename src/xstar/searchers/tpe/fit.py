@@ -89,7 +89,7 @@ class Parts:
         kept = history.memo.get(Parts) or history.memo.put(cls(history, data))
         new = data.trial[kept._table.count :].tolist()
         if new:
-            points = kept.points([history.trials[number].config for number in new])
+            points = kept.points([history.trials[number].searched for number in new])
             kept._table.append(np.hstack([points.numbers, points.on, points.hot]))
         return kept
 
