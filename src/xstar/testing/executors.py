@@ -84,9 +84,9 @@ def _check(executor: Executor, folder: Path) -> None:
     failures = {
         "raise": ("exception", "on purpose"),
         "infeasible": ("infeasible", "too large"),
-        "none": ("exception", "must be a number"),
-        "both": ("exception", "yields or reports, not both"),
-        "report another": ("exception", "reported last"),
+        "none": ("report", "must be a number"),
+        "both": ("report", "yields or reports, not both"),
+        "report another": ("report", "reported last"),
     }
     for mode, (kind, word) in failures.items():
         last = reports(job(mode))[-1]
