@@ -146,39 +146,40 @@ def test_a_checkpoint_behind_the_reports_is_trained_up_again(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_outcomes_that_are_no_values(workers: int) -> None:
+def test_outcomes_that_are_no_values(workers: int, tmp_path: Path) -> None:
     def objective(trial: Any) -> Any:
         match trial.number:
-            case 0:
-                raise KeyError("missing")
             case 1:
-                return float("nan")
+                raise KeyError("missing")
             case 2:
-                raise xs.Infeasible("does not fit")
+                return float("nan")
             case 3:
-                sys.exit(5)
+                raise xs.Infeasible("does not fit")
             case 4:
-                return None
+                sys.exit(5)
             case 5:
+                return None
+            case 6:
                 return iter_nothing()
         return 1.0
 
     def iter_nothing() -> Iterator[float]:
         yield from ()
 
-    result = xs.minimize(objective, SPACE, trials=7, workers=workers)
+    named: dict[str, Any] = {"study": "ends", "storage": tmp_path / "ends.db"}
+    xs.minimize(objective, SPACE, trials=1, **named)  # has a value: what no trial can report would end the search
+    result = xs.minimize(objective, SPACE, trials=7, workers=workers, **named)
     ends = [(trial.state.value, (trial.reason or "").splitlines()[-1:]) for trial in result.study.history.trials]
-    prefix = "xstar.errors.InvalidReport: "
     no_number = "value: must be a number, but got None; return or yield a number, or a dictionary of numbers"
     no_yield = "objective: a generator must yield at least one value, but got 'no value'; yield once per epoch"
     assert ends == [
+        ("complete", []),
         ("failed", ["KeyError: 'missing'"]),
         ("failed", ["value is nan at budget 1"]),
         ("infeasible", ["does not fit"]),
         ("failed", ["SystemExit: 5"]),
-        ("failed", [prefix + no_number]),
-        ("failed", [prefix + no_yield]),
-        ("complete", []),
+        ("failed", [no_number]),
+        ("failed", [no_yield]),
     ]
 
 
