@@ -18,7 +18,7 @@ PACKAGE = ROOT / "src" / "xstar"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 # Extras, peers and the command line: loaded at use, so that `import xstar` stays quick.
-HEAVY = {"cmaes", "fastapi", "kaleido", "optuna", "pandas", "plotly", "psycopg", "ray", "sklearn", "sqlalchemy"}
+HEAVY = {"cmaes", "fastapi", "kaleido", "optuna", "pandas", "plotly", "psycopg", "ray", "sklearn", "sqlite3"}
 HEAVY |= {"IPython", "rich", "torch", "typer", "uvicorn"}
 HEAVY |= {
     "hydra",
@@ -173,7 +173,7 @@ def test_the_program_says_its_version_without_loading_the_commands() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     said, loaded = done.stdout.splitlines()
     assert said == f"xstar {xstar.__version__}"
-    assert not {"numpy", "rich", "typer", "sqlalchemy", "xstar.api"} & set(loaded.split())
+    assert not {"numpy", "rich", "typer", "sqlite3", "xstar.api"} & set(loaded.split())
 
 
 def test_the_program_runs_the_commands() -> None:
@@ -182,10 +182,10 @@ def test_the_program_runs_the_commands() -> None:
     assert "List the studies" in done.stdout
 
 
-def test_the_commands_load_sqlalchemy_at_use() -> None:
+def test_the_commands_load_no_statistics() -> None:
     code = "import sys, xstar.cli.main; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"sqlalchemy", "scipy.stats", "scipy.optimize"} & set(done.stdout.split())
+    assert not {"scipy.stats", "scipy.optimize"} & set(done.stdout.split())
 
 
 def test_the_shelf_that_is_typed_is_the_shelf_that_is_loaded() -> None:
@@ -207,8 +207,8 @@ def test_the_shelf_that_is_typed_is_the_shelf_that_is_loaded() -> None:
         getattr(xstar, "minimise")  # noqa: B009
 
 
-LAZY = {"__init__.py", "storage/__init__.py", "problems/lcbench.py"}
-"""The shelves, which load their own parts at use, and a package of somebody else's."""
+LAZY = {"__init__.py", "problems/lcbench.py"}
+"""The package itself, which loads its parts at use, and a package of somebody else's."""
 
 
 ADAPTED = ("accelerate", "keras", "lightning", "mlflow", "torch", "transformers", "wandb")

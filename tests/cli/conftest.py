@@ -78,7 +78,7 @@ def stored(tmp_path: Path) -> Path:
     study.leases.close()
     assert study.storage is not None
     study.storage.database.write(
-        lambda connection: connection.exec_driver_sql("UPDATE xstar_leases SET holder = 'elsewhere|1||x', expires = 0")
+        lambda database: database.execute("UPDATE xstar_leases SET holder = 'elsewhere|1||x', expires = 0")
     )
     study.leases.attempts.clear()
     study.close()

@@ -6,13 +6,11 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-import sqlalchemy as sa
-
 import xstar as xs
 from xstar.inspect.audit import audit_events
 from xstar.journal import History
 from xstar.journal import events as ev
-from xstar.storage import SqlStorage, tables
+from xstar.storage import SqlStorage
 from xstar.storage.lease_holder import LeaseHolder
 from xstar.study.settings import Settings
 
@@ -45,9 +43,8 @@ class Watch:
 
     def holders(self) -> dict[Run, int]:
         """The runs that hold a lease, and the process that holds it."""
-        table = tables.leases
-        query = sa.select(table.c.trial, table.c.attempt, table.c.holder).where(table.c.study == self._journal.study)
-        found = self._database.database.read(lambda connection: connection.execute(query).all())
+        query = "SELECT trial, attempt, holder FROM xstar_leases WHERE study = ?"
+        found = self._database.database.read(lambda database: database.rows(query, (self._journal.study,)))
         held = {}
         for trial, attempt, holder in found:
             known = LeaseHolder.parse(holder)

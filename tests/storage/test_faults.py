@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
-import sqlalchemy as sa
 
 import xstar as xs
 from xstar.errors import InvalidArgument, StorageBusy, StorageError, StorageFull, StorageReadOnly
 from xstar.inspect.audit import audit
-from xstar.storage import database, sqlite
+from xstar.storage import connections, database
 
 SPACE = xs.Space(x=xs.Float(0, 1), note=xs.Choice(["a" * 500, "b" * 500]))
 
@@ -21,17 +21,20 @@ def a_study(path: Path) -> xs.Study:
     return xs.Study(SPACE, name="s", storage=path, seed=1)
 
 
-def test_a_full_disk(tmp_path: Path) -> None:
+def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = a_study(tmp_path / "s.db")
 
-    def limit(connection: sqlite3.Connection, *_: object) -> None:
-        connection.execute("PRAGMA max_page_count=25")  # SQLite then fails as on a full disk
-
     assert study.storage is not None
-    engine = study.storage.database._engine
-    sa.event.listen(engine, "connect", limit)
+    source = study.storage.database.connections
+    connect = source.connect
+
+    def limited() -> Any:
+        connection = connect()
+        connection.execute("PRAGMA max_page_count=25")  # SQLite then fails as on a full disk
+        return connection
+
+    monkeypatch.setattr(source, "connect", limited)
     study.journal.close()  # type: ignore[attr-defined]
-    engine.dispose()
     told = 0
 
     def fill() -> None:
@@ -44,9 +47,8 @@ def test_a_full_disk(tmp_path: Path) -> None:
 
     with pytest.raises(StorageFull, match="free some space"):
         fill()
-    sa.event.remove(engine, "connect", limit)
+    monkeypatch.setattr(source, "connect", connect)
     study.journal.close()  # type: ignore[attr-defined]
-    engine.dispose()
     # With room again, the same object goes on where it stopped, and so does a new one.
     before = len(study.history.trials)
     trial = study.ask()
@@ -61,7 +63,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
 
 
 def test_a_locked_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(connections, "BUSY_SECONDS", 0.05)
     monkeypatch.setenv("XSTAR_STORAGE_PATIENCE", "0.2")
     path = tmp_path / "s.db"
     study = a_study(path)
@@ -80,7 +82,7 @@ def test_a_locked_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_lock_that_passes_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0.01)
+    monkeypatch.setattr(connections, "BUSY_SECONDS", 0.01)
     path = tmp_path / "s.db"
     study = a_study(path)
     other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
@@ -137,7 +139,7 @@ def test_a_read_only_database_can_be_looked_at_but_not_written(tmp_path: Path) -
     path = tmp_path / "s.db"
     with a_study(path) as study:
         study.tell(study.ask(), 1.0)  # type: ignore[arg-type]
-    look = xs.Study.open("s", storage=f"sqlite:///file:{path}?mode=ro&uri=true")
+    look = xs.Study.open("s", storage=f"sqlite:///file:{path}?mode=ro")
     assert look.best.value == 1.0
     with pytest.raises(StorageReadOnly, match="may not be written"):
         look.ask()

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 
 import xstar as xs
 from tests.waiting import PATIENCE, until
 from xstar.executors.takeover import taken_over
 from xstar.inspect.audit import audit
 from xstar.journal import events as ev
-from xstar.storage import SqlStorage, database, sql, tables
+from xstar.storage import SqlStorage, connections, sql
+from xstar.storage.connections import Statements
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes through /proc")
 
@@ -90,11 +90,11 @@ def test_who_holds_the_interpreter_keeps_the_trial(storage: str, name: str, tmp_
     program = start("busy")
     place = SqlStorage(storage)
     journal = place.open(name)
-    query = sa.select(tables.leases.c.expires).where(tables.leases.c.study == journal.study)
+    query = "SELECT expires FROM xstar_leases WHERE study = ?"
     seen: list[float] = []
 
     def renewed() -> bool:
-        expires = place.database.read(lambda connection: connection.execute(query).scalar())
+        expires = place.database.read(lambda database: database.value(query, (journal.study,)))
         if expires is not None and expires not in seen:
             seen.append(expires)
         return len(seen) > 3  # the thread may have begun a renewal before it lost the interpreter, not three
@@ -154,16 +154,16 @@ def test_the_renewer_of_a_killed_program_ends(name: str, tmp_path: Path, start: 
 def test_who_is_stopped_in_a_transaction_locks_nobody_out(
     postgres: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "IDLE_SECONDS", 1)
+    monkeypatch.setattr(connections, "IDLE_SECONDS", 1)
     space = xs.Space(x=xs.Float(0, 1))
     one, two = (xs.Study(space, name=name, storage=postgres, method="random", seed=1) for _ in range(2))
     trial = one.ask()
     assert trial is not None
     held, go, tries = threading.Event(), threading.Event(), []
 
-    def renew(connection: sa.Connection) -> None:
+    def renew(database: Statements) -> None:
         tries.append(True)
-        connection.execute(sa.update(tables.leases).values(expires=tables.leases.c.expires + 1))
+        database.execute("UPDATE xstar_leases SET expires = expires + 1")
         held.set()
         go.wait(PATIENCE)
 

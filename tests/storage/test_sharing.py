@@ -19,7 +19,7 @@ from xstar.journal import History
 from xstar.journal import events as ev
 from xstar.schedulers import Hyperband, StoppingASHA
 from xstar.searchers.random import Random
-from xstar.storage import SqlStorage, database, postgresql, sqlite
+from xstar.storage import SqlStorage, connections, postgresql, sqlite
 from xstar.storage.line import Entry
 from xstar.testing.journals import created
 
@@ -200,8 +200,7 @@ def test_an_append_sent_twice_is_committed_once(postgres: str, name: str) -> Non
 
 
 def test_an_outage_that_lasts_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (sqlite, database):
-        monkeypatch.setattr(module, "BUSY_SECONDS", 0.01)
+    monkeypatch.setattr(connections, "BUSY_SECONDS", 0.01)
     storage = SqlStorage(tmp_path / "s.db", patience=0.3)
     other = sqlite3.connect(tmp_path / "s.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")

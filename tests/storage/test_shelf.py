@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 
 import xstar as xs
 from xstar.errors import StorageError
 from xstar.inspect.audit import audit
 from xstar.searchers.gp import learner
 from xstar.searchers.gp.searcher import GP
-from xstar.storage import tables
 from xstar.storage.sql import SqlJournal
 from xstar.trial import Trial
 
@@ -90,7 +88,7 @@ def test_a_shelf_that_is_emptied_or_damaged_changes_nothing(tmp_path: Path, name
         run([studies[place % 2]], 1)
         if left == "nothing":
             assert studies[0].storage is not None
-            studies[0].storage.database.write(lambda connection: connection.execute(sa.delete(tables.fits)))
+            studies[0].storage.database.write(lambda database: database.execute("DELETE FROM xstar_fits"))
     assert [trial.config for trial in studies[0].trials] == [trial.config for trial in alone]
     assert audit(studies[0]).findings == []
 
@@ -114,10 +112,10 @@ def test_the_shelf_goes_with_its_study(storage: str, name: str) -> None:
     assert isinstance(study.journal, SqlJournal)
     place, number = study.storage, study.journal.study
     assert place is not None
-    rows = sa.select(sa.func.count()).select_from(tables.fits).where(tables.fits.c.study == number)
+    query = "SELECT count(*) FROM xstar_fits WHERE study = ?"
 
     def count() -> Any:
-        return place.database.read(lambda connection: connection.execute(rows).scalar())
+        return place.database.read(lambda database: database.value(query, (number,)))
 
     assert count() == 1, "one row for each kind of fit, however many were made"
     place.delete(name)

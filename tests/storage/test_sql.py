@@ -7,13 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import sqlalchemy as sa
 
 import xstar as xs
 from xstar.errors import CorruptJournal, InvalidArgument, JournalConflict, StorageTooNew, StudyExists, UnknownStudy
 from xstar.inspect.audit import audit
 from xstar.journal import events as ev
-from xstar.storage import SqlStorage, tables
+from xstar.storage import SqlStorage
 from xstar.storage.lease_holder import LeaseHolder
 from xstar.testing import check_journal
 from xstar.testing.journals import created
@@ -136,7 +135,7 @@ def test_a_run_that_nobody_holds_is_run_again(storage: str, name: str) -> None:
     first, second = (xs.Study(SPACE, name=name, storage=storage) for _ in range(2))
     assert first.ask() is not None
     assert second.storage is not None
-    second.storage.database.write(lambda connection: connection.execute(sa.delete(tables.leases)))
+    second.storage.database.write(lambda database: database.execute("DELETE FROM xstar_leases"))
     second.leases.reclaim()
     taken = second.ask()
     assert taken is not None
@@ -194,7 +193,18 @@ def test_a_damaged_journal_is_named(tmp_path: Path, statement: str) -> None:
         xs.Study.open("s", storage=path)
 
 
-@pytest.mark.parametrize("storage", ["", "mysql://host/db", "sqlite://", "sqlite:///:memory:", "http://[bad"])
+@pytest.mark.parametrize(
+    "storage",
+    [
+        "",
+        "mysql://host/db",
+        "sqlite://",
+        "sqlite:///:memory:",
+        "http://[bad",
+        "sqlite:///x.db?mode=ro",
+        "sqlite://x.db",
+    ],
+)
 def test_a_storage_that_is_none_is_refused(storage: str) -> None:
     with pytest.raises(InvalidArgument, match="storage"):
         SqlStorage(storage)

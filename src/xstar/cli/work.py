@@ -23,7 +23,7 @@ from xstar.cli.text import console
 from xstar.core.checks import whole_number
 from xstar.errors import InvalidArgument, SubmitError
 from xstar.inspect.look import View, existing
-from xstar.storage.address import has_password, masked, normalise
+from xstar.storage.address import Address, has_password, masked
 from xstar.study import DEFAULT_STORAGE, Study
 
 HOW: tuple[str, ...] = (
@@ -176,7 +176,7 @@ def _check_job(array: int, time: str) -> None:
 def _check_storage(storage: str | None) -> str:
     """The URL of the database; a password in it comes from the environment, or it would end up in the script."""
     remedy = "e.g. --storage postgresql://me@server/studies, with the password in ~/.pgpass or PGPASSWORD"
-    if storage is None or normalise(storage).get_backend_name() == "sqlite":
+    if storage is None or Address.of(storage).kind == "sqlite":
         shown = "no --storage" if storage is None else storage
         raise InvalidArgument(
             "--storage", "must be a PostgreSQL URL: machines cannot share a SQLite file", shown, remedy

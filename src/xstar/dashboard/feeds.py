@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
-
-import sqlalchemy as sa
 
 from xstar.errors import InvalidArgument, UnknownStudy, XstarError
 from xstar.executors.clock import wall_clock
 from xstar.journal import Event, History, Readable
 from xstar.journal.events import Created
 from xstar.plots.source import Moment
-from xstar.storage import tables
 from xstar.study.naming import rungs_of
 
 if TYPE_CHECKING:
@@ -135,9 +132,8 @@ class Feeds:
 
     def counts(self) -> dict[str, int]:
         """How many events each study has."""
-        query = sa.select(tables.studies.c.name, tables.studies.c.events).order_by(tables.studies.c.name)
-        rows: Iterable[Any] = self.storage.database.read(lambda connection: connection.execute(query).all())
-        return {str(name): int(events) for name, events in rows}
+        query = "SELECT name, events FROM xstar_studies ORDER BY name"
+        return dict(self.storage.database.read(lambda database: database.rows(query)))
 
     def get(self, name: str) -> Feed:
         """The feed of a study, which is followed from now on."""

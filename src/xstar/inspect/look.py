@@ -10,21 +10,19 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from xstar.errors import StorageError, UnknownTrial
 from xstar.files import Folders
 from xstar.inspect.audit import Audit, Progress, audit_events
 from xstar.journal import History
 from xstar.journal.events import Created
+from xstar.storage import SqlJournal, SqlStorage
+from xstar.storage.address import Address
+from xstar.storage.tables import META
 from xstar.study import open_storage
 from xstar.study.naming import rungs_of
 from xstar.study.settings import Settings
 from xstar.trial import Trial
-
-if TYPE_CHECKING:
-    from xstar.storage import SqlJournal, SqlStorage
 
 
 class View:
@@ -88,20 +86,17 @@ def _check(storage: str | os.PathLike[str]) -> None:
 
     A PostgreSQL database has to exist before anyone can connect to it, so there is nothing to refuse.
     """
-    from xstar.storage import tables as tb  # at use: SQLAlchemy takes long to import
-    from xstar.storage.address import normalise
-
-    url = normalise(storage)
-    if url.get_backend_name() != "sqlite" or url.database is None or "uri" in url.query:
+    address = Address.of(storage)
+    path = address.path
+    if path is None or address.uri is not None:
         return
-    path = Path(url.database)
     remedy = "give the right one with --storage or in XSTAR_STORAGE; `xstar run` makes a new one"
     if not path.exists():
         raise StorageError(f"there is no storage {path}; {remedy}")
     query = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?"
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            found = connection.execute(query, (tb.meta.name,)).fetchone()[0]
+            found = connection.execute(query, (META,)).fetchone()[0]
     except sqlite3.Error as error:
         raise StorageError(f"{path} cannot be read as a storage ({error}); {remedy}") from None
     if not found:

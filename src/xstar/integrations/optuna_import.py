@@ -16,8 +16,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy.exc import SQLAlchemyError
-
 from xstar.errors import InvalidArgument, InvalidSpace, UnknownStudy, Words
 from xstar.inspect.exchange import export_events, import_events
 from xstar.integrations import missing
@@ -31,6 +29,7 @@ try:
     import optuna
     from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
     from optuna.trial import FrozenTrial, TrialState
+    from sqlalchemy.exc import SQLAlchemyError  # which comes with it
 except ImportError as error:
     raise missing("optuna_import", "optuna") from error
 

@@ -11,15 +11,13 @@ import logging
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
-from urllib.parse import quote, quote_plus
+from typing import NoReturn
+from urllib.parse import quote, quote_plus, unquote
 
 from xstar.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    import sqlalchemy as sa
 
 log = logging.getLogger("xstar")
 
@@ -46,20 +44,6 @@ def masked(text: str) -> str:
 def has_password(text: str) -> bool:
     """Whether the text has a URL with a password."""
     return masked(text) != text
-
-
-def without_password(url: sa.URL) -> str:
-    """The URL as it may be shown and used again."""
-    query = {name: value for name, value in url.query.items() if name not in SECRET_OPTIONS}
-    bare = type(url).create(url.drivername, url.username, None, url.host, url.port, url.database, query)
-    return bare.render_as_string(hide_password=False)
-
-
-def secrets_of(url: sa.URL) -> list[str]:
-    """What must not be shown, as it is and as URLs write it."""
-    given = [url.password, *(url.query.get(name) for name in SECRET_OPTIONS)]
-    plain = [secret for secret in given if isinstance(secret, str) and len(secret) >= SHORTEST_SECRET]
-    return list(dict.fromkeys(form for secret in plain for form in (secret, quote(secret), quote_plus(secret))))
 
 
 def hide(text: str, secrets: Iterable[str]) -> str:
@@ -108,36 +92,128 @@ def _from_file(path: Path) -> str:
     return found
 
 
-def normalise(storage: str | os.PathLike[str]) -> sa.URL:
-    """A path, a URL, or where to find one → the URL that SQLAlchemy gets."""
-    import sqlalchemy as sa  # at use: it takes as long to import as all commands together
-    from sqlalchemy import exc
+@dataclass(frozen=True)
+class Address:
+    """The parts of a URL, decoded."""
 
-    text = resolve(storage)
-    if not text:
+    kind: str
+    """``sqlite`` or ``postgresql``."""
+    database: str
+    """A file, or a ``file:`` URI of SQLite; the name of a database on a server."""
+    user: str = ""
+    password: str = field(default="", repr=False)
+    host: str = ""
+    port: str = ""
+    query: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Options after the ``?``."""
+
+    @classmethod
+    def of(cls, storage: str | os.PathLike[str]) -> Address:
+        """That of a path, a URL, or where to find one."""
+        text = resolve(storage)
+        if not text:
+            raise InvalidArgument(
+                "storage", "must be a path or a database URL", storage, "e.g. 'xstar.db' or 'postgresql://…'"
+            )
+        if "://" not in text:
+            return cls("sqlite", str(Path(text).expanduser()))
+        scheme, _, rest = text.partition("://")
+        kind = scheme.partition("+")[0]  # the rest of it names a driver, as SQLAlchemy's URLs do
+        if kind == "sqlite":
+            return cls._of_file(text, rest)
+        if kind in ("postgresql", "postgres"):
+            return cls._of_server(text, rest)
         raise InvalidArgument(
-            "storage", "must be a path or a database URL", storage, "e.g. 'xstar.db' or 'postgresql://…'"
+            "storage", "must be SQLite or PostgreSQL", masked(text), "e.g. 'sqlite:///xstar.db' or 'postgresql://…'"
         )
-    if "://" not in text:
-        return sa.URL.create("sqlite", database=str(Path(text).expanduser()))
-    try:
-        url = sa.make_url(text)
-    except (exc.ArgumentError, ValueError):  # ValueError: a port that is no number
-        rule, remedy = "must be a path or a database URL", f"e.g. 'sqlite:///xstar.db'; {_ENCODE}"
-        raise InvalidArgument("storage", rule, masked(text), remedy) from None
-    if "@" in (url.host or ""):
-        raise InvalidArgument("storage", "must have one @, before the host", masked(text), _ENCODE)
-    if url.get_backend_name() == "sqlite":
-        if url.database in (None, "", ":memory:"):
+
+    @classmethod
+    def _of_file(cls, text: str, rest: str) -> Address:
+        name, _, query = rest.partition("?")
+        slash, database = name[:1], name[1:]
+        if database in ("", ":memory:"):
             raise InvalidArgument(
                 "storage", "must name a file", text, "leave storage and study out for a study in memory"
             )
-        return url
-    if url.get_backend_name() in ("postgresql", "postgres"):
-        return url.set(drivername="postgresql+psycopg")
-    raise InvalidArgument(
-        "storage", "must be SQLite or PostgreSQL", masked(text), "e.g. 'sqlite:///xstar.db' or 'postgresql://…'"
-    )
+        is_uri = database.startswith("file:")  # SQLite decodes it
+        if slash != "/" or (query and not is_uri):
+            _refuse(text, "options need a URI: 'sqlite:///file:xstar.db?mode=ro'")
+        return cls("sqlite", database if is_uri else unquote(database), query=_options(text, query))
+
+    @classmethod
+    def _of_server(cls, text: str, rest: str) -> Address:
+        authority = re.split("[/?]", rest, maxsplit=1)[0]
+        path, _, query = rest[len(authority) :].partition("?")
+        given, _, place = authority.rpartition("@")
+        if "@" in given + path + query:
+            raise InvalidArgument("storage", "must have one @, before the host", masked(text), _ENCODE)
+        user, _, password = given.partition(":")
+        host, _, port = place.partition(":")
+        if place.startswith("["):  # an address of IPv6, which has colons
+            host, _, port = place[1:].partition("]")
+            port = port.removeprefix(":")
+        if port and not port.isdecimal():
+            _refuse(text, _ENCODE)
+        database, user, password, host = map(unquote, (path.removeprefix("/"), user, password, host))
+        return cls("postgresql", database, user, password, host, port, _options(text, query))
+
+    @property
+    def path(self) -> Path | None:
+        """SQLite's file."""
+        return Path(self.database.removeprefix("file:")) if self.kind == "sqlite" else None
+
+    @property
+    def uri(self) -> str | None:
+        """What SQLite is given in place of a path."""
+        return f"{self.database}?{_text(self.query)}" if self.database.startswith("file:") else None
+
+    @property
+    def options(self) -> dict[str, str]:
+        """What libpq is given. What stands after the ``?`` comes before the rest."""
+        parts = {"user": self.user, "password": self.password, "host": self.host, "port": self.port}
+        return {name: text for name, text in ({**parts, "dbname": self.database} | {**self.query}).items() if text}
+
+    @property
+    def secrets(self) -> list[str]:
+        """What must not be shown, as it is and as URLs write it."""
+        given = [self.password, *(self.query.get(name, "") for name in SECRET_OPTIONS)]
+        plain = [secret for secret in given if len(secret) >= SHORTEST_SECRET]
+        return list(dict.fromkeys(form for secret in plain for form in (secret, quote(secret), quote_plus(secret))))
+
+    def without_password(self) -> Address:
+        """The same as it may be shown and used again."""
+        query = {name: value for name, value in self.query.items() if name not in SECRET_OPTIONS}
+        return replace(self, password="", query=query)
+
+    def __str__(self) -> str:
+        """The URL, with its password."""
+        query = f"?{_text(self.query)}" if self.query else ""
+        if self.kind == "sqlite":
+            name = self.database if self.uri else self.database.replace("%", "%25").replace("?", "%3F")
+            return f"sqlite:///{name}{query}"
+        password = f":{quote(self.password, safe='')}" if self.password else ""
+        given = f"{quote(self.user, safe='')}{password}@" if self.user or password else ""
+        host = f"[{self.host}]" if ":" in self.host else quote(self.host)
+        port = f":{self.port}" if self.port else ""
+        return f"postgresql://{given}{host}{port}/{quote(self.database)}{query}"
+
+
+def _options(text: str, query: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for part in filter(None, query.split("&")):
+        name, _, value = part.partition("=")
+        if unquote(name) in found:
+            _refuse(text, f"give the option {name!r} once")
+        found[unquote(name)] = unquote(value)
+    return found
+
+
+def _text(options: Mapping[str, str]) -> str:
+    return "&".join(f"{quote(name)}={quote(value)}" for name, value in options.items())
+
+
+def _refuse(text: str, remedy: str) -> NoReturn:
+    raise InvalidArgument("storage", "must be a path or a database URL", masked(text), remedy)
 
 
 _ENCODE = "in a password, @ is written %40, : %3A, / %2F; or leave it out and set PGPASSWORD"

@@ -1,8 +1,4 @@
-"""One database, spoken to through SQLAlchemy: connections, transactions, retries, and errors that say what to do.
-
-SQLite runs in WAL mode with ``synchronous=FULL``: a committed event survives a power cut, not only a killed process. That
-costs one fsync per commit (0.3 to 1 ms where this was measured); a trial makes one when it is asked for and one per report.
-"""
+"""One database: transactions that are tried again during an outage, errors that say what to do, and backups."""
 
 from __future__ import annotations
 
@@ -10,24 +6,21 @@ import itertools
 import logging
 import os
 import sqlite3
-import sys
 import threading
 import weakref
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import sqlalchemy as sa
-from sqlalchemy import exc
-
-from xstar.errors import InvalidArgument, MissingExtra, StorageError
-from xstar.storage import tables
-from xstar.storage.address import hide, masked, normalise, secrets_of, without_password
+from xstar.errors import InvalidArgument, StorageError
+from xstar.storage import connections, tables
+from xstar.storage.address import Address, hide, masked
+from xstar.storage.connections import Connections, Statements
 from xstar.storage.driver_errors import has_answered, is_lock, may_pass, text_of, translated
 from xstar.storage.line import Line
 from xstar.storage.postgresql import PostgresLine
-from xstar.storage.sqlite import BUSY_SECONDS, SqliteLine
+from xstar.storage.sqlite import SqliteLine
 
 log = logging.getLogger("xstar")
 
@@ -41,34 +34,19 @@ number."""
 PAUSES = (0.1, 0.2, 0.5, 1.0, 2.0)
 """Seconds between tries; the last one is repeated."""
 
-CONNECTION = {
-    "connect_timeout": 10,
-    "keepalives_idle": 30,
-    "keepalives_interval": 10,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 60_000,
-}
-"""libpq's own limits, unless the URL says otherwise: a server whose machine is gone must not be waited for without an end."""
-
-
-IDLE_SECONDS = 20
-"""After so long without a statement PostgreSQL ends a write transaction: a program that is stopped (Ctrl-Z, a laptop that
-sleeps) while it renews its leases would keep their rows locked, and nobody could take over its trials."""
-
 
 class Database:
     """Transactions against one URL."""
 
     def __init__(self, storage: str | os.PathLike[str], patience: float | None = None) -> None:
-        url = normalise(storage)
-        self.url = masked(url.render_as_string(hide_password=False))
+        address = Address.of(storage)
+        self.url = masked(str(address))
         """Where it is, its password hidden."""
-        self.address = without_password(url)
+        self.address = str(address.without_password())
         """The same as it can be given again, to a program that finds the password itself."""
-        self._secrets = secrets_of(url)
-        self.path = Path((url.database or "").removeprefix("file:")) if url.get_backend_name() == "sqlite" else None
+        self._secrets = address.secrets
+        self.path = address.path
         self.patience = _patience() if patience is None else patience
-        self._sqlite = self.path is not None
         self._reached = False
         self._outage: str | None = None
         self.outages = 0
@@ -78,24 +56,7 @@ class Database:
         self._lines: weakref.WeakSet[SqliteLine | PostgresLine] = weakref.WeakSet()
         if self.path is not None and not self.path.parent.is_dir():
             raise StorageError(f"{self.url}: the folder {self.path.parent} does not exist; create it first")
-        limits = {"timeout": BUSY_SECONDS} if self._sqlite else CONNECTION
-        # PostgreSQL takes 100 connections by default: a program has one of its own and others only while it needs them.
-        pool = {} if self._sqlite else {"poolclass": sa.NullPool}
-        try:
-            self._engine = sa.create_engine(
-                url, connect_args={key: value for key, value in limits.items() if key not in url.query}, **pool
-            )
-        except ModuleNotFoundError as error:
-            raise MissingExtra(f"{self.url} needs {error.name}: pip install 'xstar[postgres]'") from None
-        if self._sqlite:
-            sa.event.listen(self._engine, "connect", _on_sqlite_connect)
-            sa.event.listen(self._engine, "begin", _on_sqlite_begin)
-        if hasattr(os, "register_at_fork"):
-            # A connection must not be used on both sides of a fork. The hook lasts as long as the process: a weak reference.
-            engine = weakref.ref(self._engine)
-            os.register_at_fork(after_in_child=lambda: _drop_connections(engine()))
-        # Whoever forgets to close a study does not leave connections behind.
-        weakref.finalize(self, self._engine.dispose)
+        self.connections = Connections(address)
         self._place = os.path.abspath(self.path) if self.path is not None else ""
         self._file: tuple[int, int] | None = None
         self._prepare()
@@ -105,47 +66,22 @@ class Database:
         found = self.read(tables.stored_format)
         tables.check(found, self.url)
         if found < tables.FORMAT:
-            self.write(lambda connection: tables.make(connection, self.url))
+            self.write(lambda database: tables.make(database, self.url))
 
-    def read(self, work: Callable[[sa.Connection], T]) -> T:
+    def read(self, work: Callable[[Statements], T]) -> T:
         """Run ``work``, which only reads."""
-        return self.patiently(lambda _: self._transaction(work, writing=False))
+        return self.patiently(lambda _: self.connections.transaction(work, writing=False))
 
-    def write(self, work: Callable[[sa.Connection], T]) -> T:
+    def write(self, work: Callable[[Statements], T]) -> T:
         """Run ``work`` in a write transaction, committed when it returns. ``work`` may run several times."""
-        return self.patiently(lambda _: self._transaction(work, writing=True))
-
-    def _transaction(self, work: Callable[[sa.Connection], T], *, writing: bool) -> T:
-        with self._engine.connect() as connection:
-            if writing:
-                connection.execution_options(xstar_writing=True)
-            with connection.begin():
-                if writing and not self._sqlite:
-                    connection.exec_driver_sql(f"SET LOCAL idle_in_transaction_session_timeout = '{IDLE_SECONDS}s'")
-                return work(connection)
+        return self.patiently(lambda _: self.connections.transaction(work, writing=True))
 
     def line(self, study: int, holder: str) -> Line:
         """The quick way to one study."""
-        made: SqliteLine | PostgresLine
-        made = PostgresLine(self, study, holder) if self.path is None else SqliteLine(self, study, holder, self.path)
+        source, path = self.connections, self.path
+        made = PostgresLine(source, study, holder) if path is None else SqliteLine(source, study, holder, path)
         self._lines.add(made)
         return made
-
-    def connect(self) -> Any:
-        """A connection of the driver, outside of the pool."""
-        taken = self._engine.raw_connection()
-        connection = taken.driver_connection
-        taken.detach()
-        return connection
-
-    def outside(self) -> dict[str, Any]:
-        """How a process without this package connects (``renewer.py``): JSON, with the password if there is one."""
-        if self.path is not None:
-            return {"file": f"{self.path.absolute().as_uri()}?mode=rw"}  # it never makes the file
-        arguments, options = self._engine.dialect.create_connect_args(self._engine.url)
-        # Without SQLAlchemy's adapters.
-        known = {name: value for name, value in options.items() if isinstance(value, str | int | float | list | tuple)}
-        return {"path": sys.path, "arguments": arguments, "options": {**CONNECTION, **known}}
 
     def backup(self, target: Path) -> None:
         """Copy the database into a new file, which appears when it is whole."""
@@ -159,7 +95,7 @@ class Database:
         part = target.with_name(target.name + ".part")
 
         def copy(_: int) -> None:
-            with closing(self.connect()) as source, closing(sqlite3.connect(part)) as copied:
+            with closing(self.connections.connect()) as source, closing(sqlite3.connect(part)) as copied:
                 source.backup(copied)
 
         try:
@@ -182,9 +118,7 @@ class Database:
         for attempt in itertools.count():
             try:
                 done = work(attempt)
-            except exc.IntegrityError:
-                raise
-            except self._errors() as error:
+            except self.connections.errors as error:
                 # What was never reached is no outage but a mistake in its name; unless it has answered itself.
                 locked = is_lock(error)
                 there = self._reached or locked or has_answered(error)
@@ -192,7 +126,7 @@ class Database:
                     raise self._translated(error) from self._cause(error)
                 self._begin_outage(error)
                 pause = PAUSES[min(attempt, len(PAUSES) - 1)]
-                waited += pause + (BUSY_SECONDS if locked else 0.0)
+                waited += pause + (connections.BUSY_SECONDS if locked else 0.0)
                 if self._closed.wait(pause):
                     raise self._translated(error) from self._cause(error)
             else:
@@ -209,13 +143,6 @@ class Database:
     def _cause(self, error: Exception) -> Exception | None:
         """The driver's error, to be shown below ours; not one that spells out a password."""
         return None if hide(str(error), self._secrets) != str(error) else error
-
-    def _errors(self) -> tuple[type[Exception], ...]:
-        if self._sqlite:
-            return exc.DBAPIError, sqlite3.Error
-        import psycopg
-
-        return exc.DBAPIError, psycopg.Error
 
     def _begin_outage(self, error: Exception) -> None:
         with self._guard:
@@ -237,7 +164,7 @@ class Database:
         self._closed.set()
         for line in list(self._lines):
             line.drop()
-        self._engine.dispose()
+        self.connections.close()
 
 
 def _identity(path: str) -> tuple[int, int] | None:
@@ -260,33 +187,3 @@ def _patience() -> float:
     if not 0 <= seconds < float("inf"):
         raise InvalidArgument("XSTAR_STORAGE_PATIENCE", "must be a number of seconds, 0 or more", text, "e.g. 600")
     return seconds
-
-
-def _drop_connections(engine: sa.Engine | None) -> None:
-    if engine is not None:
-        _FOREIGN.append(engine.pool)
-        engine.dispose(close=False)
-
-
-_FOREIGN: list[sa.Pool] = []
-"""Connections of the parent process. SQLite must not even close them here, so they are kept for good."""
-
-
-def _on_sqlite_connect(connection: Any, _record: Any) -> None:
-    connection.isolation_level = None  # transactions are ours to begin: the driver would start them late and deferred
-    cursor = connection.cursor()
-    try:
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
-            cursor.execute(f"PRAGMA {pragma}")
-    except Exception as error:
-        if "readonly" not in str(error):  # a database opened for reading only keeps the mode it has
-            raise
-    finally:
-        cursor.close()
-
-
-def _on_sqlite_begin(connection: sa.Connection) -> None:
-    # A writer takes the lock at once: upgrading a read transaction later fails without waiting when others wrote meanwhile.
-    # A reader sends a single SELECT, which is a consistent snapshot by itself.
-    if connection.get_execution_options().get("xstar_writing"):
-        connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sqlalchemy import exc
-
 from xstar.errors import StorageBusy, StorageError, StorageFull, StorageReadOnly
 
 _THERE = (
@@ -32,8 +30,7 @@ another, too many connections, a lock not to be had."""
 
 def text_of(error: Exception) -> str:
     """What the driver said."""
-    origin = _origin(error)
-    return str(origin).strip() or type(origin).__name__
+    return str(error).strip() or type(error).__name__
 
 
 def is_lock(error: Exception) -> bool:
@@ -52,15 +49,8 @@ def may_pass(error: Exception) -> bool:
     text = text_of(error).lower()
     if "authentication failed" in text or "does not exist" in text:
         return False
-    state = getattr(_origin(error), "sqlstate", None) or ""
-    if state.startswith(_LOST_STATES):
-        return True
-    return getattr(error, "connection_invalidated", False) or any(words in text for words in _LOST)
-
-
-def _origin(error: Exception) -> BaseException | None:
-    """The driver's own error, without SQLAlchemy's around it."""
-    return error.orig if isinstance(error, exc.DBAPIError) else error
+    state = getattr(error, "sqlstate", None) or ""
+    return state.startswith(_LOST_STATES) or any(words in text for words in _LOST)
 
 
 def translated(error: Exception, url: str) -> StorageError:

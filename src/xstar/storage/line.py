@@ -1,14 +1,13 @@
 """What a journal asks of a database, in the driver's own terms: one connection, a few statements, as few round trips as can be.
 
-``sqlite.py`` and ``postgresql.py`` each have one. SQLAlchemy is left out of it: its bookkeeping around a statement takes longer
-than SQLite needs for the statement, and it knows no pipelines.
+``sqlite.py`` and ``postgresql.py`` each have one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from xstar.journal import event_json
 from xstar.journal import events as ev
@@ -137,11 +136,3 @@ class Entry:
             ended,
             exact,
         )
-
-
-class Connections(Protocol):
-    """Where a line gets its connection from."""
-
-    def connect(self) -> Any:
-        """A new connection of the driver, outside of any pool."""
-        ...

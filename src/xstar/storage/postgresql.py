@@ -13,7 +13,8 @@ from functools import lru_cache
 from typing import Any
 
 from xstar.journal import SCHEMA
-from xstar.storage.line import COLUMNS, QUIET, Connections, Entry, Refused, Row
+from xstar.storage.connections import Connections
+from xstar.storage.line import COLUMNS, QUIET, Entry, Refused, Row
 
 LOCK_SECONDS = 10
 """A turn that does not come within this time is not waited for: whoever has it may hang. Enough for dozens of suggestions."""
@@ -59,8 +60,8 @@ ON CONFLICT (study, name) DO UPDATE SET key = excluded.key, body = excluded.body
 class PostgresLine:
     """A :class:`~xstar.storage.line.Line` through psycopg."""
 
-    def __init__(self, connections: Connections, study: int, holder: str) -> None:
-        self._connections = connections
+    def __init__(self, source: Connections, study: int, holder: str) -> None:
+        self._source = source
         self._study = study
         self._holder = holder
         self._open: Any = None
@@ -73,8 +74,7 @@ class PostgresLine:
 
     def _connection(self) -> Any:
         if self._open is None:
-            self._open = self._connections.connect()
-            self._open.autocommit = True
+            self._open = self._source.connect()
             self._prepared = {}
             # Every statement finds rows by their keys, for which one plan is as good as another: made once, not six times.
             self._open.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'; SET plan_cache_mode = force_generic_plan")

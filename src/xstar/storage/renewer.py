@@ -113,7 +113,7 @@ def _connect(given: dict[str, Any]) -> Any:
     sys.path[:] = given["path"]
     import psycopg
 
-    return psycopg.connect(*given["arguments"], **given["options"], autocommit=True)
+    return psycopg.connect(**given["options"], autocommit=True)
 
 
 if __name__ == "__main__":

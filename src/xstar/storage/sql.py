@@ -17,14 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-import sqlalchemy as sa
-from sqlalchemy import exc
-
 from xstar.errors import CorruptJournal, JournalConflict, StudyExists, UnknownStudy
 from xstar.journal import SCHEMA, Tally, event_json
 from xstar.journal import events as ev
 from xstar.journal.events import Event
-from xstar.storage import tables
+from xstar.storage.connections import Statements
 from xstar.storage.database import Database
 from xstar.storage.lease_holder import LeaseHolder
 from xstar.storage.line import Entry, Line, Refused, Row
@@ -41,7 +38,15 @@ Longer than any pause a healthy process makes (garbage collection, a slow networ
 the difference between the clocks of machines that share a study. A dead process on the same machine is noticed at once.
 """
 
-RENEW_OUTSIDE = "UPDATE xstar_leases SET expires = ? WHERE study = ? AND holder = ?"
+FIND = "SELECT id FROM xstar_studies WHERE name = ?"
+LIST = """
+SELECT name, sum(CASE WHEN kind IN ('asked', 'added') THEN 1 ELSE 0 END), count(*)
+FROM xstar_studies JOIN xstar_events ON study = id GROUP BY name ORDER BY name"""
+CREATE = "INSERT INTO xstar_studies (name, events, claims) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING"
+INSERT = "INSERT INTO xstar_events (study, seq, schema, kind, body) VALUES (?, ?, ?, ?, ?)"
+RENAME = "UPDATE xstar_studies SET name = ? WHERE id = ? AND NOT EXISTS (SELECT 1 FROM xstar_studies WHERE name = ?)"
+RENEW = "UPDATE xstar_leases SET expires = ? WHERE study = ? AND holder = ?"
+HELD = "SELECT trial, holder, expires FROM xstar_leases WHERE study = ? ORDER BY trial"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +71,17 @@ class SqlStorage:
     def create(self, name: str, first: Sequence[Event]) -> SqlJournal:
         """A new study whose journal begins with ``first``."""
 
-        def work(connection: sa.Connection) -> int:
-            claims = sum(isinstance(event, ev.CLAIMS) for event in first)
-            study = {"name": name, "events": len(first), "claims": claims}
-            key = connection.execute(sa.insert(tables.studies).values(study)).inserted_primary_key
-            assert key is not None
-            connection.execute(sa.insert(tables.events), _rows(key[0], first))
-            return int(key[0])
+        claims = sum(isinstance(event, ev.CLAIMS) for event in first)
 
-        try:
-            return SqlJournal(self.database, self.database.write(work), name)
-        except exc.IntegrityError:
-            raise StudyExists(
-                f"{self.url} already has a study {name!r}; open it, delete it, or choose another name"
-            ) from None
+        def work(database: Statements) -> int:
+            if not database.execute(CREATE, (name, len(first), claims)).rowcount:
+                raise self._taken(name, "open it, delete it, or choose another name")
+            study: int = database.value(FIND, (name,))
+            rows = [(study, seq, SCHEMA, ev.kind_of(event), event_json.dump(event)) for seq, event in enumerate(first)]
+            database.execute_for_each(INSERT, rows)
+            return study
+
+        return SqlJournal(self.database, self.database.write(work), name)
 
     def open(self, name: str) -> SqlJournal:
         found = self._id(name)
@@ -90,30 +92,21 @@ class SqlStorage:
 
     def list(self) -> list[StudyInfo]:
         """All studies, by name."""
-        opens = sa.case((tables.events.c.kind.in_(("asked", "added")), 1), else_=0)
-        query = (
-            sa.select(tables.studies.c.name, sa.func.sum(opens), sa.func.count(tables.events.c.seq))
-            .join(tables.events, tables.events.c.study == tables.studies.c.id)
-            .group_by(tables.studies.c.name)
-            .order_by(tables.studies.c.name)
-        )
-        return [StudyInfo(*row) for row in self.database.read(lambda connection: connection.execute(query).all())]
+        return [StudyInfo(*row) for row in self.database.read(lambda database: database.rows(LIST))]
 
     def rename(self, old: str, new: str) -> None:
-        change = sa.update(tables.studies).where(tables.studies.c.id == self.open(old).study).values(name=new)
-        try:
-            self.database.write(lambda connection: connection.execute(change))
-        except exc.IntegrityError:
-            raise StudyExists(f"{self.url} already has a study {new!r}; choose another name") from None
+        study = self.open(old).study
+        if not self.database.write(lambda database: database.execute(RENAME, (new, study, new)).rowcount):
+            raise self._taken(new, "choose another name")
 
     def delete(self, name: str) -> None:
         """Remove the study with all its events. There is no way back."""
         study = self.open(name).study
 
-        def work(connection: sa.Connection) -> None:
-            for table in (tables.fits, tables.leases, tables.events):
-                connection.execute(sa.delete(table).where(table.c.study == study))
-            connection.execute(sa.delete(tables.studies).where(tables.studies.c.id == study))
+        def work(database: Statements) -> None:
+            for table in ("fits", "leases", "events"):
+                database.execute(f"DELETE FROM xstar_{table} WHERE study = ?", (study,))
+            database.execute("DELETE FROM xstar_studies WHERE id = ?", (study,))
 
         self.database.write(work)
 
@@ -125,8 +118,11 @@ class SqlStorage:
         self.database.close()
 
     def _id(self, name: str) -> int | None:
-        query = sa.select(tables.studies.c.id).where(tables.studies.c.name == name)
-        return self.database.read(lambda connection: connection.execute(query).scalar())
+        found: int | None = self.database.read(lambda database: database.value(FIND, (name,)))
+        return found
+
+    def _taken(self, name: str, remedy: str) -> StudyExists:
+        return StudyExists(f"{self.url} already has a study {name!r}; {remedy}")
 
 
 class SqlJournal:
@@ -253,24 +249,21 @@ class SqlJournal:
 
     def renew(self, now: float) -> None:
         """Heartbeat: all trials of this holder are alive."""
-        table = tables.leases
-        change = sa.update(table).where(table.c.study == self.study, table.c.holder == self.holder)
-        self.database.write(lambda connection: connection.execute(change.values(expires=now + self.lease_seconds)))
+        values = now + self.lease_seconds, self.study, self.holder
+        self.database.write(lambda database: database.execute(RENEW, values))
 
     def renewal(self) -> dict[str, Any]:
         return {
-            **self.database.outside(),
-            "statement": RENEW_OUTSIDE.replace("?", "?" if self.database.path is not None else "%s"),
+            **self.database.connections.outside(),
+            "statement": RENEW.replace("?", "?" if self.database.path is not None else "%s"),
             "lease": self.lease_seconds,
             "study": self.study,
             "holder": self.holder,
         }
 
     def abandoned(self, now: float, running: Collection[int] | None) -> list[tuple[int, str, bool]]:
-        table = tables.leases
-        query = sa.select(table.c.trial, table.c.holder, table.c.expires).where(table.c.study == self.study)
         held, started = self.database.read(
-            lambda connection: (connection.execute(query.order_by(table.c.trial)).all(), _server_start(connection))
+            lambda database: (database.rows(HELD, (self.study,)), _server_start(database))
         )
         if self.database.outages != self._outages:
             self._outages, self._lenient_until = self.database.outages, now + self.lease_seconds
@@ -291,20 +284,13 @@ class SqlJournal:
         return sorted(found)
 
 
-def _server_start(connection: sa.Connection) -> float:
+def _server_start(database: Statements) -> float:
     """When the database server started, in seconds since the epoch; long ago if there is no server."""
-    if connection.dialect.name != "postgresql":
+    if not database.is_server:
         return -math.inf
-    return float(connection.execute(sa.text("SELECT extract(epoch FROM pg_postmaster_start_time())")).scalar() or 0.0)
+    return float(database.value("SELECT extract(epoch FROM pg_postmaster_start_time())"))
 
 
 def _drop_after_fork(line: Line | None) -> None:
     if line is not None:
         line.drop(forked=True)
-
-
-def _rows(study: int, events: Sequence[Event]) -> list[dict[str, Any]]:
-    return [
-        {"study": study, "seq": seq, "schema": SCHEMA, "kind": ev.kind_of(event), "body": event_json.dump(event)}
-        for seq, event in enumerate(events)
-    ]

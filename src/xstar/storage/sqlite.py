@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from xstar.journal import SCHEMA
+from xstar.storage import connections
+from xstar.storage.connections import Connections
 from xstar.storage.gates import ByteLock, Queue, pauses
-from xstar.storage.line import COLUMNS, QUIET, Connections, Entry, Refused, Row
+from xstar.storage.line import COLUMNS, QUIET, Entry, Refused, Row
 
-BUSY_SECONDS = 5.0
-"""How long a locked database is asked again before it counts as an outage."""
 TURN_SECONDS = 10.0
 """A turn that does not come within this time is not waited for: whoever has it may hang."""
 STAND_BY_PAUSE = 0.002
@@ -41,8 +41,8 @@ END = "DELETE FROM xstar_leases WHERE study = ? AND trial = ? AND attempt = ?"
 class SqliteLine:
     """A :class:`~xstar.storage.line.Line` through Python's own module."""
 
-    def __init__(self, connections: Connections, study: int, holder: str, path: Path) -> None:
-        self._connections = connections
+    def __init__(self, source: Connections, study: int, holder: str, path: Path) -> None:
+        self._source = source
         self._study = study
         self._holder = holder
         self._open: Any = None
@@ -55,7 +55,7 @@ class SqliteLine:
 
     def _connection(self) -> Any:
         if self._open is None:
-            self._open = self._connections.connect()
+            self._open = self._source.connect()
             self._open.execute("PRAGMA busy_timeout = 0")
         return self._open
 
@@ -102,7 +102,7 @@ class SqliteLine:
 
     def _begin(self, connection: Any) -> None:
         self._line_up()
-        for pause in pauses(BUSY_SECONDS):
+        for pause in pauses(connections.BUSY_SECONDS):
             try:
                 connection.execute("BEGIN IMMEDIATE")
                 return

@@ -2,59 +2,49 @@
 
 from __future__ import annotations
 
-import sqlalchemy as sa
-
 from xstar.errors import StorageTooNew
+from xstar.storage.connections import Statements
 
-metadata = sa.MetaData()
+META = "xstar_meta"
 
-meta = sa.Table(
-    "xstar_meta",
-    metadata,
-    sa.Column("key", sa.String(64), primary_key=True),
-    sa.Column("value", sa.Text, nullable=False),
-)
-studies = sa.Table(
-    "xstar_studies",
-    metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("name", sa.String(200), nullable=False, unique=True),
-    # Counters: whoever appends changes this row, so the database lets appends through one at a time.
-    sa.Column("events", sa.Integer, nullable=False, server_default="0"),
-    sa.Column("claims", sa.Integer, nullable=False, server_default="0"),
-)
-events = sa.Table(
-    "xstar_events",
-    metadata,
-    sa.Column("study", sa.Integer, sa.ForeignKey("xstar_studies.id", ondelete="CASCADE"), primary_key=True),
-    sa.Column("seq", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("schema", sa.Integer, nullable=False),
-    sa.Column("kind", sa.String(32), nullable=False),
-    sa.Column("body", sa.Text, nullable=False),
-    sa.Column("token", sa.Text),  # names the append, in its first row: see ``tokens``
-    sqlite_with_rowid=False,  # the primary key is the order we read in: one tree instead of two
-)
-tokens = sa.Index("xstar_tokens", events.c.study, events.c.token, unique=True).ddl_if(dialect="postgresql")
-"""A connection may break while its last statement is on the way; sent again, only one of the two may be committed."""
-leases = sa.Table(
-    "xstar_leases",
-    metadata,
-    sa.Column("study", sa.Integer, sa.ForeignKey("xstar_studies.id", ondelete="CASCADE"), primary_key=True),
-    sa.Column("trial", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("holder", sa.Text, nullable=False),
-    sa.Column("expires", sa.Double, nullable=False),
-    sa.Column("attempt", sa.Integer, nullable=False, server_default="0"),
-)
-fits = sa.Table(
-    "xstar_fits",
-    metadata,
-    sa.Column("study", sa.Integer, sa.ForeignKey("xstar_studies.id", ondelete="CASCADE"), primary_key=True),
-    sa.Column("name", sa.Text, primary_key=True),
-    sa.Column("key", sa.Text, nullable=False),
-    sa.Column("body", sa.Text, nullable=False),
-    sqlite_with_rowid=False,
-)
-"""What a program computed that all of them need: see ``journal/memo.py``. May be emptied without changing an answer."""
+# ``claims`` and ``events`` of a study are counters: whoever appends changes this row, so appends go through one at a time.
+# ``token`` names an append, in its first row. ``xstar_fits`` holds what a program computed that all of them need (see
+# ``journal/memo.py``); it may be emptied without changing an answer.
+_TABLES = """
+CREATE TABLE IF NOT EXISTS xstar_meta (key VARCHAR(64) PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS xstar_studies (
+    id {number} PRIMARY KEY,
+    name VARCHAR(200) NOT NULL UNIQUE,
+    events INTEGER NOT NULL DEFAULT 0,
+    claims INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE IF NOT EXISTS xstar_events (
+    study INTEGER NOT NULL REFERENCES xstar_studies (id) ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    schema INTEGER NOT NULL,
+    kind VARCHAR(32) NOT NULL,
+    body TEXT NOT NULL,
+    token TEXT,
+    PRIMARY KEY (study, seq)
+){ordered};
+CREATE TABLE IF NOT EXISTS xstar_leases (
+    study INTEGER NOT NULL REFERENCES xstar_studies (id) ON DELETE CASCADE,
+    trial INTEGER NOT NULL,
+    holder TEXT NOT NULL,
+    expires DOUBLE PRECISION NOT NULL,
+    attempt INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (study, trial)
+);
+CREATE TABLE IF NOT EXISTS xstar_fits (
+    study INTEGER NOT NULL REFERENCES xstar_studies (id) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    key TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (study, name)
+){ordered}"""
+
+_TOKENS = "CREATE UNIQUE INDEX IF NOT EXISTS xstar_tokens ON xstar_events (study, token)"
+"""For PostgreSQL: a connection may break while its last statement is on the way; sent again, only one may be committed."""
 
 FORMAT = 1
 """A reader refuses higher ones."""
@@ -62,12 +52,14 @@ FORMAT = 1
 _MAKING = 0x78737461  # "xsta": PostgreSQL's advisory locks are named by a number
 
 
-def stored_format(connection: sa.Connection) -> int:
+def stored_format(database: Statements) -> int:
     """The format of the database, 0 if it holds no xstar tables yet."""
-    if not sa.inspect(connection).has_table(meta.name):
-        return 0
-    value = connection.execute(sa.select(meta.c.value).where(meta.c.key == "format")).scalar()
-    return int(value) if value is not None else 0
+    if database.is_server:
+        there = database.value("SELECT to_regclass(?)", (META,)) is not None
+    else:
+        there = database.value("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (META,)) is not None
+    value = database.value("SELECT value FROM xstar_meta WHERE key = 'format'") if there else None
+    return 0 if value is None else int(value)
 
 
 def check(found: int, url: str) -> None:
@@ -78,13 +70,18 @@ def check(found: int, url: str) -> None:
         )
 
 
-def make(connection: sa.Connection, url: str) -> None:
+def make(database: Statements, url: str) -> None:
     """Make the tables where there are none, inside the caller's write transaction."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MAKING)))
-    found = stored_format(connection)
+    if database.is_server:
+        database.value("SELECT pg_advisory_xact_lock(?)", (_MAKING,))
+    found = stored_format(database)
     check(found, url)
-    if found < FORMAT:
-        metadata.create_all(connection, checkfirst=True)
-        connection.execute(sa.delete(meta).where(meta.c.key == "format"))
-        connection.execute(sa.insert(meta).values(key="format", value=str(FORMAT)))
+    if found == FORMAT:
+        return
+    # In SQLite the rows of a table that is read in the order of its key lie in that order: one tree instead of two.
+    words = ("SERIAL", "") if database.is_server else ("INTEGER", " WITHOUT ROWID")
+    for statement in _TABLES.format(number=words[0], ordered=words[1]).split(";"):
+        database.execute(statement)
+    if database.is_server:
+        database.execute(_TOKENS)
+    database.execute("INSERT INTO xstar_meta (key, value) VALUES ('format', ?)", (str(FORMAT),))

@@ -1,0 +1,169 @@
+"""Connections to a database, and statements that both drivers understand: :mod:`sqlite3` and psycopg.
+
+SQLite runs in WAL mode with ``synchronous=FULL``: a committed event survives a power cut, not only a killed process. That
+costs one fsync per commit (0.3 to 1 ms where this was measured); a trial makes one when it is asked for and one per report.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from xstar.errors import MissingExtra
+from xstar.storage.address import Address
+
+T = TypeVar("T")
+
+BUSY_SECONDS = 5.0
+"""How long a locked SQLite database is asked again before it counts as an outage."""
+
+LIMITS = {
+    "connect_timeout": 10,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
+"""libpq's own limits, unless the URL says otherwise: a server whose machine is gone must not be waited for without an end."""
+
+IDLE_SECONDS = 20
+"""After so long without a statement PostgreSQL ends a write transaction: a program that is stopped (Ctrl-Z, a laptop that
+sleeps) while it renews its leases would keep their rows locked, and nobody could take over its trials."""
+
+
+class Statements:
+    """Statements over one connection; ``?`` stands for a value."""
+
+    def __init__(self, connection: Any, *, is_server: bool) -> None:
+        self._connection = connection
+        self.is_server = is_server
+
+    def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
+        """The driver's cursor."""
+        return self._connection.execute(self._written(statement), values)
+
+    def execute_for_each(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Execute it once for each row of values."""
+        self._connection.cursor().executemany(self._written(statement), rows)
+
+    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        """What a query finds."""
+        found: list[Any] = self.execute(statement, values).fetchall()
+        return found
+
+    def value(self, statement: str, values: Sequence[Any] = ()) -> Any:
+        """The first column of the first row; ``None`` if there is none."""
+        found = self.execute(statement, values).fetchone()
+        return None if found is None else found[0]
+
+    def _written(self, statement: str) -> str:
+        return statement.replace("?", "%s") if self.is_server else statement
+
+
+class Connections:
+    """Makes connections to one database. SQLite's is kept for the next transaction; a server has few, so they are closed."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        self.is_server = address.kind == "postgresql"
+        self.errors: type[Exception] = _psycopg(address).Error if self.is_server else sqlite3.Error
+        """The driver's errors."""
+        self._idle: list[Any] = []
+        self._guard = threading.Lock()
+        # Whoever forgets to close a study does not leave connections behind.
+        weakref.finalize(self, _close, self._idle)
+        if hasattr(os, "register_at_fork"):
+            # A connection must not be used on both sides of a fork. The hook lasts as long as the process: a weak reference.
+            this = weakref.ref(self)
+            os.register_at_fork(after_in_child=lambda: _forget(this()))
+
+    def connect(self) -> Any:
+        """A new connection of the driver, on which each statement is a transaction of its own until one is begun."""
+        if self.is_server:
+            return _psycopg(self._address).connect(**self.options, autocommit=True)
+        uri = self._address.uri
+        connection = sqlite3.connect(
+            uri or self._address.database,
+            uri=uri is not None,
+            timeout=BUSY_SECONDS,
+            isolation_level=None,  # transactions are ours to begin: the driver would start them late and deferred
+            check_same_thread=False,  # threads take turns
+        )
+        try:
+            for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+                connection.execute(f"PRAGMA {pragma}")
+        except sqlite3.Error as error:
+            if "readonly" not in str(error):  # a database opened for reading only keeps the mode it has
+                connection.close()
+                raise
+        return connection
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What psycopg is given."""
+        return {**LIMITS, **self._address.options}
+
+    def outside(self) -> dict[str, Any]:
+        """How a process without this package connects (``renewer.py``): JSON, with the password if there is one."""
+        path = self._address.path
+        if path is not None:
+            return {"file": f"{path.absolute().as_uri()}?mode=rw"}  # it never makes the file
+        return {"path": sys.path, "options": self.options}
+
+    def transaction(self, work: Callable[[Statements], T], *, writing: bool) -> T:
+        """What ``work`` returns; what it wrote is committed then. Reading takes no transaction: each query is consistent."""
+        with self._guard:
+            connection = self._idle.pop() if self._idle else None
+        connection = self.connect() if connection is None else connection
+        try:
+            if writing and self.is_server:
+                connection.execute(f"BEGIN; SET LOCAL idle_in_transaction_session_timeout = '{IDLE_SECONDS}s'")
+            elif writing:  # at once: a reader that begins to write fails without waiting if others wrote meanwhile
+                connection.execute("BEGIN IMMEDIATE")
+            done = work(Statements(connection, is_server=self.is_server))
+            if writing:
+                connection.execute("COMMIT")
+        except BaseException:
+            connection.close()  # which takes back what it wrote
+            raise
+        with self._guard:
+            if not self.is_server and not self._idle:
+                self._idle.append(connection)
+                return done
+        connection.close()
+        return done
+
+    def close(self) -> None:
+        """Close what is kept."""
+        with self._guard:
+            _close(self._idle)
+
+
+def _psycopg(address: Address) -> Any:
+    try:
+        import psycopg
+    except ModuleNotFoundError as error:
+        shown = address.without_password()
+        raise MissingExtra(f"{shown} needs {error.name}: pip install 'xstar[postgres]'") from None
+    return psycopg
+
+
+def _close(connections: list[Any]) -> None:
+    while connections:
+        connections.pop().close()
+
+
+def _forget(connections: Connections | None) -> None:
+    if connections is not None:
+        _foreign.extend(connections._idle)
+        connections._idle.clear()
+        connections._guard = threading.Lock()  # another thread of the parent may have held it
+
+
+_foreign: list[Any] = []
+"""Connections of the parent process. SQLite must not even close them here, so they are kept for good."""
