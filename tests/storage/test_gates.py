@@ -11,11 +11,7 @@ from typing import Any
 
 import pytest
 
-import xstar as xs
 from tests.waiting import PATIENCE
-from xstar.inspect.audit import audit
-from xstar.searchers.gp.searcher import GP
-from xstar.storage import SqlStorage, postgresql, sqlite
 from xstar.storage.gates import ByteLock, Queue
 
 CONTEXT = mp.get_context("spawn")
@@ -80,45 +76,3 @@ def test_a_folder_that_cannot_be_written_to_has_no_locks(tmp_path: Path) -> None
     lock.wait(FOR_EVER)
     lock.free()
     lock.close()
-
-
-# ---------------------------------------------------------------- who is next
-
-
-def stand_by(storage: str, name: str, held: Any) -> None:
-    with SqlStorage(storage).open(name).stand_by(0):
-        held.set()
-        signal.pause()
-
-
-@pytest.mark.parametrize("how", ["dies", "hangs"])
-def test_who_dies_or_hangs_as_the_next_one_holds_up_nobody(
-    storage: str, name: str, how: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seconds = FOR_EVER if how == "dies" else 0.2
-    monkeypatch.setattr(sqlite, "TURN_SECONDS", seconds)
-    monkeypatch.setattr(postgresql, "LOCK_SECONDS", max(1, int(seconds)))
-    space = xs.Space(x=xs.Float(0, 1))
-    one, two = (xs.Study(space, name=name, storage=storage, searcher=GP(initial=4), seed=1) for _ in range(2))
-    for _ in range(4):  # then each knows that there is another
-        for study in (one, two):
-            trial = study.ask()
-            assert trial is not None
-            study.tell(trial, trial["x"])
-    held = CONTEXT.Event()
-    other = CONTEXT.Process(target=stand_by, args=(storage, name, held))
-    other.start()
-    assert held.wait(PATIENCE)
-    assert other.pid is not None
-    if how == "dies":
-        os.kill(other.pid, signal.SIGKILL)
-        other.join()
-    trial = one.ask()
-    assert trial is not None
-    assert trial.number == 8
-    if how == "hangs":
-        os.kill(other.pid, signal.SIGKILL)
-        other.join()
-    assert audit(two).findings == []
-    one.close()
-    two.close()

@@ -7,7 +7,6 @@ from xstar.journal.incumbent import Step as Step
 from xstar.journal.journal import Journal as Journal
 from xstar.journal.journal import LeasedJournal as LeasedJournal
 from xstar.journal.journal import MemoryJournal as MemoryJournal
-from xstar.journal.journal import QueuedJournal as QueuedJournal
 from xstar.journal.journal import Readable as Readable
 from xstar.journal.journal import RenewableJournal as RenewableJournal
 from xstar.journal.journal import ShelvedJournal as ShelvedJournal

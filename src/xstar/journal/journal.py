@@ -97,18 +97,6 @@ class TalliedJournal(LeasedJournal, Protocol):
 
 
 @runtime_checkable
-class QueuedJournal(LeasedJournal, Protocol):
-    """A shared journal (optionally) where programs can make ready for their turns."""
-
-    def stand_by(self, since: int) -> AbstractContextManager[Sequence[Event]]:
-        """Wait until this program is the next one to have a turn; gives the events from ``since`` on.
-
-        It lasts until that turn begins, or the block is left, and as little rests on it.
-        """
-        ...
-
-
-@runtime_checkable
 class ShelvedJournal(Journal, Shelf, Protocol):
     """A journal with a shelf (optionally), for what programs that share it compute for each other."""
 

@@ -4,7 +4,6 @@ from xstar.searchers.auto import Auto as Auto
 from xstar.searchers.auto import without_model as without_model
 from xstar.searchers.base import SEARCHERS as SEARCHERS
 from xstar.searchers.base import Finite as Finite
-from xstar.searchers.base import Following as Following
 from xstar.searchers.base import Independent as Independent
 from xstar.searchers.base import Searcher as Searcher
 from xstar.searchers.boca.searcher import BOCA as BOCA

@@ -49,11 +49,6 @@ class Auto:
         check_counts(self, {"switch": 1})
         object.__setattr__(self, "prior_weight", checked_weight(self.prior_weight))
 
-    def follow(self, history: History) -> None:
-        """Does nothing once DNGO has taken over: no GP was used since."""
-        if not without_model(history.space) and len(history.inside) < self.switch:
-            self._gp.follow(history)
-
     @property
     def _gp(self) -> GP:
         return GP(prior_weight=self.prior_weight)

@@ -64,18 +64,6 @@ class Independent(Protocol):
         ...
 
 
-@runtime_checkable
-class Following(Protocol):
-    """A searcher (optionally) that can compute beforehand what its next suggestion will need."""
-
-    def follow(self, history: History) -> None:
-        """Bring what is kept in ``history.memo`` up to date. No suggestion may depend on whether this was called.
-
-        Programs that share a study do so while another one has its turn to decide.
-        """
-        ...
-
-
 SEARCHERS: Registry[Searcher] = Registry("searcher")
 
 

@@ -44,10 +44,6 @@ class Line(Protocol):
         """What :meth:`append` returned, or would have, if the entry was committed; else ``None``."""
         ...
 
-    def stand_by(self, since: int) -> Sequence[Row]:
-        """Wait to be the next one to have a turn, or not, if that one hangs; the events from ``since`` on."""
-        ...
-
     def enter(self, since: int) -> Sequence[Row]:
         """Wait for a turn to make claims, or not, if its holder hangs; the events from ``since`` on."""
         ...

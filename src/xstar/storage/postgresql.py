@@ -20,11 +20,9 @@ LOCK_SECONDS = 10
 """A turn that does not come within this time is not waited for: whoever has it may hang. Enough for dozens of suggestions."""
 
 _TURNS = 0x7873746B  # "xstk": the first half of the name of the advisory locks; the second half is the study's number
-_NEXT = 0x7873746E  # "xstn": the same for who is next
 
 READ = f"SELECT {COLUMNS} FROM xstar_events WHERE study = %s AND seq >= %s ORDER BY seq LIMIT %s"
 WRITTEN = "SELECT seq FROM xstar_events WHERE study = %s AND seq >= %s AND token = %s ORDER BY seq LIMIT 1"
-NO_LONGER_NEXT = "SELECT pg_advisory_unlock(%s, %s)"
 COUNTED = "SELECT claims FROM xstar_studies WHERE id = %s"
 
 COUNT = f"""
@@ -66,7 +64,6 @@ class PostgresLine:
         self._holder = holder
         self._open: Any = None
         self._in_turn = False
-        self._is_next = False
         self._prepared: dict[str, str] = {}
         """The names of the statements that this connection has prepared for us, by their texts."""
         self._names = (f"xstar_{number}" for number in itertools.count())
@@ -154,18 +151,6 @@ class PostgresLine:
         found = self._connection().execute(WRITTEN, (self._study, entry.since, entry.token)).fetchone()
         return None if found is None else int(found[0])
 
-    def stand_by(self, since: int) -> Sequence[Row]:
-        from psycopg.errors import LockNotAvailable
-
-        connection = self._connection()
-        try:
-            # Of the session, not of a transaction: it is given back when the turn begins.
-            connection.execute("SELECT pg_advisory_lock(%s, %s)", (_NEXT, self._study))
-            self._is_next = True
-        except LockNotAvailable:
-            pass
-        return self.read(since, 2**31 - 1)
-
     def enter(self, since: int) -> Sequence[Row]:
         from psycopg.errors import LockNotAvailable
 
@@ -174,10 +159,8 @@ class PostgresLine:
             with connection.pipeline():
                 connection.execute("BEGIN")
                 connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", (_TURNS, self._study))
-                if self._is_next:
-                    connection.execute(NO_LONGER_NEXT, (_NEXT, self._study))
                 answer = connection.execute(READ, (self._study, since, None))
-            self._in_turn, self._is_next = True, False
+            self._in_turn = True
             rows: list[Row] = answer.fetchall()
             return rows
         except LockNotAvailable:
@@ -253,9 +236,6 @@ class PostgresLine:
             self._in_turn = False
             # Nothing was written, but after a rollback psycopg would prepare all statements anew.
             self._connection().execute("COMMIT")
-        if self._is_next:
-            self._is_next = False
-            self._connection().execute(NO_LONGER_NEXT, (_NEXT, self._study))
 
     def borrow(self, name: str, key: str) -> str | None:
         found = self._connection().execute(BORROW, (self._study, name, key)).fetchone()
@@ -265,7 +245,7 @@ class PostgresLine:
         self._connection().execute(LEND, (name, key, text, self._study))
 
     def drop(self, *, forked: bool = False) -> None:
-        self._in_turn = self._is_next = False
+        self._in_turn = False
         if self._open is not None and not forked:  # psycopg leaves alone what another process opened
             self._open.close()
         self._open = None

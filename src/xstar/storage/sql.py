@@ -12,7 +12,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -179,16 +179,10 @@ class SqlJournal:
                 raise JournalConflict(f"study {self.name!r} has more than {entry.since} events") from None
             raise JournalConflict(f"study {self.name!r} has {refused.claims} claims, not {entry.claims}") from None
 
-    def turn(self, since: int) -> AbstractContextManager[Sequence[Event]]:
-        return self._until_left(lambda line, _: line.enter(since), since)
-
-    def stand_by(self, since: int) -> AbstractContextManager[Sequence[Event]]:
-        return self._until_left(lambda line, _: line.stand_by(since), since)
-
     @contextmanager
-    def _until_left(self, enter: Callable[[Line, int], Sequence[Row]], since: int) -> Iterator[Sequence[Event]]:
+    def turn(self, since: int) -> Iterator[Sequence[Event]]:
         with self._lock:
-            rows = self._patiently(enter)
+            rows = self._patiently(lambda line, _: line.enter(since))
             try:
                 yield list(self._events(rows, since))
             finally:

@@ -23,8 +23,6 @@ from xstar.storage.line import COLUMNS, QUIET, Entry, Refused, Row
 
 TURN_SECONDS = 10.0
 """A turn that does not come within this time is not waited for: whoever has it may hang."""
-STAND_BY_PAUSE = 0.002
-"""Seconds between two looks of those who want to be next. Someone is, so nobody waits for them."""
 
 READ = f"SELECT {COLUMNS} FROM xstar_events WHERE study = ? AND seq >= ? ORDER BY seq LIMIT ?"
 WRITTEN = "SELECT seq FROM xstar_events WHERE study = ? AND seq >= ? AND token = ? ORDER BY seq LIMIT 1"
@@ -48,7 +46,6 @@ class SqliteLine:
         self._open: Any = None
         beside = path.with_name(path.name + "-turns")
         self._turns = ByteLock(beside, study)
-        self._next = ByteLock(beside, 2**40 + study)
         # A name that `cp xstar.db*` does not match: reading a pipe waits for ever.
         self._queue = Queue(beside, path.with_name(f".{path.name}-wake"))
         self._at_head = False
@@ -139,13 +136,8 @@ class SqliteLine:
         found = self._connection().execute(WRITTEN, (self._study, entry.since, entry.token)).fetchone()
         return None if found is None else int(found[0])
 
-    def stand_by(self, since: int) -> Sequence[Row]:
-        self._next.wait(TURN_SECONDS, STAND_BY_PAUSE)
-        return self.read(since, -1)
-
     def enter(self, since: int) -> Sequence[Row]:
         self._turns.wait(TURN_SECONDS)
-        self._next.free()
         return self.read(since, -1)
 
     def tally(self, since: int) -> tuple[int, int, bool]:
@@ -159,7 +151,6 @@ class SqliteLine:
     def leave(self) -> None:
         self._step_down()
         self._turns.free()
-        self._next.free()
 
     def borrow(self, name: str, key: str) -> str | None:
         found = self._connection().execute(BORROW, (self._study, name, key)).fetchone()
@@ -179,7 +170,6 @@ class SqliteLine:
             self._open = None
         self._at_head = False
         self._turns.close()
-        self._next.close()
         self._queue.close()
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from statistics import median
 
@@ -25,7 +24,7 @@ from xstar.executors.clock import processor_clock
 from xstar.journal import History
 from xstar.journal import events as ev
 from xstar.schedulers import Oblivious, Scheduler
-from xstar.searchers import Following, Independent, Searcher
+from xstar.searchers import Independent, Searcher
 from xstar.space import Space
 from xstar.study.ledger import Ledger
 from xstar.study.limits import Limits
@@ -61,13 +60,10 @@ class Policy:
     alone: Independent | None = field(init=False)
     """The searcher, if it and the scheduler may decide without looking at other trials. Found once: that takes longer than
     a suggestion."""
-    follow: Callable[[History], None] | None = field(init=False)
-    """Does beforehand what a suggestion of the searcher would spend its time on, where it can."""
 
     def __post_init__(self) -> None:
         scheduler, searcher = self.scheduler, self.searcher
         oblivious = isinstance(scheduler, Oblivious) and scheduler.oblivious
-        self.follow = searcher.follow if isinstance(searcher, Following) else None
         self.alone = searcher if oblivious and isinstance(searcher, Independent) else None
 
     def is_independent(self, space: Space) -> bool:

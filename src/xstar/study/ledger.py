@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 
 from xstar.core.environment import environment
 from xstar.errors import JournalConflict
-from xstar.journal import Event, History, Journal, LeasedJournal, QueuedJournal, ShelvedJournal, TalliedJournal
+from xstar.journal import Event, History, Journal, LeasedJournal, ShelvedJournal, TalliedJournal
 from xstar.journal import events as ev
 from xstar.trial import Trial
 
@@ -33,7 +33,6 @@ class Ledger:
         self.lock = threading.RLock()
         self._shared = journal if isinstance(journal, LeasedJournal) else None
         self._tallied = journal if isinstance(journal, TalliedJournal) else None
-        self._queued = journal if isinstance(journal, QueuedJournal) else None
         self._crowded = True
         """Whether someone else appended something between the last two claims, as far as is known."""
         history.memo.shelf = journal if isinstance(journal, ShelvedJournal) else None
@@ -85,18 +84,11 @@ class Ledger:
             self._here = self.history.environments.index(parts)
         return self._here
 
-    def claim(
-        self,
-        decide: Callable[..., T],
-        *about: Any,
-        alone: bool = False,
-        follow: Callable[[History], None] | None = None,
-    ) -> T:
+    def claim(self, decide: Callable[..., T], *about: Any, alone: bool = False) -> T:
         """The same for an event that only one program may append: one that takes a trial's number or starts a run.
 
         ``decide`` is asked when this program has its turn, on a history that holds everything. If someone who did not wait for
-        a turn came first, it is asked again. With ``alone``, quiet events need not be read for a new trial. ``follow`` does
-        beforehand what takes time and depends on the history alone: while another program has its turn, if there are others.
+        a turn came first, it is asked again. With ``alone``, quiet events need not be read for a new trial.
         """
         while True:
             with self.lock, contextlib.suppress(JournalConflict):
@@ -106,11 +98,7 @@ class Ledger:
                 if alone and self._tallied is not None and self._is_plain():
                     event = None if self._crowded else self._claim_at_once(self._tallied, decide, *about)
                     return self._claim_alone(self._tallied, decide, *about) if event is None else event
-                with contextlib.ExitStack() as waiting:
-                    if follow is not None and self._queued is not None and self._crowded:
-                        self._fold(waiting.enter_context(self._queued.stand_by(self.history.seen)))
-                        follow(self.history)
-                    return self._claim_in_turn(self._shared, decide, *about)
+                return self._claim_in_turn(self._shared, decide, *about)
 
     def _claim_at_once(self, journal: TalliedJournal, decide: Callable[..., T], *about: Any) -> T | None:
         """Where nobody else was seen: decide without a turn, and append if there is still nothing to read."""

@@ -167,7 +167,7 @@ class Study(Shown):
             self._policy.by = self._ledger.here(self.clock)
             self.leases.reclaim_if_due()
             alone = self._policy.is_independent(self._ledger.history.space) and not limits.by_results
-            event = self._ledger.claim(self._next, limits, alone=alone, follow=self._policy.follow)
+            event = self._ledger.claim(self._next, limits, alone=alone)
             if event is None:
                 return None
             trial = self._ledger.trial(event.trial)

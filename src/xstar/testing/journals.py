@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xstar.errors import JournalConflict
-from xstar.journal import Event, History, Journal, LeasedJournal, QueuedJournal, ShelvedJournal, TalliedJournal
+from xstar.journal import Event, History, Journal, LeasedJournal, ShelvedJournal, TalliedJournal
 from xstar.journal import events as ev
 from xstar.space import Float, Space
 from xstar.trial import Origin, State, Verdict
@@ -72,11 +72,6 @@ def check_journal(make: Callable[[], Journal], again: Callable[[Journal], Journa
     if isinstance(journal, LeasedJournal):
         with journal.turn(len(events) - 2) as missed:
             assert repr(list(missed)) == repr(events[-2:]), "a turn begins with what the caller has not seen"
-    if isinstance(journal, QueuedJournal):
-        with journal.stand_by(len(events) - 3) as missed:
-            assert repr(list(missed)) == repr(events[-3:]), "who is next is told what it has not seen"
-            with journal.turn(len(events)) as missed:
-                assert list(missed) == [], "a turn follows"
     if isinstance(journal, TalliedJournal):
         try:
             journal.put(events[-1], since=len(events) - 1)

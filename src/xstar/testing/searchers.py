@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from xstar.inspect.audit import audit
-from xstar.searchers import Following, Searcher
+from xstar.searchers import Searcher
 from xstar.space import Bits, Bool, Choice, Float, Int, Ordinal, Space, at_least
 from xstar.study import Study
 from xstar.trial import Config
@@ -41,8 +41,7 @@ def loss(config: Config) -> float:
 def check_searcher(searcher: Searcher, trials: int = 25) -> None:
     """Valid, repeatable, recomputable suggestions in all :data:`SPACES`; none twice in a finite one.
 
-    What a searcher keeps in ``history.memo`` must not change what it suggests: a study that is resumed begins without it. Nor
-    may it matter whether it was asked to follow the history (:class:`~xstar.searchers.Following`).
+    What a searcher keeps in ``history.memo`` must not change what it suggests: a study that is resumed begins without it.
     """
     for name, space in SPACES.items():
         first, second = (_run(searcher, space, trials, seed=5, forgetful=forgetful) for forgetful in (False, True))
@@ -65,8 +64,6 @@ def _run(searcher: Searcher, space: Space, trials: int, seed: int, *, forgetful:
     for _ in range(trials):
         if forgetful:
             study.history.memo.clear()
-        elif isinstance(searcher, Following):
-            searcher.follow(study.history)
         trial = study.ask()
         if trial is None:
             assert study.ended, "a searcher that is done says why"

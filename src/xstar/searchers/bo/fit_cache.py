@@ -14,15 +14,13 @@ each program fits for itself, and 19 to 21 ms with one program.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 
 import numpy as np
 
 from xstar.core.environment import environment
-from xstar.journal import History, Shelf
+from xstar.journal import History
 from xstar.models.kernels import Array
 from xstar.models.surrogate import Surrogate
 
@@ -80,40 +78,6 @@ def thetas(
     if found.ndim != 2 or found.shape[1] != len(priors) or not ((low <= found) & (found <= high)).all():
         return list(compute())  # not what this function has left there
     return list(found)
-
-
-class NotCached(LookupError):
-    """No program has computed it yet."""
-
-
-@contextmanager
-def only_cached(history: History) -> Iterator[None]:
-    """Have :class:`NotCached` raised where something would have to be computed that other programs would have to, too.
-
-    A program that waits for its turn does not fit what the one whose turn it is is fitting.
-    """
-    memo = history.memo
-    kept = memo.shelf
-    if kept is not None:
-        memo.shelf = _ReadOnly(kept)
-    try:
-        yield
-    finally:
-        memo.shelf = kept
-
-
-@dataclass(frozen=True)
-class _ReadOnly:
-    cache: Shelf
-
-    def borrow(self, name: str, key: str) -> str:
-        text = self.cache.borrow(name, key)
-        if text is None:
-            raise NotCached(name)
-        return text
-
-    def lend(self, name: str, key: str, text: str) -> None:
-        raise NotCached(name)  # what was there could not be read
 
 
 def _digest(parts: Sequence[object]) -> str:

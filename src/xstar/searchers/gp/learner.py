@@ -11,7 +11,6 @@ same numbers.
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
@@ -25,12 +24,11 @@ from xstar.acquisition.optimise import CANDIDATES, FEWER_CANDIDATES, LARGE_MODEL
 from xstar.core.randomness import Streams
 from xstar.models.gp import Posterior, fit, sample_fits
 from xstar.models.kernels import Array
-from xstar.models.linalg import NotPositiveDefinite, single_threaded
 from xstar.models.prediction import Prediction, normal_draws
 from xstar.models.priors import EXACT, LENGTH, SHARED_LENGTH, SWITCH_LENGTH, Prior
 from xstar.models.surrogate import Surrogate, at_full_budget, over_budgets
 from xstar.models.targets import Targets, choose
-from xstar.searchers.bo.fit_cache import NotCached, last_refit, only_cached, thetas
+from xstar.searchers.bo.fit_cache import last_refit, thetas
 from xstar.searchers.bo.initial_design import has_priors
 from xstar.searchers.bo.inputs import NetworkKernel, NetworkKernels, of_cube, of_positions
 from xstar.searchers.bo.learner import BAD, PROBABLY, PROMISING, UNFINISHED, Known, Learned, Learner
@@ -231,12 +229,6 @@ class GPLearner(Learner):
         data = self.data
         X = self.inputs(data.X, data.budget)
         return self._fitted("loss", self._surrogate(), X, data.loss, data.budget, SourceMeans.of(self.history, data))
-
-    def follow(self) -> None:
-        """Bring the model up to date that was used before; before the first decision there is none."""
-        if self.history.memo.get(Fitted, self._key("loss")) is not None:
-            with single_threaded(), only_cached(self.history), contextlib.suppress(NotCached, NotPositiveDefinite):
-                _ = self.fitted
 
     def _surrogate(self) -> Surrogate:
         inputs = replace(of_cube(self.data), networks=self.options.networks.of(self.data))

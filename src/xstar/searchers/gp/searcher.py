@@ -98,11 +98,6 @@ class GP:
         design = Design(name, self.initial, steps=True, in_numbers=True, learns_trust=learns_trust)
         return suggest(history, task, rng, design, self._learner)
 
-    def follow(self, history: History) -> None:
-        """Bring the model of the loss up to date, if one was used before."""
-        if history.memo.get(Observations, True) is not None:
-            self._learner(history, Observations.of(history)).follow()
-
     def _learner(self, history: History, data: Observations) -> GPLearner:
         from xstar.searchers.gp.learner import GPLearner, GPOptions  # imported at use: SciPy loads slowly
 
