@@ -20,7 +20,7 @@ from xstar.journal import events as ev
 from xstar.schedulers import Hyperband, StoppingASHA
 from xstar.searchers.random import Random
 from xstar.storage import SqlStorage, connections, postgresql, sqlite
-from xstar.storage.line import Entry
+from xstar.storage.entry import Entry
 from xstar.testing.journals import created
 
 DRIVERS = 4
@@ -162,8 +162,8 @@ def test_a_commit_whose_outcome_is_unknown_is_not_made_twice(storage: str, name:
     """The connection breaks after the commit and before the answer."""
     study = xs.Study(SPACE, name=name, storage=storage, method="random", seed=1)
     other = SqlStorage(storage).open(name)
-    line = study.journal._line  # type: ignore[attr-defined]
-    append, calls = line.append, []
+    connection = study.journal._connection  # type: ignore[attr-defined]
+    append, calls = connection.append, []
 
     def broken(entry: Any) -> Any:
         calls.append(entry)
@@ -173,9 +173,9 @@ def test_a_commit_whose_outcome_is_unknown_is_not_made_twice(storage: str, name:
             raise sqlite3.OperationalError("database is locked") if storage.endswith(".db") else lost()
         return append(entry)
 
-    line.append = broken
+    connection.append = broken
     trial = study.ask()
-    line.append = append
+    connection.append = append
     assert trial is not None
     assert len(calls) == 1, "what was committed is found, not written again"
     kinds = [ev.kind_of(event) for event in study.journal.read(0)]
@@ -194,8 +194,8 @@ def test_an_append_sent_twice_is_committed_once(postgres: str, name: str) -> Non
     """A statement may still be on its way over a broken connection when it is sent again."""
     journal = SqlStorage(postgres).create(name, [created()])
     entry = Entry.of([ev.Enqueued({"x": 0.5}, 1.0)], 1, None, "token-1", 60.0)
-    assert list(journal._line.append(entry)) == []
-    assert list(journal._line.append(entry)) == []
+    assert journal._connection.append(entry) == 1
+    assert journal._connection.append(entry) == 1
     assert len(list(journal.read(0))) == 2
 
 
@@ -213,12 +213,12 @@ def test_an_outage_that_lasts_is_an_error(tmp_path: Path, monkeypatch: pytest.Mo
 def test_statements_that_a_connection_has_forgotten_are_prepared_again(postgres: str, name: str) -> None:
     """As after a rollback: before a turn, and in the middle of one."""
     one, two = (xs.Study(SPACE, name=name, storage=postgres, method="random", seed=1) for _ in range(2))
-    line = one.journal._line  # type: ignore[attr-defined]
+    connection = one.journal._connection  # type: ignore[attr-defined]
     ahead: Any = one.ahead
     start: Callable[..., Any] = ahead.start
 
     def forgetful(*arguments: Any) -> Any:
-        line._open.execute(f"DEALLOCATE {[*line._prepared.values()][-1]}")
+        connection._open.execute(f"DEALLOCATE {[*connection._prepared.values()][-1]}")
         return start(*arguments)
 
     for number in range(8):
@@ -228,6 +228,6 @@ def test_statements_that_a_connection_has_forgotten_are_prepared_again(postgres:
             study.tell(trial, trial["x"])
         ahead.start = forgetful if number == 4 else start
         if number == 2:
-            line._open.execute(f"DEALLOCATE {line._prepared[postgresql.TALLY]}")
+            connection._open.execute(f"DEALLOCATE {connection._prepared[postgresql.COUNT]}")
     assert [trial.number for trial in two.trials] == list(range(16))
     assert audit(two).findings == []

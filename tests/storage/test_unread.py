@@ -233,21 +233,21 @@ def test_live_programs_are_looked_for_without_reading_and_dead_ones_are_found(
     assert one.history.trials[held.number].state is xs.State.WAITING
 
 
-def test_an_event_put_over_a_connection_that_broke_is_not_put_twice(pair: tuple[xs.Study, xs.Study]) -> None:
+def test_an_event_appended_over_a_connection_that_broke_is_not_appended_twice(pair: tuple[xs.Study, xs.Study]) -> None:
     one, two = pair
-    line: Any = one.journal._line  # type: ignore[attr-defined]
-    put, calls = line.put, []
+    connection: Any = one.journal._connection  # type: ignore[attr-defined]
+    append, calls = connection.append, []
 
     def broken(entry: Any) -> int:
         calls.append(entry)
-        placed: int = put(entry)
+        placed: int = append(entry)
         if len(calls) in (1, 2):
             raise sqlite3.OperationalError("database is locked") if one.storage.database.path else _lost()  # type: ignore[union-attr]
         return placed
 
-    line.put = broken
+    connection.append = broken
     run(one, 1)
-    line.put = put
+    connection.append = append
     assert len(calls) == 2, "what was committed is found"
     run(two, 1)
     assert len(one.trials) == 22
@@ -277,8 +277,8 @@ def test_a_turn_without_a_trial_leaves_the_connection_as_it_was(pair: tuple[xs.S
         two.hold("go")
         run(two, 1)
         run(one, 1)
-    line: Any = one.journal._line  # type: ignore[attr-defined]
+    connection: Any = one.journal._connection  # type: ignore[attr-defined]
     if one.storage is not None and one.storage.database.path is None:
-        line._open.execute("ROLLBACK")  # as after an error: psycopg drops what was prepared
+        connection._open.execute("ROLLBACK")  # as after an error: psycopg drops what was prepared
     run(two, 1)
     assert run(one, 1)[0].number == 26

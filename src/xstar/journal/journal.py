@@ -16,7 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from xstar.errors import JournalConflict
 from xstar.journal.events import CLAIMS, Event
-from xstar.journal.memo import Shelf
+from xstar.journal.memo import SharedCache
 
 
 class Readable(Protocol):
@@ -39,43 +39,9 @@ class Journal(Readable, Protocol):
         ...
 
 
-@runtime_checkable
-class LeasedJournal(Journal, Protocol):
-    """A journal that several programs share: each running trial is held by one of them, on a lease it has to renew."""
-
-    lease_seconds: float
-
-    def turn(self, since: int) -> AbstractContextManager[Sequence[Event]]:
-        """Wait until no other program is deciding what to start; gives the events from ``since`` on.
-
-        It lasts until a claim is appended, or the block is left. Nothing rests on it: it saves programs from making decisions
-        that conflict, and a holder that hangs is not waited for.
-        """
-        ...
-
-    def renew(self, now: float) -> None:
-        """Heartbeat: all trials held through this object are alive."""
-        ...
-
-    def abandoned(self, now: float, running: Collection[int] | None) -> Sequence[tuple[int, str, bool]]:
-        """Those of the ``running`` trials whose holder is dead or silent, or that have none: (trial, what is known about it,
-        whether the holder may still live). ``None``: all that have a holder.
-        """
-        ...
-
-
-@runtime_checkable
-class RenewableJournal(LeasedJournal, Protocol):
-    """A shared journal (optionally) whose leases another process can renew."""
-
-    def renewal(self) -> dict[str, Any]:
-        """What ``storage/renewer.py`` needs for it, as JSON. It may hold a password."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
-class Tally:
-    """How long a journal is, without what it holds."""
+class Turn:
+    """How long a journal is when a turn begins."""
 
     events: int
     claims: int
@@ -84,21 +50,43 @@ class Tally:
 
 
 @runtime_checkable
-class TalliedJournal(LeasedJournal, Protocol):
-    """A shared journal (optionally) that can be appended to without reading what others appended."""
+class SharedJournal(Journal, SharedCache, Protocol):
+    """A journal that several programs share: each running trial is held by one of them, on a lease it has to renew."""
 
-    def tally(self, since: int) -> AbstractContextManager[Tally]:
-        """A turn, as :meth:`LeasedJournal.turn`, that begins with numbers in place of events."""
+    lease_seconds: float
+    length: int
+    """How many events there were when the last turn began, or with what was appended last through this object."""
+
+    def append(
+        self, events: Sequence[Event], since: int | None, claims: int | None = None, *, exact: bool = False
+    ) -> Sequence[Event]:
+        """As :meth:`Journal.append`. With ``since=None`` nothing is read; with ``exact``, raises
+        :class:`~xstar.errors.JournalConflict` if the journal does not hold exactly ``since`` events.
+        """
         ...
 
-    def put(self, event: Event, claims: int | None = None, since: int | None = None) -> int:
-        """Append an event, as ``append`` does; its sequence number. With ``since``, only if that is to be its number."""
+    def turn(self, since: int, *, brief: bool = False) -> AbstractContextManager[Turn]:
+        """Wait until no other program is deciding what to start; says how much there is, ``quiet`` from number ``since`` on.
+
+        It lasts until a claim is appended, or the block is left. Nothing rests on it: it saves programs from making decisions
+        that conflict, and a holder that hangs is not waited for. In a ``brief`` one a decision takes no time, so that others
+        may wait with all that they append.
+        """
         ...
 
+    def renew(self, now: float) -> None:
+        """Heartbeat: all trials held through this object are alive."""
+        ...
 
-@runtime_checkable
-class ShelvedJournal(Journal, Shelf, Protocol):
-    """A journal with a shelf (optionally), for what programs that share it compute for each other."""
+    def renewal(self) -> dict[str, Any]:
+        """What ``storage/renewer.py`` needs to renew them, as JSON. It may hold a password."""
+        ...
+
+    def abandoned(self, now: float, running: Collection[int] | None) -> Sequence[tuple[int, str, bool]]:
+        """Those of the ``running`` trials whose holder is dead or silent, or that have none: (trial, what is known about it,
+        whether the holder may still live). ``None``: all that have a holder.
+        """
+        ...
 
 
 class MemoryJournal:

@@ -9,7 +9,7 @@ Two kinds of values are kept. A *result* is never changed; whoever needs a newer
 :class:`Fold`) follows the history: ``memo.fold`` brings it up to date, at the cost of what is new. Everything kept here may be
 dropped at any time without changing an answer: :func:`xstar.testing.check_searcher` empties the memo before every suggestion.
 
-Programs that share a study also have a *shelf* in common, for what takes long to compute and little to write down.
+Programs that share a study also have a cache in common, for what takes long to compute and little to write down.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class Fold(Protocol):
 F = TypeVar("F", bound=Fold)
 
 
-class Shelf(Protocol):
+class SharedCache(Protocol):
     """Where programs that share a study leave results for each other: one text under each name, and what it was made from."""
 
-    def borrow(self, name: str, key: str) -> str | None:
+    def read_cache(self, name: str, key: str) -> str | None:
         """The text under ``name``, if it was made from ``key``."""
         ...
 
-    def lend(self, name: str, key: str, text: str) -> None:
+    def write_cache(self, name: str, key: str, text: str) -> None:
         """Leave a text under ``name``, in place of the one that is there."""
         ...
 
@@ -51,7 +51,7 @@ class Memo:
 
     def __init__(self) -> None:
         self._kept: dict[tuple[type[Any], tuple[Hashable, ...]], Any] = {}
-        self.shelf: Shelf | None = None
+        self.shared: SharedCache | None = None
         """That of the study, if it is shared. An audit has none, and computes everything itself."""
 
     def get(self, kind: type[T], *key: Hashable) -> T | None:

@@ -18,9 +18,9 @@ from xstar.storage import connections, tables
 from xstar.storage.address import Address, hide, masked
 from xstar.storage.connections import Connections, Statements
 from xstar.storage.driver_errors import has_answered, is_lock, may_pass, text_of, translated
-from xstar.storage.line import Line
-from xstar.storage.postgresql import PostgresLine
-from xstar.storage.sqlite import SqliteLine
+from xstar.storage.entry import StudyConnection
+from xstar.storage.postgresql import PostgresConnection
+from xstar.storage.sqlite import SqliteConnection
 
 log = logging.getLogger("xstar")
 
@@ -53,7 +53,7 @@ class Database:
         """How many outages have ended."""
         self._guard = threading.Lock()
         self._closed = threading.Event()
-        self._lines: weakref.WeakSet[SqliteLine | PostgresLine] = weakref.WeakSet()
+        self._studies: weakref.WeakSet[SqliteConnection | PostgresConnection] = weakref.WeakSet()
         if self.path is not None and not self.path.parent.is_dir():
             raise StorageError(f"{self.url}: the folder {self.path.parent} does not exist; create it first")
         self.connections = Connections(address)
@@ -76,11 +76,13 @@ class Database:
         """Run ``work`` in a write transaction, committed when it returns. ``work`` may run several times."""
         return self.patiently(lambda _: self.connections.transaction(work, writing=True))
 
-    def line(self, study: int, holder: str) -> Line:
-        """The quick way to one study."""
+    def study(self, study: int, holder: str) -> StudyConnection:
+        """A connection for one study's journal."""
         source, path = self.connections, self.path
-        made = PostgresLine(source, study, holder) if path is None else SqliteLine(source, study, holder, path)
-        self._lines.add(made)
+        made = (
+            PostgresConnection(source, study, holder) if path is None else SqliteConnection(source, study, holder, path)
+        )
+        self._studies.add(made)
         return made
 
     def backup(self, target: Path) -> None:
@@ -162,8 +164,8 @@ class Database:
 
     def close(self) -> None:
         self._closed.set()
-        for line in list(self._lines):
-            line.drop()
+        for connection in list(self._studies):
+            connection.drop()
         self.connections.close()
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from xstar.errors import StorageError
-from xstar.journal import Journal, LeasedJournal, RenewableJournal
+from xstar.journal import Journal, SharedJournal
 
 log = logging.getLogger("xstar")
 
@@ -35,7 +35,7 @@ class Heartbeat:
 
     def __init__(
         self,
-        journal: LeasedJournal,
+        journal: SharedJournal,
         running: Sized,
         clock: Callable[[], float],
         stopwatch: Callable[[], float],
@@ -57,7 +57,7 @@ class Heartbeat:
         cls, journal: Journal, running: Sized, clock: Callable[[], float], stopwatch: Callable[[], float]
     ) -> Heartbeat | None:
         """The heartbeat of a journal that others may write to; ``None`` where there are no leases to renew."""
-        return cls(journal, running, clock, stopwatch) if isinstance(journal, LeasedJournal) else None
+        return cls(journal, running, clock, stopwatch) if isinstance(journal, SharedJournal) else None
 
     def due(self) -> bool:
         """Whether it is time to look for other holders' expired leases; asking resets it."""
@@ -83,9 +83,7 @@ class Heartbeat:
 
     def _start_renewer(self) -> None:
         journal = self._journal()
-        if self._stopwatch is not self._clock and isinstance(
-            journal, RenewableJournal
-        ):  # it knows the wall clock alone
+        if journal is not None and self._stopwatch is not self._clock:  # the process knows the wall clock alone
             try:
                 self._renewer = Renewer(journal.renewal())
             except OSError as error:
@@ -106,7 +104,7 @@ class Heartbeat:
             if self._renewer is not None:
                 self._renewer.end()
 
-    def _renew(self, journal: LeasedJournal) -> None:
+    def _renew(self, journal: SharedJournal) -> None:
         if self._running:  # a search that has ended needs its database no more; its folder may be gone
             try:
                 journal.renew(self._clock())

@@ -14,7 +14,7 @@ from typing import Any
 
 from xstar.journal import SCHEMA
 from xstar.storage.connections import Connections
-from xstar.storage.line import COLUMNS, QUIET, Entry, Refused, Row
+from xstar.storage.entry import COLUMNS, QUIET, Entry, Refused, Row
 
 LOCK_SECONDS = 10
 """A turn that does not come within this time is not waited for: whoever has it may hang. Enough for dozens of suggestions."""
@@ -23,13 +23,13 @@ _TURNS = 0x7873746B  # "xstk": the first half of the name of the advisory locks;
 
 READ = f"SELECT {COLUMNS} FROM xstar_events WHERE study = %s AND seq >= %s ORDER BY seq LIMIT %s"
 WRITTEN = "SELECT seq FROM xstar_events WHERE study = %s AND seq >= %s AND token = %s ORDER BY seq LIMIT 1"
-COUNTED = "SELECT claims FROM xstar_studies WHERE id = %s"
+CLAIMS = "SELECT claims FROM xstar_studies WHERE id = %s"
 
-COUNT = f"""
+_COUNT = f"""
 SELECT events, claims, NOT EXISTS (
     SELECT FROM xstar_events event WHERE event.study = study.id AND event.seq >= {{since}} AND event.kind NOT IN ({QUIET})
 ) FROM xstar_studies study WHERE id = {{study}}"""
-TALLY = COUNT.format(since="$1", study="$2")
+COUNT = _COUNT.format(since="$1", study="$2")
 
 APPEND = """
 WITH study AS (
@@ -49,14 +49,14 @@ END = """, ended{place} AS (
     DELETE FROM xstar_leases lease USING study WHERE lease.study = study.id AND lease.trial = %s AND lease.attempt = %s
 )"""
 
-BORROW = "SELECT body FROM xstar_fits WHERE study = %s AND name = %s AND key = %s"
-LEND = """
+READ_CACHE = "SELECT body FROM xstar_fits WHERE study = %s AND name = %s AND key = %s"
+WRITE_CACHE = """
 INSERT INTO xstar_fits (study, name, key, body) SELECT id, %s, %s, %s FROM xstar_studies WHERE id = %s
 ON CONFLICT (study, name) DO UPDATE SET key = excluded.key, body = excluded.body"""
 
 
-class PostgresLine:
-    """A :class:`~xstar.storage.line.Line` through psycopg."""
+class PostgresConnection:
+    """A :class:`~xstar.storage.entry.StudyConnection` through psycopg."""
 
     def __init__(self, source: Connections, study: int, holder: str) -> None:
         self._source = source
@@ -67,7 +67,6 @@ class PostgresLine:
         self._prepared: dict[str, str] = {}
         """The names of the statements that this connection has prepared for us, by their texts."""
         self._names = (f"xstar_{number}" for number in itertools.count())
-        self._crowded = False  # others append, too: ask for what they appended in the same round trip
 
     def _connection(self) -> Any:
         if self._open is None:
@@ -89,40 +88,43 @@ class PostgresLine:
         rows: list[Row] = self._connection().execute(READ, (self._study, since, limit)).fetchall()
         return rows
 
-    def append(self, entry: Entry) -> Sequence[Row]:
+    def append(self, entry: Entry) -> int:
         from psycopg.errors import UniqueViolation
 
+        in_turn, self._in_turn = self._in_turn, False
         try:
-            return self._append(entry)
+            length = self._append_and_commit(entry) if in_turn else self._append(entry)
         except UniqueViolation:  # of the token: sent before, over a connection that broke, and committed since
-            found = self.written(entry)
+            found = self.place(entry)
             if found is None:
                 raise
             return found
+        if length is None:
+            counted = self._connection().execute(CLAIMS, (self._study,)).fetchone()
+            raise Refused(None if counted is None else counted[0])
+        return int(length[0]) - len(entry.kinds)
 
-    def _append(self, entry: Entry) -> Sequence[Row]:
-        connection = self._connection()
-        statement, values = self._statement(entry)
-        in_turn, self._in_turn = self._in_turn, False
-        if not in_turn and not self._crowded:
-            length, rows = connection.execute(statement, values).fetchone(), list[Row]()
-        else:
-            with connection.pipeline() as pipeline:
-                answer = connection.execute(statement, values)
-                if in_turn:
-                    connection.execute("COMMIT")
-                pipeline.sync()
-                if self._crowded:
-                    rest = connection.execute(READ, (self._study, entry.since, None))
-            length = answer.fetchone()
-            rows = rest.fetchall() if self._crowded else []
-        return self._between(entry.since, self._length(length) - len(entry.kinds), rows)
+    def _append(self, entry: Entry) -> tuple[int] | None:
+        found: tuple[int] | None = self._connection().execute(*self._statement(entry)).fetchone()
+        return found
 
-    def _between(self, since: int, first: int, rows: Sequence[Row]) -> Sequence[Row]:
-        self._crowded = first > since
-        if first > since and not rows:
-            return self.read(since, first - since)
-        return rows[: first - since]
+    def _append_and_commit(self, entry: Entry) -> tuple[int] | None:
+        """In a turn: two statements as one text, for which psycopg needs three quarters of the time of a pipeline."""
+        from psycopg import ClientCursor
+        from psycopg.errors import InvalidSqlStatementName
+
+        connection, (statement, values) = self._connection(), self._statement(entry)
+        name = self._name(_numbered(statement), _types(entry))
+        places = ", ".join(["%s"] * len(values))
+        try:
+            # A client cursor writes the values into the text.
+            sent = ClientCursor(connection).execute(f"EXECUTE {name} ({places}); COMMIT", values)
+            found: tuple[int] | None = sent.fetchone()
+            return found
+        except InvalidSqlStatementName:  # as in ``begin_turn``
+            connection.execute("ROLLBACK")
+            self._prepared = {}
+            return self._append(entry)
 
     def _statement(self, entry: Entry) -> tuple[str, list[Any]]:
         """The text has as many parts as there are events and leases; psycopg prepares those that come again."""
@@ -143,35 +145,15 @@ class PostgresLine:
             values += (trial, attempt)
         return _text(entry.claims is not None, entry.exact, count, len(entry.taken), len(entry.ended)), values
 
-    def written(self, entry: Entry) -> Sequence[Row] | None:
-        found = self.place(entry)
-        return None if found is None else self.read(entry.since, found - entry.since)
-
     def place(self, entry: Entry) -> int | None:
         found = self._connection().execute(WRITTEN, (self._study, entry.since, entry.token)).fetchone()
         return None if found is None else int(found[0])
 
-    def enter(self, since: int) -> Sequence[Row]:
-        from psycopg.errors import LockNotAvailable
-
-        connection = self._connection()
-        try:
-            with connection.pipeline():
-                connection.execute("BEGIN")
-                connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", (_TURNS, self._study))
-                answer = connection.execute(READ, (self._study, since, None))
-            self._in_turn = True
-            rows: list[Row] = answer.fetchall()
-            return rows
-        except LockNotAvailable:
-            connection.execute("ROLLBACK")
-            return self.read(since, 2**31 - 1)
-
-    def tally(self, since: int) -> tuple[int, int, bool]:
+    def begin_turn(self, since: int, *, brief: bool) -> tuple[int, int, bool]:
         from psycopg.errors import InvalidSqlStatementName, LockNotAvailable
 
         connection = self._connection()
-        count = f"EXECUTE {self._name(TALLY, ('int', 'int'))} ({since:d}, {self._study:d})"
+        count = f"EXECUTE {self._name(COUNT, ('int', 'int'))} ({since:d}, {self._study:d})"
         try:
             # Several statements as one text, for which psycopg needs half of the time of a pipeline.
             answer = connection.execute(f"BEGIN; SELECT pg_advisory_xact_lock({_TURNS}, {self._study:d}); {count}")
@@ -181,68 +163,27 @@ class PostgresLine:
         except InvalidSqlStatementName:  # psycopg drops all prepared statements after a rollback, ours included
             connection.execute("ROLLBACK")
             self._prepared = {}
-            return self.tally(since)
+            return self.begin_turn(since, brief=brief)
         except LockNotAvailable:
             connection.execute("ROLLBACK")  # after which it is psycopg's choice whether the statement is still prepared
-            answer = connection.execute(COUNT.format(since="%s", study="%s"), (since, self._study))
+            answer = connection.execute(_COUNT.format(since="%s", study="%s"), (since, self._study))
         found: tuple[int, int, bool] | None = answer.fetchone()
         if found is None:
             raise Refused(None)
         return found
 
-    def put(self, entry: Entry) -> int:
-        from psycopg.errors import UniqueViolation
-
-        in_turn, self._in_turn = self._in_turn, False
-        try:
-            length = self._put_and_commit(entry) if in_turn else self._put(entry)
-        except UniqueViolation:  # as in ``append``
-            found = self.place(entry)
-            if found is None:
-                raise
-            return found
-        return int(self._length(length)) - len(entry.kinds)
-
-    def _put(self, entry: Entry) -> tuple[int] | None:
-        found: tuple[int] | None = self._connection().execute(*self._statement(entry)).fetchone()
-        return found
-
-    def _put_and_commit(self, entry: Entry) -> tuple[int] | None:
-        """In a turn: two statements as one text, for which psycopg needs three quarters of the time of a pipeline."""
-        from psycopg import ClientCursor
-        from psycopg.errors import InvalidSqlStatementName
-
-        connection, (statement, values) = self._connection(), self._statement(entry)
-        name = self._name(_numbered(statement), _types(entry))
-        places = ", ".join(["%s"] * len(values))
-        try:
-            # A client cursor writes the values into the text.
-            sent = ClientCursor(connection).execute(f"EXECUTE {name} ({places}); COMMIT", values)
-            found: tuple[int] | None = sent.fetchone()
-            return found
-        except InvalidSqlStatementName:  # as in ``tally``
-            connection.execute("ROLLBACK")
-            self._prepared = {}
-            return self._put(entry)
-
-    def _length(self, answer: tuple[int] | None) -> int:
-        if answer is None:
-            found = self._connection().execute(COUNTED, (self._study,)).fetchone()
-            raise Refused(None if found is None else found[0])
-        return answer[0]
-
-    def leave(self) -> None:
+    def end_turn(self) -> None:
         if self._in_turn:
             self._in_turn = False
             # Nothing was written, but after a rollback psycopg would prepare all statements anew.
             self._connection().execute("COMMIT")
 
-    def borrow(self, name: str, key: str) -> str | None:
-        found = self._connection().execute(BORROW, (self._study, name, key)).fetchone()
+    def read_cache(self, name: str, key: str) -> str | None:
+        found = self._connection().execute(READ_CACHE, (self._study, name, key)).fetchone()
         return None if found is None else str(found[0])
 
-    def lend(self, name: str, key: str, text: str) -> None:
-        self._connection().execute(LEND, (name, key, text, self._study))
+    def write_cache(self, name: str, key: str, text: str) -> None:
+        self._connection().execute(WRITE_CACHE, (name, key, text, self._study))
 
     def drop(self, *, forked: bool = False) -> None:
         self._in_turn = False

@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from xstar.errors import CorruptJournal, JournalConflict, StudyExists, UnknownStudy
-from xstar.journal import SCHEMA, Tally, event_json
+from xstar.journal import SCHEMA, Turn, event_json
 from xstar.journal import events as ev
 from xstar.journal.events import Event
 from xstar.storage.connections import Statements
 from xstar.storage.database import Database
+from xstar.storage.entry import Entry, Refused, Row, StudyConnection
 from xstar.storage.lease_holder import LeaseHolder
-from xstar.storage.line import Entry, Line, Refused, Row
 
 T = TypeVar("T")
 
@@ -135,40 +135,45 @@ class SqlJournal:
         holder = LeaseHolder.new()
         self.holder = str(holder)
         self.lease_seconds = LEASE_SECONDS
-        self._line = database.line(study, self.holder)
+        self._connection = database.study(study, self.holder)
         self._lock = threading.RLock()
         self._tokens = (f"{holder.unique}-{number}" for number in itertools.count())
-        self._tallied = 0
-        """How many events there were at the last tally; what is put comes later."""
+        self.length = 0
         self._outages = database.outages
         self._lenient_until = -math.inf
         # Whoever forgets to close a study does not leave a connection behind.
-        weakref.finalize(self, self._line.drop)
+        weakref.finalize(self, self._connection.drop)
         if hasattr(os, "register_at_fork"):
-            line = weakref.ref(self._line)
-            os.register_at_fork(after_in_child=lambda: _drop_after_fork(line()))
+            connection = weakref.ref(self._connection)
+            os.register_at_fork(after_in_child=lambda: _drop_after_fork(connection()))
 
     # ------------------------------------------------------------ the journal
 
     def read(self, since: int) -> Iterator[Event]:
         while True:
-            rows = self._patiently(lambda line, _, since=since: line.read(since, BATCH))  # type: ignore[misc]
+            rows = self._patiently(lambda connection, _, since=since: connection.read(since, BATCH))  # type: ignore[misc]
             yield from self._events(rows, since)
             since += len(rows)
             if len(rows) < BATCH:
                 return
 
-    def append(self, events: Sequence[Event], since: int, claims: int | None = None) -> Sequence[Event]:
-        entry = Entry.of(events, since, claims, next(self._tokens), self.lease_seconds)
-        rows = self._write(entry, lambda line: line.append(entry), lambda line: line.written(entry))
+    def append(
+        self, events: Sequence[Event], since: int | None, claims: int | None = None, *, exact: bool = False
+    ) -> Sequence[Event]:
+        known = self.length if since is None else since
+        first = self._append(Entry.of(events, known, claims, next(self._tokens), self.lease_seconds, exact=exact))
+        self.length = first + len(events)
+        if since is None or first == since:
+            return []
+        rows = self._patiently(lambda connection, _: connection.read(since, first - since))
         return list(self._events(rows, since))
 
-    def _write(self, entry: Entry, write: Callable[[Line], T], written: Callable[[Line], T | None]) -> T:
-        def work(line: Line, attempt: int) -> T:
+    def _append(self, entry: Entry) -> int:
+        def work(connection: StudyConnection, attempt: int) -> int:
             # A connection that broke while committing may have committed.
-            if attempt and (found := written(line)) is not None:
+            if attempt and (found := connection.place(entry)) is not None:
                 return found
-            return write(line)
+            return connection.append(entry)
 
         try:
             return self._patiently(work)
@@ -180,36 +185,22 @@ class SqlJournal:
             raise JournalConflict(f"study {self.name!r} has {refused.claims} claims, not {entry.claims}") from None
 
     @contextmanager
-    def turn(self, since: int) -> Iterator[Sequence[Event]]:
-        with self._lock:
-            rows = self._patiently(lambda line, _: line.enter(since))
-            try:
-                yield list(self._events(rows, since))
-            finally:
-                self._patiently(lambda line, _: line.leave())
-
-    @contextmanager
-    def tally(self, since: int) -> Iterator[Tally]:
+    def turn(self, since: int, *, brief: bool = False) -> Iterator[Turn]:
         with self._lock:
             try:
-                found = self._patiently(lambda line, _: line.tally(since))
-                self._tallied = found[0]
-                yield Tally(*found)
+                found = self._patiently(lambda connection, _: connection.begin_turn(since, brief=brief))
+                self.length = found[0]
+                yield Turn(*found)
             except Refused:
                 raise self._gone() from None
             finally:
-                self._patiently(lambda line, _: line.leave())
+                self._patiently(lambda connection, _: connection.end_turn())
 
-    def put(self, event: Event, claims: int | None = None, since: int | None = None) -> int:
-        known = self._tallied if since is None else since
-        entry = Entry.of([event], known, claims, next(self._tokens), self.lease_seconds, exact=since is not None)
-        return self._write(entry, lambda line: line.put(entry), lambda line: line.place(entry))
+    def read_cache(self, name: str, key: str) -> str | None:
+        return self._patiently(lambda connection, _: connection.read_cache(name, key))
 
-    def borrow(self, name: str, key: str) -> str | None:
-        return self._patiently(lambda line, _: line.borrow(name, key))
-
-    def lend(self, name: str, key: str, text: str) -> None:
-        self._patiently(lambda line, _: line.lend(name, key, text))
+    def write_cache(self, name: str, key: str, text: str) -> None:
+        self._patiently(lambda connection, _: connection.write_cache(name, key, text))
 
     def _gone(self) -> UnknownStudy:
         return UnknownStudy(f"{self.database.url}: study {self.name!r} was deleted while it was in use")
@@ -223,13 +214,13 @@ class SqlJournal:
                 )
             yield event_json.load(kind, body, schema, f"event {seq} of study {self.name!r}")
 
-    def _patiently(self, work: Callable[[Line, int], T]) -> T:
-        """Do something on the line, again and over a new connection if an outage ends it."""
+    def _patiently(self, work: Callable[[StudyConnection, int], T]) -> T:
+        """Do something on the connection, again and over a new connection if an outage ends it."""
 
         def guarded(attempt: int) -> T:
             if attempt:
-                self._line.drop()
-            return work(self._line, attempt)
+                self._connection.drop()
+            return work(self._connection, attempt)
 
         with self._lock:
             return self.database.patiently(guarded)
@@ -237,7 +228,7 @@ class SqlJournal:
     def close(self) -> None:
         """Let go of the connection; it is made anew when it is needed."""
         with self._lock:
-            self._line.drop()
+            self._connection.drop()
 
     # ------------------------------------------------------------ leases
 
@@ -285,6 +276,6 @@ def _server_start(database: Statements) -> float:
     return float(database.value("SELECT extract(epoch FROM pg_postmaster_start_time())"))
 
 
-def _drop_after_fork(line: Line | None) -> None:
-    if line is not None:
-        line.drop(forked=True)
+def _drop_after_fork(connection: StudyConnection | None) -> None:
+    if connection is not None:
+        connection.drop(forked=True)

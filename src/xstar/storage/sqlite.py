@@ -1,7 +1,7 @@
 """Appending to a study in SQLite: one short write transaction.
 
 SQLite admits one writer at a time and has no queue: its own busy handler sleeps longer the longer it has waited, so who comes
-late goes first. Here writers wait in a queue of our own (``gates.py``) before they begin; who decides in no time, as a random
+late goes first. Here writers wait in a queue of our own (``locks.py``) before they begin; who decides in no time, as a random
 search does, keeps its place at the head while it decides. Others have a lock of their own for a turn to make claims, so
 that a model may take its time while reports are written.
 """
@@ -18,8 +18,8 @@ from typing import Any
 from xstar.journal import SCHEMA
 from xstar.storage import connections
 from xstar.storage.connections import Connections
-from xstar.storage.gates import ByteLock, Queue, pauses
-from xstar.storage.line import COLUMNS, QUIET, Entry, Refused, Row
+from xstar.storage.entry import COLUMNS, QUIET, Entry, Refused, Row
+from xstar.storage.locks import ByteLock, Queue, pauses
 
 TURN_SECONDS = 10.0
 """A turn that does not come within this time is not waited for: whoever has it may hang."""
@@ -31,13 +31,15 @@ LOUD = f"SELECT 1 FROM xstar_events WHERE study = ? AND seq >= ? AND kind NOT IN
 COUNT = "UPDATE xstar_studies SET events = ?, claims = ? WHERE id = ?"
 INSERT = "INSERT INTO xstar_events (study, seq, schema, kind, body, token) VALUES (?, ?, ?, ?, ?, ?)"
 TAKE = "INSERT OR REPLACE INTO xstar_leases (study, trial, attempt, expires, holder) VALUES (?, ?, ?, ?, ?)"
-BORROW = "SELECT body FROM xstar_fits WHERE study = ? AND name = ? AND key = ?"
-LEND = "INSERT OR REPLACE INTO xstar_fits (study, name, key, body) SELECT id, ?, ?, ? FROM xstar_studies WHERE id = ?"
+READ_CACHE = "SELECT body FROM xstar_fits WHERE study = ? AND name = ? AND key = ?"
+WRITE_CACHE = (
+    "INSERT OR REPLACE INTO xstar_fits (study, name, key, body) SELECT id, ?, ?, ? FROM xstar_studies WHERE id = ?"
+)
 END = "DELETE FROM xstar_leases WHERE study = ? AND trial = ? AND attempt = ?"
 
 
-class SqliteLine:
-    """A :class:`~xstar.storage.line.Line` through Python's own module."""
+class SqliteConnection:
+    """A :class:`~xstar.storage.entry.StudyConnection` through Python's own module."""
 
     def __init__(self, source: Connections, study: int, holder: str, path: Path) -> None:
         self._source = source
@@ -60,12 +62,7 @@ class SqliteLine:
         rows: list[Row] = self._connection().execute(READ, (self._study, since, limit)).fetchall()
         return rows
 
-    def append(self, entry: Entry) -> Sequence[Row]:
-        connection = self._connection()
-        first = self._commit(connection, entry)
-        return self.read(entry.since, first - entry.since) if first > entry.since else []
-
-    def put(self, entry: Entry) -> int:
+    def append(self, entry: Entry) -> int:
         return self._commit(self._connection(), entry)
 
     def _commit(self, connection: Any, entry: Entry) -> int:
@@ -86,7 +83,7 @@ class SqliteLine:
         finally:
             self._step_down()
 
-    def _line_up(self) -> None:
+    def _queue_up(self) -> None:
         """Wait at most so long to be at the head of the queue: whoever is there may hang."""
         if not self._at_head:
             self._queue.wait(TURN_SECONDS)
@@ -98,7 +95,7 @@ class SqliteLine:
             self._queue.free()
 
     def _begin(self, connection: Any) -> None:
-        self._line_up()
+        self._queue_up()
         for pause in pauses(connections.BUSY_SECONDS):
             try:
                 connection.execute("BEGIN IMMEDIATE")
@@ -128,38 +125,33 @@ class SqliteLine:
             connection.execute(END, (self._study, trial, attempt))
         return first
 
-    def written(self, entry: Entry) -> Sequence[Row] | None:
-        found = self.place(entry)
-        return None if found is None else self.read(entry.since, found - entry.since)
-
     def place(self, entry: Entry) -> int | None:
         found = self._connection().execute(WRITTEN, (self._study, entry.since, entry.token)).fetchone()
         return None if found is None else int(found[0])
 
-    def enter(self, since: int) -> Sequence[Row]:
-        self._turns.wait(TURN_SECONDS)
-        return self.read(since, -1)
-
-    def tally(self, since: int) -> tuple[int, int, bool]:
-        self._line_up()
+    def begin_turn(self, since: int, *, brief: bool) -> tuple[int, int, bool]:
+        if brief:
+            self._queue_up()
+        else:
+            self._turns.wait(TURN_SECONDS)
         connection = self._connection()
         found = connection.execute(COUNTED, (self._study,)).fetchone()
         if found is None:
             raise Refused(None)
         return found[0], found[1], connection.execute(LOUD, (self._study, since)).fetchone() is None
 
-    def leave(self) -> None:
+    def end_turn(self) -> None:
         self._step_down()
         self._turns.free()
 
-    def borrow(self, name: str, key: str) -> str | None:
-        found = self._connection().execute(BORROW, (self._study, name, key)).fetchone()
+    def read_cache(self, name: str, key: str) -> str | None:
+        found = self._connection().execute(READ_CACHE, (self._study, name, key)).fetchone()
         return None if found is None else str(found[0])
 
-    def lend(self, name: str, key: str, text: str) -> None:
+    def write_cache(self, name: str, key: str, text: str) -> None:
         connection = self._connection()
         with self._transaction(connection):
-            connection.execute(LEND, (name, key, text, self._study))
+            connection.execute(WRITE_CACHE, (name, key, text, self._study))
 
     def drop(self, *, forked: bool = False) -> None:
         if self._open is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xstar.core.reasons import shortened
-from xstar.journal import Journal, LeasedJournal
+from xstar.journal import Journal, SharedJournal
 from xstar.journal import events as ev
 from xstar.storage.heartbeat import Heartbeat
 from xstar.study.ledger import Ledger
@@ -28,7 +28,7 @@ class Leases:
         """The same of all trials that it ever ran: the last attempt."""
         self.heartbeat = Heartbeat.of(journal, self.attempts, clock, stopwatch)
         self._ledger = ledger
-        self._leased = journal if isinstance(journal, LeasedJournal) else None
+        self._shared = journal if isinstance(journal, SharedJournal) else None
         self._clock = clock
 
     def take(self, trial: Trial) -> None:
@@ -65,12 +65,12 @@ class Leases:
 
     def reclaim(self) -> None:
         """Record as lost what other programs have left."""
-        if self._leased is not None:
+        if self._shared is not None:
             with self._ledger.lock:
-                for number, reason, attempt, may_live in self._abandoned(self._leased):
+                for number, reason, attempt, may_live in self._abandoned(self._shared):
                     self._lose(number, reason, attempt, released=False, may_live=may_live)
 
-    def _abandoned(self, journal: LeasedJournal) -> list[tuple[int, str, int, bool]]:
+    def _abandoned(self, journal: SharedJournal) -> list[tuple[int, str, int, bool]]:
         """Trial, reason, attempt, and whether its holder may live; if there are any, the history holds what there is."""
         ledger = self._ledger
         if ledger.is_behind and not journal.abandoned(self._clock(), None):

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 
 from xstar.core.environment import environment
 from xstar.errors import JournalConflict
-from xstar.journal import Event, History, Journal, LeasedJournal, ShelvedJournal, TalliedJournal
+from xstar.journal import Event, History, Journal, SharedJournal
 from xstar.journal import events as ev
 from xstar.trial import Trial
 
@@ -31,11 +31,10 @@ class Ledger:
         self.history = history
         """What was read so far."""
         self.lock = threading.RLock()
-        self._shared = journal if isinstance(journal, LeasedJournal) else None
-        self._tallied = journal if isinstance(journal, TalliedJournal) else None
+        self._shared = journal if isinstance(journal, SharedJournal) else None
         self._crowded = True
         """Whether someone else appended something between the last two claims, as far as is known."""
-        history.memo.shelf = journal if isinstance(journal, ShelvedJournal) else None
+        history.memo.shared = self._shared
         self._quiet = 0
         """The events that were not read are known to be quiet up to this number."""
         self._here: int | None = None
@@ -95,45 +94,37 @@ class Ledger:
                 if self._shared is None:
                     self.catch_up()
                     return self._claim(decide, *about)
-                if alone and self._tallied is not None and self._is_plain():
-                    event = None if self._crowded else self._claim_at_once(self._tallied, decide, *about)
-                    return self._claim_alone(self._tallied, decide, *about) if event is None else event
-                return self._claim_in_turn(self._shared, decide, *about)
+                brief = alone and self._is_plain()
+                event = self._claim_at_once(self._shared, decide, *about) if brief and not self._crowded else None
+                return self._claim_in_turn(self._shared, brief, decide, *about) if event is None else event
 
-    def _claim_at_once(self, journal: TalliedJournal, decide: Callable[..., T], *about: Any) -> T | None:
+    def _claim_at_once(self, journal: SharedJournal, decide: Callable[..., T], *about: Any) -> T | None:
         """Where nobody else was seen: decide without a turn, and append if there is still nothing to read."""
         self._crowded = True  # unless this succeeds
         event = decide(*about)
         if event is not None:
-            journal.put(cast("Event", event), since=self.history.seen)
+            journal.append([cast("Event", event)], self.history.seen, exact=True)
             self.history.fold(cast("Event", event))
             self._crowded = False
         return event
-
-    def _claim_in_turn(self, journal: LeasedJournal, decide: Callable[..., T], *about: Any) -> T:
-        before = self.history.seen
-        with journal.turn(before) as events:
-            self._fold(events)
-            self._crowded = self.history.seen > before
-            return self._claim(decide, *about)
 
     def _is_plain(self) -> bool:
         """Whether quiet events change no decision: a late report may complete a trial that waits, a trial empties the queue."""
         return not self.history.waiting and not self.history.queue and self.history.hold == "go"
 
-    def _claim_alone(self, journal: TalliedJournal, decide: Callable[..., T], *about: Any) -> T:
+    def _claim_in_turn(self, journal: SharedJournal, brief: bool, decide: Callable[..., T], *about: Any) -> T:
         history = self.history
-        with journal.tally(max(self._quiet, history.seen)) as tally:
-            if tally.quiet and tally.events > history.seen:
-                self._quiet = tally.events
-                history.unread, history.unread_trials = tally.events - history.seen, tally.claims - history.claims
+        with journal.turn(max(self._quiet, history.seen), brief=brief) as turn:
+            self._crowded = turn.events > history.seen
+            if brief and self._crowded and turn.quiet:
+                self._quiet = turn.events
+                history.unread, history.unread_trials = turn.events - history.seen, turn.claims - history.claims
                 event = decide(*about)
                 if isinstance(event, ev.Asked):
-                    number = journal.put(event, tally.claims)
-                    self._begun[event.trial] = history.begun(event), number + 1
+                    journal.append([event], None, turn.claims)
+                    self._begun[event.trial] = history.begun(event), journal.length
                     return event
             # Nobody else appended anything, or something that matters, or there is nothing to start.
-            self._crowded = tally.events > history.seen
             if self._crowded:
                 self.catch_up()
             return self._claim(decide, *about)
@@ -165,9 +156,9 @@ class Ledger:
         else has ended it since, the history will say so: then this event changes nothing.
         """
         begun = self._begun.get(number)
-        if begun is None or self._tallied is None:
+        if begun is None or self._shared is None:
             return False
-        self._tallied.put(decide(self.history, *begun, *about))
+        self._shared.append([decide(self.history, *begun, *about)], None)
         del self._begun[number]
         return True
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xstar.errors import JournalConflict
-from xstar.journal import Event, History, Journal, LeasedJournal, ShelvedJournal, TalliedJournal
+from xstar.journal import Event, History, Journal, SharedJournal, Turn
 from xstar.journal import events as ev
 from xstar.space import Float, Space
 from xstar.trial import Origin, State, Verdict
@@ -69,22 +69,8 @@ def check_journal(make: Callable[[], Journal], again: Callable[[Journal], Journa
         conditional = isinstance(event, ev.CLAIMS)
         assert list(journal.append([event], number, claims if conditional else None)) == []
         claims += conditional
-    if isinstance(journal, LeasedJournal):
-        with journal.turn(len(events) - 2) as missed:
-            assert repr(list(missed)) == repr(events[-2:]), "a turn begins with what the caller has not seen"
-    if isinstance(journal, TalliedJournal):
-        try:
-            journal.put(events[-1], since=len(events) - 1)
-        except JournalConflict:
-            pass
-        else:
-            raise AssertionError("an event that is to have a number must conflict when another one has it")
-    if isinstance(journal, ShelvedJournal):
-        assert journal.borrow("fit", "1") is None, "the shelf of a new study is empty"
-        journal.lend("fit", "1", "ä")
-        assert (journal.borrow("fit", "1"), journal.borrow("fit", "2"), journal.borrow("ä", "1")) == ("ä", None, None)
-        journal.lend("fit", "2", "[0.1]")
-        assert (journal.borrow("fit", "1"), journal.borrow("fit", "2")) == (None, "[0.1]"), "the last one stays"
+    if isinstance(journal, SharedJournal):
+        _check_shared(journal, events)
     for kept in (journal, again(journal)) if again else (journal,):
         read = list(kept.read(0))
         assert repr(read[1:]) == repr(events[1:]), "what was appended is read back, NaN and -0.0 included"
@@ -94,3 +80,23 @@ def check_journal(make: Callable[[], Journal], again: Callable[[Journal], Journa
         history.extend(read)
         states = [trial.state for trial in history.trials]
         assert states == [State.PAUSED, State.FAILED, State.COMPLETE, State.COMPLETE, State.COMPLETE], "the fold of it"
+
+
+def _check_shared(journal: SharedJournal, events: list[Event]) -> None:
+    claims, quiet = sum(isinstance(event, ev.CLAIMS) for event in events), ev.kind_of(events[-1]) in ev.QUIET
+    for brief in (False, True):
+        with journal.turn(len(events) - 1, brief=brief) as turn:
+            assert turn == Turn(journal.length, claims, quiet), "a turn begins with what there is"
+        assert journal.length == len(events)
+    try:
+        journal.append(events[-1:], len(events) - 1, exact=True)
+    except JournalConflict:
+        pass
+    else:
+        raise AssertionError("an event that is to have a number must conflict when another one has it")
+    assert journal.read_cache("fit", "1") is None, "the cache of a new study is empty"
+    journal.write_cache("fit", "1", "ä")
+    found = [journal.read_cache(*each) for each in (("fit", "1"), ("fit", "2"), ("ä", "1"))]
+    assert found == ["ä", None, None]
+    journal.write_cache("fit", "2", "[0.1]")
+    assert (journal.read_cache("fit", "1"), journal.read_cache("fit", "2")) == (None, "[0.1]"), "the last one stays"

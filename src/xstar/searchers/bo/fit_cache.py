@@ -51,15 +51,15 @@ def last_refit(count: int, growth: int = GROWTH, most_new: int | None = MOST_NEW
 
 def cached(history: History, name: str, made_from: Sequence[object], compute: Callable[[], Array]) -> Array:
     """Return ``compute()``, a matrix of numbers that is a function of ``made_from``: arrays, and what ``repr`` tells apart."""
-    cache = history.memo.shelf
+    cache = history.memo.shared
     if cache is None:
         return compute()
     name, key = name[:LONGEST_NAME], _digest((sorted(environment().items()), history.seed, name, *made_from))
-    text = cache.borrow(name, key)
+    text = cache.read_cache(name, key)
     found = None if text is None else _parsed(text)
     if found is None:
         found = compute()
-        cache.lend(name, key, json.dumps(found.tolist()))  # digits enough to read the same numbers back
+        cache.write_cache(name, key, json.dumps(found.tolist()))  # digits enough to read the same numbers back
     return found
 
 

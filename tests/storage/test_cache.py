@@ -69,21 +69,21 @@ def test_programs_make_each_fit_once_and_decide_as_one_would(
     found = audit(studies[1])
     assert found.findings == []
     assert found.decisions == 2 * trials
-    assert fits == of_one, "an audit takes nothing from the shelf"
+    assert fits == of_one, "an audit takes nothing from the cache"
 
 
 @pytest.mark.parametrize("left", ["nothing", "no JSON", "[[]]", "[[1e99]]", "[[NaN]]", "[" * 5000, '{"a": 1}'])
-def test_a_shelf_that_is_emptied_or_damaged_changes_nothing(tmp_path: Path, name: str, left: str) -> None:
+def test_a_cache_that_is_emptied_or_damaged_changes_nothing(tmp_path: Path, name: str, left: str) -> None:
     storage = str(tmp_path / "s.db")
     alone = run([xs.Study(SPACE, searcher=GP(initial=5), seed=3)], 12)
     studies = shared(storage, name, GP(initial=5), 2)
     for study in studies:
-        borrow: Callable[[str, str], str | None] = study.journal.borrow  # type: ignore[attr-defined]
+        read: Callable[[str, str], str | None] = study.journal.read_cache  # type: ignore[attr-defined]
 
-        def damaged(name: str, key: str, borrow: Callable[[str, str], str | None] = borrow) -> str | None:
-            return borrow(name, key) if left == "nothing" else left
+        def damaged(name: str, key: str, read: Callable[[str, str], str | None] = read) -> str | None:
+            return read(name, key) if left == "nothing" else left
 
-        study.journal.borrow = damaged  # type: ignore[attr-defined]
+        study.journal.read_cache = damaged  # type: ignore[attr-defined]
     for place in range(12):
         run([studies[place % 2]], 1)
         if left == "nothing":
@@ -106,7 +106,7 @@ def test_another_space_is_another_fit(storage: str, name: str, fits: list[int]) 
     assert audit(one).findings == []
 
 
-def test_the_shelf_goes_with_its_study(storage: str, name: str) -> None:
+def test_the_cache_goes_with_its_study(storage: str, name: str) -> None:
     (study,) = shared(storage, name, GP(initial=5), 1)
     run([study], 8)
     assert isinstance(study.journal, SqlJournal)
@@ -123,16 +123,16 @@ def test_the_shelf_goes_with_its_study(storage: str, name: str) -> None:
     study.close()
 
 
-def test_what_cannot_be_left_on_the_shelf_locks_nobody_out(storage: str, name: str) -> None:
+def test_what_cannot_be_cached_locks_nobody_out(storage: str, name: str) -> None:
     one, two = shared(storage, name, GP(initial=5), 2)
     assert isinstance(one.journal, SqlJournal)
     with pytest.raises((UnicodeEncodeError, StorageError)):
-        one.journal.lend("a", "b", "\ud800")
+        one.journal.write_cache("a", "b", "\ud800")
     two.journal.database.patience = 0.0  # type: ignore[attr-defined]
     run([two], 1)
     assert two.storage is not None
     two.storage.delete(name)
-    one.journal.lend("a", "b", "c")
-    assert one.journal.borrow("a", "b") is None, "nothing is left for a study that is gone"
+    one.journal.write_cache("a", "b", "c")
+    assert one.journal.read_cache("a", "b") is None, "nothing is left for a study that is gone"
     one.close()
     two.close()

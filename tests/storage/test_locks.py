@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.waiting import PATIENCE
-from xstar.storage.gates import ByteLock, Queue
+from xstar.storage.locks import ByteLock, Queue
 
 CONTEXT = mp.get_context("spawn")
 PROGRAMS, TIMES = 4, 100

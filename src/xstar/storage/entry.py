@@ -1,4 +1,4 @@
-"""What a journal asks of a database, in the driver's own terms: one connection, a few statements, as few round trips as can be.
+"""What a journal asks of a database, in the driver's own terms: one connection, a few statements, few round trips.
 
 ``sqlite.py`` and ``postgresql.py`` each have one.
 """
@@ -29,47 +29,36 @@ class Refused(Exception):
         """How many it holds; ``None``: there is no such study."""
 
 
-class Line(Protocol):
+class StudyConnection(Protocol):
     """One study's rows through one connection, made at first use and after each :meth:`drop`. Raises the driver's errors."""
 
     def read(self, since: int, limit: int) -> Sequence[Row]:
         """At most ``limit`` events from number ``since`` on."""
         ...
 
-    def append(self, entry: Entry) -> Sequence[Row]:
-        """Commit an entry; the events between ``entry.since`` and it. Raises :class:`Refused`."""
-        ...
-
-    def written(self, entry: Entry) -> Sequence[Row] | None:
-        """What :meth:`append` returned, or would have, if the entry was committed; else ``None``."""
-        ...
-
-    def enter(self, since: int) -> Sequence[Row]:
-        """Wait for a turn to make claims, or not, if its holder hangs; the events from ``since`` on."""
-        ...
-
-    def tally(self, since: int) -> tuple[int, int, bool]:
-        """Wait for a turn, as :meth:`enter`; how many events and claims there are, and whether the events from ``since`` on
-        are all quiet."""
-        ...
-
-    def put(self, entry: Entry) -> int:
+    def append(self, entry: Entry) -> int:
         """Commit an entry; the number of its first event. Raises :class:`Refused`."""
         ...
 
     def place(self, entry: Entry) -> int | None:
-        """What :meth:`put` returned, or would have, if the entry was committed; else ``None``."""
+        """What :meth:`append` returned, or would have, if the entry was committed; else ``None``."""
         ...
 
-    def leave(self) -> None:
-        """End the turn, unless an append has, or the wait for it."""
+    def begin_turn(self, since: int, *, brief: bool) -> tuple[int, int, bool]:
+        """Wait for a turn to make claims, or not, if its holder hangs; how many events and claims there are, and whether the
+        events from ``since`` on are all quiet. Whoever has a brief turn decides in no time.
+        """
         ...
 
-    def borrow(self, name: str, key: str) -> str | None:
+    def end_turn(self) -> None:
+        """End the turn, unless an append has."""
+        ...
+
+    def read_cache(self, name: str, key: str) -> str | None:
         """The text that another program left under ``name``, if it was made from ``key``."""
         ...
 
-    def lend(self, name: str, key: str, text: str) -> None:
+    def write_cache(self, name: str, key: str, text: str) -> None:
         """Leave a text under ``name`` for other programs, which see it when the turn ends; nothing if the study is gone."""
         ...
 
