@@ -23,6 +23,11 @@ LOOKS = [
     ("export", "demo"),
     ("export", "demo", "--format", "csv"),
     ("audit", "demo"),
+    ("studies", "--json"),
+    ("show", "demo", "--json"),
+    ("show", "demo", "--trial", "0", "--json"),
+    ("why", "demo", "0", "--json"),
+    ("audit", "demo", "--json"),
 ]
 
 
@@ -186,3 +191,20 @@ def test_postgresql(cli: Cli, postgres: str, name: str) -> None:
     assert "value 0.5 (trial 0)" in cli("show", name, "--storage", postgres).output
     cli("delete", name, "--yes", "--storage", postgres)
     assert name not in cli("studies", "--storage", postgres).output
+
+
+def test_json_for_programs(cli: Cli, stored: Path) -> None:
+    (line,) = json.loads(cli("studies", "--json").output)
+    study = json.loads(cli("show", "demo", "--json").output)
+    assert line["study"] == study["study"] == "demo"
+    assert line["trials"] == sum(study["trials"].values())
+    assert line["best"] == study["best"]["value"]
+    best = study["best"]["trial"]
+    trial = json.loads(cli("show", "demo", "--trial", str(best), "--json").output)
+    assert {key: trial[key] for key in study["best"]} == study["best"]
+    assert trial["reports"][-1]["metrics"] == trial["metrics"]
+    assert json.loads(cli("why", "demo", str(best), "--json").output)["trial"] == best
+    audit = json.loads(cli("audit", "demo", "--json").output)
+    assert audit["findings"] == []
+    assert audit["decisions"] > 0
+    assert set(audit["seconds"]) >= {"verdicts"}

@@ -9,8 +9,8 @@ import typer
 from rich.live import Live
 from rich.text import Text
 
-from xstar.cli.options import STORAGE, Storage, StudyName
-from xstar.cli.text import command, console
+from xstar.cli.options import STORAGE, AsJson, Storage, StudyName
+from xstar.cli.text import command, console, json_text
 from xstar.core.words import plural
 from xstar.inspect.look import look
 from xstar.study import DEFAULT_STORAGE
@@ -19,6 +19,7 @@ from xstar.study import DEFAULT_STORAGE
 def why(
     study: StudyName,
     trial: Annotated[int, typer.Argument(metavar="TRIAL", help="The trial's number.", show_default=False)],
+    as_json: AsJson = False,
     storage: Storage = STORAGE,
 ) -> None:
     """Explain a trial: what the searcher knew, what it expected, what the runners-up were, what the scheduler made of it."""
@@ -27,7 +28,11 @@ def why(
     out = console()
     with look(study, storage) as view:
         view.trial(trial)
-        for line in explain(view.journal, trial).lines():
+        found = explain(view.journal, trial)
+        if as_json:
+            typer.echo(json_text(found.to_json()))
+            return
+        for line in found.lines():
             out.print(line, soft_wrap=True)
 
 

@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 from typer.core import TyperGroup
 
-from xstar.cli import dashboard, explain, init, manage, plot, run, show, simulate, work
+from xstar.cli import agents, dashboard, explain, init, manage, plot, run, show, simulate, work
 from xstar.cli.text import console
 from xstar.core.version import VERSION
 from xstar.errors import XstarError
@@ -74,6 +74,7 @@ app.command("plot", rich_help_panel="Looking")(plot.plot)
 app.command("why", rich_help_panel="Looking")(explain.why)
 app.command("watch", rich_help_panel="Looking")(explain.watch)
 app.command("dashboard", rich_help_panel="Looking")(dashboard.dashboard)
+app.command("mcp", rich_help_panel="Looking")(agents.mcp)
 app.command("report", rich_help_panel="Looking")(manage.report)
 app.command("export", rich_help_panel="Keeping")(manage.export)
 app.command("import", rich_help_panel="Keeping")(manage.import_)

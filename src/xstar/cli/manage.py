@@ -16,18 +16,23 @@ from rich.progress import Progress
 from rich.text import Text
 
 from xstar.cli.load import DEFAULT_SPACE, load
-from xstar.cli.options import STORAGE, Directory, Storage, StudyName
-from xstar.cli.text import console
-from xstar.core.words import plural
+from xstar.cli.options import STORAGE, AsJson, Directory, Storage, StudyName
+from xstar.cli.text import console, json_text
+from xstar.core.words import plural, seconds
 from xstar.errors import CorruptJournal, InvalidArgument
 from xstar.inspect.exchange import export_csv, export_events, import_events
 from xstar.inspect.look import existing, look
+from xstar.inspect.summary import of_audit
 from xstar.plots.source import Source
 from xstar.programs import report_client
 from xstar.study import Study
 from xstar.study.settings import check_name
 
 Reason = Annotated[str, typer.Option(metavar="TEXT", help="Why; it is kept with the event.", show_default=False)]
+
+
+WORTH_SAYING = 1.0
+"""Seconds of an audit, from which on it says where they went."""
 
 
 class Format(StrEnum):
@@ -242,16 +247,30 @@ def write_report(path: Path, source: Source) -> None:
         raise InvalidArgument("--report", "must be a file that can be written", f"path={path}", str(error)) from None
 
 
-def audit(study: StudyName, storage: Storage = STORAGE) -> None:
+def audit(
+    study: StudyName,
+    jobs: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="On so many cores.", show_default="all, if there is enough to do"),
+    ] = None,
+    as_json: AsJson = False,
+    storage: Storage = STORAGE,
+) -> None:
     """Recompute every decision of a study from the events before it, and report those that come out differently."""
     with look(study, storage) as view, Progress(console=console(stderr=True), transient=True) as bar:
         task = bar.add_task("audit")
-        result = view.audit(lambda done, total: bar.update(task, completed=done, total=total))
+        result = view.audit(lambda done, total: bar.update(task, completed=done, total=total), jobs)
+    if as_json:
+        typer.echo(json_text(of_audit(result)))
+        raise typer.Exit(1 if result.findings else 0)
     out = console()
     for finding in result.findings:
         out.print(Text(finding, "red"), soft_wrap=True)
     for each in result.elsewhere:
         out.print(str(each), soft_wrap=True)
+    spent = sorted(result.spent.items(), key=lambda item: -item[1])
+    if sum(result.spent.values()) >= WORTH_SAYING:
+        out.print(f"time: {', '.join(f'{what} {seconds(took)}' for what, took in spent if took > 0.1)}", soft_wrap=True)
     decisions = plural(result.decisions, "decision")
     if result.findings:
         out.print(f"{plural(len(result.findings), 'finding')} in {decisions}")

@@ -240,3 +240,4 @@ Directory = Annotated[
 ]
 
 STORAGE = DEFAULT_STORAGE
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]

@@ -11,11 +11,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from xstar.cli.options import STORAGE, Directory, Storage, StudyName
+from xstar.cli.options import STORAGE, AsJson, Directory, Storage, StudyName
 from xstar.cli.text import attrs_table, config_table, console, json_text
 from xstar.core.reasons import last_line
 from xstar.core.words import number, plural, seconds, short_config
 from xstar.errors import NoValue, XstarError
+from xstar.inspect import summary
 from xstar.inspect.look import View, existing, look
 from xstar.progress.picture import standing
 from xstar.progress.terminal import STYLES, counts_of
@@ -26,10 +27,13 @@ LAST_TRIALS = 10
 MOST_REASONS = 10
 
 
-def studies(storage: Storage = STORAGE) -> None:
+def studies(as_json: AsJson = False, storage: Storage = STORAGE) -> None:
     """List the studies of a storage."""
     out = console()
     with existing(storage) as place:
+        if as_json:
+            typer.echo(json_text(summary.of_storage(place)))
+            return
         table, unreadable = _studies_table(), []
         for info in place.list():
             try:
@@ -67,12 +71,17 @@ def _studies_table() -> Table:
 def show(
     study: StudyName,
     trial: Annotated[int | None, typer.Option(metavar="N", help="Show one trial, with all it reported.")] = None,
+    as_json: AsJson = False,
     storage: Storage = STORAGE,
     directory: Directory = None,
 ) -> None:
     """Show a study: what it is, how far it got, its best and its latest trials, what failed and why."""
     out = console()
     with look(study, storage) as view:
+        if as_json:
+            one = None if trial is None else summary.of_trial(view.history, view.trial(trial), reports=True)
+            typer.echo(json_text(one or summary.of_study(view)))
+            return
         if trial is not None:
             _show_trial(out, view, view.trial(trial), directory)
             return

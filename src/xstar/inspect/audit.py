@@ -10,13 +10,19 @@ release of xstar are not made again.
 
 from __future__ import annotations
 
+import math
+import multiprocessing
+import os
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from xstar.core.environment import environment
 from xstar.core.randomness import Streams
 from xstar.errors import InvalidConfig, InvalidReport
+from xstar.executors.clock import monotonic_clock
 from xstar.inspect.likeness import Elsewhere, Likeness, different_numbers, likeness
 from xstar.journal import History
 from xstar.journal import events as ev
@@ -25,10 +31,13 @@ from xstar.searchers import Searcher
 from xstar.space import Space
 from xstar.study import Study
 from xstar.study.decisions import Policy, Start
-from xstar.trial import Done, New, Wait
+from xstar.trial import Done, New, Origin, Wait
 
 Decision = Start | ev.Reported
 DECISIONS = (ev.Asked, ev.Started, ev.Reported)
+
+ENOUGH = 100
+"""Decisions for each process: it takes about a second to start and to read the journal."""
 
 Progress = Callable[[int, int], object]
 """Is told how many of how many events were gone through."""
@@ -44,6 +53,22 @@ class Audit:
     """A sentence for each that came out differently; empty when all is well."""
     elsewhere: list[Elsewhere] = field(default_factory=list)
     """The suggestions that were made with other versions or kernels, by environment."""
+    spent: dict[str, float] = field(default_factory=dict)
+    """Seconds by what was decided: suggestions by their method, promotions, verdicts."""
+
+    def with_part(self, other: Audit) -> Audit:
+        """This audit and that of the decisions after it."""
+        elsewhere = {str(each.there): each for each in self.elsewhere}
+        for each in other.elsewhere:
+            known = elsewhere.setdefault(str(each.there), each)
+            if known is not each:
+                known.counts.update(each.counts)
+        return Audit(
+            self.decisions + other.decisions,
+            self.findings + other.findings,
+            list(elsewhere.values()),
+            {what: self.spent.get(what, 0.0) + other.spent.get(what, 0.0) for what in {**self.spent, **other.spent}},
+        )
 
 
 def audit(study: Study, progress: Progress | None = None) -> Audit:
@@ -52,33 +77,76 @@ def audit(study: Study, progress: Progress | None = None) -> Audit:
 
 
 def audit_events(
-    events: Sequence[ev.Event], scheduler: Scheduler, searcher: Searcher, progress: Progress | None = None
+    events: Sequence[ev.Event],
+    scheduler: Scheduler,
+    searcher: Searcher,
+    progress: Progress | None = None,
+    part: tuple[int, int] | None = None,
 ) -> Audit:
-    """Make every decision of a journal again, in one pass over it."""
+    """Make every decision of a journal again, in one pass over it; or a ``part`` of them, from one number up to another."""
     first = events[0]
     assert isinstance(first, ev.Created)
     environments = [event.parts for event in events if isinstance(event, ev.Environment)]
     if first.environment is not None:
         environments.insert(0, first.environment)
     auditor = _Auditor(Policy(scheduler, searcher, Streams(first.seed)), History(scheduler.rungs), environments)
+    made = [(place, event) for place, event in enumerate(events) if isinstance(event, DECISIONS)]
     decisions: dict[int, list[tuple[int, Decision]]] = defaultdict(list)  # events seen → decisions made there
-    for place, event in enumerate(events):
-        if isinstance(event, DECISIONS):
-            decisions[event.seen].append((place, event))
-    count, findings = 0, []
-    for number, event in enumerate(events, start=1):
-        auditor.history.fold(event)
-        for place, made in decisions.pop(number, ()):
+    for place, event in made[slice(*part)] if part is not None else made:
+        decisions[event.seen].append((place, event))
+    count, findings, spent = 0, list[str](), defaultdict[str, float](float)
+    for number, folded in enumerate(events, start=1):
+        if part is not None and not decisions:
+            break
+        auditor.history.fold(folded)
+        for place, event in decisions.pop(number, ()):
             count += 1
             if number > place:
-                findings.append(f"{_name(made, place)} claims to have seen {number} events, but {place} came before it")
-            else:
-                findings += auditor.check(made, place)
+                findings.append(
+                    f"{_name(event, place)} claims to have seen {number} events, but {place} came before it"
+                )
+                continue
+            began = monotonic_clock()
+            findings += auditor.check(event, place)
+            spent[_kind(event)] += monotonic_clock() - began
         if progress is not None:
             progress(number, len(events))
-    for place, made in (pair for pairs in decisions.values() for pair in pairs):
-        findings.append(f"{_name(made, place)} claims to have seen {made.seen} events, which is impossible")
-    return Audit(count, findings, [each for each in auditor.elsewhere.values() if each.counts])
+    for place, event in (pair for pairs in decisions.values() for pair in pairs):
+        findings.append(f"{_name(event, place)} claims to have seen {event.seen} events, which is impossible")
+    return Audit(count, findings, [each for each in auditor.elsewhere.values() if each.counts], dict(spent))
+
+
+def audit_in_parallel(
+    events: Sequence[ev.Event],
+    scheduler: Scheduler,
+    searcher: Searcher,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Audit:
+    """The same on several cores; by default on all, as far as there is enough for each to do.
+
+    A decision is made from the events before it, so each process folds the journal up to its own decisions and makes these.
+    """
+    total = sum(isinstance(event, DECISIONS) for event in events)
+    jobs = min(len(os.sched_getaffinity(0)), total // ENOUGH) if jobs is None else min(jobs, total)
+    if jobs <= 1:
+        return audit_events(events, scheduler, searcher, progress)
+    # The cost of a decision grows with what was known: so much that later parts have to be shorter.
+    ends = [round(total * math.sqrt(number / jobs)) for number in range(jobs + 1)]
+    results: dict[int, Audit] = {}
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
+        running = {
+            pool.submit(audit_events, events, scheduler, searcher, None, part): number
+            for number, part in enumerate(pairwise(ends))
+        }
+        for done in as_completed(running):
+            results[running[done]] = done.result()
+            if progress is not None:
+                progress(sum(each.decisions for each in results.values()), total)
+    found = Audit(0, [])
+    for number in range(jobs):
+        found = found.with_part(results[number])
+    return found
 
 
 def _name(made: Decision, place: int) -> str:
@@ -87,13 +155,19 @@ def _name(made: Decision, place: int) -> str:
     return f"event {place}: trial {made.trial}"
 
 
+def _kind(made: Decision) -> str:
+    if isinstance(made, ev.Asked):
+        return f"suggestions of {Origin.of(made.origin).method}"
+    return "promotions" if isinstance(made, ev.Started) else "verdicts"
+
+
 class _Auditor:
     """Makes decisions again, each when the history has seen what it had seen."""
 
     def __init__(self, policy: Policy, history: History, environments: Sequence[Mapping[str, str]]) -> None:
         self.policy = policy
         self.history = history
-        here = environment()
+        here = dict(environment())
         self.elsewhere = {
             place: Elsewhere(there, here) for place, there in enumerate(environments) if dict(there) != dict(here)
         }

@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 
 from xstar.errors import StorageError, UnknownTrial
 from xstar.files import Folders
-from xstar.inspect.audit import Audit, Progress, audit_events
+from xstar.inspect.audit import Audit, Progress, audit_in_parallel
 from xstar.journal import History
 from xstar.journal.events import Created
 from xstar.storage import SqlJournal, SqlStorage
@@ -57,10 +57,10 @@ class View:
         """The folders of the study's trials."""
         return Folders(self.created.files, directory, self.journal.database.path, temporary=False)
 
-    def audit(self, progress: Progress | None = None) -> Audit:
+    def audit(self, progress: Progress | None = None, jobs: int | None = None) -> Audit:
         """Every decision, made again."""
         searcher, scheduler = Settings().parts(self.created)
-        return audit_events(list(self.journal.read(0)), scheduler, searcher, progress)
+        return audit_in_parallel(list(self.journal.read(0)), scheduler, searcher, jobs, progress)
 
 
 @contextmanager
