@@ -155,7 +155,7 @@ def test_gradient_of_a_prediction(name: str) -> None:
 # ---------------------------------------------------------------- extending, fantasies, hallucination
 
 
-@pytest.mark.parametrize("name", ["flat", "decay", "matern-warped"])
+@pytest.mark.parametrize("name", ["flat", "decay", "matern"])
 def test_more_rows_are_a_refit_with_all_rows(name: str) -> None:
     surrogate = at_full_budget(INPUTS) if name == "flat" else over_budgets(INPUTS, name)
     X, y, rng = data() if name == "flat" else joint_data(25)
