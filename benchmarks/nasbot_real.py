@@ -105,7 +105,9 @@ def mlp_report(results: Results, options: Namespace) -> Iterator[str]:
             lines = [(method, *cells) for method, cells in zip(runs, zip(*rows, strict=True), strict=True)]
             heads = ["method", *(f"best of {count}" for count in counts), "test", "ms per decision"]
             steps = f"{how['iterations']} iterations of {how['batch']} rows, a rate of {how['rate']:g}"
-            yield from ("", f"### {problem}, {optimizer}", "", f"{steps}, {trained:.2g} s at the median.")
+            seeds = max(map(len, runs.values()))
+            said = f"{steps}, {trained:.2g} s at the median; {seeds} {'seed' if seeds == 1 else 'seeds'} unless told."
+            yield from ("", f"### {problem}, {optimizer}", "", said)
             yield from ("", *table(heads, lines))
 
 
