@@ -22,7 +22,7 @@ from benchmarks.harness.methods import METHODS, search
 from benchmarks.harness.records import Task
 from benchmarks.harness.report import duration
 from benchmarks.harness.simulated import regret_curve, run_simulated, share_of_time
-from benchmarks.igo import calls
+from benchmarks.igo import run as hitting_times
 from benchmarks.workloads.hitting_times import SEED
 from benchmarks.workloads.suggestion_time import suggestion_time
 from benchmarks.workloads.trial_cost import optuna_trials, xstar_trials
@@ -120,13 +120,11 @@ def otmann(sizes: Sizes) -> Iterator[Headline]:
 def natural_gradient(sizes: Sizes) -> Iterator[Headline]:
     for function in ("OneMax", "LeadingOnes"):
         n = sizes.bits if function == "OneMax" else max(5, sizes.bits // 4)
-        both = [
-            statistics.median(
-                math.inf if count is None else count
-                for count in calls(Task.of(SEED, function, name, part="figure 1", n=n, runs=sizes.runs))
-            )
-            for name in ("PBIL-λ", "cGA, ε = 1/n")
+        tasks = [
+            Task.of(SEED, function, name, part="figure 1", n=n, runs=sizes.runs) for name in ("PBIL-λ", "cGA, ε = 1/n")
         ]
+        counts = [hitting_times(task, Namespace())["calls"] for task in tasks]
+        both = [statistics.median(math.inf if count is None else count for count in each) for each in counts]
         what = f"PBIL-λ: calls until the optimum of {function}, {n} bits"
         yield Headline(what, f"{both[0]:,.0f}", "cGA", f"{both[1]:,.0f}", both[1] / both[0])
 
