@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 import xstar as xs
 from xstar.errors import InvalidArgument, StorageBusy, StorageError, StorageFull, StorageReadOnly
 from xstar.inspect.audit import audit
-from xstar.storage import connections, database
+from xstar.storage import SqlJournal, connections, database
 
 SPACE = xs.Space(x=xs.Float(0, 1), note=xs.Choice(["a" * 500, "b" * 500]))
 
@@ -195,16 +196,27 @@ def test_a_database_that_goes_away_ends_the_search(tmp_path: Path, how: str, wor
     assert str(place) in str(caught.value)
 
 
+@pytest.mark.parametrize("storage", ["s.db", "sqlite:///s.db", "sqlite:///file:s.db?mode=rwc"])
 def test_a_database_in_a_folder_that_the_program_left_is_still_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, storage: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "elsewhere").mkdir()
-    with xs.Study(SPACE, name="s", storage="s.db", seed=1) as study:
-        monkeypatch.chdir(tmp_path / "elsewhere")
+    here, elsewhere = tmp_path / "a folder", tmp_path / "elsewhere"
+    here.mkdir()
+    elsewhere.mkdir()
+    monkeypatch.chdir(here)
+    with xs.Study(SPACE, name="s", storage=storage, seed=1) as study:
+        monkeypatch.chdir(elsewhere)
         trial = study.ask()
         assert trial is not None
         study.tell(trial, 1.0)
+        journal = study.journal
+        assert isinstance(journal, SqlJournal)
+        journal.close()  # and open it again, as after an outage
+        assert study.refresh().trials[0].value == 1.0
+        file = journal.renewal()["file"]
+        with closing(sqlite3.connect(file, uri=True)) as connection:  # as the process that renews leases does
+            assert connection.execute("SELECT name FROM xstar_studies").fetchall() == [("s",)]
+    assert list(elsewhere.iterdir()) == [], "neither a database nor locks"
 
 
 def test_a_study_whose_database_went_away_can_still_be_closed(tmp_path: Path) -> None:

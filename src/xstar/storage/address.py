@@ -157,10 +157,21 @@ class Address:
         database, user, password, host = map(unquote, (path.removeprefix("/"), user, password, host))
         return cls("postgresql", database, user, password, host, port, _options(text, query))
 
+    def from_anywhere(self) -> Address:
+        """The same wherever the program goes: a relative file is one of the folder that it is in now."""
+        if self.kind != "sqlite":
+            return self
+        if self.uri is None:
+            return replace(self, database=os.path.abspath(self.database))
+        name = self.database.removeprefix("file:")
+        return self if name.startswith("/") else replace(self, database=f"file:{quote(os.getcwd())}/{name}")
+
     @property
     def path(self) -> Path | None:
         """SQLite's file."""
-        return Path(self.database.removeprefix("file:")) if self.kind == "sqlite" else None
+        if self.kind != "sqlite":
+            return None
+        return Path(self.database if self.uri is None else unquote(self.database.removeprefix("file:")))
 
     @property
     def uri(self) -> str | None:

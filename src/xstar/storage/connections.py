@@ -112,7 +112,7 @@ class Connections:
         """How a process without this package connects (``renewer.py``): JSON, with the password if there is one."""
         path = self._address.path
         if path is not None:
-            return {"file": f"{path.absolute().as_uri()}?mode=rw"}  # it never makes the file
+            return {"file": f"{path.as_uri()}?mode=rw"}  # it never makes the file
         return {"path": sys.path, "options": self.options}
 
     def transaction(self, work: Callable[[Statements], T], *, writing: bool) -> T:

@@ -45,6 +45,7 @@ class Database:
         self.address = str(address.without_password())
         """The same as it can be given again, to a program that finds the password itself."""
         self._secrets = address.secrets
+        address = address.from_anywhere()
         self.path = address.path
         self.patience = _patience() if patience is None else patience
         self._reached = False
@@ -57,7 +58,7 @@ class Database:
         if self.path is not None and not self.path.parent.is_dir():
             raise StorageError(f"{self.url}: the folder {self.path.parent} does not exist; create it first")
         self.connections = Connections(address)
-        self._place = os.path.abspath(self.path) if self.path is not None else ""
+        self._place = str(self.path or "")
         self._file: tuple[int, int] | None = None
         self._prepare()
         self._file = _identity(self._place)
