@@ -213,7 +213,7 @@ def test_what_an_import_refuses(tmp_path: Path, stored: str, optunas: Callable[[
     study.optimize(
         lambda t: t.suggest_float("x", 0, 1) + (t.suggest_float("z", 0, 1) if t.number % 2 else 0), n_trials=4
     )
-    with pytest.raises(InvalidSpace, match="z: must be in all trials, or where one categorical parameter"):
+    with pytest.raises(InvalidSpace, match="z: must be in all trials, or where others have certain values"):
         import_optuna(url, "odd", "new", tmp_path / "x.db")
     both = optuna.create_study(study_name="both", storage=more, directions=["minimize", "minimize"])
     both.optimize(lambda t: (t.suggest_float("x", 0, 1), 0), n_trials=1)
@@ -273,38 +273,118 @@ def test_an_objective_runs_unchanged() -> None:
     assert set(theirs.params) == set(result.config)
 
 
-def test_what_is_not_static_is_refused_by_name() -> None:
-    def conditional(trial: Any) -> float:
-        return trial.suggest_float("x", 0, 1) if trial.suggest_categorical("c", [0, 1]) else 0.0
+def layered(trial: Any) -> float:
+    layers = trial.suggest_int("n_layers", 1, 4)
+    units = [trial.suggest_int(f"units_{i}", 4, 128, log=True) for i in range(layers)]
+    loss = abs(sum(units) - 100.0) / 100
+    if trial.suggest_categorical("optimizer", ["sgd", "adam", "lion"]) == "sgd":
+        loss += 1.0 - trial.suggest_float("momentum", 0.0, 0.9)
+        if trial.suggest_categorical("nesterov", [False, True]) and layers > 2:
+            loss += trial.suggest_float("damping", 0.0, 1.0)
+    return loss
 
-    def shifting(trial: Any) -> float:
-        return trial.suggest_int("b", 1, 1 + trial.suggest_int("a", 1, 9))
 
+LAYERED = xs.Space(
+    n_layers=xs.Int(1, 4),
+    units_0=xs.Int(4, 128, log=True),
+    optimizer=xs.Choice(["sgd", "adam", "lion"]),
+    momentum=xs.Float(0.0, 0.9, when={"optimizer": "sgd"}),
+    nesterov=xs.Choice([False, True], when={"optimizer": "sgd"}),
+    units_1=xs.Int(4, 128, log=True, when={"n_layers": xs.at_least(2)}),
+    units_2=xs.Int(4, 128, log=True, when={"n_layers": xs.at_least(3)}),
+    units_3=xs.Int(4, 128, log=True, when={"n_layers": xs.at_least(4)}),
+)
+
+
+def test_a_loop_over_layers_is_learned_by_running_it(caplog: pytest.LogCaptureFixture) -> None:
+    def without(trial: Any) -> float:
+        layers = trial.suggest_int("n_layers", 1, 4)
+        for i in range(layers):
+            trial.suggest_int(f"units_{i}", 4, 128, log=True)
+        if trial.suggest_categorical("optimizer", ["sgd", "adam", "lion"]) == "sgd":
+            trial.suggest_categorical("nesterov", [False, True])
+            return float(trial.suggest_float("momentum", 0.0, 0.9)) + layers
+        return float(layers)
+
+    ported = xs.from_optuna(without)
+    assert set(ported.space) == set(LAYERED)
+    assert xs.Space({name: ported.space[name] for name in LAYERED}) == LAYERED
+    assert "units_2 where n_layers is at_least(3)" in caplog.text
+    assert "momentum where optimizer is 'sgd'" in caplog.text
+    result = xs.minimize(ported, ported.space, trials=20, seed=0, method="random")
+    assert result.study.history.count(xs.State.COMPLETE) == 20
+    assert {trial["n_layers"] for trial in result.study.trials} == {1, 2, 3, 4}
+
+
+def test_a_space_may_be_given() -> None:
+    called = []
+
+    def counted(trial: Any) -> float:
+        called.append(trial.number)
+        return layered(trial)
+
+    whole = {**LAYERED.parameters, "damping": xs.Float(0, 1, when={"nesterov": True, "n_layers": xs.at_least(3)})}
+    ported = xs.from_optuna(counted, space=xs.Space(whole))
+    assert called == []
+    result = xs.minimize(ported, ported.space, trials=30, seed=0, method="random")
+    assert result.study.history.count(xs.State.COMPLETE) == 30
+    assert any("damping" in trial.config for trial in result.study.trials)
+    with pytest.raises(InvalidArgument, match=r"space: must be an xs\.Space, but got 'dict'"):
+        xs.from_optuna(counted, space={})  # type: ignore[arg-type]
+
+
+def test_a_trial_that_asks_for_what_no_dry_run_showed_fails_by_its_name() -> None:
     def rare(trial: Any) -> float:
         x = trial.suggest_float("x", 0, 1)
         return trial.suggest_float("y", 0, 1) if 0.2 < x < 0.8 else x
 
-    def rare_middle(trial: Any) -> float:
-        x = trial.suggest_float("x", 0, 1)
-        return trial.suggest_float("y", 0, 1) if 0.2 < x < 0.6 else x
-
-    with pytest.raises(InvalidSpace, match="x: must be asked for by every trial, but got 1 of 2 dry runs"):
-        xs.from_optuna(conditional)
-    with pytest.raises(InvalidSpace, match="y: must be asked for by every trial, but got 2 of 5 dry runs"):
-        xs.from_optuna(rare_middle, dry_runs=5)
-    with pytest.raises(InvalidSpace, match=r"b: must be the same in every trial, but got Int\(1, 2\) and Int\(1, 10\)"):
-        xs.from_optuna(shifting)
     ported = xs.from_optuna(rare)  # neither end shows it
     trials = xs.minimize(ported, ported.space, trials=10, seed=0, max_failures=None, method="sobol").study.trials
     failed = [trial for trial in trials if trial.state is xs.State.FAILED]
     assert {0.2 < trial["x"] < 0.8 for trial in failed} == {True}
     assert "y: must be asked for by every trial, but got trial " in (failed[0].reason or "")
+
+
+def test_what_no_condition_explains_is_refused_by_name() -> None:
+    def shifting(trial: Any) -> float:
+        return trial.suggest_int("b", 1, 1 + trial.suggest_int("a", 1, 9))
+
+    def rare_middle(trial: Any) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        return trial.suggest_float("y", 0, 1) if 0.2 < x < 0.6 else x
+
+    def endless(trial: Any) -> float:
+        count = sum(trial.suggest_int(f"x{i}", 0, 19) for i in range(9))
+        return trial.suggest_float("y", 0, 1) if count > 9 else 0.0
+
+    with pytest.raises(InvalidSpace, match=r"y: must be .* every trial, or .*, but got 2 of 5 dry runs did; .*space="):
+        xs.from_optuna(rare_middle, dry_runs=5)
+    with pytest.raises(InvalidSpace, match=r"b: must be the same in every trial, but got Int\(1, 2\) and Int\(1, 10\)"):
+        xs.from_optuna(shifting)
+    with pytest.raises(InvalidSpace, match=r"within 100 dry runs"):
+        xs.from_optuna(endless)
     with pytest.raises(InvalidSpace, match="must ask for a parameter before it first reports"):
         xs.from_optuna(lambda trial: 0.0)
     with pytest.raises(ObjectiveError, match="the dry run that finds the space failed: ZeroDivisionError"):
         xs.from_optuna(lambda trial: 1 / 0)
     with pytest.raises(ObjectiveError, match=r"trial.study of Optuna has no counterpart"):
         xs.from_optuna(lambda trial: trial.study)
+
+
+def test_a_study_with_a_loop_over_layers_is_imported_with_its_conditions(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'layers.db'}"
+    theirs = optuna.create_study(study_name="l", storage=url, sampler=optuna.samplers.RandomSampler(seed=1))
+    theirs.optimize(layered, n_trials=80)
+    import_optuna(url, "l", "mine", tmp_path / "x.db")
+    with xs.Study.open("mine", tmp_path / "x.db") as study:
+        when = study.space.structure.when
+        assert {name: repr(when[name]) for name in ("units_2", "momentum", "damping")} == {
+            "units_2": "{'n_layers': at_least(3)}",
+            "momentum": "{'optimizer': 'sgd'}",
+            "damping": "{'n_layers': at_least(3), 'nesterov': True}",
+        }
+        assert study.best.value == theirs.best_value
+        assert audit(study).findings == []
 
 
 @pytest.mark.parametrize("url", ["optuna.db", "sqlite:///nowhere.db", "nosuch://somebody:s3cret@host/x"])

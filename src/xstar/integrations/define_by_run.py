@@ -1,25 +1,34 @@
 """``xs.from_optuna(objective)``: an objective that asks ``trial.suggest_float(…)`` as one of ours.
 
-Its space is found by a dry run: the objective is called with values of our choosing until it reports or returns, once with the
-lower ends and the first options, once with the upper ends and the last. Where the two ask for different things the space is not
-static, and it is refused by the name of the parameter. So is, later, a trial that asks for anything else. Optuna need not be
-installed.
+Its space is found by dry runs: the objective is called with values of our choosing until it reports or returns, once with the
+lower ends and the first options, once with the upper ends and the last. Where the two ask for different things, it is called
+once for every value of what has few values, and a parameter that only some runs ask for gets the condition that explains it
+(``conditions.py``). What no condition explains is refused by its name, and so is, later, a trial that asks for anything else.
+Optuna need not be installed.
 """
 
 from __future__ import annotations
 
+import logging
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from xstar.core.checks import whole_number
-from xstar.errors import InvalidSpace, ObjectiveError, Pruned, Words
+from xstar.errors import InvalidArgument, InvalidSpace, ObjectiveError, Pruned, Words
+from xstar.integrations.conditions import has_few_values, in_words, when_asked
 from xstar.integrations.distributions import number_range, one_of
 from xstar.space import Parameter, Space
 
 Objective = Callable[[Any], Any]
-REMEDY = "declare an xs.Space, with when= for what depends on another parameter"
+REMEDY = "declare an xs.Space, with when= for what depends on another parameter, and pass it as space=…"
+
+MOST_RUNS = 100
+"""Dry runs: an objective that trains before it returns would take too long."""
+
+log = logging.getLogger("xstar")
 
 
 class FromOptuna:
@@ -38,49 +47,90 @@ class FromOptuna:
             if _is_pruned(error):
                 raise Pruned(f"trial {trial.number} ends here") from None
             raise
-        if left := [name for name in self.space if name not in asked.params]:
+        if left := [name for name in trial.config if name not in asked.params]:
             raise not_static(left[0], "asked for by every trial", Words(f"trial {trial.number} without it"))
         return returned
 
 
-def from_optuna(objective: Objective, *, dry_runs: int = 2) -> FromOptuna:
+def from_optuna(objective: Objective, *, space: Space | None = None, dry_runs: int = 2) -> FromOptuna:
     """Take an Optuna objective as it is: ``ported = xs.from_optuna(objective)``, ``xs.minimize(ported, ported.space, …)``.
 
-    ``dry_runs`` is how often the objective is called to find its space. Each call ends at the objective's first report, or when
-    it returns; so one that does not report is evaluated.
+    ``dry_runs`` is how often the objective is called to find its space; where these differ, it is called once more for each
+    value of its options and small integers. Each call ends at the objective's first report, or when it returns: one that does
+    not report is evaluated. A ``space`` of your own spares all of that.
     """
     whole_number("dry_runs", dry_runs, least=1)
-    runs: list[dict[str, Parameter]] = []
-    for place in range(dry_runs):
-        probe = Probe(place / max(1, dry_runs - 1))
-        try:
-            objective(probe)
-        except _EnoughSeen:
-            pass
-        except Exception as error:
-            if not _is_pruned(error):
-                raise ObjectiveError(
-                    f"the dry run that finds the space failed: {type(error).__name__}: {error}"
-                ) from error
-        runs.append(probe.asked)
+    if space is not None:
+        if not isinstance(space, Space):
+            raise InvalidArgument("space", "must be an xs.Space", type(space).__name__)
+        return FromOptuna(objective, space)
+    runs = [_dry_run(objective, place / max(1, dry_runs - 1), {}) for place in range(dry_runs)]
+    if any(set(run.params) != set(runs[0].params) for run in runs):
+        _explore(objective, runs)
     found = _same(runs)
     if not found:
         raise InvalidSpace(
             "objective", "must ask for a parameter before it first reports", "no trial.suggest_…=", REMEDY
         )
-    return FromOptuna(objective, Space(found))
+    return FromOptuna(objective, _learned(found, [run.params for run in runs]))
 
 
-def _same(runs: Sequence[dict[str, Parameter]]) -> dict[str, Parameter]:
-    """What all dry runs asked for."""
-    for name in dict.fromkeys(name for asked in runs for name in asked):
-        given = [asked[name] for asked in runs if name in asked]
-        if len(given) < len(runs):
-            raise not_static(name, "asked for by every trial", Words(f"{len(given)} of {len(runs)} dry runs did"))
+def _dry_run(objective: Objective, place: float, fixed: dict[str, Any]) -> Probe:
+    probe = Probe(place, fixed)
+    try:
+        objective(probe)
+    except _EnoughSeen:
+        pass
+    except Exception as error:
+        if not _is_pruned(error):
+            raise ObjectiveError(f"the dry run that finds the space failed: {type(error).__name__}: {error}") from error
+    return probe
+
+
+def _explore(objective: Objective, runs: list[Probe]) -> None:
+    """One more run for each value of a parameter with few values, the others as in the first run that asked for it."""
+    seen = {(name, value) for run in runs for name, value in run.params.items()}
+    for run in runs:  # it grows meanwhile: further runs may ask for further parameters
+        for name, given in run.asked.items():
+            if not has_few_values(given):
+                continue
+            for value in map(given.value_at, range(int(given.size))):
+                if (name, value) in seen:
+                    continue
+                if len(runs) >= MOST_RUNS:
+                    rule = f"must show what it asks for within {MOST_RUNS} dry runs"
+                    raise InvalidSpace(name, rule, Words(f"{given.size} values, beside those of others"), REMEDY)
+                made = _dry_run(objective, 0.0, {**run.params, name: value})
+                runs.append(made)
+                seen |= set(made.params.items())
+
+
+def _same(runs: Sequence[Probe]) -> dict[str, Parameter]:
+    """What the dry runs asked for, the same wherever it was."""
+    for name in dict.fromkeys(name for run in runs for name in run.asked):
+        given = [run.asked[name] for run in runs if name in run.asked]
         for other in given[1:]:
             if Space({"x": given[0]}) != Space({"x": other}):
                 raise not_static(name, "the same in every trial", Words(f"{given[0]!r} and {other!r}"))
-    return runs[0]
+    return {name: given for run in runs for name, given in run.asked.items()}
+
+
+def _learned(found: dict[str, Parameter], rows: list[dict[str, Any]]) -> Space:
+    """The space with the conditions that explain which runs asked for what; it says which these are."""
+    made, told = dict(found), []
+    for name, given in found.items():
+        when = when_asked(name, rows, found)
+        if when is None:
+            found_in = Words(f"{sum(name in row for row in rows)} of {len(rows)} dry runs did")
+            raise not_static(name, "asked for by every trial, or where others have certain values", found_in)
+        if when:
+            made[name] = replace(given, when=when)  # type: ignore[type-var]
+            told.append(in_words(name, when))
+    if told:
+        log.warning(
+            "from %d dry runs, xs.from_optuna takes it that the objective asks for %s", len(rows), "; ".join(told)
+        )
+    return Space(made)
 
 
 def not_static(name: str, rule: str, found: str) -> InvalidSpace:
@@ -127,18 +177,21 @@ class _Suggests(ABC):
 class Probe(_Suggests):
     """What an objective is handed in a dry run."""
 
-    def __init__(self, place: float) -> None:
+    def __init__(self, place: float, fixed: dict[str, Any]) -> None:
         self.asked: dict[str, Parameter] = {}
         self.params = {}
         self.number = 0
         self.user_attrs: dict[str, Any] = {}
         self._place = place
+        self._fixed = fixed
 
     def _value(self, name: str, parameter: Parameter) -> Any:
         if name not in self.params:
             self.asked[name] = parameter
             cells = [self._place * (1 - 1e-9)] * max(1, parameter.draws)
-            self.params[name] = parameter.drawer(0)(cells)
+            drawn = parameter.drawer(0)(cells)
+            fixed = self._fixed.get(name, drawn)
+            self.params[name] = fixed if parameter.contains(fixed) else drawn
         return self.params[name]
 
     def report(self, value: float, step: int) -> NoReturn:
@@ -161,11 +214,11 @@ class Asking(_Suggests):
         self._space, self._trial, self._ended = space, trial, False
 
     def _value(self, name: str, parameter: Parameter) -> Any:
-        if name not in self._space:
+        if name not in self._trial.config:
             raise not_static(
-                name, "asked for by every trial", Words(f"trial {self.number} asks for it, and no dry run did")
+                name, "asked for by every trial", Words(f"trial {self.number} asks for it, and no dry run like it did")
             )
-        if Space({"x": parameter}) != Space({"x": self._space[name]}):
+        if Space({"x": parameter}) != Space({"x": replace(self._space[name], when=None)}):  # type: ignore[type-var]
             raise not_static(name, "the same in every trial", Words(f"{parameter!r} in trial {self.number}"))
         self.params[name] = self._trial[name]
         return self.params[name]

@@ -1,8 +1,8 @@
 """``xstar import --optuna sqlite:///…``: a study of Optuna with its distributions, values, intermediate values and states.
 
 The trials are told to a study of ours one by one, as configurations that a user wanted tried, so that the journal is like any
-other and its audit comes out clean. A parameter that only some trials have gets a condition where one categorical parameter
-explains it; a study in which none does is refused by name.
+other and its audit comes out clean. A parameter that only some trials have gets the condition that explains it
+(``conditions.py``); a study in which none does is refused by name.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 from xstar.errors import InvalidArgument, InvalidSpace, UnknownStudy, Words
 from xstar.inspect.exchange import export_events, import_events
 from xstar.integrations import missing
+from xstar.integrations.conditions import when_asked
 from xstar.integrations.optuna import parameter, python_names
 from xstar.space import Space
 from xstar.storage.address import masked
@@ -27,7 +28,7 @@ from xstar.trial import Trial
 
 try:
     import optuna
-    from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+    from optuna.distributions import BaseDistribution, FloatDistribution, IntDistribution
     from optuna.trial import FrozenTrial, TrialState
     from sqlalchemy.exc import SQLAlchemyError  # which comes with it
 except ImportError as error:
@@ -43,7 +44,7 @@ def import_optuna(url: str, source: str | None, name: str, storage: str | os.Pat
         raise InvalidArgument("study", "must have one objective", f"directions={len(directions)}")
     distributions = _merged(trials)
     names = python_names(distributions)
-    space = Space({names[each]: _conditional(each, given, trials, names) for each, given in distributions.items()})
+    space = Space(_parameters(distributions, trials))
     now = [0.0]
     direction = directions[0].name.lower()
     with Study(space, direction=direction, method="auto", seed=0, clock=lambda: now[0]) as study:
@@ -155,23 +156,19 @@ def _is_whole(steps: float) -> bool:
     return math.isclose(steps, round(steps), rel_tol=1e-9, abs_tol=1e-9)
 
 
-def _conditional(name: str, given: BaseDistribution, trials: Sequence[FrozenTrial], names: dict[str, str]) -> Any:
-    """The parameter; with a condition, if only some of the trials have it."""
-    made: Any = parameter(name, given)
-    whole = [trial for trial in trials if trial.state in (TrialState.COMPLETE, TrialState.PRUNED)]
-    if all(name in trial.params for trial in whole):
-        return made
-    for parent in sorted({other for trial in whole for other in trial.params}):
-        kinds = {type(trial.distributions.get(parent)) for trial in whole}
-        if parent == name or kinds != {CategoricalDistribution}:
-            continue
-        on = {trial.params[parent] for trial in whole if name in trial.params}
-        off = {trial.params[parent] for trial in whole if name not in trial.params}
-        if not on & off:
-            parents: Any = whole[0].distributions[parent]
-            options = list(parents.choices)
-            when = {names[parent]: [option for option in options if option in on]}
-            return replace(made, when=when)
-    rule = "must be in all trials, or where one categorical parameter has certain values"
-    count = sum(name in trial.params for trial in whole)
-    raise InvalidSpace(name, rule, Words(f"{count} of {len(whole)} trials"), "the space of a study of ours is declared")
+def _parameters(distributions: dict[str, BaseDistribution], trials: Sequence[FrozenTrial]) -> dict[str, Any]:
+    """The parameters; those that only some of the trials have with the condition that explains it."""
+    whole = [trial.params for trial in trials if trial.state in (TrialState.COMPLETE, TrialState.PRUNED)]
+    names = python_names(distributions)
+    made: dict[str, Any] = {each: parameter(each, given) for each, given in distributions.items()}
+    found: dict[str, Any] = {}
+    for each, given in made.items():
+        when = when_asked(each, whole, made)
+        if when is None:
+            rule = "must be in all trials, or where others have certain values"
+            count = sum(each in row for row in whole)
+            remedy = "the space of a study of ours is declared"
+            raise InvalidSpace(each, rule, Words(f"{count} of {len(whole)} trials"), remedy)
+        conditions = {names[parent]: condition for parent, condition in when.items()}
+        found[names[each]] = replace(given, when=conditions) if conditions else given
+    return found
