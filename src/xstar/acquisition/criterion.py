@@ -75,10 +75,7 @@ class Criterion:
 
     def score(self, rows: Array) -> Array:
         """Return the value at each row."""
-        if len(rows) <= AT_ONCE:
-            return self._at(rows, gradient=False)[0]
-        parts = [rows[begin : begin + AT_ONCE] for begin in range(0, len(rows), AT_ONCE)]
-        return np.concatenate([self._at(part, gradient=False)[0] for part in parts])
+        return in_parts(lambda part: self._at(part, gradient=False)[0], rows)
 
     def with_gradient(self, rows: Array) -> tuple[Array, Array]:
         """Return the value at each row and its gradient with respect to the row."""
@@ -92,13 +89,7 @@ class Criterion:
             if self.confidence is not None and self.constraints:
                 value, share = _log_softplus(value + np.mean([each.mean() for each in self.incumbents]))
                 slope = slope * share[:, None]
-        for constraint in self.constraints:
-            own, back = constraint(rows)
-            value = value + own
-            if gradient:
-                assert back is not None, "asked for a gradient that a constraint does not have"
-                slope = slope + back(np.ones(len(rows)))
-        return value, slope
+        return with_constraints(value, slope, self.constraints, rows, gradient)
 
     def _improvement(self, rows: Array, gradient: bool) -> tuple[Array, Array]:
         assert self.incumbents is not None
@@ -124,6 +115,26 @@ class Criterion:
         share = parts / total
         slope = np.einsum("sn,snw->nw", share, np.array(slopes)) if gradient else np.zeros_like(rows)
         return top + np.log(total / len(values)), slope
+
+
+def in_parts(score: Callable[[Array], Array], rows: Array) -> Array:
+    """Score rows, at most ``AT_ONCE`` of them at a time."""
+    if len(rows) <= AT_ONCE:
+        return score(rows)
+    return np.concatenate([score(rows[begin : begin + AT_ONCE]) for begin in range(0, len(rows), AT_ONCE)])
+
+
+def with_constraints(
+    value: Array, slope: Array, constraints: Sequence[LogProbability], rows: Array, gradient: bool
+) -> tuple[Array, Array]:
+    """Add log p(feasible) and its gradient."""
+    for constraint in constraints:
+        own, back = constraint(rows)
+        value = value + own
+        if gradient:
+            assert back is not None, "asked for a gradient that a constraint does not have"
+            slope = slope + back(np.ones(len(rows)))
+    return value, slope
 
 
 def _log_softplus(x: Array) -> tuple[Array, Array]:
