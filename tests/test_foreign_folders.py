@@ -95,7 +95,7 @@ def test_links_do_not_lead_a_deletion_astray(tmp_path: Path) -> None:
     (root / "part").mkdir()
     (root / "part" / "00000").symlink_to(precious / "00000")
     with pytest.raises(StorageError, match="precious/00000 by a link; that is outside"):
-        Folders("part", root, None, False).drop_checkpoint(Trial(0, {}, Origin("random"), 0, 0.0, 1.0))
+        Folders("part", root, None, False).drop_checkpoint(Trial(0, {}, Origin("random"), 0, 0.0))
     assert thesis.exists()
     Folders("part", root, None, False).remove()  # the link goes, what it points to stays
     assert not (root / "part").exists()

@@ -56,7 +56,7 @@ def run_simulated(task: Task, method: str | None, searcher: Any = None, schedule
     study = simulated.simulate(problem, method, **parts, workers=task["workers"], seconds=seconds, seed=task.seed)
     history = study.history
     complete = [trial for trial in history.trials if trial.state is State.COMPLETE and trial.ended_at is not None]
-    ends = sorted((trial.ended_at, history.loss_of(trial.metrics)) for trial in complete)
+    ends = sorted((trial.ended_at, history.goals.loss(trial.metrics)) for trial in complete)
     found = {
         "best": [(significant(at, TIMES), loss) for at, loss in simulated.improvements(history) if at <= seconds],
         "full": [(significant(ends[i - 1][0], TIMES), loss) for i, loss in improvements(loss for _, loss in ends)],

@@ -75,7 +75,7 @@ def rungs_chart(panels: Mapping[str, History], *, title: str, until: float, subt
     tops = [reading.budget for trial in trials for reading in trial.reports] or [1]
     up = Axis((rungs or tops)[0] * 0.55, max(tops), HEIGHT - BELOW, TOP + 12, log=True)
     losses = [
-        history.loss_of(reading.metrics)
+        history.goals.loss(reading.metrics)
         for history in panels.values()
         for trial in history.trials
         for reading in trial.reports
@@ -124,7 +124,7 @@ def _draw_trials(
             )
         for reading in readings:
             if reading.budget in rungs:
-                share = (history.loss_of(reading.metrics) - best) / (worst - best or 1.0)
+                share = (history.goals.loss(reading.metrics) - best) / (worst - best or 1.0)
                 centre = across.place(reading.at), up.place(reading.budget)
                 canvas.circle(centre, SMALLEST + (LARGEST - SMALLEST) * share, colour, opacity=opacity)
 

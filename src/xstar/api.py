@@ -18,6 +18,7 @@ from typing import Any
 
 from xstar.core import entry_points
 from xstar.core.checks import check_path
+from xstar.core.goals import Goals, Metric
 from xstar.core.keywords import called_like, checked_keywords
 from xstar.core.markup import escaped
 from xstar.core.values import as_float
@@ -36,6 +37,7 @@ from xstar.space import Space
 from xstar.study import FIRST_FAILURES, Limits, Study
 from xstar.study.methods import check_end
 from xstar.study.settings import Constraints, Settings
+from xstar.study.tradeoffs import covered, picked
 from xstar.trial import Config, State, Trial
 
 INTERRUPTED = "interrupted; the same call with the study's name goes on with it"
@@ -54,6 +56,21 @@ class Result:
     def best(self) -> Trial:
         """The best trial."""
         return self.study.best
+
+    @property
+    def front(self) -> list[Trial]:
+        """The best trade-offs of several objectives, the best in the first one first."""
+        return self.study.front
+
+    def hypervolume(self, reference: Mapping[str, float] | None = None) -> float:
+        """What the front dominates, up to a reference point: a little beyond the worst of the front, or the threshold of an
+        objective, unless it is given here."""
+        return covered(self.study.refresh(), reference)[0]
+
+    def pick(self, weights: Mapping[str, float] | None = None, **bounds: float) -> Trial:
+        """One trial of the front: ``pick()`` is the knee, ``pick(latency=40)`` the knee of what takes at most 40, and
+        ``pick(weights={"error": 2, "latency": 1})`` the least weighted sum, of objectives scaled to the range of the front."""
+        return picked(self.front, self.study.goals, weights, bounds)
 
     @property
     def config(self) -> Config:
@@ -80,6 +97,8 @@ class Result:
 
     def __repr__(self) -> str:
         history = self.study.history
+        if history.goals.several:
+            return f"Result(front={history.front!r}, trials={len(history.trials)}, reason={self.reason!r})"
         return f"Result(best={history.best!r}, trials={len(history.trials)}, reason={self.reason!r})"
 
     def _repr_html_(self) -> str:
@@ -99,7 +118,7 @@ def minimize(
     target: float | None = None,
     patience: int | None = None,
     max_failures: int | None = FIRST_FAILURES,
-    metric: str | None = None,
+    metric: Metric | None = None,
     best: str | None = None,
     constraints: Constraints | None = None,
     method: str | None = None,
@@ -151,9 +170,11 @@ def minimize(
         A typing error should not cost the whole budget. So does a search that ends without any value because trials failed.
         ``None`` switches both off.
     metric
-        Which metric counts, if the objective gives several.
+        Which metric counts, if the objective gives several; or the metrics that count, up to five.
 
-        The only number of a dictionary counts without being named.
+        The only number of a dictionary counts without being named. Several are a list of names, or names and directions:
+        ``{"accuracy": "max", "latency": ("min", 40)}``, where beyond a threshold nothing is of interest. Such a search
+        looks for the best trade-offs, ``result.front``.
     best
         Which report of a trial is its value when the best trial is chosen: last or lowest.
 
@@ -285,11 +306,12 @@ class Search:
             log.info("%s", UNKNOWN_LENGTH)  # as a warning when a trial shows that it is so
         _check_surroundings(arguments)
         if isinstance(arguments["objective"], Command):
-            fitted = arguments["objective"].fitted(arguments["space"], settings.metric)
+            named = settings.metric if isinstance(settings.metric, str) else None
+            fitted = arguments["objective"].fitted(arguments["space"], named)
             arguments = {**arguments, "objective": fitted}
         study = Study(name=arguments["study"], direction=direction, **taken(Study, arguments))
         try:
-            executor = make_executor(**taken(make_executor, arguments) | {"metric": study.metric, "files": study.files})
+            executor = make_executor(**taken(make_executor, arguments) | {"goals": study.goals, "files": study.files})
         except BaseException:
             study.close()
             raise
@@ -345,14 +367,14 @@ def _search(direction: str, arguments: Mapping[str, Any]) -> Result:
         error.result = Result(search.study, INTERRUPTED)  # type: ignore[attr-defined]
         raise
     history = search.study.history
-    if history.best is None and history.count(State.FAILED) and search.limits.max_failures is not None:
+    if not history.has_value and history.count(State.FAILED) and search.limits.max_failures is not None:
         raise ObjectiveError(f"{result.reason}, and none has a value: {search.study.last_failure}")
     return result
 
 
 def make_executor(
     objective: Objective,
-    metric: str,
+    goals: Goals,
     workers: int,
     timeout: float | None,
     cores: int | None = None,
@@ -363,15 +385,15 @@ def make_executor(
     """This process for one worker with neither a time limit nor cores of its own, else worker processes, or a cluster."""
     cluster = chosen(executor, workers, cores, gpus)
     if isinstance(executor, str) and (offered := entry_points.load(EXECUTORS, executor)) is not None:
-        made_elsewhere: Executor = offered(objective, metric, workers)
+        made_elsewhere: Executor = offered(objective, goals, workers)
         return made_elsewhere
     if cluster is not None:
         from xstar.executors.ray.executor import RayExecutor
 
         assert files is not None
-        made = RayExecutor(objective, metric, cluster, files.folder, timeout)
+        made = RayExecutor(objective, goals, cluster, files.folder, timeout)
         files.elsewhere = made.store
         return made
     if workers == 1 and timeout is None and cores is None:
-        return InlineExecutor(objective, metric, *check_workers(workers, timeout, cores, gpus))
-    return ProcessExecutor(objective, metric, workers, timeout, cores, gpus)
+        return InlineExecutor(objective, goals, *check_workers(workers, timeout, cores, gpus))
+    return ProcessExecutor(objective, goals, workers, timeout, cores, gpus)

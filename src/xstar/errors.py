@@ -7,6 +7,7 @@
     │   ├── InvalidSpace                                a parameter or a condition is not well formed
     │   ├── InvalidConfig                               a configuration does not belong to its space
     │   ├── UnknownParameter       (also a KeyError)    a trial has no parameter of that name
+    │   ├── SeveralObjectives                           one number or one best trial was asked for, and there are several
     │   └── InvalidReport                               metrics or budgets a study cannot accept
     │       └── MissingMetric                           the watched metric is not among those reported
     ├── UnknownAttribute       (also an AttributeError) a trial has no attribute of that name
@@ -90,6 +91,10 @@ class InvalidReport(InvalidArgument):
 
 class MissingMetric(InvalidReport):
     """The watched metric is not among those reported."""
+
+
+class SeveralObjectives(InvalidArgument):
+    """One number was asked for of a study or a trial with several objectives."""
 
 
 class StudyError(XstarError):

@@ -161,10 +161,10 @@ def _record(study: Study, executor: Executor, outcome: Outcome, alike: SameFailu
             if known.attempt != attempt:  # it was taken from us; this is not how the trial ended
                 log.info("trial %d: the run that was given up ended: %s", trial, last)
                 return
-            if kind == "report" and study.history.best is None:
+            if kind == "report" and not study.history.has_value:
                 raise ObjectiveError(last)  # so it will be with every trial
             trial_log.warning("%s", went_wrong(known))
-            if kind in SYSTEMATIC and (same := alike.again(reason)) and study.history.best is None:
+            if kind in SYSTEMATIC and (same := alike.again(reason)) and not study.history.has_value:
                 raise ObjectiveError(
                     f"the first trials all failed in the same place: {same}. Mend it, or raise xs.Infeasible where a "
                     "configuration cannot be evaluated; max_failures=None lets such a search go on"

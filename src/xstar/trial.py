@@ -6,20 +6,60 @@ fold writes to it, so it always shows what the journal says, also to a caller wh
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from xstar.core import markup
+from xstar.core.goals import DEFAULT, Goals, Losses
 from xstar.core.lookup import no_attribute, no_epochs, value_of
+from xstar.core.messages import (
+    Config as Config,
+)
+from xstar.core.messages import (
+    Done as Done,
+)
+from xstar.core.messages import (
+    Failure as Failure,
+)
+from xstar.core.messages import (
+    Finished as Finished,
+)
+from xstar.core.messages import (
+    Job as Job,
+)
+from xstar.core.messages import (
+    Metrics as Metrics,
+)
+from xstar.core.messages import (
+    New as New,
+)
+from xstar.core.messages import (
+    Noted as Noted,
+)
+from xstar.core.messages import (
+    Outcome as Outcome,
+)
+from xstar.core.messages import (
+    Promote as Promote,
+)
+from xstar.core.messages import (
+    Report as Report,
+)
+from xstar.core.messages import (
+    Suggestion as Suggestion,
+)
+from xstar.core.messages import (
+    Verdict as Verdict,
+)
+from xstar.core.messages import (
+    Wait as Wait,
+)
 from xstar.core.origin import Origin as Origin
 from xstar.core.reasons import last_line
-
-Config = dict[str, Any]
-Metrics = Mapping[str, float]
+from xstar.core.words import numbers
+from xstar.errors import SeveralObjectives
 
 
 class State(Enum):
@@ -46,135 +86,6 @@ _OVER = frozenset({State.COMPLETE, State.STOPPED, State.FAILED, State.INFEASIBLE
 
 LIVE = frozenset({State.RUNNING, State.WAITING})
 """A run of a trial in one of these states may report: it runs, or was given up and may prove to be alive after all."""
-
-
-class Verdict(Enum):
-    """What a trial shall do after a report."""
-
-    CONTINUE = "continue"  # train on; the checkpoint stays
-    PAUSE = "pause"  # free the worker; the checkpoint is kept for a promotion
-    STOP = "stop"  # free the worker for good; the checkpoint is no longer needed
-
-
-# ---------------------------------------------------------------- the scheduler's answers: how much?
-
-
-@dataclass(frozen=True, slots=True)
-class New:
-    """Start a new trial."""
-
-    budget: int | None = None
-    """Train up to this budget; ``None``: as long as the objective likes."""
-    bracket: int = 0
-    """The bracket of a multi-bracket scheduler that the trial belongs to."""
-    choices: tuple[int, ...] = ()
-    """Budgets among which the searcher may choose (BOCA), ascending; empty: ``budget`` is not for it to choose."""
-
-
-@dataclass(frozen=True, slots=True)
-class Promote:
-    """Continue a paused trial."""
-
-    trial: int
-    budget: int
-    """Train up to this budget."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """Nothing can be started until something that runs reports."""
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """Nothing will ever be started again."""
-
-    reason: str
-    """A sentence for the user."""
-
-
-# ---------------------------------------------------------------- the searcher's answer: what?
-
-
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """A configuration to try, and where it came from."""
-
-    config: Config
-    origin: str
-    """Method and reason, e.g. ``"random"``, ``"sobol: point 12"``, ``"random: gp failed, Cholesky at n=412"``; best an
-    :class:`Origin`, which has its parts beside the sentence."""
-    budget: int | None = None
-    """How far to train, where the task leaves that to the searcher (``New.choices``); ``None``: as the task says."""
-
-
-# ---------------------------------------------------------------- to and from an executor: where?
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One run of a trial on one worker, from budget ``start`` to budget ``stop``."""
-
-    trial: int
-    config: Config
-    attempt: int
-    """0 for the first run of the trial; a promotion or a run after a crash has the next number."""
-    start: int
-    """Budget already reported by earlier runs; the first report of this run is for ``start + 1``."""
-    stop: int | None
-    """Train up to this budget, then ask how to go on; ``None``: as long as the objective likes."""
-    full: int | None
-    """The budget of a complete trial, which a run may reach if it is told to go on at ``stop``."""
-    directory: str | None
-    """Where the trial keeps its checkpoint and its output; ``None``: nowhere."""
-    homes: tuple[int, ...] = (0,)
-    """As those of the trial: ``directory`` is that of the last one, and begins with a copy of the one before it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """A worker's metrics at a budget."""
-
-    trial: int
-    attempt: int
-    budget: int
-    metrics: Metrics
-
-
-@dataclass(frozen=True, slots=True)
-class Noted:
-    """What an objective noted about its trial."""
-
-    trial: int
-    attempt: int
-    attrs: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """The objective returned and its worker is free."""
-
-    trial: int
-    attempt: int
-    whole: bool = field(default=True, compare=False)
-    """It came to its end by itself; otherwise it was told to go no further."""
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """The run ended without a result and its worker is free (or was replaced)."""
-
-    trial: int
-    attempt: int
-    kind: str
-    """``exception``, ``report`` (what it reports is no number, or not the watched metric), ``disk`` (it is full, which is not
-    the configuration's fault), ``timeout``, ``killed`` or ``infeasible``."""
-    reason: str
-    may_live: bool = False
-    """It is out of reach rather than dead, and may go on writing files."""
-
-
-Outcome = Report | Noted | Finished | Failure
 
 
 # ---------------------------------------------------------------- the history's row
@@ -210,9 +121,9 @@ class Trial:
 
     __slots__ = (
         "_config",
+        "_goals",
         "_lowest_counts",
         "_nearest",
-        "_sign",
         "asked_at",
         "attempt",
         "attrs",
@@ -222,7 +133,7 @@ class Trial:
         "crashes",
         "ended_at",
         "homes",
-        "loss",
+        "losses",
         "lowest",
         "number",
         "origin",
@@ -241,7 +152,7 @@ class Trial:
         origin: Origin,
         seen: int,
         at: float,
-        sign: float,
+        goals: Goals = DEFAULT,
         lowest_counts: bool = False,
     ) -> None:
         self.number = number
@@ -252,10 +163,10 @@ class Trial:
         """How many events the decision to run this trial was based on."""
         self.state = State.RUNNING
         self.reports: Sequence[Reading] = ()
-        self.loss: float | None = None
-        """The watched metric of the last report, lower is better."""
-        self.lowest = math.inf
-        """The lowest loss of all reports."""
+        self.losses: Losses | None = None
+        """The objectives of the last report, lower is better."""
+        self.lowest: Losses | None = None
+        """The lowest loss of all reports, of each objective."""
         self.budget = 0
         """The budget of the last report."""
         self.target: int | None = None
@@ -277,7 +188,7 @@ class Trial:
         """What a user noted about it (``study.annotate``, ``trial.note``)."""
         self.asked_at = at
         self.ended_at: float | None = None
-        self._sign = sign
+        self._goals = goals
         self._lowest_counts = lowest_counts
 
     def __getitem__(self, name: str) -> Any:
@@ -312,21 +223,58 @@ class Trial:
         """The study's space has changed, and this is the configuration there; ``None``: it has only a nearest one."""
         self._config, self._nearest = self._config if config is None else config, nearest
 
-    @property
-    def value(self) -> float | None:
-        """The watched metric, in the user's own direction: of the last report, or of the best one (``best="lowest"``)."""
-        return None if self.loss is None else self._sign * (self.lowest if self._lowest_counts else self.loss)
+    def stand_for(self, goals: Goals) -> None:
+        """Have other objectives: those of a view of the history (``searchers/scalarised.py``)."""
+        self._goals = goals
+        if self.losses is not None:
+            self.losses = self.lowest = goals.losses(self.metrics)
 
     @property
-    def known_loss(self) -> float:
-        """The loss of a trial that has reported."""
-        assert self.loss is not None
-        return self.loss
+    def loss(self) -> float | None:
+        """The objective of the last report, lower is better, of a study that has one."""
+        return None if self.losses is None else self._one("loss", self.losses)
+
+    @property
+    def value(self) -> float | None:
+        """The objective, in the user's own direction: of the last report, or of the best one (``best="lowest"``). With several
+        objectives there is no such number: ``trial.values`` has them all."""
+        return None if self.losses is None else self._goals.signs[0] * self._one("value", self.scores)
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The objectives of the last report by name, in the user's own direction; empty before the first."""
+        if self.losses is None:
+            return {}
+        each = zip(self._goals.metrics, self._goals.signs, self.scores, strict=True)
+        return {name: sign * loss for name, sign, loss in each}
+
+    def shown(self, digits: int = 5) -> str:
+        """The objectives of the last report as a table has them: ``0.031`` or ``0.031, 1200``."""
+        return numbers(self.values.values(), digits)
+
+    @property
+    def known_losses(self) -> Losses:
+        """The losses of a trial that has reported."""
+        assert self.losses is not None
+        return self.losses
 
     @property
     def score(self) -> float:
         """The loss by which a trial that has reported is compared with others for the best: ``value``, lower is better."""
-        return self.lowest if self._lowest_counts else self.known_loss
+        return self._one("score", self.scores)
+
+    @property
+    def scores(self) -> Losses:
+        """The losses by which a trial that has reported is compared with others: of its last report, or its lowest."""
+        found = self.lowest if self._lowest_counts else self.losses
+        assert found is not None
+        return found
+
+    def _one(self, what: str, losses: Losses) -> float:
+        if len(losses) > 1:
+            found = f"{len(losses)} objectives: {', '.join(self._goals.metrics)}"
+            raise SeveralObjectives(f"trial.{what}", "is the one objective of a study", found, "read trial.values")
+        return losses[0]
 
     @property
     def metrics(self) -> Metrics:
@@ -351,7 +299,12 @@ class Trial:
             yield epoch
 
     def __repr__(self) -> str:
-        value = "" if self.loss is None else f", value={self.value:g}"
+        values = self.values.values()
+        value = (
+            f", value={next(iter(values)):g}"
+            if len(values) == 1
+            else "".join(f", {name}={value:g}" for name, value in self.values.items())
+        )
         return f"Trial({self.number}, {self.state.value}{value}, config={self._config})"
 
     def _repr_html_(self) -> str:

@@ -13,7 +13,7 @@ from xstar.acquisition.model import with_pending
 from xstar.acquisition.thompson import thompson_scores
 from xstar.models.gp import Posterior
 from xstar.models.prediction import normal_draws
-from xstar.searchers.gp.learner import Extended
+from xstar.searchers.gp.posteriors import Extended
 
 A = np.random.default_rng(9).random((20, 2))
 PENDING = np.random.default_rng(8).random((3, 2))

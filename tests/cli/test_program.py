@@ -18,6 +18,7 @@ import xstar as xs
 from tests.cli.conftest import Write
 from tests.executors.cases import Recorder
 from tests.waiting import PATIENCE, hear, until
+from xstar.core.goals import read_goals
 from xstar.executors import run_job
 from xstar.trial import Job
 
@@ -203,7 +204,7 @@ def test_the_example_resumes_where_it_stopped(tmp_path: Path) -> None:
     def train(folder: str, begin: int, end: int) -> list[object]:
         job = Job(0, config, 0, begin, end, end, str(tmp_path / folder))
         channel = Recorder()
-        run_job(digits.objective, "error", job, channel)
+        run_job(digits.objective, read_goals("error", None), job, channel)
         return list(channel.reports)
 
     assert train("two", 0, 2) + train("two", 2, 4) == train("one", 0, 4)

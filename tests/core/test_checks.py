@@ -9,6 +9,7 @@ import pytest
 
 import xstar as xs
 from xstar.core.checks import whole_number
+from xstar.core.goals import DEFAULT
 from xstar.core.table import Table
 from xstar.errors import InvalidArgument
 from xstar.executors import ProcessExecutor
@@ -39,7 +40,7 @@ def test_numpy_integers_are_taken_everywhere() -> None:
     assert ASHA(27 * three // 3, eta=three).rungs == (1, 3, 9, 27)
     assert DNGO(networks=three) == DNGO(networks=3)
     assert xs.Limits(trials=three) == xs.Limits(trials=3)
-    ProcessExecutor(len, "value", three // 3).close()
+    ProcessExecutor(len, DEFAULT, three // 3).close()
 
 
 def test_a_table_grows() -> None:

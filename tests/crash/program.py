@@ -66,7 +66,7 @@ def main() -> None:
     local = where in ("inline", "processes")
     executor = make_executor(
         make_objective(float(seconds)),
-        study.metric,
+        study.goals,
         int(workers) if where == "processes" else 1,
         None if where == "inline" else 60.0,
         executor=None if local else xs.Ray(address=where, slots=int(workers)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from xstar.core.goals import DEFAULT
 from xstar.executors import Answer, Objective, run_job
 from xstar.trial import Failure, Finished, Job
 
@@ -39,4 +40,4 @@ class Recorder:
 
 
 def run(objective: Objective, job: Job, channel: Recorder) -> Finished | Failure:
-    return run_job(objective, "value", job, channel)
+    return run_job(objective, DEFAULT, job, channel)

@@ -16,6 +16,7 @@ import pytest
 import xstar as xs
 from tests.clocks import Overrun, Time
 from tests.waiting import gone, text_of
+from xstar.core.goals import DEFAULT
 from xstar.errors import ObjectiveError
 from xstar.executors import InlineExecutor, ProcessExecutor
 from xstar.executors.pool import death
@@ -25,11 +26,11 @@ SPACE = xs.Space(x=xs.Float(0, 1))
 
 
 def test_inline_conforms(tmp_path: Path) -> None:
-    check_executor(lambda objective: InlineExecutor(objective, "value"), tmp_path)
+    check_executor(lambda objective: InlineExecutor(objective, DEFAULT), tmp_path)
 
 
 def test_processes_conform(tmp_path: Path) -> None:
-    check_executor(lambda objective: ProcessExecutor(objective, "value", 2), tmp_path)
+    check_executor(lambda objective: ProcessExecutor(objective, DEFAULT, 2), tmp_path)
 
 
 def test_output_of_a_trial_is_kept_beside_its_checkpoint(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import xstar as xs
+from xstar.core.goals import DEFAULT
 from xstar.executors import ProcessExecutor
 from xstar.trial import Report
 
@@ -61,7 +62,7 @@ def test_a_forked_process_does_not_speak_for_the_trial(tmp_path: Path, form: str
 
 
 def test_a_message_about_another_run_is_ignored(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
-    executor = ProcessExecutor(lambda trial: trial["x"], "value", 1)
+    executor = ProcessExecutor(lambda trial: trial["x"], DEFAULT, 1)
     study = xs.Study(xs.Space(x=xs.Float(0, 1)), seed=1)
     trial: Any = study.ask()
     try:

@@ -20,6 +20,7 @@ from tests.clocks import Overrun, Time
 from tests.executors.clusters import add_node, connected, ray_cluster
 from tests.waiting import appears, until
 from xstar.cli.main import app
+from xstar.core.goals import DEFAULT
 from xstar.errors import InvalidArgument, ObjectiveError
 from xstar.executors.ray.cluster import Token
 from xstar.executors.ray.executor import RayExecutor
@@ -46,7 +47,7 @@ def cluster() -> Iterator[Any]:
 def test_ray_conforms(cluster: Any, tmp_path: Path, checkpoints: str) -> None:
     where = f"file://{tmp_path / 'elsewhere'}" if checkpoints == "file" else checkpoints
     settings = xs.Ray(checkpoints=where, slots=2)
-    check_executor(lambda objective: RayExecutor(objective, "value", settings, tmp_path), tmp_path)
+    check_executor(lambda objective: RayExecutor(objective, DEFAULT, settings, tmp_path), tmp_path)
 
 
 def test_a_search_on_a_cluster(cluster: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

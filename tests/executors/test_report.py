@@ -11,6 +11,7 @@ import pytest
 
 import xstar as xs
 from tests.executors.cases import Recorder, run
+from xstar.core.goals import DEFAULT
 from xstar.errors import InvalidReport, ObjectiveError, StorageError
 from xstar.executors import Answer, InlineExecutor
 from xstar.executors.running import RunningTrial
@@ -273,7 +274,7 @@ def test_an_error_of_the_search_is_not_the_objectives() -> None:
 
     study.report = fail  # type: ignore[method-assign]
     with pytest.raises(StorageError, match="the database is gone"):
-        run_study(study, InlineExecutor(objective, "value"), xs.Limits(trials=1))
+        run_study(study, InlineExecutor(objective, DEFAULT), xs.Limits(trials=1))
     assert seen == ["Pruned"]
     assert study.trials[0].state is xs.State.WAITING
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from xstar import Command, Verdict
+from xstar.core.goals import read_goals
 from xstar.executors import InlineExecutor
 from xstar.trial import Failure, Job, Outcome, Report
 
@@ -16,7 +17,7 @@ def job(folder: Path, *, stop: int | None = None, start: int = 0, attempt: int =
 
 def run(command: Command, given: Job, metric: str = "loss", stop_at: int | None = None) -> list[Outcome]:
     """All that comes of a job; it is stopped at the report with this budget."""
-    executor = InlineExecutor(command, metric)
+    executor = InlineExecutor(command, read_goals(metric, None))
     found: list[Outcome] = []
 
     def hear(outcome: Outcome) -> None:

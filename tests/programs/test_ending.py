@@ -14,6 +14,7 @@ import pytest
 import xstar as xs
 from tests.programs.runs import job, run, script, values
 from tests.waiting import gone, text_of, until
+from xstar.core.goals import read_goals
 from xstar.core.processes import session_members
 from xstar.executors import InlineExecutor
 from xstar.inspect.audit import audit
@@ -151,7 +152,7 @@ def test_a_search_whose_driver_was_killed_goes_on_from_the_checkpoint(
 def test_ctrl_c_ends_the_program_at_once(tmp_path: Path) -> None:
     """The second Ctrl-C is raised while the program is listened to; a grace of minutes is not waited for."""
     text = f"""trap '' TERM; echo $$ > {tmp_path}/pids; kill -INT {os.getpid()}; while :; do sleep 0.02; done"""
-    executor = InlineExecutor(xs.Command(script(tmp_path, text), stop_grace=10_000), "loss")
+    executor = InlineExecutor(xs.Command(script(tmp_path, text), stop_grace=10_000), read_goals("loss", None))
     executor.submit(job(tmp_path, stop=9))
     with pytest.raises(KeyboardInterrupt):
         executor.poll()

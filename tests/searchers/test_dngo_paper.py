@@ -13,6 +13,7 @@ from scipy.stats import norm
 
 import xstar as xs
 from tests.searchers.cases import SQUARE, awkward, run
+from xstar.acquisition.criterion import Criterion
 from xstar.models.kernels import Array
 from xstar.models.linear import Head
 from xstar.searchers import DNGO, DNGOPaper
@@ -61,7 +62,7 @@ def decided(study: xs.Study, trials: int) -> tuple[DNGOLearner, DecisionTrace]:
 def test_a_decision_is_equations_2_to_9_averaged_over_theta() -> None:
     """Eq. 12; where expected improvement is far below the smallest of the sum, its logarithm has lost its digits."""
     learner, trace = decided(xs.Study(SQUARE, searcher=DNGOPaper(), seed=1), 20)
-    assert trace.criterion is not None
+    assert isinstance(trace.criterion, Criterion)
     data, heads = learner.data, trace.criterion.models
     t = (data.loss - data.loss.mean()) / data.loss.std()
     A = np.random.default_rng(0).random((40, 2))
@@ -80,7 +81,7 @@ def test_running_trials_have_fantasised_outcomes() -> None:
     running = [study.ask() for _ in range(3)]
     trace = study.history.memo.put(DecisionTrace())
     study.ask()
-    assert trace.criterion is not None
+    assert isinstance(trace.criterion, Criterion)
     assert trace.criterion.incumbents is not None
     assert trace.learner is not None
     data = trace.learner.data
@@ -123,7 +124,7 @@ def test_other_losses_are_not_the_lowest_observed() -> None:
     """The default improves on the lowest posterior mean, which no noise lowers."""
     study = xs.Study(SQUARE, searcher=DNGO(networks=2), seed=1)
     learner, trace = decided(study, 21)
-    assert trace.criterion is not None
+    assert isinstance(trace.criterion, Criterion)
     assert trace.criterion.incumbents is not None
     for head, incumbent in zip(trace.criterion.models, trace.criterion.incumbents, strict=True):
         assert_allclose(incumbent, head.means(learner.data.X).min(axis=0))

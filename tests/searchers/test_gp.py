@@ -34,8 +34,8 @@ from xstar.journal import Memo
 from xstar.models.surrogate import Inputs, over_budgets
 from xstar.searchers import GP, SEARCHERS
 from xstar.searchers.bo import decision
-from xstar.searchers.bo.decision import NAMES
 from xstar.searchers.bo.fit_cache import last_refit
+from xstar.searchers.bo.learner import NAMES
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.gp import learner as gp_learner
 from xstar.searchers.gp.learner import GPLearner, GPOptions

@@ -20,7 +20,7 @@ from xstar.nets.distance import otmann
 from xstar.searchers import NASBOTPaper
 from xstar.searchers.bo.decision import DecisionTrace
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.gp.learner import Extended
+from xstar.searchers.gp.posteriors import Extended
 from xstar.searchers.nasbot.learner import DRAWS, PaperLearner, paper_options
 from xstar.trial import New
 
@@ -111,7 +111,7 @@ def test_the_acquisition_is_equation_2(trace: DecisionTrace, learner: PaperLearn
         u = (y.min() - mean) / std
         return std * (u * norm.cdf(u) + norm.pdf(u)), variance
 
-    assert trace.criterion is not None
+    assert isinstance(trace.criterion, Criterion)
     assert trace.criterion.incumbents is not None
     rows = np.array(learner.data.networks[0].enter(candidates), dtype=np.float64)[:, None]
     found, compared = [], 0

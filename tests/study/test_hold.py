@@ -48,7 +48,7 @@ def test_a_limit_of_time_ends_a_search_that_pauses_and_the_pause_is_told(
     frozen.passed = lambda: float(next(passed))
     study = xs.Study(SPACE, seed=1)
     study.hold("pause")
-    executor = InlineExecutor(lambda trial: 0.0, study.metric)
+    executor = InlineExecutor(lambda trial: 0.0, study.goals)
     assert "time limit" in run(study, executor, xs.Limits(seconds=5))
     assert [line for line in caplog.messages if "pauses" in line] == [PAUSED]
     assert study.trials == []

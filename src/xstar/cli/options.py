@@ -21,6 +21,7 @@ import typer
 from xstar.api import minimize
 from xstar.api import options as keywords
 from xstar.core.checks import nearest
+from xstar.core.goals import Metric
 from xstar.errors import InvalidArgument
 from xstar.space.conditions import Threshold
 from xstar.study import DEFAULT_STORAGE
@@ -69,6 +70,19 @@ def read_constraints(texts: Iterable[str]) -> dict[str, float | Threshold]:
     }
 
 
+def read_metrics(texts: list[str]) -> Metric:
+    """``["error"]`` → ``"error"``; ``["accuracy:max", "latency:min:40"]`` → names with directions, and a threshold."""
+    found = [(text, re.fullmatch(r"(.+?):(min|max)(?::([^:]+))?", text)) for text in texts]
+    if not any(match for _, match in found):
+        return texts[0] if len(texts) == 1 else texts
+    if plain := [text for text, match in found if not match]:
+        rule = "must say min or max of every metric, or of none"
+        raise InvalidArgument(
+            "--metric", rule, f"text={plain[0]!r}", "e.g. --metric accuracy:max --metric latency:min:40"
+        )
+    return {m[1]: m[2] if m[3] is None else (m[2], m[3]) for _, m in found if m}
+
+
 def number_or(option: str, word: str) -> Callable[[str], int | None]:
     """How ``"3"`` is read as 3, and a word that stands for ``None``."""
 
@@ -106,6 +120,13 @@ FORMS: Mapping[str, Form] = {
         read_constraints,
         metavar="METRIC<=NUMBER",
         more="METRIC>=NUMBER is a lower bound. May be given several times.",
+    ),
+    "metric": Form(
+        list[str],
+        ("--metric",),
+        read_metrics,
+        metavar="NAME[:min|max[:THRESHOLD]]",
+        more="Several make several objectives.",
     ),
     "method": Form(default="what suits the space and the budget", more=f"One of {', '.join(METHODS)}."),
     "best": Form(metavar="last|lowest", default="last"),

@@ -18,9 +18,11 @@ from xstar.core.words import number, plural, seconds, short_config
 from xstar.errors import NoValue, XstarError
 from xstar.inspect import summary
 from xstar.inspect.look import View, existing, look
+from xstar.journal import History
 from xstar.progress.picture import standing
 from xstar.progress.terminal import STYLES, counts_of
 from xstar.study.naming import described, method_of
+from xstar.study.tradeoffs import covered
 from xstar.trial import State, Trial
 
 LAST_TRIALS = 10
@@ -42,11 +44,15 @@ def studies(as_json: AsJson = False, storage: Storage = STORAGE) -> None:
                 table.add_row(info.name, str(info.trials), Text("not readable", "red"))
                 unreadable.append(f"{info.name}: {error}")
                 continue
-            best, created = view.history.best, view.created
+            best, front, created = view.history.best, view.history.front, view.created
             table.add_row(
                 info.name,
                 str(info.trials),
-                number(None if best is None else best.value),
+                number(best.value)
+                if best is not None
+                else f"front of {len(front)}"
+                if (front := view.history.front)
+                else number(None),
                 f"{created.direction[:3]} {created.metric}",
                 method_of(created),
                 _date(created.at)[: len("2026-12-31")],
@@ -90,7 +96,9 @@ def show(
         for source in history.prior_studies:
             out.print(f"began with {source.in_words}", soft_wrap=True, markup=False)
         out.print(Text("trials: ").append_text(counts_of(history)))
-        if history.best is not None:
+        if history.goals.several:
+            _show_front(out, history)
+        elif history.best is not None:
             out.print(
                 Text("best: ").append(f"{view.created.metric} {number(history.best.value, 8)}", "bold green"), end=""
             )
@@ -108,9 +116,15 @@ def best(
     as_json: Annotated[bool, typer.Option("--json", help="Print the configuration as JSON and nothing else.")] = False,
     storage: Storage = STORAGE,
 ) -> None:
-    """Show a study's best trial."""
+    """Show a study's best trial, or the best trade-offs of several objectives."""
     with look(study, storage) as view:
         history = view.history
+        if history.goals.several and history.front:
+            if as_json:
+                typer.echo(json_text([history.space.dump(trial.config) for trial in history.front]))
+            else:
+                _show_front(console(), history)
+            return
         if history.best is None:
             raise NoValue(
                 f"no trial of study {study!r} has a value yet ({plural(len(history.trials), 'trial')} so far)"
@@ -125,6 +139,21 @@ def best(
 
 
 # ---------------------------------------------------------------- the parts of `xstar show`
+
+
+def _show_front(out: Console, history: History) -> None:
+    """The best trade-offs, and the volume they cover."""
+    if not history.front:
+        return
+    volume, reference = covered(history)
+    upto = ", ".join(f"{name}={number(value)}" for name, value in reference.items())
+    table = Table("trial", *history.goals.metrics, "configuration", title="the front", title_justify="left")
+    table.columns[-1].overflow = "fold"
+    for trial in history.front:
+        values = [number(value, 8) for value in trial.values.values()]
+        table.add_row(str(trial.number), *values, short_config(trial.config))
+    out.print(table)
+    out.print(f"hypervolume {number(volume)} up to {upto}")
 
 
 def _show_settings(out: Console, view: View, directory: Path | None) -> None:
@@ -159,7 +188,7 @@ def _trials_table(trials: list[Trial], metric: str) -> Table:
         table.add_row(
             str(trial.number),
             Text(trial.state.value, STYLES[trial.state]),
-            number(trial.value),
+            trial.shown(),
             str(trial.budget),
             seconds(trial.seconds),
             short_config(trial.config),
@@ -193,14 +222,16 @@ def _show_failures(out: Console, trials: list[Trial]) -> None:
 def _show_trial(out: Console, view: View, trial: Trial, directory: Path | None) -> None:
     metric = view.created.metric
     out.print(Text(f"trial {trial.number} ", "bold").append(trial.state.value, STYLES[trial.state]), end="")
-    out.print(f", {metric} {number(trial.value, 8)}, {seconds(trial.seconds)}, asked {_date(trial.asked_at)}")
+    out.print(f", {metric} {trial.shown(8)}, {seconds(trial.seconds)}, asked {_date(trial.asked_at)}")
     out.print(f"origin: {trial.origin} (after {plural(trial.seen, 'event')})", soft_wrap=True)
     if trial.attempt or trial.crashes or trial.times_lost:
         died = f"its worker died {trial.crashes} times, its program {trial.times_lost} times"
         out.print(f"run {trial.attempt + 1} of this trial; {died}")
     out.print(config_table(view.history, trial))
     if trial.reports:
-        names = list(dict.fromkeys([metric, *(name for report in trial.reports for name in report.metrics)]))
+        names = list(
+            dict.fromkeys([*view.history.goals.metrics, *(name for report in trial.reports for name in report.metrics)])
+        )
         table = Table("epoch", *names, "after")
         for report in trial.reports:
             values = [number(report.metrics.get(name), 8) for name in names]

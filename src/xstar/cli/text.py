@@ -20,6 +20,7 @@ from xstar.journal import History
 from xstar.progress import Tracker
 from xstar.progress.terminal import console_on, counts_of
 from xstar.study import DEFAULT_STORAGE
+from xstar.study.naming import headline
 from xstar.trial import Trial
 
 
@@ -72,7 +73,9 @@ def print_summary(console: Console, tracker: Tracker, reason: str, storage: str)
     study, best = tracker.study, tracker.study.history.best
     console.print()
     console.print(Text(f"{study.name}: {reason}", "bold"), soft_wrap=True)
-    if best is None:
+    if study.history.front and best is None:
+        console.print(Text(headline(study.history), "bold green").append(f" ({study.history.goals.goal})", ""))
+    elif best is None:
         console.print(Text("no trial has a value", "red"))
         for trial in reversed(study.history.trials):
             if trial.reason:

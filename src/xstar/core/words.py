@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+
+def numbers(values: Iterable[float], digits: int = 5) -> str:
+    """The objectives of a trial for people: ``0.031`` or ``0.031, 1200``; a dash where there are none."""
+    return ", ".join(number(value, digits) for value in values) or number(None)
 
 
 def number(value: float | None, digits: int = 5) -> str:

@@ -30,7 +30,7 @@ def reader(history: History, name: str) -> Read:
     plain: dict[str, Read] = {
         "number": lambda trial: trial.number,
         "state": lambda trial: trial.state.value,
-        "value": lambda trial: ABSENT if trial.value is None else trial.value,
+        "value": lambda trial: ABSENT if trial.losses is None or len(trial.losses) > 1 else trial.value,
         "budget": lambda trial: trial.budget,
         "seconds": lambda trial: ABSENT if trial.seconds is None else trial.seconds,
         "bracket": lambda trial: trial.bracket,

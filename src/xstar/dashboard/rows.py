@@ -51,6 +51,7 @@ def summary(name: str, history: History, total: int | None = None) -> dict[str, 
         "constraints": [str(bound) for bound in history.bounds],
         "parameters": {key: short_repr(given) for key, given in history.space.parameters.items()},
         "best": None if best is None else row(best),
+        "front": [each.number for each in history.front],
         "seen": history.seen,
         "total": max(history.seen, total or 0),
     }
@@ -96,7 +97,8 @@ def row(trial: Trial) -> dict[str, Any]:
     made = {
         "number": trial.number,
         "state": trial.state.value,
-        "value": trial.value,
+        "value": None if trial.losses is None or len(trial.losses) > 1 else trial.value,
+        "values": trial.values,
         "budget": trial.budget,
         "target": trial.target,
         "bracket": trial.bracket,

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from xstar.core.goals import Goals
 from xstar.errors import Pruned
 from xstar.executors.contract import TICK
 from xstar.executors.devices import HERE, Place
@@ -25,11 +26,11 @@ def _nobody(outcome: Outcome) -> NoReturn:
 class InlineExecutor:
     """Runs the objective within one call of ``poll``; its reports go to the ``listener`` meanwhile."""
 
-    def __init__(self, objective: Objective, metric: str, place: Place = HERE) -> None:
+    def __init__(self, objective: Objective, goals: Goals, place: Place = HERE) -> None:
         check_objective(objective)
         self.listener: Callable[[Outcome], None] = _nobody
         self._objective = objective
-        self._metric = metric
+        self._goals = goals
         self._place = place
         self._job: Job | None = None
         self._answer: Answer | None = None
@@ -58,7 +59,7 @@ class InlineExecutor:
             time.sleep(TICK)
             return []
         self._answer = self._error = None
-        outcome = run_job(self._objective, self._metric, job, self, self._place)
+        outcome = run_job(self._objective, self._goals, job, self, self._place)
         if self._error is not None:
             raise self._error
         self._job = None

@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar, cast
 
 import cloudpickle
 
+from xstar.core.goals import Goals
 from xstar.core.reasons import BY_WHOM
 from xstar.errors import ObjectiveError
 from xstar.executors.clock import monotonic_clock
@@ -31,11 +32,11 @@ FAILED_STARTS = 3
 """Workers killed in a row before they were ready, after which something is wrong with the machine or the imports."""
 
 
-def pickled(objective: Objective, metric: str, path: list[str] | None) -> bytes:
+def pickled(objective: Objective, goals: Goals, path: list[str] | None) -> bytes:
     """What a worker is sent at its start; ``path``: the ``sys.path`` in the place of its own."""
     try:
         # sys.path goes first: the objective's modules may only be found with it.
-        return cast("bytes", cloudpickle.dumps((path, cloudpickle.dumps((objective, metric)))))
+        return cast("bytes", cloudpickle.dumps((path, cloudpickle.dumps((objective, goals)))))
     except Exception as error:
         raise ObjectiveError(
             f"the objective cannot be sent to worker processes ({type(error).__name__}: {error}); "

@@ -17,6 +17,7 @@ from multiprocessing.connection import Pipe, wait
 from pathlib import Path
 from typing import IO, Any
 
+from xstar.core.goals import Goals
 from xstar.core.values import unwrap
 from xstar.errors import InvalidArgument, ObjectiveError
 from xstar.executors.devices import Place, share
@@ -102,7 +103,7 @@ class ProcessExecutor(WorkerPool[_Process]):
     def __init__(
         self,
         objective: Objective,
-        metric: str,
+        goals: Goals,
         workers: int,
         timeout: float | None = None,
         cores: int | None = None,
@@ -112,7 +113,7 @@ class ProcessExecutor(WorkerPool[_Process]):
         check_objective(objective)
         self._places = check_workers(workers, timeout, cores, gpus)
         self._overrule = cores is not None
-        self._payload = pickled(objective, metric, list(sys.path))
+        self._payload = pickled(objective, goals, list(sys.path))
         self._workers = [self._start(place) for place in self._places]
 
     def _start(self, place: Place) -> _Process:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
-from xstar.core.metrics import parse_metrics
+from xstar.core.goals import Goals
 from xstar.errors import InvalidReport, Pruned
 from xstar.executors.devices import HERE, Place
 from xstar.executors.objective import Objective, describe, leave_if_forked
@@ -60,7 +60,7 @@ class Channel(Protocol):
         ...
 
 
-def run_job(objective: Objective, metric: str, job: Job, channel: Channel, place: Place = HERE) -> Finished | Failure:
+def run_job(objective: Objective, goals: Goals, job: Job, channel: Channel, place: Place = HERE) -> Finished | Failure:
     """Run one job to its end; returns how it ended. Its reports went through the channel.
 
     ``KeyboardInterrupt`` and whatever else is no ``Exception`` pass through. A process that the objective forked does not
@@ -68,7 +68,7 @@ def run_job(objective: Objective, metric: str, job: Job, channel: Channel, place
     """
     owner = os.getpid()
     trial = RunningTrial(job, place)
-    run = Run(trial, job, metric, channel)
+    run = Run(trial, job, goals, channel)
     trial._reporter = run
     try:
         try:
@@ -90,12 +90,12 @@ def run_job(objective: Objective, metric: str, job: Job, channel: Channel, place
 class Run:
     """One run of a trial: counts its reports, hands them on and remembers when it was told to end."""
 
-    def __init__(self, trial: RunningTrial, job: Job, metric: str, channel: Channel) -> None:
+    def __init__(self, trial: RunningTrial, job: Job, goals: Goals, channel: Channel) -> None:
         self.ended = False
         """It was told to end, or is over."""
         self.cut_short = False
         """The objective noticed that: at a ``yield`` or in ``trial.report``, or it would have been called again."""
-        self._trial, self._job, self._metric, self._channel = trial, job, metric, channel
+        self._trial, self._job, self._goals, self._channel = trial, job, goals, channel
         self._owner = os.getpid()
         self._lock = threading.Lock()
         self._count = 0
@@ -151,7 +151,7 @@ class Run:
 
     def _take_returned(self, budget: int, result: Any) -> None:
         leave_if_forked(self._owner)
-        metrics = parse_metrics(result, self._metric)
+        metrics = self._goals.parse(result)
         with self._lock:
             self._send(budget, metrics)
 
@@ -163,10 +163,12 @@ class Run:
         """
         if result is None or self.ended or self._last is None:
             return
-        returned, last = parse_metrics(result, self._metric)[self._metric], self._last[self._metric]
-        if returned != last and not (returned != returned and last != last):
-            rule = f"an objective that calls trial.report returns nothing, or the {self._metric} that it reported last"
-            raise InvalidReport("objective", rule, f"returned={returned:g}, reported={last:g}", "report what counts")
+        returned, last = self._goals.parse(result), self._last
+        for name in self._goals.metrics:
+            own, reported = returned[name], last[name]
+            if own != reported and not (own != own and reported != reported):
+                rule = f"an objective that calls trial.report returns nothing, or the {name} that it reported last"
+                raise InvalidReport("objective", rule, f"returned={own:g}, reported={reported:g}", "report what counts")
 
     # ------------------------------------------------------------ what trial.report and trial.note call
 
@@ -196,7 +198,7 @@ class Run:
             if trial.stop is not None and budget > trial.stop:
                 self.ended = self.cut_short = True  # the objective trains longer than it was asked to
                 return False
-            metrics = parse_metrics(given, self._metric)
+            metrics = self._goals.parse(given)
             if self._count == 0 and budget <= self._job.start and not trial.resumed:
                 again = f"trial {trial.number} has no checkpoint, so {_epochs(self._job.start)} trained again"
                 remedy = (

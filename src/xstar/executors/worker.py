@@ -22,6 +22,7 @@ from typing import Any, TextIO
 
 import cloudpickle
 
+from xstar.core.goals import Goals
 from xstar.executors.carrying import Carrier, own_folder
 from xstar.executors.devices import Place
 from xstar.executors.objective import Objective, describe, leave_if_forked, warn_once
@@ -30,7 +31,7 @@ from xstar.executors.run import Answer, run_job
 from xstar.executors.takeover import take_over
 from xstar.trial import Failure, Job
 
-# to a worker     ("begin", pickle of (sys.path or None, pickle of (objective, metric)), Place, Carrier or None)
+# to a worker     ("begin", pickle of (sys.path or None, pickle of (objective, goals)), Place, Carrier or None)
 #                 ("job", pickle of a Job, its packed checkpoint or None)
 #                 ("stop", (trial, attempt), None) · ("continue", (trial, attempt), new stop): the answer at a run's stop
 # from a worker   ("ready",) · ("broken", traceback) · and, all with the (trial, attempt) they speak of:
@@ -66,7 +67,7 @@ def main(socket: int, lifeline: int, parent: int) -> None:
         path, rest = cloudpickle.loads(payload)
         if path is not None:
             sys.path[:] = path
-        objective, metric = cloudpickle.loads(rest)
+        objective, goals = cloudpickle.loads(rest)
     except Exception:
         link.send("broken", traceback.format_exc())
         return
@@ -87,16 +88,16 @@ def main(socket: int, lifeline: int, parent: int) -> None:
             except Exception as error:
                 link.send("failed", run, *describe(error, job.directory or str(own_folder(os.getpid()))))
             else:
-                _run(link, objective, metric, job, place, parent, carrier)
+                _run(link, objective, goals, job, place, parent, carrier)
 
 
 def _run(
-    link: Link, objective: Objective, metric: str, job: Job, place: Place, parent: int, carrier: Carrier | None
+    link: Link, objective: Objective, goals: Goals, job: Job, place: Place, parent: int, carrier: Carrier | None
 ) -> None:
     channel = _LinkChannel(link, job, carrier)
     run = (job.trial, job.attempt)
     with _output_to(job.directory), on_record(job.directory, parent):
-        outcome = run_job(objective, metric, job, channel, place)
+        outcome = run_job(objective, goals, job, channel, place)
         try:
             channel.keep()
         except Exception as error:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterable
-
-from sortedcontainers import SortedList
 
 from xstar.core.checks import whole_number
 from xstar.files.folders import Folders
@@ -32,9 +29,8 @@ class Checkpoints:
         self._history = history
         self._retired = retired
         self._best = check_kept(best)
-        complete = (trial for trial in history.trials if trial.state is State.COMPLETE)
-        ranked = heapq.nsmallest(self._best, ((trial.score, trial.number) for trial in complete))
-        self._kept: SortedList[tuple[float, int]] = SortedList(ranked)
+        self._kept = [trial.number for trial in history.trials if trial.state is State.COMPLETE]
+        self._beyond()
 
     def clean_up(self, number: int) -> None:
         """Look at a trial whose run on this machine has just ended."""
@@ -43,10 +39,22 @@ class Checkpoints:
             for retired in self._retired(self._history, trial):
                 self._folders.drop_checkpoint(self._history.trials[retired])
         elif trial.state is State.COMPLETE:
-            place = (trial.score, number)
-            if place not in self._kept:
-                self._kept.add(place)
-            while len(self._kept) > self._best:
-                self._folders.drop_checkpoint(self._history.trials[self._kept.pop()[1]])
+            if number not in self._kept:
+                self._kept.append(number)
+            for dropped in self._beyond():
+                self._folders.drop_checkpoint(self._history.trials[dropped])
         elif trial.state.over:
             self._folders.drop_checkpoint(trial)
+
+    def _beyond(self) -> list[int]:
+        """The trials that are not among the best any more. All of a front stay: who leaves it has left it
+        for good."""
+        history, most = self._history, self._best
+        if history.goals.several and most:
+            most = max(most, len(history.front))
+        kept = sorted(self._kept)
+        if len(kept) <= most:
+            return []
+        order = history.goals.ordered([history.trials[number].scores for number in kept]).tolist()
+        self._kept = [kept[index] for index in order[:most]]
+        return [kept[index] for index in order[most:]]

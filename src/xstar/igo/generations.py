@@ -134,7 +134,7 @@ class Generations:
             generation = self.open.pop(number)
             trials = [history.trials[member] for member in generation.members]
             points, active = self.layout.points([trial.searched for trial in trials])
-            order = ranks([result(trial, history) for trial in trials])
+            order = ranks([result(trial, history) for trial in trials], history)
             self.core.update(points, order, active=active, at=generation.theta)
         self.newest += 1
         self.open[self.newest] = Generation(self.core.theta, self.core.samples)

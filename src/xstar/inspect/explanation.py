@@ -92,7 +92,7 @@ def started(history: History, scheduler: Scheduler, event: ev.Started, place: in
     trial = history.trials[event.trial]
     upto = f" to epoch {event.budget}" if event.budget else ""
     if trial.state is State.PAUSED:
-        return Turn(place, f"promoted{upto}", _standing(history, trial, trial.known_loss, trial.budget, scheduler))
+        return Turn(place, f"promoted{upto}", _standing(history, trial, trial.score, trial.budget, scheduler))
     return Turn(place, f"run again{upto}", trial.reason or "its run was lost")
 
 
@@ -105,7 +105,7 @@ def reported(history: History, scheduler: Scheduler, event: ev.Reported, place: 
     at_rung = event.budget in history.levels
     if event.verdict is Verdict.CONTINUE and not at_rung:
         return []
-    trial, loss = history.trials[event.trial], history.loss_of(event.metrics)
+    trial, loss = history.trials[event.trial], history.goals.loss(event.metrics)
     words = {Verdict.CONTINUE: "went on", Verdict.PAUSE: "paused", Verdict.STOP: "stopped"}[event.verdict]
     reason = _standing(history, trial, loss, event.budget, scheduler) if at_rung else _median(history, event)
     if isinstance(scheduler, OnRungs) and at_rung and not scheduler.at_rung(trial, event.budget):
@@ -117,7 +117,7 @@ def _standing(history: History, trial: Trial, loss: float, budget: int, schedule
     """The rank of a loss among the records of a rung."""
     others = [record for record in history.rung(budget, trial.bracket).records if record[1] != trial.number]
     rank, count = bisect_left(others, (loss, -1)) + 1, len(others) + 1
-    value = number(history.sign * loss, 5)
+    value = number(history.goals.only.sign * loss, 5)
     text = f"its {history.created.metric} of {value} was number {rank} of {count} at epoch {budget}"
     if isinstance(scheduler, ASHA | StoppingASHA) and budget in scheduler.rungs[:-1]:
         return f"{text}, where the best {count // scheduler.eta} of them go on"
@@ -129,11 +129,11 @@ def _standing(history: History, trial: Trial, loss: float, budget: int, schedule
 def _median(history: History, event: ev.Reported) -> str:
     """The rule of median stopping in figures."""
     means = [
-        np.mean([history.loss_of(reading.metrics) for reading in trial.reports if reading.budget <= event.budget])
+        np.mean([history.goals.loss(reading.metrics) for reading in trial.reports if reading.budget <= event.budget])
         for trial in history.trials
         if trial.state is State.COMPLETE and any(reading.budget == event.budget for reading in trial.reports)
     ]
     if not means:
         return ""
-    middle = number(history.sign * float(np.median(means)), 5)
+    middle = number(history.goals.only.sign * float(np.median(means)), 5)
     return f"the median of the averages of {len(means)} complete trials up to that epoch was {middle}"

@@ -91,7 +91,9 @@ def _written(history: History, config: Config) -> dict[str, Any]:
 
 def _interval(history: History, targets: Targets, mean: float, deviation: float) -> Interval:
     """Mean and 95 % interval as values: quantiles pass through the monotone map from losses to targets and back."""
-    losses = [history.sign * _loss(targets, t) for t in (mean, mean - 1.96 * deviation, mean + 1.96 * deviation)]
+    losses = [
+        history.goals.only.sign * _loss(targets, t) for t in (mean, mean - 1.96 * deviation, mean + 1.96 * deviation)
+    ]
     return losses[0], min(losses[1:]), max(losses[1:])
 
 

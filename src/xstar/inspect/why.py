@@ -19,7 +19,7 @@ from xstar.inspect.explanation import Why as Why
 from xstar.inspect.suggestions import compared, known_then, margin
 from xstar.journal import Event, History, Readable
 from xstar.journal import events as ev
-from xstar.searchers.bo.decision import NAMES, DecisionTrace
+from xstar.searchers.bo.decision import DecisionTrace
 from xstar.study.decisions import Policy
 from xstar.study.settings import Settings
 from xstar.trial import Origin
@@ -102,8 +102,9 @@ class _Explaining:
         same = "Made again from those events, the decision is the same."
         made.recomputed = same if alike else f"Made again from those events, the decision is another one: {due}."
         if trace.learner is not None and trace.criterion is not None and trace.known is not None:
-            improves = trace.criterion.incumbents is not None
-            made.acquisition = NAMES[trace.learner.acquisition] if improves else "log p(feasible)"
+            made.acquisition = (
+                trace.known.named(trace.learner.acquisition) if trace.known.improvable else "log p(feasible)"
+            )
             made.candidates = compared(history, trace, history.space.load(asked.config))
             made.choice = made.choice or margin(made)
         return made

@@ -195,7 +195,7 @@ class Sweep:
             reason = "".join(traceback.format_exception(error)) if isinstance(error, BaseException) else str(error)
             study.fail(trial, reason)
             log.warning("trial %d failed: %s", trial.number, error)
-            if (same := self.alike.again(reason)) is not None and study.history.best is None:
+            if (same := self.alike.again(reason)) is not None and not study.history.has_value:
                 raise ObjectiveError(
                     f"the first jobs all failed in the same place: {same}. Mend it; max_failures=null lets the sweep go on"
                 )

@@ -87,9 +87,9 @@ def _check_created(event: ev.Created) -> None:
     rules.check_objectives(event.objectives)
     rules.checked_seed(event.seed)
     rules.checked_retries(event.retries)
-    rules.check_word("best", event.best, rules.BEST)
+    rules.check_best(event.best, event.goals)
     rules.check_environment(event.environment or {})
-    rules.check_constraints(event.constraints or {}, event.metric)
+    rules.check_constraints(event.constraints or {}, event.goals.metrics)
 
 
 _CHECKS: dict[type[Any], Callable[[Any], object]] = {

@@ -25,6 +25,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from xstar.core.goals import Goal, Goals
 from xstar.trial import Metrics, Verdict
 
 SCHEMA = 1
@@ -34,8 +35,8 @@ SCHEMA = 1
 @dataclass(frozen=True, slots=True)
 class Created:
     space: dict[str, Any]
-    objectives: list[dict[str, str]]
-    """What the search is for: ``metric`` and ``direction`` of each, of which there is one."""
+    objectives: list[dict[str, Any]]
+    """What the search is for: ``metric`` and ``direction`` of each, and its ``threshold``, if it has one."""
     seed: int
     searcher: dict[str, Any]
     scheduler: dict[str, Any]
@@ -58,13 +59,18 @@ class Created:
 
     @property
     def metric(self) -> str:
-        """The name of the watched metric."""
-        return self.objectives[0]["metric"]
+        """The names of the objectives, as a title has them."""
+        return ", ".join(each["metric"] for each in self.objectives)
 
     @property
     def direction(self) -> str:
-        """``minimize`` or ``maximize``."""
-        return self.objectives[0]["direction"]
+        """``minimize`` or ``maximize``, of each objective where they differ."""
+        return ", ".join(dict.fromkeys(each["direction"] for each in self.objectives))
+
+    @property
+    def goals(self) -> Goals:
+        """The objectives."""
+        return Goals(map(Goal.from_json, self.objectives))
 
     @property
     def version(self) -> str:

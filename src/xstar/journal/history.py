@@ -26,9 +26,11 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from xstar.core.goals import Losses
 from xstar.errors import CorruptJournal, InvalidConfig
 from xstar.journal import events as ev
 from xstar.journal.constraints import BothSides, read_bounds
+from xstar.journal.front import Front, Joined
 from xstar.journal.incumbent import Incumbent, Step
 from xstar.journal.memo import Memo
 from xstar.journal.prior_study import PriorObservations, read_prior_study
@@ -37,7 +39,7 @@ from xstar.journal.rung import Rung, Rungs
 from xstar.journal.standing import Standing
 from xstar.space import Space
 from xstar.space.transfer import narrower
-from xstar.trial import LIVE, Config, Metrics, Origin, State, Trial, Verdict
+from xstar.trial import LIVE, Config, Origin, State, Trial, Verdict
 
 MOST_TIMES_LOST = 5
 """How often a trial whose *program* died is run again before it counts as failed.
@@ -77,9 +79,9 @@ class History:
         """The trials that are over, in the order in which they ended."""
         self.touched = self._rungs.touched
         """The bracket of every trial that reached a rung or ended, in that order."""
-        self.observed: list[tuple[int, int, float]] = []
-        """(trial, budget, loss) of every report at a rung, and of the last report, wherever that was, of every trial that is
-        complete, was stopped, or ended above the bound of a constraint."""
+        self.observed: list[tuple[Any, ...]] = []
+        """(trial, budget, loss; of several objectives, one loss each) of every report at a rung, and of the last report,
+        wherever that was, of every trial that is complete, was stopped, or ended above the bound of a constraint."""
         self.inside = self.observed
         """Those of them that models learn from: of trials that lie in the space as it is now."""
         self.memo = Memo()
@@ -153,8 +155,28 @@ class History:
 
     @property
     def best(self) -> Trial | None:
-        """The complete trial with the lowest loss; before any is complete, the lowest at the highest budget reached."""
+        """The complete trial with the lowest loss; before any is complete, the lowest at the highest budget reached.
+        With several objectives there is none, but a ``front``."""
         return self._incumbent.best
+
+    @property
+    def front(self) -> list[Trial]:
+        """The complete, feasible trials that no other dominates, in the order of their first objective; of one, the best."""
+        if not self.goals.several:
+            best = self.best
+            return [] if best is None or best.state is not State.COMPLETE else [best]
+        found = self._front.members
+        return [self.trials[number] for number in sorted(found, key=lambda number: (found[number], number))]
+
+    @property
+    def front_over_time(self) -> Sequence[Joined]:
+        """Every trial that came to the front, in the order of the journal."""
+        return self._front.steps
+
+    @property
+    def has_value(self) -> bool:
+        """Whether there is a best trial, or a front."""
+        return self.best is not None or bool(self._front.members)
 
     @property
     def best_over_time(self) -> Sequence[Step]:
@@ -203,11 +225,12 @@ class History:
         self.created = replace(event, constraints={bound.name: bound.most for bound in self.bounds} or None)
         self.space = Space.from_json(event.space)
         self.seed = event.seed
-        self._metric = event.metric
+        self.goals = event.goals
+        """What is minimised or maximised: the one place where the user's directions become *lower is better*."""
+        self._rungs.goals = self.goals
         if event.environment is not None:
             self.environments.append(event.environment)
-        # The one place where the user's direction is turned into *lower is better*.
-        self.sign = -1.0 if event.direction == "maximize" else 1.0
+        self._front = Front(self.goals)
 
     def _enqueue(self, event: ev.Enqueued) -> None:
         self.queue.append((self._enqueued, self.space.load(event.config)))
@@ -307,7 +330,7 @@ class History:
     def _prior_study(self, event: ev.PriorStudy) -> None:
         if self.trials:
             raise CorruptJournal(f"event {self.seen}: what other studies observed comes before the first trial")
-        self.prior_studies.append(read_prior_study(event, self.space.load, f"event {self.seen}"))
+        self.prior_studies.append(read_prior_study(event, self.space.load, len(self.goals), f"event {self.seen}"))
 
     def _reshape(self, event: ev.Reshaped) -> None:
         self.claims += 1
@@ -340,19 +363,15 @@ class History:
         return trial
 
     def _made(self, number: int, config: dict[str, Any], origin: Origin, seen: int, at: float) -> Trial:
-        return Trial(number, self.space.load(config), origin, seen, at, self.sign, self.created.best == "lowest")
+        return Trial(number, self.space.load(config), origin, seen, at, self.goals, self.created.best == "lowest")
 
     def _known(self, number: int) -> Trial:
         if not 0 <= number < len(self.trials):
             raise CorruptJournal(f"event {self.seen} speaks of trial {number}, but there are {len(self.trials)} trials")
         return self.trials[number]
 
-    def loss_of(self, metrics: Metrics) -> float:
-        """The watched metric, lower is better."""
-        return self.sign * metrics[self._metric]
-
     def _record(self, trial: Trial, event: ev.Reported | ev.Added) -> None:
-        loss = self.loss_of(event.metrics)
+        losses = self.goals.losses(event.metrics)
         if self._both_sides:
             event = replace(event, metrics=BothSides(event.metrics))
         if isinstance(trial.reports, list):
@@ -360,18 +379,19 @@ class History:
         else:
             # A tuple of one costs 48 bytes, a list of one 88: most trials of a large study report once.
             trial.reports = (event,) if not trial.reports else [*trial.reports, event]
-        trial.loss = loss
-        trial.lowest = min(loss, trial.lowest)
+        trial.losses = losses
+        trial.lowest = losses if trial.lowest is None else tuple(map(min, losses, trial.lowest))
         trial.budget = event.budget
         if self.levels and event.budget in self.levels:
-            self._observe(trial, event.budget, loss)
-            self._rungs.record(trial, event.budget, loss)
-        self._incumbent.report(trial, event.at)
+            self._observe(trial, event.budget, losses)
+            self._rungs.record(trial, event.budget, losses)
+        if not self.goals.several:
+            self._incumbent.report(trial, event.at)
 
-    def _observe(self, trial: Trial, budget: int, loss: float) -> None:
-        self.observed.append((trial.number, budget, loss))
+    def _observe(self, trial: Trial, budget: int, losses: Losses) -> None:
+        self.observed.append((trial.number, budget, *losses))
         if self.inside is not self.observed and trial.inside:
-            self.inside.append((trial.number, budget, loss))
+            self.inside.append((trial.number, budget, *losses))
 
     def _end(self, trial: Trial, state: State, at: float) -> None:
         broken = self.violation(trial) if self.created.constraints and state is State.COMPLETE else None
@@ -388,9 +408,10 @@ class History:
             trial.reason = broken
         counts = state in (State.COMPLETE, State.STOPPED) or (broken is not None and self.measured(trial))
         # At a rung it was observed when it reported.
-        if counts and trial.loss is not None and trial.budget not in self.levels:
-            self._observe(trial, trial.budget, trial.loss)
-        if self._incumbent.end(trial, at):
+        if counts and trial.losses is not None and trial.budget not in self.levels:
+            self._observe(trial, trial.budget, trial.losses)
+        ahead = self._front.end(trial, at, len(self.trials)) if self.goals.several else self._incumbent.end(trial, at)
+        if ahead:
             self.since_best = 0
 
 

@@ -10,6 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from xstar.core.goals import Losses
+from xstar.core.pareto import ordered
 from xstar.core.words import plural
 from xstar.errors import CorruptJournal
 from xstar.journal.events import PriorStudy
@@ -22,17 +26,20 @@ class PriorObservations:
 
     name: str
     configs: tuple[Config, ...]
-    observed: tuple[tuple[int, int, float], ...]
-    """(index among ``configs``, budget, loss), in the order of that study's journal."""
+    observed: tuple[tuple[Any, ...], ...]
+    """(index among ``configs``, budget, loss of each objective), in the order of that study's journal."""
 
     @property
     def best_first(self) -> list[Config]:
         """The configurations that got furthest, lowest loss first, then the others in the same way."""
-        last: dict[int, tuple[int, float]] = {}
-        for index, budget, loss in self.observed:
+        last: dict[int, tuple[int, Losses]] = {}
+        for index, budget, *losses in self.observed:
             if index not in last or budget >= last[index][0]:
-                last[index] = (budget, loss)
-        order = sorted(last, key=lambda index: (-last[index][0], last[index][1], index))
+                last[index] = (budget, tuple(losses))
+        order: list[int] = []
+        for budget in sorted({budget for budget, _ in last.values()}, reverse=True):
+            alike = sorted(index for index in last if last[index][0] == budget)
+            order += [alike[i] for i in ordered(np.array([last[index][1] for index in alike]))]
         return [self.configs[index] for index in order]
 
     @property
@@ -43,19 +50,22 @@ class PriorObservations:
         )
 
 
-def read_prior_study(event: PriorStudy, load: Callable[[dict[str, Any]], Config], where: str) -> PriorObservations:
+def read_prior_study(
+    event: PriorStudy, load: Callable[[dict[str, Any]], Config], goals: int, where: str
+) -> PriorObservations:
     """The source that an event describes; a journal that contradicts itself is corrupt."""
-    made: list[tuple[int, int, float]] = []
+    made: list[tuple[Any, ...]] = []
     for entry in event.observed:
-        if not _is_observation(entry, len(event.configs)):
-            raise CorruptJournal(f"{where} (prior_study): an observation is [index, budget, loss], not {entry!r}")
-        made.append((entry[0], entry[1], float(entry[2])))
+        if not _is_observation(entry, len(event.configs), goals):
+            what = ", ".join(["index", "budget", *["loss"] * goals])
+            raise CorruptJournal(f"{where} (prior_study): an observation is [{what}], not {entry!r}")
+        made.append((entry[0], entry[1], *map(float, entry[2:])))
     return PriorObservations(event.source, tuple(load(config) for config in event.configs), tuple(made))
 
 
-def _is_observation(entry: Any, count: int) -> bool:
-    if not isinstance(entry, list | tuple) or len(entry) != 3:
+def _is_observation(entry: Any, count: int, goals: int) -> bool:
+    if not isinstance(entry, list | tuple) or len(entry) != 2 + goals:
         return False
-    index, budget, loss = entry
+    index, budget, *losses = entry
     whole = type(index) is int and 0 <= index < count and type(budget) is int and budget >= 1
-    return whole and type(loss) in (int, float) and math.isfinite(loss)
+    return whole and all(type(loss) in (int, float) and math.isfinite(loss) for loss in losses)

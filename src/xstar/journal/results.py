@@ -18,19 +18,23 @@ def has_result(trial: Trial) -> bool:
     return trial.state.over or trial.state is State.PAUSED or any(map(_paused, trial.reports))
 
 
-def result(trial: Trial, history: History) -> tuple[float, float]:
-    """Return (−budget, loss) at the first pause or at the end: lower is better."""
+def result(trial: Trial, history: History) -> tuple[float, ...]:
+    """Return (−budget, its losses) at the first pause or at the end: lower is better."""
     for report in trial.reports:
         if _paused(report):
-            return -report.budget, history.loss_of(report.metrics)
-    if trial.loss is None or trial.state in (State.FAILED, State.INFEASIBLE):
-        return float("inf"), float("inf")
-    return -trial.budget, trial.loss
+            return -report.budget, *history.goals.losses(report.metrics)
+    if trial.losses is None or trial.state in (State.FAILED, State.INFEASIBLE):
+        return float("inf"), *(float("inf") for _ in history.goals)
+    return -trial.budget, *trial.losses
 
 
-def ranks(results: Sequence[tuple[float, float]]) -> list[float]:
-    """Return the rank of each result among the different ones."""
-    rank_of = {each: float(rank) for rank, each in enumerate(sorted(set(results)))}
+def ranks(results: Sequence[tuple[float, ...]], history: History) -> list[float]:
+    """Return the rank of each result among the different ones: by budget, then by loss, or by the order of several losses."""
+    different: list[tuple[float, ...]] = []
+    for budget in sorted({each[0] for each in results}):
+        alike = sorted({each for each in results if each[0] == budget})
+        different += [alike[place] for place in history.goals.ordered([each[1:] for each in alike])]
+    rank_of = {each: float(rank) for rank, each in enumerate(different)}
     return [rank_of[each] for each in results]
 
 

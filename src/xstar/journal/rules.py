@@ -5,10 +5,11 @@ Each raises :class:`~xstar.errors.InvalidArgument`, which names the field, the r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xstar.core.checks import whole_number
+from xstar.core.goals import Goals, read_goals
 from xstar.core.values import as_float
 from xstar.core.words import is_readable
 from xstar.errors import InvalidArgument
@@ -24,12 +25,6 @@ def check_word(name: str, value: object, allowed: tuple[str, ...], remedy: str =
     """One of some words."""
     if not isinstance(value, str) or value not in allowed:
         raise InvalidArgument(name, f"must be one of {', '.join(allowed)}", value, remedy)
-
-
-def check_metric(value: object) -> None:
-    """The name of a metric."""
-    if not isinstance(value, str) or not value or not is_readable(value):
-        raise InvalidArgument("metric", "must be the name of a metric", value)
 
 
 def check_state(value: object) -> None:
@@ -53,13 +48,27 @@ def checked_budget(value: object) -> int:
 
 
 def check_objectives(objectives: object) -> None:
-    """What is minimised or maximised: of several, no searcher makes anything yet."""
-    if not isinstance(objectives, list) or len(objectives) != 1 or not isinstance(objectives[0], dict):
-        raise InvalidArgument("objectives", "must be a list of one objective", objectives)
-    if set(objectives[0]) != {"metric", "direction"}:
-        raise InvalidArgument("objectives", "must have a metric and a direction", objectives)
-    check_metric(objectives[0]["metric"])
-    check_word("direction", objectives[0]["direction"], DIRECTIONS)
+    """What is minimised or maximised, as the journal has it."""
+    if not isinstance(objectives, list) or not all(isinstance(each, dict) for each in objectives):
+        raise InvalidArgument("objectives", "must be a list of objectives", objectives)
+    for each in objectives:
+        if not {"metric", "direction"} <= set(each) <= {"metric", "direction", "threshold"}:
+            raise InvalidArgument("objectives", "must have a metric and a direction", objectives)
+        check_word("direction", each["direction"], DIRECTIONS)
+    read_goals({each["metric"]: [each["direction"], *_threshold(each)] for each in objectives}, None)
+
+
+def check_best(best: object, goals: Goals) -> None:
+    """Which report of a trial is its value."""
+    check_word("best", best, BEST)
+    if goals.several and best != BEST[0]:
+        raise InvalidArgument(
+            "best", "must be last with several objectives: reports differ in what they are best at", best
+        )
+
+
+def _threshold(each: Mapping[str, Any]) -> list[Any]:
+    return [each["threshold"]] if "threshold" in each else []
 
 
 def check_environment(environment: Mapping[Any, Any]) -> None:
@@ -68,15 +77,16 @@ def check_environment(environment: Mapping[Any, Any]) -> None:
         raise InvalidArgument("environment", "must map names to words", environment)
 
 
-def check_constraints(constraints: object, metric: str | None) -> None:
+def check_constraints(constraints: object, metrics: Sequence[str]) -> None:
     """Bounds by the name of a metric: the largest allowed value, or its sides (``journal/constraints.py``)."""
     remedy = 'e.g. constraints={"latency": 50.0, "accuracy": xs.at_least(0.9)}: trials that end beyond are infeasible'
     if not isinstance(constraints, Mapping):
         rule = "must map names of metrics to their largest allowed value, or to at_least, at_most or between"
         raise InvalidArgument("constraints", rule, constraints, remedy)
     for name, bound in constraints.items():
-        if not isinstance(name, str) or not is_readable(name) or name == metric:
-            raise InvalidArgument("constraints", f"must name metrics other than {metric!r}", name, remedy)
+        if not isinstance(name, str) or not is_readable(name) or name in metrics:
+            rule = f"must name metrics other than {' and '.join(map(repr, metrics))}"
+            raise InvalidArgument("constraints", rule, name, remedy)
         limits = [as_float(side) for side in _sides(bound)]
         if not limits or None in limits:
             raise InvalidArgument("constraints", f"the bound of {name!r} must be a finite number", bound, remedy)

@@ -86,7 +86,7 @@ class Learned:
         unit = float(np.abs(loss).max(initial=0.0)) or 1.0  # squares of losses near 1e300 are not finite
         centre = float((loss / unit).mean()) * unit if len(loss) else 0.0
         scale = float((loss / unit).std()) * unit if len(loss) else 1.0
-        about = scale or 1.0, history.sign, history.seed, history.seen
+        about = scale or 1.0, history.goals.only.sign, history.seed, history.seen
         return cls(cube, catalogues, trials, which, X, loss, centre, *about)
 
     @property

@@ -158,7 +158,7 @@ def collect(history: History, parameter: str | None = None, most: int = MOST) ->
         tuple(graphs[place] for place in kept),
         tuple(trials[place] for place in kept),
         losses[kept],
-        history.sign,
+        history.goals.only.sign,
         len(firsts),
     )
 

@@ -52,7 +52,7 @@ def compute(source: Source, *, most: int = MOST_LINES) -> Parallel:
         axes,
         len(history.space.parameters) - len(axes),
         np.column_stack(columns) if columns and some else np.empty((len(some), len(axes))),
-        history.sign * found.losses[kept],
+        history.goals.only.sign * found.losses[kept],
         found.losses[kept],
         [trial.number for trial in some],
         len(found.trials),

@@ -45,7 +45,7 @@ def compute(source: Source, *, parameters: Sequence[str] | str | None = None, mo
     return Slices(
         history.created.metric,
         [(known[name], known[name].places(some)) for name in names],
-        history.sign * found.losses[kept],
+        history.goals.only.sign * found.losses[kept],
         [trial.number for trial in some],
         len(found.trials),
         len(known),

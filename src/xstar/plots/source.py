@@ -105,7 +105,7 @@ def loss_at(history: History, trial: Trial, budget: int) -> float | None:
         return None
     for reading in reversed(trial.reports):
         if reading.budget == budget:
-            loss = history.loss_of(reading.metrics)
+            loss = history.goals.loss(reading.metrics)
             return loss if math.isfinite(loss) else None
     return None
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xstar.core.reasons import last_line
-from xstar.core.words import number, plural, seconds, short_config
+from xstar.core.words import plural, seconds, short_config
 from xstar.loop import went_wrong
 from xstar.progress.tracker import BROKEN, Tracker
+from xstar.study.naming import headline
 from xstar.trial import State, Trial
 
 MOST_ROWS = 12
@@ -76,7 +77,7 @@ def take(tracker: Tracker, ending: str | None = None) -> Picture:
         pace=_pace(tracker, ending is not None),
         counts=[(state, history.count(state)) for state in State if history.count(state)],
         rungs=_rungs(tracker.rungs),
-        best="" if best is None else f"{study.metric}={number(best.value)}",
+        best=headline(history, 5),
         best_trial="" if best is None else f"{standing(best)}  {short_config(best.config)}",
         failure="" if failure is None else f"trial {failure.number}: {last_line(failure.reason or '')}",
         running=[_row(tracker, trial) for trial in running[:MOST_ROWS]],
@@ -96,9 +97,11 @@ def in_a_line(tracker: Tracker, trial: Trial) -> str:
     """How a trial ended: ``trial 12 complete error=0.031 (best 0.028, trial 7), 3.2 s, about 5 min left``."""
     if trial.state in (*BROKEN, State.WAITING):
         return went_wrong(trial)
-    text = f"trial {trial.number} {trial.state.value} {tracker.study.metric}={number(trial.value)}"
+    text = f"trial {trial.number} {trial.state.value} {tracker.study.history.goals.words(trial.metrics, 5)}"
     if tracker.best is not None:
-        text += f" (best {number(tracker.best.value)}, trial {tracker.best.number})"
+        text += f" (best {tracker.best.shown()}, trial {tracker.best.number})"
+    elif front := tracker.study.history.front:
+        text += f" ({plural(len(front), 'trial')} in the front)"
     left = tracker.remaining()
     return f"{text}, {seconds(trial.seconds)}" + (f", about {seconds(left)} left" if left else "")
 
@@ -125,12 +128,12 @@ def _bar(value: float, low: float, high: float) -> str:
 
 
 def _row(tracker: Tracker, trial: Trial) -> Row:
-    metric = tracker.study.metric
+    metric = tracker.study.history.goals.metrics[0]
     reports = list(trial.reports)
     return Row(
         str(trial.number),
         f"{trial.budget}/{trial.target}" if trial.target else str(trial.budget),
-        number(trial.value),
+        trial.shown(),
         sparkline([reading.metrics[metric] for reading in reports]) if len(reports) > 1 else "",
         seconds(tracker.running_for(trial)),
         short_config(trial.config),

@@ -61,7 +61,7 @@ class Hyperband(OnRungs):
     def retired(self, history: History, trial: Trial) -> tuple[int, ...]:
         for budget, rung, quota in self._full_rungs(history, trial.bracket):
             if budget == trial.budget:
-                return tuple(number for _, number in rung.paused[max(0, quota - _promoted(rung)) :])
+                return tuple(rung.standing()[max(0, quota - _promoted(rung)) :])
         return ()
 
     def advice(self, trials: int) -> tuple[str, ...]:
@@ -72,8 +72,9 @@ class Hyperband(OnRungs):
 
     def _promotable(self, history: History, instance: int) -> Promote | None:
         for budget, rung, quota in self._full_rungs(history, instance):
-            if rung.paused and _promoted(rung) < quota:
-                return Promote(rung.paused[0][1], self.rungs[self.rungs.index(budget) + 1])
+            number = rung.promising(len(rung.records))
+            if number is not None and _promoted(rung) < quota:
+                return Promote(number, self.rungs[self.rungs.index(budget) + 1])
         return None
 
     def _full_rungs(self, history: History, instance: int) -> Iterator[tuple[int, Rung, int]]:

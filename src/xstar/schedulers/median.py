@@ -3,7 +3,7 @@
 Choose it when curves are long and smooth and nothing else about them is known; it has no ladder to set.
 
 At budget s, a trial is stopped if the lowest loss it has reported by then is strictly above the median, over all *complete*
-trials, of the mean loss each of them had reported up to s.
+trials, of the mean loss each of them had reported up to s. With several objectives, if that is so for each of them.
 
 Reference: Golovin et al. (2017), Google Vizier, KDD, Section 3.2.2.
 """
@@ -11,6 +11,7 @@ Reference: Golovin et al. (2017), Google Vizier, KDD, Section 3.2.2.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import add
 
 from sortedcontainers import SortedList
 
@@ -28,16 +29,19 @@ class _Averages:
     """Running averages of the complete trials by budget, kept up to date from ``history.ended``."""
 
     seen: int = 0
-    by_budget: dict[int, SortedList[float]] = field(default_factory=dict)
+    by_budget: dict[int, list[SortedList[float]]] = field(default_factory=dict)
+    """One list for each objective."""
 
     def catch_up(self, history: History) -> None:
         for number in history.ended[self.seen :]:
             trial = history.trials[number]
             if trial.state is State.COMPLETE:
-                total = 0.0
+                totals = [0.0] * len(history.goals)
                 for count, reading in enumerate(trial.reports, 1):
-                    total += history.loss_of(reading.metrics)
-                    self.by_budget.setdefault(reading.budget, SortedList()).add(total / count)
+                    totals = list(map(add, totals, history.goals.losses(reading.metrics)))
+                    kept = self.by_budget.setdefault(reading.budget, [SortedList() for _ in totals])
+                    for averages, total in zip(kept, totals, strict=True):
+                        averages.add(total / count)
         self.seen = len(history.ended)
 
 
@@ -64,15 +68,20 @@ class Median:
         if report.budget <= self.grace_period:
             return Verdict.CONTINUE
         averages = history.memo.fold(_Averages, history).by_budget.get(report.budget)
-        if averages is None or len(averages) < LEAST_COMPLETE:
+        if averages is None or len(averages[0]) < LEAST_COMPLETE:
             return Verdict.CONTINUE
-        best = min(history.trials[report.trial].lowest, history.loss_of(report.metrics))
-        middle = len(averages) // 2
-        median = averages[middle] if len(averages) % 2 else (averages[middle - 1] + averages[middle]) / 2
-        return Verdict.STOP if best > median else Verdict.CONTINUE
+        losses, lowest = history.goals.losses(report.metrics), history.trials[report.trial].lowest
+        best = losses if lowest is None else map(min, lowest, losses)
+        worse = all(own > _middle(others) for own, others in zip(best, averages, strict=True))
+        return Verdict.STOP if worse else Verdict.CONTINUE
 
     def retired(self, history: History, trial: Trial) -> tuple[int, ...]:
         return ()  # nothing ever pauses
+
+
+def _middle(values: SortedList[float]) -> float:
+    middle = len(values) // 2
+    return float(values[middle] if len(values) % 2 else (values[middle - 1] + values[middle]) / 2)
 
 
 SCHEDULERS.register("median", Median)

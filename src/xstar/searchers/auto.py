@@ -15,12 +15,14 @@ from functools import lru_cache
 import numpy as np
 
 from xstar.core.checks import check_counts
+from xstar.core.goals import Goals
 from xstar.journal import History
 from xstar.nets.catalogue import is_of_networks
 from xstar.searchers.base import SEARCHERS
 from xstar.searchers.dngo.searcher import DNGO
 from xstar.searchers.evolution import Evolution
 from xstar.searchers.gp.searcher import GP, PRIOR_WEIGHT, checked_weight
+from xstar.searchers.scalarised import suggestion
 from xstar.space import Parameter, Space
 from xstar.trial import Done, New, Origin, Suggestion
 
@@ -53,12 +55,16 @@ class Auto:
     def _gp(self) -> GP:
         return GP(prior_weight=self.prior_weight)
 
+    def handles(self, goals: Goals) -> bool:
+        """As the searcher that it chooses does."""
+        return True
+
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         if names := without_model(history.space):
-            made = Evolution().suggest(history, task, rng)
+            made = suggestion(Evolution(), history, task, rng)
             reason = f"no model knows {', '.join(names)}; "
         else:
-            made = (self._gp if len(history.inside) < self.switch else DNGO()).suggest(history, task, rng)
+            made = suggestion(self._gp if len(history.inside) < self.switch else DNGO(), history, task, rng)
             reason = ""
         if isinstance(made, Done):
             return made

@@ -40,6 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar.core.checks import check_counts
+from xstar.core.goals import Goals
 from xstar.core.randomness import Streams
 from xstar.core.values import as_float
 from xstar.errors import InvalidArgument, MissingExtra
@@ -74,6 +75,10 @@ class CMA:
         if sigma is None or not 0.0 < sigma <= 1.0:
             raise InvalidArgument("sigma", "must be a number above 0 and at most 1", self.sigma, "leave it out")
         object.__setattr__(self, "sigma", sigma)
+
+    def handles(self, goals: Goals) -> bool:
+        """A generation is ranked by fronts."""
+        return True
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         if (done := exhausted(history)) is not None:
@@ -140,8 +145,8 @@ class _State:
             return self.restarted()
         results = [result(history.trials[number], history) for number in points]
         # Only the order counts for the update, but where losses compare directly, equal ones are a sign of convergence.
-        alike = len({budget for budget, _ in results}) == 1 and np.isfinite(results).all()
-        values = [loss for _, loss in results] if alike else ranks(results)
+        alike = not history.goals.several and len({each[0] for each in results}) == 1 and np.isfinite(results).all()
+        values = [each[1] for each in results] if alike else ranks(results, history)
         optimiser = deepcopy(self.optimiser)
         optimiser.tell(list(zip(points.values(), values, strict=True)))
         converged = optimiser.should_stop()  # asked at once, as it leaves its factors of C for the next draw and update

@@ -39,6 +39,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xstar.core.goals import Goals
 from xstar.errors import InvalidArgument
 from xstar.igo.adaptation import Settings
 from xstar.igo.generations import METHOD, Generations
@@ -73,6 +74,10 @@ class PBIL:
         if self.weights not in WEIGHTS:
             raise InvalidArgument("weights", f"must be one of {', '.join(WEIGHTS)}", self.weights, "leave it out")
         Settings.of(10, self.adapt, self.step, self.samples)  # says what is wrong with the others
+
+    def handles(self, goals: Goals) -> bool:
+        """A generation is ranked by fronts."""
+        return True
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         if (done := exhausted(history)) is not None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xstar.core.goals import Goals
 from xstar.journal import History
 from xstar.searchers.base import SEARCHERS, untried
 from xstar.space import Space
@@ -22,6 +23,10 @@ RANDOM = Origin("random")
 @dataclass(frozen=True, slots=True)
 class Random:
     """Independent draws from the prior, without repetition in finite spaces."""
+
+    def handles(self, goals: Goals) -> bool:
+        """It looks at no loss."""
+        return True
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         config = untried(history, rng)

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from xstar.core.goals import Goals
 from xstar.core.sobol import MOST, sobol
 from xstar.errors import InvalidArgument
 from xstar.journal import History
@@ -29,6 +30,10 @@ BLOCK = 1024
 @dataclass(frozen=True, slots=True)
 class Sobol:
     """A low-discrepancy sequence mapped through the prior."""
+
+    def handles(self, goals: Goals) -> bool:
+        """It looks at no loss."""
+        return True
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         return point(history, history.space, rng)

@@ -17,7 +17,7 @@ from xstar.study import Study
 
 def improvements(history: History) -> list[tuple[float, float]]:
     """(time, loss) of every report that was lower than all reports before it, at whatever budget; in order of time."""
-    reports = sorted((report.at, history.loss_of(report.metrics)) for t in history.trials for report in t.reports)
+    reports = sorted((report.at, history.goals.loss(report.metrics)) for t in history.trials for report in t.reports)
     steps: list[tuple[float, float]] = []
     lowest = math.inf
     for at, loss in reports:

@@ -12,7 +12,6 @@ of the program's time.
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from dataclasses import dataclass, field, replace
 from statistics import median
@@ -25,6 +24,7 @@ from xstar.journal import History
 from xstar.journal import events as ev
 from xstar.schedulers import Oblivious, Scheduler
 from xstar.searchers import Independent, Searcher
+from xstar.searchers.scalarised import suggestion
 from xstar.space import Space
 from xstar.study.ledger import Ledger
 from xstar.study.limits import Limits
@@ -99,7 +99,7 @@ class Policy:
             queued, given = history.queue[0]
             choice = self._enqueued(history, task, queued, given)
         else:
-            choice = self.searcher.suggest(history, task, self.streams.generator(number, "suggest"))
+            choice = suggestion(self.searcher, history, task, self.streams.generator(number, "suggest"))
             if isinstance(choice, Done):
                 return choice
         config, seen = history.space.dump(choice.config), history.seen + history.unread
@@ -113,7 +113,7 @@ class Policy:
         if history.space.is_complete(given):
             return Suggestion(given, Origin("enqueued", "number {number}", number=queued + 1))
         number = len(history.trials)
-        made = self.searcher.suggest(history, task, self.streams.generator(number, "suggest"))
+        made = suggestion(self.searcher, history, task, self.streams.generator(number, "suggest"))
         rng = self.streams.generator(number, "complete")
         if isinstance(made, Done):
             made = Suggestion(history.space.sample(rng), f"random: {made.reason}")
@@ -139,7 +139,7 @@ class Policy:
         (unless ``strict``) someone else may have reported for it. A report of a run that was given up is recorded without
         effect and told to stop.
         """
-        number, metric, full = trial.number, history.created.metric, self.scheduler.max_budget
+        number, full = trial.number, self.scheduler.max_budget
         at = trial.budget + 1 if budget is None else budget
         if budget is None and final and trial.target is not None:
             at = max(trial.target, at)
@@ -156,9 +156,8 @@ class Policy:
                 rule = f"must not pass its target, {trial.target}"
                 remedy = f"report the epochs of trial.epochs(), and at {trial.target} do as the verdict says"
                 raise InvalidReport(f"budget of trial {number}", rule, at, remedy)
-        value = metrics[metric]
-        if not math.isfinite(value):
-            return ev.Failed(number, "nan", f"{metric} is {value} at budget {at}", now, run)
+        if (problem := history.goals.unusable(metrics)) is not None:
+            return ev.Failed(number, "nan", f"{problem} at budget {at}", now, run)
         if late:
             return ev.Reported(number, at, metrics, now, history.seen, run, Verdict.STOP, by=self.by)
         if final or (full is not None and at >= full):
@@ -210,7 +209,8 @@ class Prepared:
 
     start: ev.Asked
     task: New
-    best: tuple[int, float | None] | None
+    best: tuple[float, ...]
+    """The best trial, or the front."""
     failed: int
     observed: int
     space: Space
@@ -311,9 +311,10 @@ class Preparation:
             self._rest = REST
 
 
-def _best(history: History) -> tuple[int, float | None] | None:
+def _best(history: History) -> tuple[float, ...]:
+    """The best trial and its loss, or the trials of the front."""
     best = history.best
-    return None if best is None else (best.number, best.loss)
+    return tuple(each.number for each in history.front) if best is None else (best.number, best.score)
 
 
 def _failed(history: History) -> int:

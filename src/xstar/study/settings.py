@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from xstar.core.environment import environment
-from xstar.core.metrics import DEFAULT_METRIC
+from xstar.core.goals import Metric, read_goals
 from xstar.core.registry import Registry
 from xstar.errors import InvalidArgument, StudyMismatch
 from xstar.journal import History
@@ -18,8 +18,8 @@ from xstar.journal.events import Created, Event
 from xstar.journal.rules import (
     BEST,
     DIRECTIONS,
+    check_best,
     check_constraints,
-    check_metric,
     check_word,
     checked_retries,
     checked_seed,
@@ -58,7 +58,7 @@ class Settings:
     searcher: Searcher | None = None
     scheduler: Scheduler | None = None
     max_budget: int | None = None
-    metric: str | None = None
+    metric: Metric | None = None
     direction: str | None = None
     seed: int | None = None
     retries: int | None = None
@@ -78,10 +78,7 @@ class Settings:
             raise InvalidArgument("space", "must be an xs.Space", type(self.space).__name__, remedy)
         if self.direction is not None:
             check_word("direction", self.direction, DIRECTIONS)
-        if self.best is not None:
-            check_word("best", self.best, BEST)
-        if self.metric is not None:
-            check_metric(self.metric)
+        goals = read_goals(self.metric, self.direction)
         for name, member, example in (("searcher", "suggest", "GP()"), ("scheduler", "judge", "ASHA(27)")):
             part = getattr(self, name)
             if part is not None and (isinstance(part, type) or not callable(getattr(part, member, None))):
@@ -92,7 +89,9 @@ class Settings:
         if self.retries is not None:
             object.__setattr__(self, "retries", checked_retries(self.retries))
         if self.constraints is not None:
-            check_constraints(self.constraints, self.metric)
+            check_constraints(self.constraints, goals.metrics if self.metric is not None else ())
+        if self.best is not None:
+            check_best(self.best, goals)
         listed(self.warm_start)
 
     def chosen(self) -> Method:
@@ -105,14 +104,15 @@ class Settings:
             raise InvalidArgument(
                 "space", "is needed for a new study", None, "e.g. xs.Space(lr=xs.Float(1e-4, 1e-1, log=True))"
             )
+        goals = read_goals(self.metric, self.direction)
         if self.constraints is not None:
-            check_constraints(self.constraints, self.metric or DEFAULT_METRIC)
+            check_constraints(self.constraints, goals.metrics)
         method = self.chosen()
         if method.why:
             log.info("method %s: %s", method.name, method.why)
         return Created(
             space=self.space.to_json(),
-            objectives=[{"metric": self.metric or DEFAULT_METRIC, "direction": self.direction or DIRECTIONS[0]}],
+            objectives=[each.to_json() for each in goals],
             seed=secrets.randbits(31) if self.seed is None else self.seed,
             searcher=SEARCHERS.dump(method.searcher),
             scheduler=SCHEDULERS.dump(method.scheduler),
@@ -131,7 +131,8 @@ class Settings:
         """The first events of a new study: its creation, and what it begins with of others (``warm_start``)."""
         created = self.create(name, at)
         assert self.space is not None
-        return [created, *prior_studies(self.warm_start, self.space, self.chosen().searcher, created.seed, storage, at)]
+        known = (self.space, created.goals, self.chosen().searcher, created.seed)
+        return [created, *prior_studies(self.warm_start, *known, storage, at)]
 
     def parts(self, created: Created) -> tuple[Searcher, Scheduler]:
         """Searcher and scheduler of a stored study; those handed over in this call stand in for what cannot be stored."""
@@ -146,12 +147,12 @@ class Settings:
         created = history.stored
         if self.space is not None and self.space not in history.wider_spaces:
             found += [f"space: {line}" for line in self.space.difference(history.space)]
-        wanted: dict[str, Any] = {key: getattr(self, key) for key in ("metric", "direction", "seed", "retries", "best")}
+        wanted: dict[str, Any] = {key: getattr(self, key) for key in ("seed", "retries", "best")}
         wanted["constraints"] = _plain(self.constraints)
         for key, value in wanted.items():
             if value is not None and value != getattr(created, key):
                 found.append(f"{key}: {value!r} here, {getattr(created, key)!r} in the stored study")
-        found += self._other_method(created)
+        found += self._other_goals(created) + self._other_method(created)
         if self.warm_start is not None and (sources := names(self.warm_start)) != history.sources:
             found.append(f"warm_start: {sources} here, {history.sources} in the stored study")
         if found:
@@ -160,6 +161,20 @@ class Settings:
                 "Leave out what should stay as stored, choose another study name, or delete the stored study first."
                 + self._may_widen(history, name)
             )
+
+    def _other_goals(self, created: Created) -> list[str]:
+        """How what is searched for differs from the stored study; what was left out cannot differ."""
+        stored = created.goals
+        if self.metric is not None:
+            wanted = read_goals(self.metric, self.direction or (stored[0].direction if not stored.several else None))
+            return (
+                []
+                if list(wanted) == list(stored)
+                else [f"metric: {wanted.goal!r} here, {stored.goal!r} in the stored study"]
+            )
+        if self.direction is not None and not stored.several and self.direction != stored[0].direction:
+            return [f"direction: {self.direction!r} here, {stored[0].direction!r} in the stored study"]
+        return []
 
     def _may_widen(self, history: History, name: str) -> str:
         if self.space is None or not is_wider(history.space, self.space):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from xstar.core.markup import escaped, table, value
 from xstar.core.words import number, plural, seconds
-from xstar.study.naming import described, method_of
+from xstar.study.naming import described, headline, method_of
 from xstar.study.table import to_frame
 from xstar.trial import State, Trial, number_of
 
@@ -34,7 +34,9 @@ def in_words(study: Study) -> str:
     if history.trials:
         text += f" ({_counts(study)})"
     if history.best is not None:
-        text += f", best {study.metric}={number(history.best.value, 6)} (trial {history.best.number})"
+        text += f", best {headline(history)} (trial {history.best.number})"
+    elif history.front:
+        text += f", {headline(history)}"
     return text + ">"
 
 
@@ -42,7 +44,7 @@ def as_html(study: Study) -> str:
     """What the study is, how far it got, its best and its last trials."""
     history, created = study.history, study.history.created
     facts = [
-        ("goal", f"{study.direction} {study.metric}"),
+        ("goal", study.goals.goal),
         ("method", f"{described(created)}, seed {study.seed}"),
         ("stored", study.storage.url if study.storage else "in memory"),
         ("trials", _counts(study) or "none yet"),
@@ -59,7 +61,7 @@ def as_html(study: Study) -> str:
             (
                 trial.number,
                 trial.state.value,
-                number(trial.value, 6),
+                trial.shown(6),
                 trial.budget,
                 seconds(trial.seconds),
                 ", ".join(f"{name}={value(given)}" for name, given in trial.config.items()),

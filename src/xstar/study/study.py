@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from xstar.core.checks import check_attrs
-from xstar.core.metrics import parse_metrics
+from xstar.core.goals import Metric
 from xstar.core.randomness import Streams
 from xstar.core.reasons import last_line, shortened
 from xstar.errors import InvalidArgument, InvalidReport, NoValue, StudyExists, UnknownTrial
@@ -31,6 +31,7 @@ from xstar.study.limits import NO_LIMITS, Limits
 from xstar.study.opening import check_there, open_storage
 from xstar.study.settings import Constraints, Settings, check_name
 from xstar.study.shown import Shown
+from xstar.study.tradeoffs import no_best
 from xstar.study.user_events import STOPPED, added, enqueued, held, narrowed, widened
 from xstar.trial import Done, Job, State, Trial, Verdict, number_of
 
@@ -66,7 +67,7 @@ class Study(Shown):
         searcher: Searcher | None = None,
         scheduler: Scheduler | None = None,
         max_budget: int | None = None,
-        metric: str | None = None,
+        metric: Metric | None = None,
         direction: str | None = None,
         seed: int | None = None,
         retries: int | None = None,
@@ -140,8 +141,9 @@ class Study(Shown):
         settings.check(self.history, name or "")
         self._policy = Policy(self.scheduler, self.searcher, Streams(created.seed))
         self.ahead = Preparation(self._policy)
-        self.metric = created.metric
-        self.direction = created.direction
+        self.goals = created.goals
+        """What is minimised or maximised."""
+        self.metric, self.direction = created.metric, created.direction
         self.seed = created.seed
         database = self.storage.database.path if self.storage else None
         self.files = Folders(created.files, directory, database, name is None)
@@ -209,13 +211,13 @@ class Study(Shown):
         self, trial: Trial | int, metrics: Any, budget: int | None = None, *, attempt: int | None = None
     ) -> Verdict:
         """Record metrics at a budget (default: one more than the last) and hear what the trial shall do."""
-        parsed = parse_metrics(metrics, self.metric)
+        parsed = self.goals.parse(metrics)
         with self._ledger.lock:
             return self._record(self._known(trial), parsed, budget, attempt, final=False)
 
     def tell(self, trial: Trial | int, value: Any) -> None:
         """Record the final value (or metrics) of a trial, which is thereby complete."""
-        parsed = parse_metrics(value, self.metric)
+        parsed = self.goals.parse(value)
         with self._ledger.lock:
             if self._ledger.end(number_of(trial), self._policy.final, parsed, self.clock()):
                 self.leases.forget(number_of(trial), 0)
@@ -345,9 +347,19 @@ class Study(Shown):
         """The complete trial with the best value; before any is complete, the best at the highest budget reached."""
         with self._ledger.lock:
             self._ledger.catch_up()
+            if self.goals.several:
+                raise no_best(self.goals)
             if self.history.best is None:
                 raise self._no_value()
             return self.history.best
+
+    @property
+    def front(self) -> list[Trial]:
+        """The best trade-offs of several objectives: complete, feasible trials that no other dominates, the best in the first
+        objective first. With one objective, the best trial."""
+        with self._ledger.lock:
+            self._ledger.catch_up()
+            return self.history.front
 
     def _no_value(self) -> NoValue:
         """There is no best trial: the last failure often says why."""

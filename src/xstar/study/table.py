@@ -23,7 +23,7 @@ def table(history: History) -> tuple[list[str], Iterator[list[Any]]]:
     """Names of columns, and the rows."""
     # Metrics are not declared anywhere, so their names are those that were reported, the watched one first.
     metrics = list(
-        dict.fromkeys([history.created.metric, *(name for trial in history.trials for name in trial.metrics)])
+        dict.fromkeys([*history.goals.metrics, *(name for trial in history.trials for name in trial.metrics)])
     )
     attrs = list(dict.fromkeys(name for trial in history.trials for name in trial.attrs))
     parameters = list(history.space)
@@ -41,7 +41,7 @@ def table(history: History) -> tuple[list[str], Iterator[list[Any]]]:
         return [
             trial.number,
             trial.state.value,
-            ABSENT if trial.value is None else trial.value,
+            ABSENT if trial.losses is None or len(trial.losses) > 1 else trial.value,
             trial.budget,
             *(trial.metrics.get(name, ABSENT) for name in metrics),
             *(config.get(name, ABSENT) for name in parameters),

@@ -7,11 +7,9 @@ space, those after it in the new one.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
-from xstar.core.metrics import parse_metrics
 from xstar.errors import InvalidArgument, InvalidConfig, InvalidReport
 from xstar.journal import History
 from xstar.journal import events as ev
@@ -28,10 +26,10 @@ STOPPED = "a user stopped the study (study.hold, xstar hold); running it again g
 
 def added(history: History, config: Mapping[str, Any], value: Any, budget: int, at: float) -> ev.Added:
     """An observation made elsewhere."""
-    space, metric = history.space, history.created.metric
-    parsed, known = parse_metrics(value, metric), space.parse(config)
-    if not math.isfinite(parsed[metric]):
-        raise InvalidReport("value", "must be finite", parsed[metric], "leave failed observations out")
+    space, parsed = history.space, history.goals.parse(value)
+    known = space.parse(config)
+    if (problem := history.goals.unusable(parsed)) is not None:
+        raise InvalidReport("value", "must be finite", problem, "leave failed observations out")
     return ev.Added(len(history.trials), space.dump(known), parsed, at, checked_budget(budget))
 
 

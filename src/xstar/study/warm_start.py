@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from xstar.core.goals import Goals
 from xstar.core.randomness import Streams
 from xstar.errors import InvalidArgument
 from xstar.journal import History
@@ -35,7 +36,13 @@ WITHOUT = (Random, Sobol, Grid, PBIL, CMA)
 
 
 def prior_studies(
-    wanted: Any, space: Space, searcher: Searcher, seed: int, storage: str | os.PathLike[str] | None, at: float
+    wanted: Any,
+    space: Space,
+    goals: Goals,
+    searcher: Searcher,
+    seed: int,
+    storage: str | os.PathLike[str] | None,
+    at: float,
 ) -> list[ev.PriorStudy]:
     """The events with which a study begins that is started from ``wanted``."""
     sources = listed(wanted)
@@ -47,6 +54,9 @@ def prior_studies(
     made = []
     for number, source in enumerate(sources):
         history = _stored(source, storage) if isinstance(source, str) else source.refresh()
+        if len(history.goals) != len(goals):
+            rule = f"must be of a study with as many objectives as this one, {len(goals)}"
+            raise InvalidArgument("warm_start", rule, history.goals.goal)
         made.append(_copy(_name(source), history, space, Streams(seed).generator(number, "carry"), at))
     return made
 
@@ -98,14 +108,14 @@ def _copy(name: str, history: History, space: Space, rng: np.random.Generator, a
         remedy = "; ".join(space.difference(history.space)[:3]) or "let it run for longer"
         raise InvalidArgument("warm_start", rule, found, remedy)
     index = {number: index for index, number in enumerate(kept)}
-    observed = [[index[number], budget, loss] for number, budget, loss in history.observed if number in index]
+    observed = [[index[number], *rest] for number, *rest in history.observed if number in index]
     return ev.PriorStudy(name, [configs[number] for number in kept], observed, at, len(usable) - len(kept))
 
 
 def _usable(history: History) -> list[int]:
     """The feasible trials with an observation, in the order of their numbers."""
     out = (State.FAILED, State.INFEASIBLE)
-    observed = sorted({number for number, _, _ in history.observed})
+    observed = sorted({number for number, *_ in history.observed})
     trials = (history.trials[number] for number in observed)
     return [each.number for each in trials if each.state not in out and history.violation(each) is None]
 
@@ -115,7 +125,9 @@ def _some(numbers: list[int], history: History) -> list[int]:
     if len(numbers) <= MOST:
         return numbers
     trials = history.trials
-    order = sorted(numbers, key=lambda number: (-trials[number].budget, trials[number].loss, number))
+    standing = np.argsort(history.goals.ordered([trials[number].known_losses for number in numbers]))
+    place = dict(zip(numbers, standing.tolist(), strict=True))
+    order = sorted(numbers, key=lambda number: (-trials[number].budget, place[number]))
     best, others = order[: MOST // 2], sorted(order[MOST // 2 :])
     spaced = np.linspace(0, len(others) - 1, MOST - len(best)).round().astype(int)
     return sorted({*best, *(others[index] for index in spaced.tolist())})

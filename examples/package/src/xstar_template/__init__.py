@@ -54,8 +54,8 @@ class BetterHalf:
         if report.budget != self.look:
             return Verdict.CONTINUE
         readings = (reading for trial in history.trials for reading in trial.reports)
-        losses = sorted(history.loss_of(reading.metrics) for reading in readings if reading.budget == self.look)
-        good = not losses or history.loss_of(report.metrics) <= losses[len(losses) // 2]
+        losses = sorted(history.goals.loss(reading.metrics) for reading in readings if reading.budget == self.look)
+        good = not losses or history.goals.loss(report.metrics) <= losses[len(losses) // 2]
         return Verdict.CONTINUE if good else Verdict.STOP
 
     def retired(self, history: Any, trial: int) -> tuple[int, ...]:

@@ -17,6 +17,7 @@ from typing import Any
 
 import cloudpickle
 
+from xstar.core.goals import Goals
 from xstar.core.reasons import last_line
 from xstar.core.words import plural
 from xstar.errors import ObjectiveError
@@ -50,13 +51,13 @@ class RayExecutor(WorkerPool[Slot]):
     """Slots on a Ray cluster. ``folder`` is the study's, where checkpoints and output are kept."""
 
     def __init__(
-        self, objective: Objective, metric: str, settings: Ray, folder: Path, timeout: float | None = None
+        self, objective: Objective, goals: Goals, settings: Ray, folder: Path, timeout: float | None = None
     ) -> None:
         super().__init__(timeout)
         check_objective(objective)
         self._settings = settings
         self._folder = folder
-        payload = pickled(objective, metric, None)
+        payload = pickled(objective, goals, None)
         self._ray, self._connected = connect(settings.address)
         self._starting: list[Slot] = []
         self._nodes = Nodes(self._ray)

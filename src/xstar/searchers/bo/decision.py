@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar.acquisition.criterion import Criterion, LogProbability, confidence_weight
+from xstar.acquisition.hypervolume import HypervolumeCriterion
 from xstar.acquisition.model import JointModel
 from xstar.acquisition.optimise import SMALL_SPACE, candidates, every_row, maximise
 from xstar.acquisition.thompson import JOINT_CANDIDATES, thompson_scores
@@ -30,7 +31,6 @@ from xstar.searchers.bo.learner import PROBABLY, Known, Learner
 from xstar.searchers.bo.networks import NetworkEvolution, with_networks
 from xstar.trial import Config, Origin, Suggestion
 
-NAMES = {"ei": "log EI", "ucb": "-LCB", "thompson": "-draw"}
 LARGE_IMPROVEMENT = 1.0
 """The improvement that exploring suggestions aim for, in standard deviations of the losses. Expected improvement keeps refining
 the incumbent."""
@@ -41,7 +41,7 @@ class DecisionTrace:
     """What a decision was made of. Who wants one explained puts a trace into ``history.memo`` before it is made again."""
 
     learner: Learner | None = None
-    criterion: Criterion | None = None
+    criterion: AnyCriterion | None = None
     known: Known | None = None
     leading: list[tuple[Config, float]] = field(default_factory=list)
     """The best untried configurations that were compared, with their acquisition values."""
@@ -52,6 +52,7 @@ APART = 0.05
 """The share of a parameter's range by which runners-up differ: the optimiser ends at the same point from many starts."""
 
 
+AnyCriterion = Criterion | HypervolumeCriterion
 Order = Callable[[Array, Array], NDArray[np.intp]]
 """Maps rows and their acquisition values to their indices in the order in which they are preferred."""
 
@@ -81,19 +82,12 @@ class Decision:
         """Return a suggestion, or the reason why there is none."""
         learner = self.learner
         known = self._known()
-        feasible = learner.constraints(self.rng, feasible_known=known.incumbents is not None)
-        if known.incumbents is None and not feasible:
+        feasible = learner.constraints(self.rng, feasible_known=known.improvable)
+        if not known.improvable and not feasible:
             return _nothing_known(learner.history)
-        weight = confidence_weight(len(learner.data.cube.labels), learner.data.count)
-        criterion = Criterion(
-            known.models,
-            known.incumbents,
-            learner.with_budget,
-            [*feasible, *learner.spacing(), *learner.user_prior()],
-            weight if learner.acquisition == "ucb" else None,
-        )
+        criterion = self._criterion(known, [*feasible, *learner.spacing(), *learner.user_prior()])
         # Over architectures four runs of exploring were inconclusive.
-        improves = known.incumbents is not None and learner.acquisition == "ei" and not learner.data.networks
+        improves = known.improvable and learner.acquisition == "ei" and not learner.data.networks
         explores = improves and learner.explores
         if explores:
             criterion = _lowered(criterion, LARGE_IMPROVEMENT)
@@ -102,6 +96,15 @@ class Decision:
         if (trace := self._trace) is not None:
             trace.learner, trace.criterion, trace.known = learner, criterion, known
         return found if isinstance(found, str) else Suggestion(found[0], self._origin(known, found[1], explores))
+
+    def _criterion(self, known: Known, constraints: Sequence[LogProbability]) -> AnyCriterion:
+        learner = self.learner
+        if known.fronts is not None:
+            assert known.reference is not None
+            return HypervolumeCriterion(known.models, known.fronts, known.reference, learner.with_budget, constraints)
+        weight = confidence_weight(len(learner.data.cube.labels), learner.data.count)
+        bound = weight if learner.acquisition == "ucb" else None
+        return Criterion(known.models, known.incumbents, learner.with_budget, constraints, bound)
 
     @property
     def _trace(self) -> DecisionTrace | None:
@@ -129,7 +132,9 @@ class Decision:
 
     # ------------------------------------------------------------ maximisation of the acquisition function
 
-    def _maximise(self, criterion: Criterion, known: Known, in_order: Order = best_first) -> tuple[Config, float] | str:
+    def _maximise(
+        self, criterion: AnyCriterion, known: Known, in_order: Order = best_first
+    ) -> tuple[Config, float] | str:
         """Return the best untried configuration and its acquisition value, or the reason why there is none."""
         learner, cube = self.learner, self.learner.data.cube
         if learner.data.networks:
@@ -149,7 +154,7 @@ class Decision:
             rows, values = maximise(cube, criterion.score, gradient, promising, self.rng, known.candidates)
         return self._first_untried(rows, values, in_order(rows, values))
 
-    def _evolved(self, criterion: Criterion, known: Known) -> tuple[Config, float] | str:
+    def _evolved(self, criterion: AnyCriterion, known: Known) -> tuple[Config, float] | str:
         """Maximise over architectures by evolution (NASBOT, B.2)."""
         learner = self.learner
         started = len(learner.history.trials)
@@ -191,7 +196,7 @@ class Decision:
 
     def _origin(self, known: Known, value: float, explores: bool) -> Origin:
         learner = self.learner
-        detail = (NAMES[learner.acquisition] if known.incumbents is not None else "log p") + " {value:.3g}"
+        detail = (known.named(learner.acquisition) if known.improvable else "log p") + " {value:.3g}"
         numbers = {"value": value, **known.numbers}
         if learner.acquisition_budget is not None and known.models:
             detail += " at budget {budget}"
@@ -201,8 +206,10 @@ class Decision:
         return Origin(learner.method, detail + known.detail, **numbers)
 
 
-def _lowered(criterion: Criterion, by: float) -> Criterion:
+def _lowered(criterion: AnyCriterion, by: float) -> AnyCriterion:
     """Return the acquisition function that asks for an improvement by at least ``by``."""
+    if isinstance(criterion, HypervolumeCriterion):
+        return replace(criterion, fronts=[[front - by for front in each] for each in criterion.fronts])
     assert criterion.incumbents is not None
     return replace(criterion, incumbents=[each - by for each in criterion.incumbents])
 

@@ -124,7 +124,7 @@ def next_step(history: History, data: Observations, rng: np.random.Generator) ->
     known = data.feasible(history)
     if not len(known):
         return None
-    cube, best = data.cube, int(known[np.argmin(data.loss[known])])
+    cube, best = data.cube, int(known[np.argmin(data.standing[known])])
     for turn in range(cube.width):
         column = (len(history.trials) - 1 + turn) % cube.width
         step = STEP if rng.random() < 0.5 else -STEP

@@ -40,6 +40,7 @@ from xstar.searchers.bo.networks import on_positions
 from xstar.searchers.bo.observations import Observations
 from xstar.trial import Trial
 
+NAMES = {"ei": "log EI", "ucb": "-LCB", "thompson": "-draw"}
 PROMISING = 10
 """The number of best known configurations around which local candidates are placed."""
 UNFINISHED = 64
@@ -65,9 +66,14 @@ class Learned:
 class Known:
     """The inputs to the maximisation of the acquisition function."""
 
-    models: Sequence[Model] = ()
+    models: Sequence[Any] = ()
+    """The posteriors; of several objectives, with fronts to improve on, one of each objective in their place."""
     incumbents: Sequence[Array] | None = None
-    """``None``: no feasible configuration is known, so there is nothing to improve on."""
+    fronts: Sequence[Sequence[Array]] | None = None
+    """What is to be improved on, of one objective or of several, for each posterior and fantasy. Neither: no feasible
+    configuration is known."""
+    reference: Array | None = None
+    """Of several objectives: up to where a front covers a volume."""
     promising: Array | None = None
     """Encoded configurations around which to place candidates, best first."""
     candidates: int = CANDIDATES
@@ -75,6 +81,15 @@ class Known:
     detail: str = ", nothing is known to be feasible"
     """For the origin: a description of the model's data; may refer to ``numbers``."""
     numbers: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def improvable(self) -> bool:
+        """Whether there is something to improve on."""
+        return self.incumbents is not None or self.fronts is not None
+
+    def named(self, acquisition: str) -> str:
+        """The acquisition function as origins have it."""
+        return "log EHVI" if self.fronts is not None else NAMES[acquisition]
 
 
 @dataclass(frozen=True)
@@ -192,8 +207,8 @@ class Learner(ABC):
             np.mean([model.means(self.with_budget(tried)) for model in models], axis=0)[:, 0], kind="stable"
         )
         models = self.with_pending(models, tried[order[: self.unfinished]], rng)
-        incumbents = self.incumbents(models, tried)
-        return Known(models, incumbents, tried[order[:PROMISING]], detail=detail, numbers=numbers)
+        incumbents, promising = self.incumbents(models, tried), tried[order[:PROMISING]]
+        return Known(models, incumbents, promising=promising, detail=detail, numbers=numbers)
 
     def incumbents(self, models: Sequence[Model], tried: Array) -> list[Array]:
         """Return, for each model, the lowest posterior mean under each fantasy, at what was tried or is running."""

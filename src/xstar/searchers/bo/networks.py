@@ -16,6 +16,7 @@ import numpy as np
 
 from xstar.acquisition.criterion import Criterion, LogProbability, ToRows
 from xstar.acquisition.evolve import evaluations, evolve
+from xstar.acquisition.hypervolume import HypervolumeCriterion
 from xstar.acquisition.optimise import Score, ScoreWithGradient, local_ascent
 from xstar.journal import History
 from xstar.models.kernels import Array
@@ -59,7 +60,7 @@ def on_positions(data: Observations, constraint: LogProbability) -> LogProbabili
     return log_probability
 
 
-def with_networks(data: Observations, criterion: Criterion, has_gradients: bool) -> Scores:
+def with_networks(data: Observations, criterion: Criterion | HypervolumeCriterion, has_gradients: bool) -> Scores:
     """Return the criterion for rows with network indices, whichever columns its surrogate uses for networks."""
     if data.in_numbers:
         return Scores(criterion.score, criterion.with_gradient if has_gradients else None)

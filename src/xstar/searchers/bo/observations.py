@@ -8,7 +8,7 @@ symbol           meaning                                                        
 ``X``            encoded configurations of the observations: the columns of the cube, then one column  (n, width)
                  per architecture parameter, with the index of its network
 ``budget``       the budget r of each observation                                                      (n,)
-``loss``         its loss                                                                              (n,)
+``losses``       its losses, one for each of m objectives                                              (n, m)
 ``trial``        the number of its trial                                                               (n,)
 ``failed``       trials that failed, in the order in which they ended, and trials that ended as infeasible for a
                  reason that no modelled metric shows (they raised ``Infeasible``, a metric is missing or not finite, or
@@ -30,6 +30,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from xstar.core.goals import DEFAULT, Goals
 from xstar.core.table import Table
 from xstar.journal import History
 from xstar.nets.catalogue import Catalogue
@@ -47,6 +48,7 @@ class Observations:
     cube: Cube
     networks: tuple[Catalogue, ...] = ()
     """One catalogue for each architecture parameter."""
+    goals: Goals = DEFAULT
     in_numbers: bool = True
     """Whether a network is one column with its index; if not, it is the columns of its descriptive features."""
     failed: list[int] = field(default_factory=list)
@@ -60,7 +62,7 @@ class Observations:
     _rows: dict[int, Array] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._table = Table(self.width + 3)
+        self._table = Table(self.width + 2 + len(self.goals))
 
     @classmethod
     def of(cls, history: History, in_numbers: bool = True) -> Observations:
@@ -69,7 +71,8 @@ class Observations:
         if kept is None:
             cube = cube_of(history.space)
             domains = [history.space[name] for name in cube.encoder.domains]
-            kept = history.memo.put(cls(cube, tuple(Catalogue(domain) for domain in domains), in_numbers), in_numbers)
+            catalogues = tuple(Catalogue(domain) for domain in domains)
+            kept = history.memo.put(cls(cube, catalogues, history.goals, in_numbers), in_numbers)
         kept.catch_up(history)
         return kept
 
@@ -97,8 +100,8 @@ class Observations:
         new = history.inside[self.count :]
         if not new:
             return
-        rows = self.rows(history.trials[number] for number, _, _ in new)
-        for number, budget, _ in new:
+        rows = self.rows(history.trials[number] for number, *_ in new)
+        for number, budget, *_ in new:
             if self.evaluated.get(number) is None:
                 self.evaluated[number] = metrics = constraint_metrics(history, number, budget)
                 if metrics is not None:
@@ -188,8 +191,23 @@ class Observations:
         return self._table.rows[:, self.width + 1]
 
     @property
+    def losses(self) -> Array:
+        return self._table.rows[:, self.width + 2 :]
+
+    @property
     def loss(self) -> Array:
+        """The losses of the only objective: (n,)."""
+        assert not self.goals.several, "one of several losses"
         return self._table.rows[:, self.width + 2]
+
+    @property
+    def standing(self) -> Array:
+        """Numbers by which observations compare, lower is better: losses, or places in the order of fronts: (n,)."""
+        if not self.goals.several:
+            return self.loss
+        made = np.empty(self.count)
+        made[self.goals.ordered(self.losses)] = np.arange(self.count)
+        return made
 
 
 def within(history: History, metrics: list[float]) -> bool:

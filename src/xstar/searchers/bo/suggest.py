@@ -84,7 +84,7 @@ def without_information(history: History, data: Observations) -> tuple[int, str]
     if data.count < ENOUGH:
         # One point after the other: every second one of a Sobol sequence has its first coordinate in one half.
         return (started // 2, "too few trials have a value") if data.failed and started % 2 else None
-    return (started, "all losses are the same") if bool((data.loss == data.loss[0]).all()) else None
+    return (started, "all losses are the same") if bool((data.losses == data.losses[0]).all()) else None
 
 
 def check_space(space: Space, method: str) -> None:

@@ -83,14 +83,14 @@ class SourceMeans:
     """How many columns of an input are the configuration; one with the budget may follow."""
 
     @classmethod
-    def of(cls, history: History, data: Observations) -> SourceMeans | None:
-        """Return the models of all sources; ``None`` if there is no source."""
+    def of(cls, history: History, data: Observations, goal: int = 0) -> SourceMeans | None:
+        """Return the models of one objective of all sources; ``None`` if there is no source."""
         if not history.prior_studies:
             return None
-        key: Hashable = data.in_numbers
+        key: Hashable = (data.in_numbers, goal)
         kept = history.memo.get(SourceMeans, key)
         if kept is None:
-            made = [_mean_of(data, source) for source in history.prior_studies]
+            made = [_mean_of(data, source, goal) for source in history.prior_studies]
             kept = history.memo.put(cls(tuple(made), data.width), key)
         return kept
 
@@ -165,9 +165,10 @@ def shifted(at: Prediction, shift: Shift, A: Array) -> Prediction:
 # ---------------------------------------------------------------- the model of one source
 
 
-def _mean_of(data: Observations, source: PriorObservations) -> SourceMean:
+def _mean_of(data: Observations, source: PriorObservations, goal: int) -> SourceMean:
     encoded = data.encoded(source.configs)
-    indices, budget, loss = (np.array(column) for column in zip(*source.observed, strict=True))
+    indices, budget, *losses = (np.array(column) for column in zip(*source.observed, strict=True))
+    loss = losses[goal]
     X = encoded[indices]
     share = budget / budget.max()
     several = bool((share < 1.0).any())

@@ -39,7 +39,7 @@ class BOCALearner(GPLearner):
     def _spread_at(self, at: Array) -> tuple[Array, Array, Array]:
         """Return τ, κ₀ and φ at each row; the last row is at the full budget."""
         pending, parts = self.inputs_of(self.pending_trials), []
-        for model in self._with_new():
+        for model in self._with_new(self.fitted, 0):
             posterior = model.posterior
             surrogate, theta = posterior.surrogate, posterior.theta
             prior = surrogate.variance(theta, at).values

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from xstar.acquisition.criterion import LogProbability, log_expected_improvement
 from xstar.acquisition.model import with_pending
 from xstar.acquisition.optimise import CANDIDATES, FEWER_CANDIDATES, LARGE_MODEL
+from xstar.core.pareto import ordered, reference
 from xstar.core.randomness import Streams
 from xstar.models.gp import Posterior, fit, sample_fits
 from xstar.models.kernels import Array
-from xstar.models.prediction import Prediction, normal_draws
 from xstar.models.priors import EXACT, LENGTH, SHARED_LENGTH, SWITCH_LENGTH, Prior
 from xstar.models.surrogate import Surrogate, at_full_budget, over_budgets
 from xstar.models.targets import Targets, choose
@@ -33,8 +33,10 @@ from xstar.searchers.bo.initial_design import has_priors
 from xstar.searchers.bo.inputs import NetworkKernel, NetworkKernels, of_cube, of_positions
 from xstar.searchers.bo.learner import BAD, PROBABLY, PROMISING, UNFINISHED, Known, Learned, Learner
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.bo.transfer import Shift, SourceMeans, shifted
+from xstar.searchers.bo.transfer import SourceMeans
 from xstar.searchers.bo.user_prior import log_prior, trusted
+from xstar.searchers.gp.posteriors import Extended, Fitted, Joint
+from xstar.trial import Trial
 
 UNEXPLAINED = 0.1
 """The standard deviation of the noise above which losses are noisy, in standard deviations of the losses. On 40 development
@@ -59,6 +61,7 @@ of 6 among 100 parameters the median after 50 trials was -2.75 with the factor a
 
 
 NASBOT_KERNEL = NetworkKernel()
+LOSS = "loss"
 
 
 @dataclass(frozen=True)
@@ -85,67 +88,9 @@ class GPOptions:
     """The modifiers by which networks evolve (``nets.modifiers.KINDS``)."""
 
 
-# ---------------------------------------------------------------- the model as of its last refit
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """A model as of its last refit."""
-
-    last: int
-    targets: Targets
-    chosen: NDArray[np.intp]
-    """Indices, among the ``last`` observations, of those that it was fitted to."""
-    posteriors: tuple[Posterior, ...]
-    """One posterior, or one per draw of the hyperparameters."""
-    shift: Shift | None = None
-    """What other studies predict; the posteriors are of what is left."""
-
-
-@dataclass(frozen=True)
-class Extended:
-    """A posterior and the observations since its refit, which become rows together with pending trials."""
-
-    posterior: Posterior
-    X: Array
-    y: Array
-    shift: Shift | None = None
-    """What other studies predict; ``y`` are the residuals."""
-
-    @cached_property
-    def _whole(self) -> Posterior:
-        return self.posterior.extended(self.X, self.y)
-
-    @property
-    def noise(self) -> float:
-        return self.posterior.noise
-
-    @property
-    def rows(self) -> int:
-        """The number of rows of the factor."""
-        return len(self._whole.X)
-
-    @property
-    def jitter(self) -> float:
-        """The jitter added to the diagonal."""
-        return self._whole.jitter
-
-    def means(self, A: Array) -> Array:
-        made = self._whole.means(A)
-        return made if self.shift is None else made + self.shift(A)[:, None]
-
-    def predict(self, A: Array) -> Prediction:
-        at = self._whole.predict(A)
-        return at if self.shift is None else shifted(at, self.shift, A)
-
-    def sample(self, A: Array, normal: Array) -> Array:
-        made = self._whole.sample(A, normal)
-        return made if self.shift is None else made + self.shift(A)[:, None]
-
-    def fantasised(self, A: Array, draws: int, rng: np.random.Generator) -> Extended:
-        normal = normal_draws(len(A), draws, rng) if draws else None
-        made = self.posterior.extended(np.vstack([self.X, A]), self.y, normal)
-        return Extended(made, A[:0], self.y[:0], self.shift)
+def _loss(goal: int) -> str:
+    """The purpose of the model of an objective."""
+    return f"{LOSS} {goal}" if goal else LOSS
 
 
 # ---------------------------------------------------------------- the learner
@@ -192,7 +137,8 @@ class GPLearner(Learner):
 
     @property
     def _noisy(self) -> bool:
-        return bool(np.mean([np.sqrt(posterior.noise) for posterior in self.fitted.posteriors]) > UNEXPLAINED)
+        noises = [np.sqrt(posterior.noise) for fitted in self.fits for posterior in fitted.posteriors]
+        return bool(np.mean(noises) > UNEXPLAINED)
 
     @property
     def safe(self) -> float:
@@ -221,14 +167,22 @@ class GPLearner(Learner):
         assert reached is not None, "the searcher asks for a model from then on only"
         return reached / self.history.levels[-1]
 
-    # ------------------------------------------------------------ the loss
+    # ------------------------------------------------------------ the losses
 
     @cached_property
-    def fitted(self) -> Fitted:
-        """The model of the loss as of its last refit."""
-        data = self.data
+    def fits(self) -> tuple[Fitted, ...]:
+        """The model of each objective as of its last refit."""
+        data, surrogate = self.data, self._surrogate()
         X = self.inputs(data.X, data.budget)
-        return self._fitted("loss", self._surrogate(), X, data.loss, data.budget, SourceMeans.of(self.history, data))
+        return tuple(
+            self._fitted(_loss(goal), surrogate, X, y, data.budget, SourceMeans.of(self.history, data, goal))
+            for goal, y in enumerate(data.losses.T)
+        )
+
+    @property
+    def fitted(self) -> Fitted:
+        """The model of the only objective as of its last refit."""
+        return self.fits[0]
 
     def _surrogate(self) -> Surrogate:
         inputs = replace(of_cube(self.data), networks=self.options.networks.of(self.data))
@@ -247,10 +201,11 @@ class GPLearner(Learner):
         if kept is not None and kept.last == last:
             return kept
         X, y = X[:last], y[:last]
-        apart = self._spread(X) if purpose == "loss" and last > self.limit else X
+        is_loss = purpose.startswith(LOSS)
+        apart = self._spread(X) if is_loss and last > self.limit else X
         chosen = choose(apart, y, budget[:last], self.limit)
         # A penalty is lowered in losses only: a constraint metric is compared with its bound.
-        targets = Targets.of(y[chosen], transform=options.transform, lower_penalty=purpose == "loss")
+        targets = Targets.of(y[chosen], transform=options.transform, lower_penalty=is_loss)
         inputs, outputs = X[chosen], targets(y[chosen])
         shift = None if sources is None else sources.shift(inputs, outputs)
         if shift is not None:
@@ -275,7 +230,8 @@ class GPLearner(Learner):
     def _seen(self) -> NDArray[np.intp]:
         """Return the observations that the model uses. Above its limit, the others are not considered for the incumbent
         either: the model has better ones nearby."""
-        return np.concatenate([self.fitted.chosen, np.arange(self.fitted.last, self.data.count)])
+        chosen = [fitted.chosen for fitted in self.fits]
+        return np.concatenate([np.unique(np.concatenate(chosen)), np.arange(self.fitted.last, self.data.count)])
 
     def possible_incumbents(self) -> NDArray[np.intp]:
         return self.data.feasible(self.history, self._seen)
@@ -288,7 +244,10 @@ class GPLearner(Learner):
     def known(self, tried: Array, rng: np.random.Generator) -> Known:
         # Workers that draw functions at the same time draw different ones.
         pending = [] if self.acquisition == "thompson" else self.pending_trials[-MOST_PENDING:]
-        models = [with_pending(model, self.inputs_of(pending), self.fantasies, rng) for model in self._with_new()]
+        if self.data.goals.several:
+            return self._known_fronts(tried, pending, rng)
+        waiting = self.inputs_of(pending)
+        models = [with_pending(model, waiting, self.fantasies, rng) for model in self._with_new(self.fitted, 0)]
         if not len(tried):
             return self._known(models)
         rows = np.vstack([tried, self.data.rows(list(self.history.running.values())[-MOST_PENDING:])])
@@ -302,14 +261,44 @@ class GPLearner(Learner):
         promising = rows[np.argsort(average, kind="stable")[:PROMISING]]
         return replace(self._known(models), incumbents=incumbents, promising=promising)
 
-    def _with_new(self) -> list[Extended]:
+    def _known_fronts(self, tried: Array, pending: list[Trial], rng: np.random.Generator) -> Known:
+        """The same for several objectives: the incumbents are the fronts of the posterior means, one under each fantasy."""
+        waiting = self.inputs_of(pending)
+        every = [
+            [with_pending(model, waiting, self.fantasies, rng) for model in self._with_new(fitted, goal)]
+            for goal, fitted in enumerate(self.fits)
+        ]
+        known = self._known([model for models in every for model in models])
+        if not len(tried):
+            return replace(known, models=every[0])
+        rows = np.vstack([tried, self.data.rows(list(self.history.running.values())[-MOST_PENDING:])])
+        at = self.with_budget(rows)
+        joint = [Joint(models, [model.means(at) for model in models]) for models in zip(*every, strict=True)]
+        if self.over_budgets:
+            joint = [each.conditioned(at, UNFINISHED, self.fantasies, rng) for each in joint]
+        average = np.mean([each.average for each in joint], axis=0)
+        limits = np.array(
+            [
+                np.inf if np.isinf(limit) else float(fitted.targets(np.array([limit]))[0])
+                for fitted, limit in zip(self.fits, self.data.goals.thresholds, strict=True)
+            ]
+        )
+        return replace(
+            known,
+            models=[each.models for each in joint],
+            fronts=[each.fronts for each in joint],
+            reference=np.minimum(reference(average), limits),
+            promising=rows[ordered(average)[:PROMISING]],
+        )
+
+    def _with_new(self, model: Fitted, goal: int) -> list[Extended]:
         """Return the posteriors with the observations since the refit and the trials that count as bad values."""
-        data, model = self.data, self.fitted
+        data, losses = self.data, self.data.losses[:, goal]
         new = slice(model.last, data.count)
-        X, y = self.inputs(data.X[new], data.budget[new]), model.targets(data.loss[new])
+        X, y = self.inputs(data.X[new], data.budget[new]), model.targets(losses[new])
         if failed := self.failures.expected():
             X = np.vstack([X, self.inputs_of(failed)])
-            y = np.append(y, np.full(len(failed), np.quantile(model.targets(data.loss), BAD)))
+            y = np.append(y, np.full(len(failed), np.quantile(model.targets(losses), BAD)))
         if model.shift is not None and len(X):
             y = y - model.shift(X)
         return [Extended(posterior, X, y, model.shift) for posterior in model.posteriors]

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xstar.core.checks import check_counts, check_names, check_switches
+from xstar.core.goals import Goals
 from xstar.core.values import as_float
 from xstar.errors import InvalidArgument
 from xstar.journal import History
@@ -48,6 +49,10 @@ PRIOR_WEIGHT = 30.0
 """Evaluations to reach what a search without priors reached after 30 and 45, as a share of the latter's (geometric mean over
 Branin, Hartmann6, Rosenbrock4 and Levy6, ten seeds): 0.34 with a good prior (0.40 with β = 10, 0.35 with 100), 1.04 with one in
 the opposite corner."""
+
+
+MOST_GOALS = 3
+"""Objectives whose hypervolume is improved on exactly: the boxes beside a front of f points grow as f^⌊m/2⌋."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +92,10 @@ class GP:
         check_counts(self, least, optional=("initial",))
         check_switches(self, "transform")
         object.__setattr__(self, "prior_weight", checked_weight(self.prior_weight))
+
+    def handles(self, goals: Goals) -> bool:
+        """Up to three objectives by expected hypervolume improvement; else by scalarisation."""
+        return self.acquisition == "ei" and len(goals) <= MOST_GOALS
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         networks = bool(cube_of(history.space).encoder.domains)

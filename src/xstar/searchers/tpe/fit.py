@@ -140,7 +140,7 @@ def split(options: TPEOptions, history: History, data: Observations) -> Split:
         indices = np.flatnonzero(data.budget == budget)
     feasible = data.feasible(history, indices)
     count = min(max(1, ceil(options.gamma * len(indices))), MOST_GOOD)
-    order = feasible[np.argsort(data.loss[feasible], kind="stable")]
+    order = feasible[history.goals.ordered(data.losses[feasible])]
     good = np.sort(order[:count])
     return Split(good, np.setdiff1d(indices, good, assume_unique=True), budget)
 

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xstar.core.checks import check_counts, check_shares
+from xstar.core.goals import Goals
 from xstar.journal import History
 from xstar.searchers.base import SEARCHERS
 from xstar.searchers.bo.initial_design import Design
@@ -48,6 +49,10 @@ class TPE:
     def __post_init__(self) -> None:
         check_counts(self, {"initial": 1, "candidates": 1}, optional=("initial",))
         check_shares(self, "gamma", "random_fraction")
+
+    def handles(self, goals: Goals) -> bool:
+        """Good configurations are the first ones in the order of fronts."""
+        return True
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         first = before_model(history, task, rng, Design("tpe", self.initial))

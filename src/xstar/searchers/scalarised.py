@@ -1,0 +1,95 @@
+"""Several objectives for searchers that know one number: the history through a weighted scalarisation.
+
+The augmented Chebyshev function of ParEGO (Knowles 2006), whose minima are the points of the front, one for each weights w:
+
+    s(y) = max_j w_j z_j + ρ Σ_j w_j z_j,      z_j = (y_j − low_j) / (high_j − low_j)
+
+with low and high the range of the front of what was observed. The weights are drawn for each trial from its own random stream,
+so that the suggestions of a study spread over the front. A searcher that knows several objectives says so by ``handles``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from xstar.core.goals import Goal, Goals
+from xstar.core.pareto import Array, non_dominated
+from xstar.journal import History
+from xstar.journal.memo import Memo
+from xstar.searchers.base import Searcher
+from xstar.trial import Done, New, State, Suggestion, Trial
+
+RHO = 0.05
+"""ρ: without the sum, a point that another one dominates in all but its worst objective has the same value (Knowles 2006)."""
+NAME = "scalarised"
+
+
+@runtime_checkable
+class HandlesGoals(Protocol):
+    """A searcher (optionally) that knows what to do with several objectives."""
+
+    def handles(self, goals: Goals) -> bool:
+        """Whether it is to be handed the history as it is; otherwise it gets a scalarised one."""
+        ...
+
+
+def suggestion(searcher: Searcher, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
+    """What a searcher suggests, whether it knows several objectives or one."""
+    goals = history.goals
+    if not goals.several or (isinstance(searcher, HandlesGoals) and searcher.handles(goals)):
+        return searcher.suggest(history, task, rng)
+    return searcher.suggest(Scalarised(history, rng.dirichlet(np.ones(len(goals)))), task, rng)
+
+
+class ScalarGoals(Goals):
+    """The scalarisation as the only objective."""
+
+    def __init__(self, goals: Goals, weights: Array, low: Array, high: Array) -> None:
+        super().__init__([Goal(NAME)])
+        self._goals, self._weights, self._low = goals, weights, low
+        self._width = np.where(high > low, high - low, 1.0)
+
+    def of(self, losses: Array) -> Array:
+        """Return s at rows of losses: (n, m) → (n,)."""
+        z = self._weights * (losses - self._low) / self._width
+        made: Array = z.max(axis=1) + RHO * z.sum(axis=1)
+        return made
+
+    def losses(self, metrics: Mapping[str, float]) -> tuple[float, ...]:
+        return (float(self.of(np.array([self._goals.losses(metrics)]))[0]),)
+
+    def loss(self, metrics: Mapping[str, float]) -> float:
+        return self.losses(metrics)[0]
+
+
+class Scalarised(History):
+    """A history in which every trial has one loss. It is made for one suggestion, and shares all else with the study's."""
+
+    def __init__(self, history: History, weights: Array) -> None:
+        self.__dict__.update(history.__dict__)
+        observed = np.array([row[2:] for row in history.observed], dtype=np.float64).reshape(-1, len(weights))
+        front = observed[non_dominated(observed)] if len(observed) else np.zeros((1, len(weights)))
+        self.goals = goals = ScalarGoals(history.goals, weights, front.min(axis=0), front.max(axis=0))
+        scalars = goals.of(observed).tolist() if len(observed) else []
+        self.observed = [(*row[:2], s) for row, s in zip(history.observed, scalars, strict=True)]
+        self.inside = [each for each in self.observed if history.trials[each[0]].inside]
+        self.memo = Memo()
+        self.trials = [_scalar(trial, goals) for trial in history.trials]
+        self.running, self.paused, self.waiting = (
+            {number: self.trials[number] for number in of} for of in (history.running, history.paused, history.waiting)
+        )
+
+    @property
+    def best(self) -> Trial | None:
+        complete = [each for each in self.trials if each.state is State.COMPLETE and each.losses is not None]
+        return min(complete, key=lambda trial: (trial.score, trial.number), default=None)
+
+
+def _scalar(trial: Trial, goals: ScalarGoals) -> Trial:
+    made = copy(trial)
+    made.stand_for(goals)
+    return made

@@ -1,0 +1,89 @@
+"""What a study with several objectives found: its front, the volume it covers, and one trial picked from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from xstar.core.checks import nearest
+from xstar.core.goals import Goals
+from xstar.core.pareto import Array, hypervolume, reference
+from xstar.core.values import as_float
+from xstar.errors import InvalidArgument, NoValue, SeveralObjectives
+from xstar.journal import History
+from xstar.trial import Trial
+
+
+def reference_of(history: History, given: Mapping[str, float] | None = None) -> Array:
+    """The reference point in losses: a user's, else a threshold, else a little beyond the worst of the front that was seen."""
+    goals = history.goals
+    chosen = np.array([row[2:] for row in history.observed], dtype=np.float64).reshape(-1, len(goals))
+    if not len(chosen):
+        raise NoValue("no trial has a value yet")
+    made = np.minimum(reference(chosen), goals.thresholds)
+    for name, value in _known(goals, given or {}, "reference").items():
+        made[goals.metrics.index(name)] = goals.signs[goals.metrics.index(name)] * value
+    return made
+
+
+def covered(history: History, given: Mapping[str, float] | None = None) -> tuple[float, dict[str, float]]:
+    """The hypervolume of the front, and the reference point beside it in the user's own directions."""
+    r = reference_of(history, given)
+    front = np.array([trial.known_losses for trial in history.front]).reshape(-1, len(r))
+    named = {
+        name: sign * value for name, sign, value in zip(history.goals.metrics, history.goals.signs, r, strict=True)
+    }
+    return hypervolume(front, r), {name: float(value) for name, value in named.items()}
+
+
+def no_best(goals: Goals) -> SeveralObjectives:
+    """What is said when the best trial is asked for, and there is a front."""
+    found = f"{len(goals)} objectives: {', '.join(goals.metrics)}"
+    remedy = "the best trade-offs are study.front, result.front, and result.pick() chooses one"
+    return SeveralObjectives("best", "is the best trial of a study with one objective", found, remedy)
+
+
+def picked(
+    front: Sequence[Trial], goals: Goals, weights: Mapping[str, float] | None, bounds: Mapping[str, float]
+) -> Trial:
+    """One trial of the front: the best within the bounds by the weights, or the knee where there are none.
+
+    Objectives are scaled to the range of the front. The knee is the trial furthest from the worst of each objective, that is
+    with the least augmented Chebyshev distance to the best of each; with weights it is the least weighted sum.
+    """
+    if not front:
+        raise NoValue("no trial is in the front yet")
+    signs, names = np.array(goals.signs), list(goals.metrics)
+    losses = np.array([trial.known_losses for trial in front])
+    limits = np.full(len(names), np.inf)
+    for name, value in _known(goals, bounds, "pick").items():
+        limits[names.index(name)] = signs[names.index(name)] * value
+    inside = (losses <= limits).all(axis=1)
+    if not inside.any():
+        nearest_one = front[int(np.argmin(np.maximum(losses - limits, 0.0).max(axis=1)))]
+        asked = ", ".join(f"{name}={value:g}" for name, value in bounds.items())
+        rule = "must leave a trial of the front"
+        raise InvalidArgument("pick", rule, asked, f"the nearest has {goals.words(nearest_one.metrics)}")
+    low, high = losses.min(axis=0), losses.max(axis=0)
+    scaled = (losses - low) / np.where(high > low, high - low, 1.0)
+    if weights is None:
+        score = scaled.max(axis=1) + 0.05 * scaled.sum(axis=1)
+    else:
+        known = _known(goals, weights, "weights")
+        w = np.array([known.get(name, 0.0) for name in names])
+        if (w < 0.0).any() or not w.any():
+            raise InvalidArgument("weights", "must be 0 or more, and not all 0", dict(weights))
+        score = scaled @ w
+    return front[int(np.argmin(np.where(inside, score, np.inf)))]
+
+
+def _known(goals: Goals, given: Mapping[str, float], argument: str) -> dict[str, float]:
+    """Numbers by the names of objectives."""
+    for name, value in given.items():
+        if name not in goals.metrics:
+            rule = f"must name objectives, {', '.join(goals.metrics)}"
+            raise InvalidArgument(argument, rule, name, nearest(str(name), goals.metrics))
+        if as_float(value) is None:
+            raise InvalidArgument(argument, f"must give a number for {name!r}", value)
+    return {name: float(value) for name, value in given.items()}
