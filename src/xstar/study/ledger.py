@@ -131,7 +131,11 @@ class Ledger:
 
     def _claim(self, decide: Callable[..., T], *about: Any) -> T:
         event = decide(*about)
-        if event is not None:
+        if isinstance(event, ev.Started) and self._shared is not None and event.trial in self.history.waiting:
+            # Whoever ran it may be alive and report meanwhile, which takes no claim: then it does not wait any more.
+            self._shared.append([event], self.history.seen, exact=True)
+            self.history.fold(event)
+        elif event is not None:
             self._append(cast("Event", event), self.history.claims)
         return event
 
