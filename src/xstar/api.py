@@ -37,7 +37,7 @@ from xstar.space import Space
 from xstar.study import FIRST_FAILURES, Limits, Study
 from xstar.study.methods import check_end
 from xstar.study.settings import Constraints, Settings
-from xstar.study.tradeoffs import covered, picked
+from xstar.study.tradeoffs import covered, last_failure, picked
 from xstar.trial import Config, State, Trial
 
 INTERRUPTED = "interrupted; the same call with the study's name goes on with it"
@@ -368,7 +368,7 @@ def _search(direction: str, arguments: Mapping[str, Any]) -> Result:
         raise
     history = search.study.history
     if not history.has_value and history.count(State.FAILED) and search.limits.max_failures is not None:
-        raise ObjectiveError(f"{result.reason}, and none has a value: {search.study.last_failure}")
+        raise ObjectiveError(f"{result.reason}, and none has a value: {last_failure(search.study.history)}")
     return result
 
 

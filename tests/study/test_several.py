@@ -125,7 +125,7 @@ def test_the_front_has_complete_feasible_trials_that_nothing_dominates() -> None
     assert [trial.number for trial in study.front] == [1, 0]  # the best gain first; of equal trials the earlier one
     assert study.trials[2].state is xs.State.INFEASIBLE
     assert study.trials[5].state is xs.State.FAILED
-    assert [step.trial.number for step in study.history.front_over_time] == [0, 1]
+    assert [step.trial.number for step in study.history.fronts.steps] == [0, 1]
 
 
 def test_what_is_beyond_a_threshold_is_of_no_interest() -> None:

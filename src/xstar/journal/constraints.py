@@ -10,7 +10,8 @@ The side is turned here, once; a searcher looks a bounded metric up by its name 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +57,11 @@ def read_bounds(constraints: Mapping[str, Any] | None) -> tuple[Bound, ...]:
         sides = given if isinstance(given, Mapping) else {"at_most": given}
         found += [Bound(metric, float(limit), side == "at_least") for side, limit in sides.items()]
     return tuple(found)
+
+
+def measured(metrics: Mapping[str, float], bounds: Iterable[Bound]) -> bool:
+    """Whether all bounded metrics are there, as finite numbers: there is something to learn from."""
+    return all(math.isfinite(metrics.get(bound.metric, math.nan)) for bound in bounds)
 
 
 class BothSides(dict[str, float]):

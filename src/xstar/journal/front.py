@@ -39,6 +39,11 @@ class Front:
         self.steps: list[Joined] = []
         """Every trial that came to the front, in the order of the journal."""
 
+    @property
+    def in_order(self) -> list[int]:
+        """The trials, the best in the first objective first."""
+        return sorted(self.members, key=lambda number: (self.members[number], number))
+
     def end(self, trial: Trial, at: float, begun: int) -> bool:
         """Take notice of a trial's end; returns whether it has come to the front.
 

@@ -20,7 +20,6 @@ clock, a random number or a file.
 
 from __future__ import annotations
 
-import math
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -29,24 +28,18 @@ from typing import Any
 from xstar.core.goals import Losses
 from xstar.errors import CorruptJournal, InvalidConfig
 from xstar.journal import events as ev
-from xstar.journal.constraints import BothSides, read_bounds
-from xstar.journal.front import Front, Joined
+from xstar.journal.constraints import BothSides, measured, read_bounds
+from xstar.journal.front import Front
 from xstar.journal.incumbent import Incumbent, Step
 from xstar.journal.memo import Memo
 from xstar.journal.prior_study import PriorObservations, read_prior_study
 from xstar.journal.reshaping import inside, queue_inside, reshape
+from xstar.journal.rules import MOST_TIMES_LOST
 from xstar.journal.rung import Rung, Rungs
 from xstar.journal.standing import Standing
 from xstar.space import Space
 from xstar.space.transfer import narrower
 from xstar.trial import LIVE, Config, Origin, State, Trial, Verdict
-
-MOST_TIMES_LOST = 5
-"""How often a trial whose *program* died is run again before it counts as failed.
-
-A program's death is rarely the trial's fault, so this is generous; without a limit a trial that takes its machine down
-(memory, driver) would do so at every restart. Deaths of a *worker* are counted by ``retries`` instead.
-"""
 
 ADDED = Origin("added")
 
@@ -155,28 +148,20 @@ class History:
 
     @property
     def best(self) -> Trial | None:
-        """The complete trial with the lowest loss; before any is complete, the lowest at the highest budget reached.
-        With several objectives there is none, but a ``front``."""
+        """The complete trial with the lowest loss; before any is complete, the lowest at the highest budget reached."""
         return self._incumbent.best
 
     @property
     def front(self) -> list[Trial]:
         """The complete, feasible trials that no other dominates, in the order of their first objective; of one, the best."""
-        if not self.goals.several:
-            best = self.best
-            return [] if best is None or best.state is not State.COMPLETE else [best]
-        found = self._front.members
-        return [self.trials[number] for number in sorted(found, key=lambda number: (found[number], number))]
-
-    @property
-    def front_over_time(self) -> Sequence[Joined]:
-        """Every trial that came to the front, in the order of the journal."""
-        return self._front.steps
+        if self.goals.several:
+            return [self.trials[number] for number in self.fronts.in_order]
+        return [] if self.best is None or self.best.state is not State.COMPLETE else [self.best]
 
     @property
     def has_value(self) -> bool:
         """Whether there is a best trial, or a front."""
-        return self.best is not None or bool(self._front.members)
+        return self.best is not None or bool(self.fronts.members)
 
     @property
     def best_over_time(self) -> Sequence[Step]:
@@ -191,10 +176,6 @@ class History:
     def violation(self, trial: Trial) -> str | None:
         """Which constraint the last report of a trial breaks, in words; ``None`` if none."""
         return next((words for bound in self.bounds if (words := bound.broken(trial.metrics)) is not None), None)
-
-    def measured(self, trial: Trial) -> bool:
-        """Whether the last report of a trial has all bounded metrics, as finite numbers: there is something to learn from."""
-        return all(math.isfinite(trial.metrics.get(name, math.nan)) for name in self.created.constraints or ())
 
     # ------------------------------------------------------------ the fold
 
@@ -225,12 +206,10 @@ class History:
         self.created = replace(event, constraints={bound.name: bound.most for bound in self.bounds} or None)
         self.space = Space.from_json(event.space)
         self.seed = event.seed
-        self.goals = event.goals
-        """What is minimised or maximised: the one place where the user's directions become *lower is better*."""
-        self._rungs.goals = self.goals
+        self.goals = self._rungs.goals = event.goals
         if event.environment is not None:
             self.environments.append(event.environment)
-        self._front = Front(self.goals)
+        self.fronts = Front(self.goals)
 
     def _enqueue(self, event: ev.Enqueued) -> None:
         self.queue.append((self._enqueued, self.space.load(event.config)))
@@ -406,11 +385,13 @@ class History:
             trial.reason = None  # of an earlier run that was lost
         if broken is not None:
             trial.reason = broken
-        counts = state in (State.COMPLETE, State.STOPPED) or (broken is not None and self.measured(trial))
+        counts = state in (State.COMPLETE, State.STOPPED) or (
+            broken is not None and measured(trial.metrics, self.bounds)
+        )
         # At a rung it was observed when it reported.
         if counts and trial.losses is not None and trial.budget not in self.levels:
             self._observe(trial, trial.budget, trial.losses)
-        ahead = self._front.end(trial, at, len(self.trials)) if self.goals.several else self._incumbent.end(trial, at)
+        ahead = self.fronts.end(trial, at, len(self.trials)) if self.goals.several else self._incumbent.end(trial, at)
         if ahead:
             self.since_best = 0
 

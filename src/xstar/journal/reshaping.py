@@ -53,7 +53,7 @@ def inside(prior: PriorObservations, old: Space, new: Space, fill: Config) -> Pr
             if not lost:
                 raise
     index = {place: number for number, place in enumerate(kept)}
-    observed = tuple((index[place], budget, loss) for place, budget, loss in prior.observed if place in index)
+    observed = tuple((index[place], *rest) for place, *rest in prior.observed if place in index)
     return replace(prior, configs=tuple(kept.values()), observed=observed)
 
 

@@ -18,6 +18,12 @@ from xstar.space.conditions import Threshold
 DIRECTIONS = ("minimize", "maximize")
 BEST = ("last", "lowest")
 """Which report of a trial is its value where the best is chosen. The last by default: it is the model that the trial has."""
+MOST_TIMES_LOST = 5
+"""How often a trial whose *program* died is run again before it counts as failed.
+
+A program's death is rarely the trial's fault, so this is generous; without a limit a trial that takes its machine down
+(memory, driver) would do so at every restart. Deaths of a *worker* are counted by ``retries`` instead.
+"""
 HOLDS = ("go", "pause", "stop")
 
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from xstar.core.checks import check_attrs
 from xstar.core.goals import Metric
 from xstar.core.randomness import Streams
-from xstar.core.reasons import last_line, shortened
-from xstar.errors import InvalidArgument, InvalidReport, NoValue, StudyExists, UnknownTrial
+from xstar.core.reasons import shortened
+from xstar.errors import InvalidArgument, InvalidReport, StudyExists, UnknownTrial
 from xstar.executors.clock import stopwatch, wall_clock
 from xstar.files import Folders
 from xstar.journal import History, Journal, MemoryJournal
@@ -31,7 +31,7 @@ from xstar.study.limits import NO_LIMITS, Limits
 from xstar.study.opening import check_there, open_storage
 from xstar.study.settings import Constraints, Settings, check_name
 from xstar.study.shown import Shown
-from xstar.study.tradeoffs import no_best
+from xstar.study.tradeoffs import no_best, no_value
 from xstar.study.user_events import STOPPED, added, enqueued, held, narrowed, widened
 from xstar.trial import Done, Job, State, Trial, Verdict, number_of
 
@@ -350,7 +350,7 @@ class Study(Shown):
             if self.goals.several:
                 raise no_best(self.goals)
             if self.history.best is None:
-                raise self._no_value()
+                raise no_value(self.history)
             return self.history.best
 
     @property
@@ -360,18 +360,6 @@ class Study(Shown):
         with self._ledger.lock:
             self._ledger.catch_up()
             return self.history.front
-
-    def _no_value(self) -> NoValue:
-        """There is no best trial: the last failure often says why."""
-        count, last = len(self.history.trials), self.last_failure
-        return NoValue(
-            f"no trial has a value yet ({count} trials so far){'; the last failure: ' if last else ''}{last}"
-        )
-
-    @property
-    def last_failure(self) -> str:
-        """What the last trial that went wrong ended with, in a line; empty if all went well."""
-        return next((last_line(trial.reason) for trial in reversed(self.history.trials) if trial.reason), "")
 
     @property
     def trials(self) -> list[Trial]:

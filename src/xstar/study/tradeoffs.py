@@ -9,6 +9,7 @@ import numpy as np
 from xstar.core.checks import nearest
 from xstar.core.goals import Goals
 from xstar.core.pareto import Array, hypervolume, reference
+from xstar.core.reasons import last_line
 from xstar.core.values import as_float
 from xstar.errors import InvalidArgument, NoValue, SeveralObjectives
 from xstar.journal import History
@@ -42,6 +43,18 @@ def no_best(goals: Goals) -> SeveralObjectives:
     found = f"{len(goals)} objectives: {', '.join(goals.metrics)}"
     remedy = "the best trade-offs are study.front, result.front, and result.pick() chooses one"
     return SeveralObjectives("best", "is the best trial of a study with one objective", found, remedy)
+
+
+def no_value(history: History) -> NoValue:
+    """There is no best trial: the last failure often says why."""
+    last = last_failure(history)
+    words = f"; the last failure: {last}" if last else ""
+    return NoValue(f"no trial has a value yet ({len(history.trials)} trials so far){words}")
+
+
+def last_failure(history: History) -> str:
+    """What the last trial that went wrong ended with, in a line; empty if all went well."""
+    return next((last_line(trial.reason) for trial in reversed(history.trials) if trial.reason), "")
 
 
 def picked(
