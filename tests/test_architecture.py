@@ -10,7 +10,7 @@ import xstar as xs
 SOURCES = Path(xs.__file__).parent
 PAGE = Path(__file__).parents[1] / "docs" / "architecture.md"
 MOST_TO_READ = 12
-MOST_EXECUTED = 42
+MOST_EXECUTED = 44
 """Files with a function that runs between ``study.ask()`` and its answer, from the journal to the columns of the space."""
 
 
