@@ -246,7 +246,6 @@ def test_a_different_study_by_the_same_name_is_refused(tmp_path: Path) -> None:
         "space: x: high is",
         "metric: 'maximize loss' here, 'minimize error' in the stored study",
         "seed: 2 here, 1",
-        "direction",
         "method: sobol here, auto in the stored study",
         "max_budget",
         "another study name",

@@ -159,8 +159,7 @@ class History:
         return [] if self.best is None or self.best.state is not State.COMPLETE else [self.best]
 
     @property
-    def has_value(self) -> bool:
-        """Whether there is a best trial, or a front."""
+    def has_value(self) -> bool:  # a best trial, or a front
         return self.best is not None or bool(self.fronts.members)
 
     @property
