@@ -110,8 +110,8 @@ def test_who_has_set_up_logging_has_them_there(
         xs.minimize(objective, SPACE, trials=3, method="random", seed=1)
     mine = [record.getMessage() for record in caplog.records if record.name == "xstar.trials"]
     assert [line.split(":")[0].split("=")[0] for line in mine] == [
-        "trial 1 failed",
         "trial 0 complete value",
+        "trial 1 failed",
         "trial 2 complete value",
         "all 3 trials are done",
     ]

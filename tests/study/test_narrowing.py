@@ -13,6 +13,8 @@ from xstar.errors import CorruptJournal, InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.inspect.exchange import export_events, import_events
 from xstar.journal import events as ev
+from xstar.plots.kinds import KINDS
+from xstar.plots.models import Learned
 from xstar.searchers.bo.observations import Observations
 from xstar.space.narrowing import narrowed, nearest
 
@@ -151,3 +153,13 @@ def test_an_import_of_another_space_is_corrupt(tmp_path: Path) -> None:
     assert lines != list(export_events(study))
     with pytest.raises(CorruptJournal):
         import_events(lines, "other", tmp_path / "s.db")
+
+
+def test_every_plot_shows_trials_outside_as_far_as_there_is_a_place() -> None:
+    study = xs.Study(SPACE, method="tpe", seed=1)
+    go_on(study, 16)
+    study.narrow(CHANGES)
+    go_on(study, 4)
+    drawn = [kind.name for kind in KINDS.values() if kind.suits(study.history) and kind.figure(study)]
+    assert {"history", "importance", "slice", "contour", "parallel"} <= set(drawn)
+    assert len(Learned.of(study.history).trials) == sum(trial.inside for trial in study.trials)

@@ -126,8 +126,8 @@ class Dimension:
     column: Mapping[Any, int] | None = None
 
     def place(self, value: Any) -> float:
-        """The position of a value: a number, or the place of an option."""
-        return float(self.column[value]) if self.column is not None else float(value)
+        """The position of a value: a number, or the place of an option; NaN where a narrower space has left it out."""
+        return float(self.column.get(value, math.nan)) if self.column is not None else float(value)
 
     def places(self, trials: Sequence[Trial]) -> Array:
         """The positions of a parameter's values; NaN where it is not active."""

@@ -45,7 +45,7 @@ class LogProgress:
         self._shown = ExitStack()
 
     def __call__(self, study: Study) -> None:
-        if self.tracker.due():
+        if self._allowed >= 1 or self.tracker.due():
             self._look()
 
     def _look(self) -> None:
