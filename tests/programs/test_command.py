@@ -87,7 +87,7 @@ def test_a_line_without_the_metric_is_a_line_of_the_log(tmp_path: Path) -> None:
     command = script(tmp_path, """echo '{"time": 3}'; echo '{"loss": 1, "time": 4}'; echo '{"time": 5}'""")
     assert values(run(xs.Command(command, metric="loss"), job(tmp_path))) == [1.0]
     missing = failure(run(xs.Command(command, metric="error"), job(tmp_path)))
-    assert missing.kind == "metric"
+    assert missing.kind == "report"
     assert "'loss', 'time'" in missing.reason
 
 
@@ -160,6 +160,7 @@ def test_a_time_limit_ends_the_program(tmp_path: Path, frozen: Time) -> None:
         *(command, xs.Space(x=xs.Float(0, 1))),
         trials=1,
         timeout=500,
+        max_failures=None,
         method="random",
         directory=tmp_path / "runs",
         watch=Overrun(frozen, pids),

@@ -48,7 +48,7 @@ def test_a_password_may_hold_anything_and_is_hidden(user: str, password: str) ->
         ("a/b.db", "a/b.db", None),
         ("sqlite:///a/b.db", "a/b.db", None),
         ("sqlite:////a/b%20c.db", "/a/b c.db", None),
-        ("sqlite:///file:/a/b%20c.db?mode=ro", "/a/b%20c.db", "file:/a/b%20c.db?mode=ro"),
+        ("sqlite:///file:/a/b%20c.db?mode=ro", "/a/b c.db", "file:/a/b%20c.db?mode=ro"),
     ],
 )
 def test_files(url: str, file: str, uri: str | None) -> None:
