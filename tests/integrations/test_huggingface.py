@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from xstar.errors import InvalidArgument  # noqa: E402
 from xstar.integrations.huggingface import Report, hyperparameter_search  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
+ROOT = Path(__file__).parents[2]
 SPACE = xs.Space(learning_rate=xs.Float(1e-4, 1.0, log=True))
 
 
@@ -61,6 +63,34 @@ def fit(trial: Any) -> None:
         trainer = transformers.Trainer(Tiny(), args, train_dataset=data(), eval_dataset=data(), callbacks=[report])
         trainer.remove_callback(transformers.PrinterCallback)
         trainer.train(resume_from_checkpoint=report.checkpoint)
+
+
+SNIPPET = re.compile(r"<!-- snippet: huggingface -->\n```text\n(.*?)```", re.DOTALL)
+
+
+def test_the_snippet_of_the_documentation_runs_and_trials_share_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (code,) = SNIPPET.findall((ROOT / "docs" / "integrations" / "frameworks.md").read_text(encoding="utf-8"))
+    folders: list[str] = []
+
+    def arguments(**given: Any) -> Any:
+        return transformers.TrainingArguments(report_to=[], use_cpu=True, disable_tqdm=True, seed=0, **given)
+
+    class Seen(transformers.Trainer):  # type: ignore[name-defined]
+        def _save_checkpoint(self, *args: Any, **kwargs: Any) -> None:
+            super()._save_checkpoint(*args, **kwargs)
+            folders.append(self.args.output_dir)
+
+    there = {"xs": xs, "TrainingArguments": arguments, "Trainer": Seen, "make_model": Tiny, "space": SPACE}
+    found: dict[str, Any] = {**there, "train": data(), "valid": data()}
+    exec(code, found)
+    trials = found["result"].study.trials
+    assert len(trials) == 20
+    assert not [trial.reason for trial in trials if trial.state is xs.State.FAILED]
+    assert len(set(folders)) == 20
+    assert not list(tmp_path.rglob("checkpoint-*")), "what belongs to trials lies in their folders"
 
 
 def curve(trial: xs.Trial) -> list[float]:

@@ -33,12 +33,15 @@ class Report(TrainerCallback):
 
         def objective(trial):
             report = Report(trial)
-            args = TrainingArguments(folder, num_train_epochs=report.epochs, eval_strategy="epoch", **trial.config)
+            args = TrainingArguments(num_train_epochs=report.epochs, eval_strategy="epoch", **trial.config)
             trainer = Trainer(model, args, train_dataset=train, eval_dataset=valid, callbacks=[report])
             trainer.train(resume_from_checkpoint=report.checkpoint)
 
     The objective returns nothing: its last report counts. One evaluation is one unit of budget. ``compute_objective`` makes one
     number of the metrics of an evaluation, reported as ``objective``.
+
+    The Trainer's ``output_dir`` becomes a folder of the trial's own: in a shared one, the Trainer of one trial removes the
+    checkpoints of another (``save_total_limit``).
     """
 
     def __init__(self, trial: Any, compute_objective: Objective | None = None) -> None:
@@ -57,6 +60,10 @@ class Report(TrainerCallback):
     def epochs(self) -> int:
         """The epochs of a full training, where there is one evaluation per epoch."""
         return epochs_of(self._trial)
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **rest: Any) -> None:
+        """Give the Trainer the trial's own folder."""
+        args.output_dir = str(self._trial.checkpoint.parent / "trainer")
 
     def on_evaluate(self, args: Any, state: Any, control: Any, metrics: Any = None, **rest: Any) -> Any:
         """An evaluation is done: have the Trainer save what was evaluated, and report then."""
@@ -91,7 +98,7 @@ def hyperparameter_search(
     """Search with a Trainer, as ``trainer.hyperparameter_search(hp_space, backend="optuna", …)`` does.
 
     ``hp_space`` is an ``xs.Space`` whose names are those of ``TrainingArguments``, or the function that the Trainer's own
-    method takes for Optuna, if its space is static. ``options`` are those of ``xs.minimize``: ``method=``, ``study=``, …
+    method takes for Optuna. ``options`` are those of ``xs.minimize``: ``method=``, ``study=``, …
 
     Where the Trainer evaluates after every epoch, bad trials end early and paused ones go on from their checkpoint; a full
     training has ``num_train_epochs`` epochs. Otherwise every trial is trained to its end and evaluated once. The Trainer needs
