@@ -188,7 +188,7 @@ def test_a_durable_study_goes_on_where_it_was(tmp_path: Path) -> None:
             return [(trial.config, trial.origin) for trial in study.history.trials]
 
     few(37, "stopped")
-    assert few(90, "stopped") == few(90, "in one go")
+    assert few(90, "stopped") == few(90, "in-one-go")
 
 
 def test_two_programs_share_the_generations(tmp_path: Path) -> None:
