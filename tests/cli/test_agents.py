@@ -15,7 +15,7 @@ import xstar as xs
 from tests.cli.conftest import Cli
 from xstar.inspect.audit import audit
 
-mcp = pytest.importorskip("mcp", reason="mcp is not installed: pip install 'xstar[mcp]'")
+mcp = pytest.importorskip("mcp", reason="mcp is not installed: pip install '.[mcp]'")
 
 READ = {"list_studies", "read_study", "read_trial", "best", "why", "importance"}
 WRITE = {"propose", "narrow", "widen", "hold"}

@@ -101,7 +101,7 @@ def test_clocks_that_are_minutes_apart_are_named(caplog: pytest.LogCaptureFixtur
 
 def test_without_ray_the_user_is_told_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'xstar\[ray\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[ray\]'"):
         xs.minimize(lambda trial: 1.0, SPACE, trials=1, executor=xs.Ray())
 
 

@@ -283,5 +283,5 @@ def test_a_data_frame() -> None:
 
 def test_pandas_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'xstar\[pandas\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[pandas\]'"):
         to_frame(some_study())

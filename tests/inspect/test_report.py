@@ -166,12 +166,12 @@ def test_a_space_without_networks_has_no_section_for_them() -> None:
 
 def test_a_report_works_without_plotly(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing() -> str:
-        raise MissingExtra("plots need plotly: pip install 'xstar[plots]'")
+        raise MissingExtra("plots need plotly: pip install '.[plots]' in a checkout of xstar")
 
     monkeypatch.setattr("xstar.inspect.report.javascript", missing)
     checker = checked(report(a_study(12)))
     assert "script" not in checker.seen
-    assert "The plots are left out: plots need plotly: pip install 'xstar[plots]'." in checker.words
+    assert "The plots are left out: plots need plotly: pip install '.[plots]' in a checkout of xstar." in checker.words
 
 
 def noisy(trials: int, noise: float) -> xs.Study:

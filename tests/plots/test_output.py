@@ -40,13 +40,13 @@ def test_what_is_missing_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatc
         write(figure, tmp_path / "none" / "x.json")
     monkeypatch.setitem(sys.modules, "kaleido", None)
     if "plotly" in sys.modules:
-        with pytest.raises(MissingExtra, match=r"pip install 'xstar\[plots\]'"):
+        with pytest.raises(MissingExtra, match=r"pip install '\.\[plots\]'"):
             write(figure, tmp_path / "x.svg")
     monkeypatch.setitem(sys.modules, "plotly", None)
     monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'xstar\[plots\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[plots\]'"):
         to_plotly(figure)
-    with pytest.raises(MissingExtra, match=r"pip install 'xstar\[plots\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[plots\]'"):
         edge("plain").plot.history()
 
 

@@ -48,7 +48,7 @@ def server(storage: str, author: str | None) -> Any:
         from mcp.server import MCPServer
         from mcp.server.mcpserver.exceptions import ToolError
     except ImportError:
-        raise MissingExtra("`xstar mcp` needs mcp: pip install 'xstar[mcp]'") from None
+        raise MissingExtra("`xstar mcp` needs mcp: pip install '.[mcp]' in a checkout of xstar") from None
     made: Any = MCPServer("xstar", version=VERSION, instructions=INSTRUCTIONS, log_level="WARNING")
     tools = [*_reading(storage), *([] if author is None else _writing(storage, author))]
     for tool in tools:

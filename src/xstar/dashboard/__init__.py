@@ -10,5 +10,5 @@
     connections closes those that send half a request
     static/     the pages: plain JavaScript modules, no build step, nothing from the network
 
-FastAPI and uvicorn are imported by ``app`` and ``server``, at use (``pip install 'xstar[dashboard]'``).
+FastAPI and uvicorn are imported by ``app`` and ``server``, at use (``pip install '.[dashboard]'``).
 """

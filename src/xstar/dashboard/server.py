@@ -69,7 +69,9 @@ def serve(
         from xstar.dashboard.app import Settings, make_app
         from xstar.dashboard.connections import protocol
     except ModuleNotFoundError as error:
-        raise MissingExtra(f"the dashboard needs {error.name}: pip install 'xstar[dashboard]'") from None
+        raise MissingExtra(
+            f"the dashboard needs {error.name}: pip install '.[dashboard]' in a checkout of xstar"
+        ) from None
     from xstar.plots.output import javascript_file
 
     javascript_file()  # says what is missing now, not in the browser

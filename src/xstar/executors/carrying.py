@@ -146,7 +146,7 @@ class UrlCarrier(Carrier):
             import fsspec
         except ImportError:
             raise MissingExtra(
-                f"checkpoints at {self.url} need fsspec, which is not installed: pip install 'xstar[ray]'"
+                f"checkpoints at {self.url} need fsspec, which is not installed: pip install '.[ray]' in a checkout of xstar"
             ) from None
 
         system, root = fsspec.core.url_to_fs(self.url)

@@ -45,7 +45,7 @@ class SavedState:
                 import torch
             except ImportError:
                 raise MissingExtra(
-                    f"{self.path} holds torch tensors, but torch is not installed: pip install 'xstar[torch]'"
+                    f"{self.path} holds torch tensors; torch is missing: pip install '.[torch]' in a checkout of xstar"
                 ) from None
 
             # To the CPU: the GPU it was saved from may be another worker's now, and load_state_dict() copies anyway.

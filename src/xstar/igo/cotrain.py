@@ -58,7 +58,7 @@ try:
     import torch
     from torch import nn
 except ImportError as error:
-    raise MissingExtra("co-training needs torch: pip install 'xstar[torch]'") from error
+    raise MissingExtra("co-training needs torch: pip install '.[torch]' in a checkout of xstar") from error
 
 from xstar.igo.cotrain_data import Source
 

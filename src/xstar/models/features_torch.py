@@ -28,7 +28,7 @@ from xstar.models.kernels import Array
 try:
     import torch
 except ImportError as error:
-    raise MissingExtra("device='cuda' needs torch: pip install 'xstar[torch]'") from error
+    raise MissingExtra("device='cuda' needs torch: pip install '.[torch]' in a checkout of xstar") from error
 
 
 def check_device(device: str) -> None:

@@ -29,7 +29,7 @@ try:
     from torch import nn
     from torch.nn import functional
 except ImportError as error:
-    raise MissingExtra("to_torch needs torch: pip install 'xstar[torch]'") from error
+    raise MissingExtra("to_torch needs torch: pip install '.[torch]' in a checkout of xstar") from error
 
 
 class ConcatenatedReLU(nn.Module):

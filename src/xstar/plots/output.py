@@ -18,7 +18,7 @@ PICTURES = (".svg", ".png", ".pdf")
 PAGES = (".html", ".json")
 WIDTH, HEIGHT = 900, 500
 
-INSTALL = "pip install 'xstar[plots]'"
+INSTALL = "pip install '.[plots]' in a checkout of xstar"
 
 
 def to_plotly(figure: Figure) -> go.Figure:

@@ -59,7 +59,7 @@ def missing(name: str) -> str:
     packages = [package for package in entry.packages if find_spec(package) is None]
     parts = [f"no {', '.join(files)} in {data.folder()} (set {data.VARIABLE})"] if files else []
     parts += [f"{file.name} was not made yet" for file in entry.shipped if not file.is_file()]
-    parts += [f"{', '.join(packages)} not installed (pip install 'xstar[benchmarks]')"] if packages else []
+    parts += [f"{', '.join(packages)} not installed (pip install '.[benchmarks]')"] if packages else []
     return "; ".join(parts)
 
 

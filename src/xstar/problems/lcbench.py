@@ -134,7 +134,7 @@ def _session(model: Path, encoding: Path) -> tuple[Any, dict[str, int]]:
     try:
         onnxruntime: Any = import_module("onnxruntime")
     except ImportError:
-        raise MissingExtra("lcbench needs onnxruntime: pip install 'xstar[benchmarks]'") from None
+        raise MissingExtra("lcbench needs onnxruntime: pip install '.[benchmarks]' in a checkout of xstar") from None
     options = onnxruntime.SessionOptions()
     # 52 rows are too few to share: a second thread gains nothing, and comparisons run side by side anyway.
     options.intra_op_num_threads = 1

@@ -229,7 +229,7 @@ def _cmaes() -> Any:
     try:
         import cmaes
     except ImportError as error:
-        raise MissingExtra("method='cma' needs cmaes: pip install 'xstar[cma]'") from error
+        raise MissingExtra("method='cma' needs cmaes: pip install '.[cma]' in a checkout of xstar") from error
     return cmaes
 
 

@@ -149,7 +149,7 @@ def _psycopg(address: Address) -> Any:
         import psycopg
     except ModuleNotFoundError as error:
         shown = address.without_password()
-        raise MissingExtra(f"{shown} needs {error.name}: pip install 'xstar[postgres]'") from None
+        raise MissingExtra(f"{shown} needs {error.name}: pip install '.[postgres]' in a checkout of xstar") from None
     return psycopg
 
 

@@ -78,7 +78,7 @@ def _counts(study: Study) -> str:
 
 
 def plots(study: Study) -> Plots:
-    """Plots of the study: ``study.plot.history()``, ``study.plot.importance()``, …; needs ``pip install 'xstar[plots]'``."""
+    """Plots of the study: ``study.plot.history()``, ``study.plot.importance()``, …; needs ``pip install '.[plots]'``."""
     from xstar.plots.kinds import Plots  # at use: models and their SciPy
 
     study.refresh()

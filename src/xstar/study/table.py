@@ -59,6 +59,6 @@ def to_frame(history: History) -> pd.DataFrame:
     try:
         import pandas as pd
     except ModuleNotFoundError as error:
-        raise MissingExtra(f"a data frame needs {error.name}: pip install 'xstar[pandas]'") from None
+        raise MissingExtra(f"a data frame needs {error.name}: pip install '.[pandas]' in a checkout of xstar") from None
     columns, rows = table(history)
     return pd.DataFrame([[None if value is ABSENT else value for value in row] for row in rows], columns=columns)

@@ -51,7 +51,9 @@ def import_ray() -> Any:
     try:
         import ray
     except ImportError:
-        raise MissingExtra("xs.Ray(…) needs ray, which is not installed: pip install 'xstar[ray]'") from None
+        raise MissingExtra(
+            "xs.Ray(…) needs ray, which is not installed: pip install '.[ray]' in a checkout of xstar"
+        ) from None
     return ray
 
 
