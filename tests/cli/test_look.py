@@ -208,3 +208,8 @@ def test_json_for_programs(cli: Cli, stored: Path) -> None:
     assert audit["findings"] == []
     assert audit["decisions"] > 0
     assert set(audit["seconds"]) >= {"verdicts"}
+
+
+def test_what_to_cite_is_bibtex(cli: Cli, stored: Path) -> None:
+    entries = [line for line in cli("cite", "demo").output.splitlines() if line.startswith("@")]
+    assert entries == ["@software{xstar,", "@article{random,", "@inproceedings{anova,"]

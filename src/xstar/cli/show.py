@@ -1,4 +1,4 @@
-"""Looking: ``xstar studies``, ``xstar show``, ``xstar best``. None of them changes anything."""
+"""Looking: ``xstar studies``, ``xstar show``, ``xstar best``, ``xstar cite``. None of them changes anything."""
 
 from __future__ import annotations
 
@@ -254,3 +254,11 @@ def _show_trial(out: Console, view: View, trial: Trial, directory: Path | None) 
 
 def _date(at: float) -> str:
     return datetime.fromtimestamp(at).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def cite(study: StudyName, storage: Storage = STORAGE) -> None:
+    """Print what to cite for a study, as BibTeX: xstar, the papers of its method, and that of the importances in its report."""
+    from xstar.inspect.papers import bibtex  # at use: searchers
+
+    with look(study, storage) as view:
+        typer.echo(bibtex(view.created))
