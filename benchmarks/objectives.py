@@ -2,9 +2,9 @@
 
     python -m benchmarks.objectives [--part development|validation] [--methods …] [--problems …] [--seeds 10] [--write]
 
-The regret is the share of the hypervolume of the best front that is missing, up to a reference point that lies beyond the worst of
-that front by its range. The best front is known (ZDT, DTLZ), or that of the table (NAS-Bench-201: error after 200 epochs against
-the latency on one device). Peers run at their own defaults.
+The regret is the share of the hypervolume of the best front that is missing, up to a reference point that lies beyond the worst
+of that front by its range. The best front is known (ZDT, DTLZ), or that of the table (NAS-Bench-201: error after 200 epochs
+against the latency on one device). Peers run at their own defaults.
 """
 
 from __future__ import annotations

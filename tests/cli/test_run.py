@@ -203,7 +203,7 @@ def test_why_it_ended(words: list[str], reason: str, cli: Cli, write: Write) -> 
         (SEARCH + "\n    settings['constraints'] = ['latency']", [], "constraints: must map names of metrics"),
         (SEARCH + "\n    settings['watch'] = print", [], "['watch']"),
         (SEARCH, ["--method", "magic"], "method: must be one of"),
-        (SEARCH, ["--storage", "no/folder/x.db"], "the folder no/folder does not exist"),
+        (SEARCH, ["--storage", "no/folder/x.db"], "no/folder does not exist"),
     ],
 )
 def test_mistakes_are_explained(text: str, words: list[str], message: str, cli: Cli, write: Write) -> None:
