@@ -148,6 +148,34 @@ def hostile() -> xs.Study:
     return study
 
 
+def several(trials: int, *names: str, method: str = "random") -> xs.Study:
+    """Objectives that pull apart, the second one maximised."""
+    metric = {name: "max" if place == 1 else "min" for place, name in enumerate(names)}
+    space = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1), kind=xs.Choice(["a", "b"]))
+    study = xs.Study(space, method=method, seed=1, metric=metric)
+    for _ in range(trials):
+        trial = study.ask()
+        assert trial is not None
+        if trial.number % 7 == 6:
+            study.fail(trial, "out of memory")
+            continue
+        x, y = trial["x"], trial["y"]
+        values = [x + 0.3 * y, x**2 - y, (x - y) ** 2, 1 - x]
+        study.tell(trial, dict(zip(names, values, strict=False)))
+    return study
+
+
+def several_over_budgets() -> xs.Study:
+    study = xs.Study(xs.Space(x=xs.Float(0, 1)), method="asha", max_budget=9, seed=1, metric=["loss", "size"])
+    for _ in range(30):
+        trial = study.ask()
+        assert trial is not None
+        for epoch in trial.epochs():
+            if study.report(trial, {"loss": trial["x"] + 1 / epoch, "size": 1 - trial["x"]}) is not xs.Verdict.CONTINUE:
+                break
+    return study
+
+
 @lru_cache(maxsize=1)
 def many(trials: int = 100_000) -> Moment:
     """So many trials, as events folded at once: a study would take its time to make them."""
@@ -180,6 +208,12 @@ EDGES: dict[str, Callable[[], Any]] = {
     "distribution": distribution,
     "multi-fidelity": multi_fidelity,
     "hostile": hostile,
+    "no front": lambda: several(0, "error", "score"),
+    "one in the front": lambda: several(1, "error", "score"),
+    "two objectives": lambda: several(30, "error", "score"),
+    "two over budgets": several_over_budgets,
+    "three objectives": lambda: several(30, "error", "score", "time"),
+    "four hostile objectives": lambda: several(20, HOSTILE, "score", HOSTILE + "2", "time"),
 }
 
 

@@ -128,6 +128,14 @@ class Goals(Sequence[Goal]):
         beyond = np.asarray((np.array(self.thresholds) < Y).any(axis=1))
         return order[np.argsort(beyond[order], kind="stable")] if beyond.any() else order
 
+    def reference(self, rows: Sequence[Losses]) -> NDArray[np.float64]:
+        """Up to where a hypervolume is measured: a threshold, else a little beyond the worst of the front of ``rows``."""
+        from xstar.core import pareto
+
+        Y = np.array(rows, dtype=np.float64).reshape(-1, len(self))
+        made: NDArray[np.float64] = np.minimum(pareto.reference(Y), self.thresholds)
+        return made
+
     # ------------------------------------------------------------ words
 
     @property

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from xstar.core.goals import Losses
 from xstar.core.words import number, short_config
 from xstar.journal import History
 from xstar.journal import events as ev
@@ -92,33 +93,48 @@ def started(history: History, scheduler: Scheduler, event: ev.Started, place: in
     trial = history.trials[event.trial]
     upto = f" to epoch {event.budget}" if event.budget else ""
     if trial.state is State.PAUSED:
-        return Turn(place, f"promoted{upto}", _standing(history, trial, trial.score, trial.budget, scheduler))
+        return Turn(place, f"promoted{upto}", _standing(history, trial, trial.scores, trial.budget, scheduler))
     return Turn(place, f"run again{upto}", trial.reason or "its run was lost")
 
 
 def reported(history: History, scheduler: Scheduler, event: ev.Reported, place: int) -> list[Turn]:
     """Why a trial went on, was paused or ended with a report; nothing between two rungs."""
-    value = f"{history.created.metric} {number(event.metrics.get(history.created.metric), 5)} at epoch {event.budget}"
+    value = f"{_said(history, history.goals.losses(event.metrics))} at epoch {event.budget}"
     if event.final:
         full = event.budget == scheduler.max_budget
         return [Turn(place, f"complete: {value}", "it has its full budget" if full else "told so")]
     at_rung = event.budget in history.levels
     if event.verdict is Verdict.CONTINUE and not at_rung:
         return []
-    trial, loss = history.trials[event.trial], history.goals.loss(event.metrics)
+    trial, losses = history.trials[event.trial], history.goals.losses(event.metrics)
     words = {Verdict.CONTINUE: "went on", Verdict.PAUSE: "paused", Verdict.STOP: "stopped"}[event.verdict]
-    reason = _standing(history, trial, loss, event.budget, scheduler) if at_rung else _median(history, event)
+    reason = _standing(history, trial, losses, event.budget, scheduler) if at_rung else _median(history, event)
     if isinstance(scheduler, OnRungs) and at_rung and not scheduler.at_rung(trial, event.budget):
         reason = "it is not compared here"
     return [Turn(place, f"{words}: {value}", reason)]
 
 
-def _standing(history: History, trial: Trial, loss: float, budget: int, scheduler: Scheduler) -> str:
-    """The rank of a loss among the records of a rung."""
+def _said(history: History, losses: Losses) -> str:
+    """Losses as values, each with its name."""
+    each = zip(history.goals.metrics, history.goals.signs, losses, strict=True)
+    return ", ".join(f"{name} {number(sign * loss, 5)}" for name, sign, loss in each)
+
+
+def _standing(history: History, trial: Trial, losses: Losses, budget: int, scheduler: Scheduler) -> str:
+    """The rank of losses among the records of a rung."""
     others = [record for record in history.rung(budget, trial.bracket).records if record[1] != trial.number]
-    rank, count = bisect_left(others, (loss, -1)) + 1, len(others) + 1
-    value = number(history.goals.only.sign * loss, 5)
-    text = f"its {history.created.metric} of {value} was number {rank} of {count} at epoch {budget}"
+    count = len(others) + 1
+    if history.goals.several:
+        order = history.goals.ordered([*(record[0] for record in others), losses])
+        rank = order.tolist().index(len(others)) + 1
+    else:
+        rank = bisect_left(others, (losses[0], -1)) + 1
+    own = (
+        _said(history, losses)
+        if history.goals.several
+        else (f"{history.created.metric} of {number(history.goals.only.sign * losses[0], 5)}")
+    )
+    text = f"its {own} was number {rank} of {count} at epoch {budget}"
     if isinstance(scheduler, ASHA | StoppingASHA) and budget in scheduler.rungs[:-1]:
         return f"{text}, where the best {count // scheduler.eta} of them go on"
     if isinstance(scheduler, Hyperband):
@@ -129,11 +145,15 @@ def _standing(history: History, trial: Trial, loss: float, budget: int, schedule
 def _median(history: History, event: ev.Reported) -> str:
     """The rule of median stopping in figures."""
     means = [
-        np.mean([history.goals.loss(reading.metrics) for reading in trial.reports if reading.budget <= event.budget])
+        np.mean(
+            [history.goals.losses(reading.metrics) for reading in trial.reports if reading.budget <= event.budget],
+            axis=0,
+        )
         for trial in history.trials
         if trial.state is State.COMPLETE and any(reading.budget == event.budget for reading in trial.reports)
     ]
     if not means:
         return ""
-    middle = number(history.goals.only.sign * float(np.median(means)), 5)
-    return f"the median of the averages of {len(means)} complete trials up to that epoch was {middle}"
+    middle = tuple(np.median(means, axis=0).tolist())
+    words = _said(history, middle) if history.goals.several else number(history.goals.only.sign * middle[0], 5)
+    return f"the median of the averages of {len(means)} complete trials up to that epoch was {words}"

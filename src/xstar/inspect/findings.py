@@ -94,6 +94,12 @@ def _modelled(history: History) -> tuple[float, str] | None:
 def sentences(source: Source) -> dict[str, str]:
     """What a reader wants to know, by question."""
     history = source.history
+    if history.goals.several:  # what is sure, and what mattered, is a matter of one objective
+        return {
+            "What was searched": searched(history),
+            "What was found": tradeoffs(history),
+            "What failed": failed(source),
+        }
     return {
         "What was searched": searched(history),
         "What was found": found(history),
@@ -111,7 +117,7 @@ def searched(history: History) -> str:
     took = f" in {seconds(max(ends) - created.at)}" if ends else ""
     epochs = sum(trial.budget for trial in history.trials)
     effort = f", {epochs:,} epochs together" if epochs > len(history.trials) else ""
-    goal = f"{created.direction} {created.metric} over {plural(len(history.space.parameters), 'parameter')}"
+    goal = f"{history.goals.goal} over {plural(len(history.space.parameters), 'parameter')}"
     why = f" ({created.why})" if created.why else ""
     tried = (
         f"{plural(len(history.trials), 'trial')}{took}{effort}: {counts}"
@@ -140,6 +146,21 @@ def found(history: History) -> str:
             f" It was found after {plural(steps[-1].begun, 'trial')} had begun; {since} more have not improved on it."
         )
     return text
+
+
+def tradeoffs(history: History) -> str:
+    """The front: how large it is, and the best of each objective."""
+    front, goals = history.front, history.goals
+    if not front:
+        return "No trial is in the front yet."
+    ends = []
+    for place, name in enumerate(goals.metrics):
+        best = min(front, key=lambda trial: (trial.known_losses[place], trial.number))
+        ends.append(f"{name} {number(best.values[name], 6)} in trial {best.number}")
+    text = f"{plural(len(front), 'trial')} of {history.count(State.COMPLETE):,} complete in the front: no other is better in "
+    text += f"one objective and as good in all others. The best of each objective: {', '.join(ends)}."
+    since = len(history.trials) - history.fronts.steps[-1].begun
+    return f"{text} {plural(since, 'trial')} begun since the front last changed."
 
 
 def sure(history: History) -> str:

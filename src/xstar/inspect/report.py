@@ -14,6 +14,7 @@ from heapq import nsmallest
 from typing import Any
 
 from xstar import nets, space
+from xstar.core.goals import Goals
 from xstar.core.markup import escaped, table
 from xstar.core.markup import value as shown
 from xstar.errors import MissingExtra
@@ -72,7 +73,7 @@ def report(source: Source) -> str:
     begun = datetime.fromtimestamp(created.at, UTC)
     parts = [
         f"<h1>{escaped(name)}</h1>",
-        f'<p class="quiet">{escaped(created.direction)} {escaped(created.metric)} · {escaped(described(created))} · '
+        f'<p class="quiet">{escaped(history.goals.goal)} · {escaped(described(created))} · '
         f"seed {created.seed} · begun {begun:%Y-%m-%d %H:%M} UTC</p>",
         "<dl>",
         *(f"<dt>{escaped(question)}</dt><dd>{escaped(answer)}</dd>" for question, answer in sentences(source).items()),
@@ -85,10 +86,10 @@ def report(source: Source) -> str:
         parts += _drawings(history, best)
     plots, script = _plots(source)
     parts += plots
-    if best is not None:
-        ranked = _ranked(history, BEST)
-        parts.append(f"<h2>The best {len(ranked)} trials</h2>")
-        rows = table(("trial", created.metric, "state", "epochs", "configuration"), map(_row, ranked))
+    if history.has_value:
+        ranked = history.front if history.goals.several else _ranked(history, BEST)
+        parts.append("<h2>The front</h2>" if history.goals.several else f"<h2>The best {len(ranked)} trials</h2>")
+        rows = table(("trial", *history.goals.metrics, "state", "epochs", "configuration"), map(_row, ranked))
         parts.append(f'<div class="wide">{rows}</div>')
     parts += _failures(history)
     parts += ["<h2>Do it again</h2>", f"<pre>{escaped(_again(history, name))}</pre>"]
@@ -168,7 +169,7 @@ def _code(history: History, best: Trial) -> str:
 
 def _again(history: History, name: str) -> str:
     created = history.stored
-    call = "maximize" if created.direction == "maximize" else "minimize"
+    call = "maximize" if created.direction == "maximize" and not created.goals.several else "minimize"
     by_hand = [each for each in ("added", "enqueued") if any(trial.origin.method == each for trial in history.trials)]
     by_hand += ["changed in its space"] if history.reshaped else []
     but = f", but for what was {' or '.join(by_hand)} by hand" if by_hand else ""
@@ -194,7 +195,7 @@ def _settings(history: History, name: str) -> dict[str, str]:
     given: dict[str, Any] = {
         "method": created.method or None,
         "max_budget": created.scheduler.get("max_budget"),
-        "metric": created.metric,
+        "metric": _metric(created.goals),
         "seed": created.seed,
         "study": name,
         "retries": created.retries if created.retries != DEFAULT_RETRIES else None,
@@ -206,6 +207,14 @@ def _settings(history: History, name: str) -> dict[str, str]:
         bounds = (f"{metric!r}: {_bound(bound)}" for metric, bound in created.constraints.items())
         made["constraints"] = f"{{{', '.join(bounds)}}}"
     return made
+
+
+def _metric(goals: Goals) -> str | dict[str, Any]:
+    """The objectives as ``metric=`` takes them."""
+    if not goals.several:
+        return goals.metrics[0]
+    limits = {each.metric: (each.direction, each.threshold) for each in goals}
+    return {name: direction if limit is None else (direction, limit) for name, (direction, limit) in limits.items()}
 
 
 def _bound(stored: Any) -> str:
@@ -248,7 +257,8 @@ def _ranked(history: History, count: int) -> list[Trial]:
 
 def _row(trial: Trial) -> Sequence[str]:
     config = ", ".join(f"{name}={shown(value)}" for name, value in trial.config.items())
-    return str(trial.number), f"{trial.value:.6g}", trial.state.value, str(trial.budget), config
+    values = (f"{value:.6g}" for value in trial.values.values())
+    return str(trial.number), *values, trial.state.value, str(trial.budget), config
 
 
 def _failures(history: History) -> list[str]:

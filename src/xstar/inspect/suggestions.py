@@ -27,6 +27,8 @@ def known_then(history: History) -> str:
     if history.best is not None:
         best = history.best
         text += f"; the best {history.created.metric} was {number(best.value, 6)} (trial {best.number})"
+    elif history.front:
+        text += f"; {plural(len(history.front), 'trial')} in the front"
     return text + "."
 
 
@@ -57,11 +59,11 @@ Interval = tuple[float, float, float]
 
 
 def _intervals(history: History, trace: DecisionTrace, configs: list[Config]) -> list[Interval | None]:
-    """What the surrogate expected of each configuration; ``None`` where there was none."""
+    """What the surrogate expected of each configuration; ``None`` where there was none, or one of each objective."""
     learner, known = trace.learner, trace.known
     assert learner is not None
     assert known is not None
-    if not known.models:
+    if not known.models or history.goals.several:
         return [None] * len(configs)
     data = learner.data
     domains = zip(data.cube.encoder.domains, data.networks, strict=True)

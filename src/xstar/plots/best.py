@@ -9,6 +9,7 @@ import numpy as np
 
 from xstar.errors import InvalidArgument
 from xstar.journal import History, Step
+from xstar.journal.front import Joined
 from xstar.plots.figure import QUIET, STATE_COLOURS, Figure, Trace, axis, dots, empty, figure, line, number, text
 from xstar.plots.source import MOST_DOTS, Array, Source, joined, shown_of, thinned, valued
 from xstar.trial import State, Trial
@@ -55,7 +56,7 @@ def compute(source: Source, *, over: str = "trials", most: int = MOST_DOTS) -> B
     if over not in OVER:
         raise InvalidArgument("over", f"must be one of {', '.join(OVER)}", over)
     history = source.history
-    clock = _Clock(history, over)
+    clock = Clock(history, over)
     trials = valued(history)
     steps = [step for step in history.best_over_time if step.trial is not None]
     winners = {step.trial.number for step in steps[-200:] if step.trial is not None}
@@ -83,7 +84,7 @@ def compute(source: Source, *, over: str = "trials", most: int = MOST_DOTS) -> B
     )
 
 
-class _Clock:
+class Clock:
     """The horizontal place of moments of a study."""
 
     def __init__(self, history: History, over: str) -> None:
@@ -105,7 +106,7 @@ class _Clock:
             return (times - self.begun) / self._scale
         return np.concatenate([[0.0], self._spent])[np.searchsorted(self._times, times, side="right")]
 
-    def of_steps(self, steps: Sequence[Step]) -> Array:
+    def of_steps(self, steps: Sequence[Step] | Sequence[Joined]) -> Array:
         if self.over == "trials":
             return np.array([float(step.begun) for step in steps])
         return self.at([step.at for step in steps])
@@ -130,7 +131,7 @@ def spent(history: History) -> tuple[Array, Array]:
     return np.array(times)[order], np.cumsum(np.array(epochs, dtype=np.float64)[order])
 
 
-def _stairs(clock: _Clock, steps: Sequence[Step], end: float) -> Stairs:
+def _stairs(clock: Clock, steps: Sequence[Step], end: float) -> Stairs:
     if not steps:
         return Stairs(np.empty(0), np.empty(0))
     x, y = clock.of_steps(steps), np.array([step.value for step in steps])

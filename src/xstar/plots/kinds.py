@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from xstar.core.checks import nearest
-from xstar.errors import InvalidArgument
+from xstar.errors import InvalidArgument, SeveralObjectives
 from xstar.journal import History
 from xstar.models.linalg import single_threaded
 from xstar.plots import (
@@ -26,6 +26,7 @@ from xstar.plots import (
     curves,
     distances,
     failures,
+    front,
     importance,
     networks,
     parallel,
@@ -33,6 +34,7 @@ from xstar.plots import (
     slices,
     theta,
     timeline,
+    volume,
 )
 from xstar.plots.figure import Figure
 from xstar.plots.network_data import net_parameters
@@ -53,8 +55,18 @@ class Kind:
     """What it shows, in a phrase."""
     compute: Callable[..., Any]
     draw: Callable[[Any], Figure]
-    suits: Callable[[History], bool]
-    """Whether there is, or will be, something to see of a study."""
+    has: Callable[[History], bool]
+    """Whether a study has what it shows."""
+    objectives: str = "one"
+    """Of studies with how many objectives: ``one``, ``several`` or ``any``."""
+
+    def suits(self, history: History) -> bool:
+        """Whether there is, or will be, something to see of a study."""
+        return self.of(history) and self.has(history)
+
+    def of(self, history: History) -> bool:
+        """Whether it is a plot of so many objectives."""
+        return self.objectives == "any" or (self.objectives == "several") is history.goals.several
 
     @property
     def options(self) -> dict[str, inspect.Parameter]:
@@ -70,7 +82,21 @@ class Kind:
             raise InvalidArgument(
                 unknown[0], f"is no option of the plot {self.name!r}; it has: {known}", options[unknown[0]]
             )
-        return self.draw(self.compute(source, **options))
+        return self.draw(self.data(source, **options))
+
+    def data(self, source: Source, **options: Any) -> Any:
+        """The figure data, of a study with as many objectives as are shown."""
+        history = source.history
+        if self.of(history):
+            return self.compute(source, **options)
+        others = ", ".join(each.name for each in KINDS.values() if each.suits(history))
+        remedy = f"of this study there are: {others}"
+        if history.goals.several:
+            found = f"{len(history.goals)} objectives: {', '.join(history.goals.metrics)}"
+            raise SeveralObjectives("kind", f"{self.name!r} is a plot of one objective", found, remedy)
+        raise InvalidArgument(
+            "kind", "must be a plot of one objective: others need several objectives", self.name, remedy
+        )
 
     def read(self, words: Mapping[str, str]) -> dict[str, Any]:
         """Options that were given as words."""
@@ -94,28 +120,38 @@ def has_networks(history: History) -> bool:
 
 
 def _kind(
-    name: str, about: str, module: ModuleType, suits: Callable[[History], bool] = lambda history: True
+    name: str,
+    about: str,
+    module: ModuleType,
+    has: Callable[[History], bool] = lambda history: True,
+    objectives: str = "one",
 ) -> tuple[str, Kind]:
-    return name, Kind(name, about, single_threaded()(module.compute), module.draw, suits)
+    return name, Kind(name, about, single_threaded()(module.compute), module.draw, has, objectives)
 
 
 KINDS: dict[str, Kind] = dict(
     (
+        _kind("front", "the best trade-offs of several objectives", front, objectives="several"),
+        _kind("hypervolume", "how much the front covers, over trials, time or budget", volume, objectives="several"),
         _kind("history", "the best so far over trials, time or budget", best),
         _kind("curves", "learning curves by outcome, with rungs", curves),
         _kind(
-            "rungs", "how many trials reached each rung, and what became of them", rungs, lambda h: len(h.levels) > 1
+            "rungs",
+            "how many trials reached each rung, and what became of them",
+            rungs,
+            lambda h: len(h.levels) > 1,
+            "any",
         ),
         _kind("importance", "how much each parameter mattered, with its error", importance),
         _kind("slice", "values along each parameter", slices),
         _kind("contour", "a Gaussian process over two parameters: mean and uncertainty", contour),
-        _kind("parallel", "configurations as lines across their parameters", parallel),
-        _kind("timeline", "what the workers did: busy, idle, lost, by rung", timeline),
+        _kind("parallel", "configurations as lines across their parameters", parallel, objectives="any"),
+        _kind("timeline", "what the workers did: busy, idle, lost, by rung", timeline, objectives="any"),
         _kind("calibration", "predicted against observed values", calibration),
-        _kind("failures", "where trials failed, and why", failures),
+        _kind("failures", "where trials failed, and why", failures, objectives="any"),
         _kind("networks", "a map of architectures by OTMANN", networks, has_networks),
         _kind("distances", "distance and difference in value of pairs of architectures", distances, has_networks),
-        _kind("theta", "the distribution of PBIL over time, and how decided it is", theta, has_theta),
+        _kind("theta", "the distribution of PBIL over time, and how decided it is", theta, has_theta, "any"),
         _kind("comparison", "studies side by side, with confidence bands", comparison, lambda h: False),
     )
 )
@@ -156,7 +192,7 @@ class Plots:
 
     def data(self, name: str, **options: Any) -> Any:
         """The figure data of a kind: dataclasses of numbers, for a drawing of your own."""
-        return kind(name).compute(self._source, **options)
+        return kind(name).data(self._source, **options)
 
     def figure(self, name: str, **options: Any) -> Figure:
         """The figure of a kind as a dictionary of ``data`` and ``layout``, as Plotly's JavaScript takes it; needs no Plotly."""

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xstar.journal import History
 from xstar.plots.figure import Figure, Trace, axis, empty, figure, line, number, text
 from xstar.plots.source import Array, Dimension, Source, comparable, dimensions, joined, shown_of, thinned
+from xstar.trial import State
 
 MOST_LINES = 600
 BEST_LINES = 60
@@ -37,11 +39,15 @@ class Parallel:
     numbers: list[int]
     trials: int
     which: str
+    leading: set[int] | None = None
+    """The trials of the front, where there are several objectives; these have axes behind those of the parameters."""
 
 
 def compute(source: Source, *, most: int = MOST_LINES) -> Parallel:
     """Comparable trials, the best ones among them where there are many."""
     history = source.history
+    if history.goals.several:
+        return _several(history, most)
     found = comparable(history)
     axes = dimensions(history)[:MOST_AXES]
     kept = thinned(len(found.trials), most, np.argsort(found.losses, kind="stable")[:BEST_LINES].tolist())
@@ -57,6 +63,36 @@ def compute(source: Source, *, most: int = MOST_LINES) -> Parallel:
         [trial.number for trial in some],
         len(found.trials),
         found.which,
+    )
+
+
+def _several(history: History, most: int) -> Parallel:
+    """Complete trials; losses are their places in the order of trials."""
+    goals = history.goals
+    complete = [trial for trial in history.trials if trial.state is State.COMPLETE]
+    order = goals.ordered([trial.known_losses for trial in complete]) if complete else np.empty(0, dtype=np.intp)
+    ranks = np.argsort(order).astype(float)
+    kept = thinned(len(complete), most, order[:BEST_LINES].tolist())
+    some = [complete[place] for place in kept]
+    axes = dimensions(history)[: MOST_AXES - len(goals)]
+    values = np.array([list(trial.values.values()) for trial in some]).reshape(-1, len(goals))
+    ends = [
+        Dimension(name, False, None, float(column.min(initial=math.inf)), float(column.max(initial=-math.inf)))
+        for name, column in zip(goals.metrics, values.T, strict=True)
+    ]
+    columns = [each.share(each.places(some)) for each in axes]
+    columns += [each.share(column) for each, column in zip(ends, values.T, strict=True)]
+    return Parallel(
+        history.created.metric,
+        [*axes, *ends],
+        len(history.space.parameters) - len(axes),
+        np.column_stack(columns),
+        ranks[kept],
+        ranks[kept],
+        [trial.number for trial in some],
+        len(complete),
+        "complete trials",
+        {trial.number for trial in history.front},
     )
 
 
@@ -84,8 +120,13 @@ def _gaps(data: Parallel) -> bool:
 def _lines(data: Parallel) -> list[Trace]:
     order = np.argsort(-data.losses, kind="stable")  # the best ones last, on top
     groups = np.array_split(order, min(SHADES, len(order)))
+    if data.leading is not None:
+        ahead = np.isin(np.array(data.numbers)[order], list(data.leading))
+        groups = [order[~ahead], order[ahead]]
     traces: list[Trace] = []
     for place, group in enumerate(groups):
+        if not len(group):
+            continue
         share = 1 - (place + 0.5) / len(groups)  # 0: the best
         x: list[float | None] = []
         y: list[float | None] = []
@@ -96,11 +137,14 @@ def _lines(data: Parallel) -> list[Trace]:
             y += [*heights, None]
             whose += [data.numbers[one]] * len(heights) + [None]
         low, high = sorted((float(data.values[group[0]]), float(data.values[group[-1]])))
+        name = number(low) if low == high else f"{number(low)} to {number(high)}"
+        if data.leading is not None:
+            name = ("dominated", "in the front")[place]
         traces.append(
             line(
                 x,
                 y,
-                number(low) if low == high else f"{number(low)} to {number(high)}",
+                name,
                 showlegend=place in (0, len(groups) - 1),
                 line={"color": colour_of(share), "width": 2 if place == len(groups) - 1 else 1},
                 opacity=0.85 if place == len(groups) - 1 else 0.4,

@@ -8,7 +8,7 @@ import numpy as np
 
 from xstar.core.checks import nearest
 from xstar.core.goals import Goals
-from xstar.core.pareto import Array, hypervolume, reference
+from xstar.core.pareto import Array, hypervolume
 from xstar.core.reasons import last_line
 from xstar.core.values import as_float
 from xstar.errors import InvalidArgument, NoValue, SeveralObjectives
@@ -19,10 +19,9 @@ from xstar.trial import Trial
 def reference_of(history: History, given: Mapping[str, float] | None = None) -> Array:
     """The reference point in losses: a user's, else a threshold, else a little beyond the worst of the front that was seen."""
     goals = history.goals
-    chosen = np.array([row[2:] for row in history.observed], dtype=np.float64).reshape(-1, len(goals))
-    if not len(chosen):
+    if not history.observed:
         raise NoValue("no trial has a value yet")
-    made = np.minimum(reference(chosen), goals.thresholds)
+    made = goals.reference([row[2:] for row in history.observed])
     for name, value in _known(goals, given or {}, "reference").items():
         made[goals.metrics.index(name)] = goals.signs[goals.metrics.index(name)] * value
     return made
