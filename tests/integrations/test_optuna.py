@@ -195,6 +195,9 @@ def test_a_study_of_optuna_comes_whole(stored: str, tmp_path: Path, optunas: Cal
                 assert ours.ended_at == theirs.datetime_complete.timestamp()
             else:
                 assert ours.state is xs.State.FAILED
+        assert study.history.created.at == min(
+            trial.datetime_start.timestamp() for trial in old.trials if trial.datetime_start
+        )
         states = {trial.state for trial in old.trials}
         assert {optuna.trial.TrialState.PRUNED, optuna.trial.TrialState.FAIL} <= states
         assert study.best.value == old.best_value
@@ -314,6 +317,20 @@ def test_a_loop_over_layers_is_learned_by_running_it(caplog: pytest.LogCaptureFi
     result = xs.minimize(ported, ported.space, trials=20, seed=0, method="random")
     assert result.study.history.count(xs.State.COMPLETE) == 20
     assert {trial["n_layers"] for trial in result.study.trials} == {1, 2, 3, 4}
+
+
+def test_of_two_parameters_that_differ_together_the_one_that_matters_is_learned() -> None:
+    def both_differ(trial: Any) -> float:
+        layers = trial.suggest_int("n_layers", 1, 4)
+        kind = trial.suggest_categorical("kind", ["a", "b"])
+        return layers + (trial.suggest_float("momentum", 0, 1) if kind == "a" else 0.5)
+
+    ported = xs.from_optuna(both_differ)
+    assert ported.space == xs.Space(
+        n_layers=xs.Int(1, 4), kind=xs.Choice(["a", "b"]), momentum=xs.Float(0, 1, when={"kind": "a"})
+    )
+    result = xs.minimize(ported, ported.space, trials=20, seed=0, method="random")
+    assert result.study.history.count(xs.State.COMPLETE) == 20
 
 
 def test_a_space_may_be_given() -> None:

@@ -41,6 +41,21 @@ def test_a_line_per_trial() -> None:
     assert (trial_log.level, trial_log.propagate, trial_log.handlers) == (logging.NOTSET, True, [])
 
 
+def test_a_trial_beyond_a_bound_has_a_line_as_nobody_else_speaks_of_it() -> None:
+    clock, lines = Clock(), list[str]()
+    study = make_study(clock, metric="error", constraints={"latency": 1.0})
+    progress = LogProgress(Tracker(study, Limits()), lines.append)
+    with progress:
+        study.tell(ask(study), {"error": 0.5, "latency": 2.0})
+        study.tell(ask(study), {"error": 0.5})
+        study.fail(ask(study), "too large, says the loop", "infeasible")
+        progress(study)
+    assert lines == [
+        "trial 0 infeasible: latency is 2, above its bound 1",
+        "trial 1 infeasible: the constraint metric 'latency' was not reported",
+    ]
+
+
 def test_lines_come_no_faster_than_they_can_be_read() -> None:
     clock, lines = Clock(), list[str]()
     study = make_study(clock)

@@ -329,6 +329,7 @@ def test_a_result_has_a_front_its_volume_and_a_trial_to_pick() -> None:
         ({"size": -1.0}, r"pick: must leave a trial of the front, but got size=-1; the nearest has error="),
         ({"siez": 1.0}, r"pick: must name objectives, error, size, but got 'siez'; did you mean 'size'"),
         ({"weights": {"error": -1}}, "weights: must be 0 or more, and not all 0"),
+        ({"weights": "error"}, r"weights: must map names of objectives to numbers, but got .*error.*; e\.g\. \{"),
         ({"size": "small"}, "pick: must give a number for 'size'"),
     ],
 )

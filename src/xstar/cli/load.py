@@ -21,6 +21,7 @@ from xstar.space import Space
 
 DEFAULT_SPACE = "space"
 OBJECTIVES = ("objective", "train")
+OTHERS = "check the path; what runs a program in any language is a TOML file, and `xstar init` writes one"
 """What an objective may be called so that it need not be named."""
 
 
@@ -68,7 +69,7 @@ def _split(target: str) -> tuple[Path, str | None]:
         before, _, name = target.rpartition(":")
         path = Path(before)
     if not path.is_file():
-        raise InvalidArgument("FILE", "must be a Python file, FILE:objective, or a TOML file", target, "check the path")
+        raise InvalidArgument("FILE", "must be a Python file, FILE:objective, or a TOML file", target, OTHERS)
     return path, name
 
 
@@ -82,7 +83,7 @@ def _module(path: Path) -> ModuleType:
         name = "xstar_file_" + re.sub(r"\W", "_", name)  # not to stand in the way of a module that others import
     spec = importlib.util.spec_from_file_location(name, path.absolute())
     if spec is None or spec.loader is None:
-        raise InvalidArgument("FILE", "must be a Python file (its name ends in .py)", str(path))
+        raise InvalidArgument("FILE", "must be a Python file (its name ends in .py) or a TOML file", str(path), OTHERS)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:

@@ -88,14 +88,18 @@ def _dry_run(objective: Objective, place: float, fixed: dict[str, Any]) -> Probe
 
 
 def _explore(objective: Objective, runs: list[Probe]) -> None:
-    """One more run for each value of a parameter with few values, the others as in the first run that asked for it."""
-    seen = {(name, value) for run in runs for name, value in run.params.items()}
+    """One more run for each value of a parameter with few values, the others as in the first run that asked for it.
+
+    A value that another run had counts only where all others were as in the first: of two parameters that differ together,
+    either would explain what was asked for.
+    """
+    seen = set(runs[0].params.items())
     for run in runs:  # it grows meanwhile: further runs may ask for further parameters
         for name, given in run.asked.items():
             if not has_few_values(given):
                 continue
             for value in map(given.value_at, range(int(given.size))):
-                if (name, value) in seen:
+                if (name, value) in seen or value == run.params[name]:
                     continue
                 if len(runs) >= MOST_RUNS:
                     rule = f"must show what it asks for within {MOST_RUNS} dry runs"

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from xstar.errors import InvalidArgument, InvalidSpace, UnknownStudy, Words
+from xstar.executors.clock import wall_clock
 from xstar.inspect.exchange import export_events, import_events
 from xstar.integrations import missing
 from xstar.integrations.conditions import when_asked
@@ -45,7 +46,7 @@ def import_optuna(url: str, source: str | None, name: str, storage: str | os.Pat
     distributions = _merged(trials)
     names = python_names(distributions)
     space = Space(_parameters(distributions, trials))
-    now = [0.0]
+    now = [min((each.datetime_start.timestamp() for each in trials if each.datetime_start), default=wall_clock())]
     direction = directions[0].name.lower()
     with Study(space, direction=direction, method="auto", seed=0, clock=lambda: now[0]) as study:
         for trial in sorted(trials, key=lambda each: each.number):

@@ -66,7 +66,11 @@ class LogProgress:
         """The loop speaks of failures here, and other programs of theirs; but not of what those left behind when they died."""
         if trial.state is State.WAITING:
             return not self.tracker.study.leases.ran(trial)
-        return trial.state not in BROKEN and self.tracker.study.leases.ran(trial)
+        return (trial.state not in BROKEN or self._beyond_a_bound(trial)) and self.tracker.study.leases.ran(trial)
+
+    def _beyond_a_bound(self, trial: Trial) -> bool:
+        """Whether a trial is infeasible by what it reported: nothing went wrong, so the loop does not speak of it."""
+        return trial.state is State.INFEASIBLE and trial.reason == self.tracker.study.history.violation(trial)
 
     def _say_left_out(self) -> None:
         if self._left_out:

@@ -30,8 +30,9 @@ from xstar.trial import New, Promote, Report, Trial, Verdict
 FULL_SHARE = 4
 """The first full-budget trial begins after the epochs of three trainings. Until then the rungs are the faster way to a good
 region; within it they tell less and less, as all that a model suggests there is good after a few epochs. On the development
-tasks of ``benchmarks/budgets.py`` (four workers; not on record) losses after 10, 15 and 30 trainings on each are lower – higher
-than without in 37–29, 50–21 and 44–27 searches; a share of a half from the start is behind for the first 15."""
+tasks of ``benchmarks/budgets.py`` (four workers; a run of which no record is kept) losses after 10, 15 and 30 trainings on each
+are lower in 37, 50 and 44 searches and higher in 29, 21 and 27 than without; a share of a half from the start is behind for the
+first 15."""
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ class Policy:
         """A configuration that a user wants tried; what it leaves open is as the searcher would have it."""
         if history.space.is_complete(given):
             return Suggestion(given, Origin("enqueued", "number {number}", number=queued + 1))
-        number = len(history.trials)
+        number = history.next_number
         made = suggestion(self.searcher, history, task, self.streams.generator(number, "suggest"))
         rng = self.streams.generator(number, "complete")
         if isinstance(made, Done):

@@ -92,6 +92,9 @@ def picked(
 
 def _known(goals: Goals, given: Mapping[str, float], argument: str) -> dict[str, float]:
     """Numbers by the names of objectives."""
+    if not isinstance(given, Mapping):
+        example = ", ".join(f'"{name}": 1' for name in goals.metrics)
+        raise InvalidArgument(argument, "must map names of objectives to numbers", given, f"e.g. {{{example}}}")
     for name, value in given.items():
         if name not in goals.metrics:
             rule = f"must name objectives, {', '.join(goals.metrics)}"

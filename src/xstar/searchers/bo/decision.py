@@ -86,7 +86,7 @@ class Decision:
         if not known.improvable and not feasible:
             return _nothing_known(learner.history)
         criterion = self._criterion(known, [*feasible, *learner.spacing(), *learner.user_prior()])
-        # Over architectures four runs of exploring were inconclusive.
+        # Over architectures nothing explores: four runs that did were inconclusive.
         improves = known.improvable and learner.acquisition == "ei" and not learner.data.networks
         explores = improves and learner.explores
         if explores:

@@ -67,7 +67,7 @@ class Known:
     """The inputs to the maximisation of the acquisition function."""
 
     models: Sequence[Any] = ()
-    """The posteriors; of several objectives, with fronts to improve on, one of each objective in their place."""
+    """The posteriors. Where there are ``fronts``, each is a list: one posterior of each objective."""
     incumbents: Sequence[Array] | None = None
     fronts: Sequence[Sequence[Array]] | None = None
     """What is to be improved on, of one objective or of several, for each posterior and fantasy. Neither: no feasible

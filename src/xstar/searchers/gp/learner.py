@@ -211,13 +211,13 @@ class GPLearner(Learner):
         if shift is not None:
             outputs = outputs - shift(inputs)
 
-        def fits() -> list[Array]:
+        def compute() -> list[Array]:
             if not options.samples:
                 return [fit(surrogate, inputs, outputs)]
             rng = Streams(history.seed).generator(last, "gp fit")
             return sample_fits(surrogate, inputs, outputs, rng, options.samples)
 
-        found = thetas(history, f"gp {purpose}", (options, last, inputs, outputs), surrogate, fits)
+        found = thetas(history, f"gp {purpose}", (options, last, inputs, outputs), surrogate, compute)
         posteriors = tuple(Posterior.of(surrogate, theta, inputs, outputs) for theta in found)
         return history.memo.put(Fitted(last, targets, chosen, posteriors, shift), self._key(purpose))
 
@@ -249,7 +249,7 @@ class GPLearner(Learner):
         waiting = self.inputs_of(pending)
         models = [with_pending(model, waiting, self.fantasies, rng) for model in self._with_new(self.fitted, 0)]
         if not len(tried):
-            return self._known(models)
+            return self._described(models)
         rows = np.vstack([tried, self.data.rows(list(self.history.running.values())[-MOST_PENDING:])])
         means = [model.means(self.with_budget(rows)) for model in models]
         if self.over_budgets and self.options.unfinished:
@@ -259,7 +259,7 @@ class GPLearner(Learner):
         incumbents = tuple(each.min(axis=0) for each in means)
         average = np.mean([each.mean(axis=1) for each in means], axis=0)
         promising = rows[np.argsort(average, kind="stable")[:PROMISING]]
-        return replace(self._known(models), incumbents=incumbents, promising=promising)
+        return replace(self._described(models), incumbents=incumbents, promising=promising)
 
     def _known_fronts(self, tried: Array, pending: list[Trial], rng: np.random.Generator) -> Known:
         """The same for several objectives: the incumbents are the fronts of the posterior means, one under each fantasy."""
@@ -268,7 +268,7 @@ class GPLearner(Learner):
             [with_pending(model, waiting, self.fantasies, rng) for model in self._with_new(fitted, goal)]
             for goal, fitted in enumerate(self.fits)
         ]
-        known = self._known([model for models in every for model in models])
+        known = self._described([model for models in every for model in models])
         if not len(tried):
             return replace(known, models=every[0])
         rows = np.vstack([tried, self.data.rows(list(self.history.running.values())[-MOST_PENDING:])])
@@ -312,7 +312,8 @@ class GPLearner(Learner):
             inputs = inputs[np.sort(np.argsort(-value, kind="stable")[:UNFINISHED])]
         return model.fantasised(inputs, self.fantasies, rng)
 
-    def _known(self, models: list[Extended]) -> Known:
+    def _described(self, models: list[Extended]) -> Known:
+        """The models and, for the origin, what they were fitted to; what is to be improved on is still missing."""
         model, detail = self.fitted, ", n={n}"
         numbers: dict[str, float] = {"n": self.data.count}
         if len(model.chosen) < model.last:

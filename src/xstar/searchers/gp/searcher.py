@@ -7,7 +7,7 @@ One suggestion, in the terms of MOBSTER's Algorithm 1:
 
     observed     rows of the model, whose hyperparameters were fitted at the last count of a schedule  (bo/fit_cache.py)
     new          observations since then: rows below its Cholesky factor                               (learner.py)
-    pending      running trials, each at the budget it runs to
+    pending      running trials, and those that wait to run again, each at the budget it runs to
     fantasised   M joint draws of their outcomes, each a column of the whitened targets                (models/gp.py)
 
 Then the acquisition function at the budget r_acq is maximised, and the best untried configuration is suggested.
