@@ -35,7 +35,7 @@ from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space
 from xstar.study import FIRST_FAILURES, Limits, Study
-from xstar.study.methods import check_end
+from xstar.study.methods import check_end, check_target
 from xstar.study.settings import Constraints, Settings
 from xstar.study.tradeoffs import covered, last_failure, picked
 from xstar.trial import Config, State, Trial
@@ -302,15 +302,16 @@ class Search:
         limits = Limits(**taken(Limits, arguments))
         settings = Settings(direction=direction, **taken(Settings, arguments))
         check_end(limits, arguments["space"], settings.chosen().searcher)
+        check_target(limits, settings.metric)
         if settings.max_budget is None and settings.scheduler is None and yields(arguments["objective"]):
             log.info("%s", UNKNOWN_LENGTH)  # as a warning when a trial shows that it is so
         _check_surroundings(arguments)
         if isinstance(arguments["objective"], Command):
             named = settings.metric if isinstance(settings.metric, str) else None
-            fitted = arguments["objective"].fitted(arguments["space"], named)
-            arguments = {**arguments, "objective": fitted}
+            arguments = {**arguments, "objective": arguments["objective"].fitted(arguments["space"], named)}
         study = Study(name=arguments["study"], direction=direction, **taken(Study, arguments))
         try:
+            check_target(limits, study.goals.metrics)  # of a stored study, too
             executor = make_executor(**taken(make_executor, arguments) | {"goals": study.goals, "files": study.files})
         except BaseException:
             study.close()
@@ -368,7 +369,7 @@ def _search(direction: str, arguments: Mapping[str, Any]) -> Result:
         raise
     history = search.study.history
     if not history.has_value and history.count(State.FAILED) and search.limits.max_failures is not None:
-        raise ObjectiveError(f"{result.reason}, and none has a value: {last_failure(search.study.history)}")
+        raise ObjectiveError(f"{result.reason}, and none has a value: {last_failure(history)}")
     return result
 
 

@@ -1,6 +1,6 @@
-"""The records that pass between the parts: what to do next, what to run, what came back, what became of it.
+"""What became of a trial, and, by their names, the records that pass between the parts (``core/messages.py``).
 
-All but :class:`Trial` are frozen. A ``Trial`` is the row of one trial in a :class:`~xstar.journal.History`; only the
+Those are frozen. A ``Trial`` is the row of one trial in a :class:`~xstar.journal.History`; only the
 fold writes to it, so it always shows what the journal says, also to a caller who got it from ``ask`` long ago.
 """
 

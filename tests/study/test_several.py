@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -321,6 +322,20 @@ def test_a_result_has_a_front_its_volume_and_a_trial_to_pick() -> None:
     assert found.hypervolume({"error": 1.0, "size": 2.0}) < found.hypervolume(r)
     with pytest.raises(SeveralObjectives, match=r"result\.pick"):
         _ = found.best
+
+
+def test_a_target_is_refused_as_no_trial_could_reach_it(tmp_path: Path) -> None:
+    def objective(trial: xs.RunningTrial) -> dict[str, float]:
+        return {"error": trial["x"], "size": 1 - trial["x"]}
+
+    def search(**options: Any) -> xs.Result:
+        return xs.minimize(objective, xs.Space(x=xs.Float(0, 1)), study="t", storage=tmp_path / "t.db", **options)
+
+    for metric in (["error", "size"], None):  # given, and as stored
+        with pytest.raises(InvalidArgument, match=r"target: needs one objective, but got 0.1; .*patience="):
+            search(metric=metric, target=0.1)
+        assert (metric is None) == (tmp_path / "t.db").exists()
+        search(metric=["error", "size"], trials=3)
 
 
 @pytest.mark.parametrize(

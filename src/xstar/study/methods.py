@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from xstar.core.checks import nearest, whole_number
+from xstar.core.goals import Metric
 from xstar.errors import InvalidArgument
 from xstar.schedulers import ASHA, FIFO, Hyperband, Median, Scheduler, SearcherBudget, StoppingASHA
 from xstar.searchers import (
@@ -195,6 +196,16 @@ def _needed(max_budget: int | None) -> int:
     if max_budget is None:
         raise InvalidArgument("max_budget", "a method that ends trials early needs it", None, EPOCHS)
     return max_budget
+
+
+def check_target(limits: Limits, metric: Metric | Collection[str] | None) -> None:
+    """Refuse a target that no trial could reach."""
+    if limits.target is not None and metric is not None and not isinstance(metric, str) and len(metric) > 1:
+        rule, remedy = (
+            "needs one objective",
+            "leave it out; with several, patience= ends a search whose front stands still",
+        )
+        raise InvalidArgument("target", rule, limits.target, remedy)
 
 
 def check_end(limits: Limits, space: Space, searcher: Searcher) -> None:
