@@ -179,6 +179,7 @@ def test_thinning_does_not_depend_on_when_it_was_looked_at() -> None:
     history = _long(9_000, 10).history
     whole.catch_up(history)
     part = History()
+    part.fold(history.created)
     part.trials = []
     for trial in history.trials:
         part.trials.append(trial)
