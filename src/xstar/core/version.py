@@ -1,3 +1,3 @@
 """The version, where both the shelf and the study can see it."""
 
-VERSION = "0.1.0.dev0"
+VERSION = "0.1.0"
