@@ -64,6 +64,12 @@ def storage(tmp_path_factory: pytest.TempPathFactory) -> Path:
             trial = study.ask()
             assert trial is not None
             study.tell(trial, sum(trial["mask"]))
+    goals = {"error": "min", "score": "max"}
+    with xs.Study(xs.Space(x=xs.Float(0, 1)), name="two", storage=place, method="gp", metric=goals, seed=1) as study:
+        for _ in range(9):
+            trial = study.ask()
+            assert trial is not None
+            study.tell(trial, {"error": trial["x"], "score": trial["x"] ** 2})
     return place
 
 
@@ -108,6 +114,36 @@ def test_every_page_without_an_error(page: Any, server: Server) -> None:
     page.wait_for_selector("h1 >> text=Trial 4")
     page.wait_for_selector(".plot .main-svg")
     assert page.locator("main img[src=x]").count() == 0
+
+
+def test_several_objectives(page: Any, server: Server) -> None:
+    page.goto(server.address)
+    page.wait_for_selector("article:has(a:text-is('two')) >> text=in the front of minimize error, maximize score")
+    assert "[object" not in page.inner_text("main")
+    page.click("a >> text=two")
+    for name in ("front", "hypervolume", "parallel"):
+        page.locator(f"#plot-{name}").scroll_into_view_if_needed()
+        drawn(page, name)
+    assert page.locator("#plot-slice").count() == 0
+    page.click("#trials th button >> text=score")  # lowest first
+    page.wait_for_function("document.querySelector('#trials th[aria-sort=ascending]')?.innerText.startsWith('score')")
+    page.locator("#moment").fill("4")
+    page.wait_for_selector("text=after event 4 of")
+    page.wait_for_selector("#plot-front figcaption >> text=1 complete in the front")
+    page.click("#trials tbody tr[data-trial='0'] a")
+    page.wait_for_selector("dt >> text=error")
+    page.wait_for_selector("dt >> text=score")
+    page.wait_for_selector("text=gp: first design")
+    page.goto(f"{server.address.split('#')[0].rstrip('/')}/compare")
+    assert page.locator("label", has_text="two").locator("input").is_disabled()
+
+
+def test_an_unknown_address_is_a_page(page: Any, server: Server) -> None:
+    for path, words in (("/studies/two", "there is no page"), ("/study/nobody", "nobody")):
+        page.goto(f"{server.address}{path}")
+        page.wait_for_selector(f".problem >> text={words}")
+        page.wait_for_selector("text=All studies")
+    page.wrong.clear()  # the browser says of each that it was not found
 
 
 def test_an_architecture_is_drawn(page: Any, server: Server) -> None:

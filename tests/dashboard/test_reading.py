@@ -49,7 +49,7 @@ def test_studies_and_one_of_them(asking: httpx.Client, storage: Path) -> None:
     assert found["trials"] == 12
     assert found["epochs"] == 27
     assert found["seen"] == found["total"] == found["now"]
-    others = ("networks", "distances", "rungs", "theta", "comparison")
+    others = ("front", "hypervolume", "networks", "distances", "rungs", "theta", "comparison")
     assert found["plots"] == [name for name in KINDS if name not in others]
     with xs.Study.open("s", storage) as study:
         assert found["best"]["value"] == study.best.value
@@ -63,7 +63,7 @@ def test_what_is_not_there_is_said(asking: httpx.Client) -> None:
     assert "at" in read(asking, "/api/studies/s", 422, at=0)["error"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [name for name, each in KINDS.items() if each.objectives != "several"])
 def test_every_plot_is_served(asking: httpx.Client, storage: Path, kind: str) -> None:
     figure = read(asking, f"/api/studies/s/plots/{kind}")
     with xs.Study.open("s", storage) as study:

@@ -123,6 +123,12 @@ def _errors(app: FastAPI) -> None:
         status = next(status for kind, status in statuses if isinstance(error, kind))
         return reading.Answer({"error": str(error)}, status)
 
+    @app.exception_handler(404)
+    def missing(request: Request, _: Exception) -> Response:
+        if request.url.path.startswith(("/api/", "/static/")):
+            return reading.Answer({"error": "there is nothing at this address"}, 404)
+        return FileResponse(STATIC / "index.html", 404, media_type="text/html")  # whose script says so
+
     @app.exception_handler(RequestValidationError)
     def malformed(_: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0] if error.errors() else {}

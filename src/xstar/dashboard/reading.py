@@ -225,6 +225,7 @@ def router(reading: Reading) -> APIRouter:
                 "found": len(found),
                 "of": len(history.trials),
                 "parameters": names,
+                "objectives": list(history.goals.metrics),
                 "seen": history.seen,
             }
 

@@ -24,16 +24,20 @@ from xstar.trial import State, Trial
 
 LONGEST = 120
 """Characters of a value in a table: an architecture written out would hide all else."""
+MOST_FRONT = 50
+"""Trials of the front that come with every summary; the plot has them all."""
 MOST_REPORTS = 1000
 MOST_FILES = 200
 
 
 def summary(name: str, history: History, total: int | None = None) -> dict[str, Any]:
     """A study at a glance."""
-    created, best = history.created, history.best
+    created, best, front = history.created, history.best, history.front
     made = {
         "name": name,
         "metric": created.metric,
+        "objectives": list(history.goals.metrics),
+        "goal": history.goals.goal,
         "direction": created.direction,
         "method": described(created),
         "searcher": created.searcher.get("name"),
@@ -51,7 +55,7 @@ def summary(name: str, history: History, total: int | None = None) -> dict[str, 
         "constraints": [str(bound) for bound in history.bounds],
         "parameters": {key: short_repr(given) for key, given in history.space.parameters.items()},
         "best": None if best is None else row(best),
-        "front": [each.number for each in history.front],
+        "front": {"count": len(front), "trials": [row(each) for each in front[:MOST_FRONT]]},
         "seen": history.seen,
         "total": max(history.seen, total or 0),
     }
@@ -139,7 +143,7 @@ def whole(history: History, trial: Trial, folders: Folders) -> dict[str, Any]:
         "crashes": trial.crashes,
         "lost": trial.times_lost,
         "attrs": outline(dict(trial.attrs)),
-        "metric": history.created.metric,
+        "objectives": list(history.goals.metrics),
         "reports": [{"budget": each.budget, "metrics": dict(each.metrics), "at": each.at} for each in reports],
         "reported": len(trial.reports),
         "networks": [name for name, value in trial.config.items() if network_data.graph_of(value) is not None],

@@ -139,7 +139,7 @@ def _lines(data: Parallel) -> list[Trace]:
         low, high = sorted((float(data.values[group[0]]), float(data.values[group[-1]])))
         name = number(low) if low == high else f"{number(low)} to {number(high)}"
         if data.leading is not None:
-            name = ("dominated", "in the front")[place]
+            name, share = ("dominated", "in the front")[place], 1.0 - place
         traces.append(
             line(
                 x,

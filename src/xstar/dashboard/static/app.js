@@ -18,7 +18,8 @@ async function route() {
     if (kind === "study" && trial !== undefined) leave = await showTrial(main, decodeURIComponent(name), Number(trial));
     else if (kind === "study") leave = await showStudy(main, decodeURIComponent(name));
     else if (kind === "compare") leave = await showCompare(main);
-    else leave = await showStudies(main);
+    else if (!kind) leave = await showStudies(main);
+    else throw new Error(`there is no page ${location.pathname}`);
   } catch (error) {
     fill(main, problem(error), h("p", {}, h("a", { href: "/" }, "All studies")));
   }

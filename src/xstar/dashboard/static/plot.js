@@ -25,13 +25,14 @@ function themed(figure) {
 // What the server escaped for Plotly, as text.
 const plain = (text) => text.replaceAll("<br>", " · ").replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 
-export async function draw(place, figure) {
+export async function draw(place, figure, log = false) {
   const Plotly = await plotly();
   const { data, layout } = themed(figure);
   const style = getComputedStyle(document.body);
   const height = layout.height ?? 360;
   place.style.minHeight = `${height}px`;
   const own = { ...layout, height, title: undefined, margin: { ...layout.margin, t: 20 }, font: { ...layout.font, color: style.color } };
+  if (log) own.yaxis = { ...layout.yaxis, type: "log", range: undefined, autorange: true };
   await Plotly.react(place, data, own, { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] });
 }
 
@@ -90,7 +91,7 @@ export class Plot {
       return;
     }
     if (this.place.querySelector("p")) fill(this.place);
-    await draw(this.place, this.figure);
+    await draw(this.place, this.figure, this.log);
     for (const [event, told] of Object.entries(this.heard)) {
       this.place.removeAllListeners(event);
       if (told) this.place.on(event, ({ points }) => this.tell(told, points[0]));

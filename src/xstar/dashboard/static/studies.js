@@ -11,16 +11,16 @@ export async function showStudies(main) {
     const found = await get("/api/studies");
     note.textContent = found.trouble ? `The storage does not answer: ${found.trouble}` : `${found.studies.length} in ${found.storage}`;
     const chosen = new Set([...place.querySelectorAll("input:checked")].map((box) => box.value));
-    fill(place, found.studies.length ? found.studies.map((study) => card(study, chosen)) : h("p", {}, "There are no studies yet."));
+    fill(place, found.studies.length ? found.studies.map((study) => card(study, chosen)) : h("p", {}, "There are no studies in it yet. One appears here as soon as a search begins that is stored there: ", h("code", {}, `xs.minimize(…, study="first", storage="${found.storage}")`), ", or ", h("code", {}, "xstar run"), "."));
   };
   await renew();
   const compare = h("button", { type: "submit" }, "Compare those marked");
-  const form = h("form", { action: "/compare", onsubmit: (event) => event.preventDefault() }, place, compare);
+  const form = h("form", { action: "/compare", onsubmit: (event) => event.preventDefault() }, h("div", { class: "row" }, note, compare), place);
   compare.addEventListener("click", () => {
     const names = [...place.querySelectorAll("input:checked")].map((box) => `study=${encodeURIComponent(box.value)}`);
     if (names.length) import("/static/app.js").then((app) => app.go(`/compare?${names.join("&")}`));
   });
-  fill(main, h("h1", {}, "Studies"), note, form);
+  fill(main, h("h1", {}, "Studies"), form);
   const timer = setInterval(() => document.hidden || renew().catch((error) => fill(note, problem(error))), EVERY);
   return () => clearInterval(timer);
 }
@@ -35,7 +35,9 @@ function card(study, chosen) {
     "article",
     { class: "card" },
     h("div", { class: "row" }, title, mark),
-    h("p", { class: "big" }, study.best ? number(study.best.value, 6) : "–", h("small", {}, ` ${study.direction === "minimize" ? "lowest" : "highest"} ${study.metric}`)),
+    study.objectives.length > 1
+      ? h("p", { class: "big" }, number(study.front.count), h("small", {}, ` in the front of ${study.goal}`))
+      : h("p", { class: "big" }, study.best ? number(study.best.value, 6) : "–", h("small", {}, ` ${study.direction === "minimize" ? "lowest" : "highest"} ${study.metric}`)),
     h("p", {}, Object.entries(study.counts).map(([state, count]) => [badge(state), ` ${number(count)} `])),
     h("p", { class: "quiet" }, `${study.method} · ${number(study.epochs)} epochs · ${running ? `${study.counts.running} at work · ` : ""}${ago(study.latest)}`),
   );

@@ -1,12 +1,12 @@
 // One study: live, or as it was after any event of its journal.
-import { address, ago, badge, connection, crumbs, debounced, facts, fill, get, h, moment, number, page, post, problem, say, seconds, shown, study as at, table } from "/static/ui.js";
+import { address, ago, badge, connection, crumbs, debounced, facts, fill, from, get, h, moment, number, page, post, problem, say, seconds, shown, study as at, table } from "/static/ui.js";
 import { Plot } from "/static/plot.js";
 import { Trials } from "/static/trials.js";
 
 // Milliseconds between two drawings while the study runs; ten times as long as the slowest took, where that is more, so that
 // looking at a large study costs it no more than a tenth of a core.
 const REDRAW = 3000;
-const WITH_TRIALS = ["history", "curves", "slice", "contour", "parallel", "timeline", "calibration", "networks"]; // whose points are trials
+const WITH_TRIALS = ["front", "hypervolume", "history", "curves", "slice", "contour", "parallel", "timeline", "calibration", "networks"]; // whose points are trials
 
 export async function showStudy(main, name) {
   crumbs(["Studies", "/"], [name]);
@@ -69,8 +69,10 @@ class StudyPage {
     else connection("live", "on");
     if (this.moment !== null) return this.label();
     const before = this.summary.best?.value;
+    const front = this.summary.front.count;
     const reading = this.summary.seen < this.summary.total;
     this.summary = { ...news.summary, plots: this.summary.plots };
+    if (this.summary.front.count && this.summary.front.count !== front) say(`${this.summary.front.count} trials in the front`);
     if (this.summary.best && this.summary.best.value !== before) say(`new best ${number(this.summary.best.value)} in trial ${this.summary.best.number}`);
     this.range.value = this.now;
     this.show();
@@ -150,10 +152,10 @@ class StudyPage {
     fill(
       this.head,
       h("h1", {}, this.name),
-      h("p", { class: "quiet" }, `${summary.direction} ${summary.metric} · ${summary.method} · seed ${summary.seed}${summary.why ? ` · ${summary.why}` : ""}`),
+      h("p", { class: "quiet" }, `${summary.goal} · ${summary.method} · seed ${summary.seed}${summary.why ? ` · ${summary.why}` : ""}`),
       part < 1 ? h("p", { role: "status" }, h("progress", { max: 1, value: part, "aria-label": "Reading the journal" }), ` read ${number(summary.seen)} of ${number(summary.total)} events; what follows is the study so far`) : null,
       facts([
-        ["best", summary.best ? h("a", { class: "big", href: page(this.name, summary.best.number) }, number(summary.best.value, 6)) : "–"],
+        summary.objectives.length > 1 ? ["front", h("span", { class: "big" }, summary.front.count ? number(summary.front.count) : "–")] : ["best", summary.best ? h("a", { class: "big", href: page(this.name, summary.best.number) }, number(summary.best.value, 6)) : "–"],
         ["trials", h("span", {}, number(summary.trials), " ", counts)],
         ["epochs", number(summary.epochs)],
         summary.queued ? ["enqueued", number(summary.queued)] : null,
@@ -164,8 +166,15 @@ class StudyPage {
       ]),
     );
     const best = summary.best;
-    fill(this.best, best && h("details", { open: true }, h("summary", {}, `Best: trial ${best.number}, ${best.origin}`), table(["parameter", "value"], Object.entries(best.config).map(([key, value]) => [key, shown(value)]), "Best configuration")));
+    fill(this.best, best && h("details", { open: true }, h("summary", {}, `Best: trial ${best.number}, `, from(best.origin)), table(["parameter", "value"], Object.entries(best.config).map(([key, value]) => [key, shown(value)]), "Best configuration")));
+    if (summary.front.count) this.best.append(this.front(summary));
     if (summary.constraints.length) this.best.append(h("p", { class: "quiet" }, `constraints: ${summary.constraints.join(", ")}`));
+  }
+
+  front({ objectives, front, parameters }) {
+    const rows = front.trials.map((trial) => [h("a", { href: page(this.name, trial.number) }, trial.number), ...objectives.map((name) => number(trial.values[name], 6)), ...Object.keys(parameters).map((name) => (name in trial.config ? shown(trial.config[name]) : ""))]);
+    const left = front.count > rows.length ? `, the first ${rows.length} of ${number(front.count)}` : "";
+    return h("details", { open: rows.length < 12 }, h("summary", {}, `The front${left}`), table(["trial", ...objectives, ...Object.keys(parameters)], rows, "The front"));
   }
 
   // ---------------------------------------------------------------- plots
@@ -181,7 +190,8 @@ class StudyPage {
       });
       controls.push(select);
     };
-    if (name === "history") choice("over", ["trials", "time", "budget"], "Over");
+    if (name === "slice" && innerWidth < 700) options.columns = 1;
+    if (name === "history" || name === "hypervolume") choice("over", ["trials", "time", "budget"], "Over");
     if (name === "importance") choice("method", ["forest", "gp"], "Model");
     if (name === "contour") ["x", "y"].forEach((key) => choice(key, ["", ...Object.keys(this.summary.parameters)], `Parameter ${key}`));
     const drawing = h("img", { alt: "", class: "pointed", hidden: true });
@@ -191,6 +201,14 @@ class StudyPage {
       drawing.alt = `The network of trial ${trial}`;
       drawing.hidden = false;
     };
+    if (name === "history" || name === "curves") {
+      const log = h("input", { type: "checkbox" });
+      log.addEventListener("change", () => {
+        made.log = log.checked;
+        made.show();
+      });
+      controls.push(h("label", { class: "pair" }, log, " log"));
+    }
     const heard = { chosen: WITH_TRIALS.includes(name) ? chosen : null, pointed: name === "networks" ? pointed : null };
     const made = new Plot(() => [`${at(this.name)}/plots/${name}`, { at: this.moment, ...options }], controls, heard);
     if (name === "networks") made.element.append(drawing);
@@ -202,7 +220,9 @@ class StudyPage {
 
   writing() {
     const text = h("textarea", { id: "config", rows: 4, spellcheck: "false" }, JSON.stringify(this.summary.best?.config ?? {}, null, 1));
-    const value = h("input", { id: "value", type: "number", step: "any" });
+    const { objectives } = this.summary;
+    const inputs = objectives.map((name, place) => h("input", { id: place ? `value-${place}` : "value", type: "number", step: "any", "aria-label": name }));
+    const measured = () => (inputs.length > 1 ? Object.fromEntries(objectives.map((name, place) => [name, Number(inputs[place].value)])) : Number(inputs[0].value));
     const said = h("p", { role: "status" });
     const send = (address, body) => async () => {
       try {
@@ -219,7 +239,7 @@ class StudyPage {
       h("summary", {}, "Change it"),
       h("label", { for: "config" }, "A configuration, or a part of one, as JSON"),
       text,
-      h("p", {}, h("button", { type: "button", onclick: send("enqueue", () => ({ config: config() })) }, "Try it next"), " ", h("label", { for: "value" }, `or its ${this.summary.metric}, measured elsewhere `), value, " ", h("button", { type: "button", onclick: send("add", () => ({ config: config(), metrics: Number(value.value) })) }, "Add it")),
+      h("p", {}, h("button", { type: "button", onclick: send("enqueue", () => ({ config: config() })) }, "Try it next"), " ", h("label", { for: "value" }, `or its ${this.summary.metric}, measured elsewhere `), inputs, " ", h("button", { type: "button", onclick: send("add", () => ({ config: config(), metrics: measured() })) }, "Add it")),
       h("p", {}, [["pause", "Pause"], ["go", "Go on"], ["stop", "Stop"]].map(([state, label]) => h("button", { type: "button", onclick: send("hold", () => ({ state })) }, label)), " Running trials end as they would have."),
       said,
     );

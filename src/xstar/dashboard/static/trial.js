@@ -1,5 +1,5 @@
 // One trial: its configuration, its curve, what it printed, its architecture, and why it was run.
-import { badge, crumbs, facts, fill, get, h, moment, number, page, post, problem, seconds, study, table } from "/static/ui.js";
+import { badge, crumbs, facts, fill, from, get, h, moment, number, page, post, problem, seconds, shown, study, table } from "/static/ui.js";
 import { draw } from "/static/plot.js";
 import { curves } from "/static/trials.js";
 
@@ -17,7 +17,7 @@ export async function showTrial(main, name, number_) {
     fill(head, ...glance(name, trial));
     if (trial.reports.length > 1) await draw(plot, learning(trial));
   };
-  fill(main, head, h("section", { "aria-label": "Configuration" }, h("h2", {}, "Configuration"), table(["parameter", "value"], Object.entries(trial.config).map(([key, value]) => [key, typeof value === "object" ? h("code", {}, JSON.stringify(value).slice(0, 2000)) : String(value)]), "Configuration")), trial.reports.length > 1 ? h("section", {}, h("h2", {}, "Learning curve"), plot) : null, drawings(base, trial), why(base), log, files(trial), about.write ? notes(base) : null);
+  fill(main, head, trial.reports.length > 1 ? h("section", {}, h("h2", {}, "Learning curve"), plot) : null, h("section", { "aria-label": "Configuration" }, h("h2", {}, "Configuration"), table(["parameter", "value"], Object.entries(trial.config).map(([key, value]) => [key, typeof value === "object" ? h("code", {}, JSON.stringify(value).slice(0, 2000)) : shown(value)]), "Configuration")), drawings(base, trial), why(base), log, files(trial), about.write ? notes(base) : null);
   await show();
   output(log, base);
   const timer = setInterval(async () => {
@@ -43,16 +43,16 @@ function glance(name, trial) {
   return [
     h("h1", {}, `Trial ${trial.number} `, badge(trial.state)),
     h("p", { class: "row" }, before, after),
-    facts([[trial.metric, h("span", { class: "big" }, number(trial.value, 8))], ["epochs", trial.target ? `${trial.budget} of ${trial.target}` : trial.budget], ["took", seconds(trial.seconds)], ["asked", moment(trial.began)], ["suggested by", trial.origin], again && ["again", again[0]]]),
+    facts([...trial.objectives.map((name) => [name, h("span", { class: "big" }, number(trial.values[name], 6))]), ["epochs", trial.target ? `${trial.budget} of ${trial.target}` : trial.budget], ["took", seconds(trial.seconds)], ["asked", moment(trial.began)], ["suggested by", from(trial.origin)], again && ["again", again[0]]]),
     trial.reason ? h("pre", { class: "reason" }, trial.reason) : null,
     Object.keys(trial.attrs).length ? table(["note", ""], Object.entries(trial.attrs).map(([key, value]) => [key, JSON.stringify(value)]), "Notes") : null,
   ];
 }
 
 function learning(trial) {
-  const names = [...new Set([trial.metric, ...trial.reports.flatMap((each) => Object.keys(each.metrics))])];
-  const data = names.map((name) => ({ type: "scatter", mode: "lines+markers", name: name.replaceAll("<", "&lt;"), visible: name === trial.metric ? true : "legendonly", x: trial.reports.map((each) => each.budget), y: trial.reports.map((each) => each.metrics[name] ?? null) }));
-  return curves(data, trial.rungs);
+  const names = [...new Set([...trial.objectives, ...trial.reports.flatMap((each) => Object.keys(each.metrics))])];
+  const data = names.map((name) => ({ type: "scatter", mode: "lines+markers", name: name.replaceAll("<", "&lt;"), visible: name === names[0] ? true : "legendonly", x: trial.reports.map((each) => each.budget), y: trial.reports.map((each) => each.metrics[name] ?? null) }));
+  return curves(data, trial.rungs, names.length > 1 ? "" : names[0]);
 }
 
 function drawings(base, trial) {

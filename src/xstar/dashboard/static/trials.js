@@ -1,9 +1,10 @@
 // The table of trials: filtered, sorted and paged by the server, so that a hundred thousand are as quick as ten.
-import { address, badge, debounced, fill, get, h, number, page, problem, seconds, shown, study, table } from "/static/ui.js";
+import { address, badge, debounced, fill, from, get, h, number, page, problem, seconds, shown, study, table } from "/static/ui.js";
 import { draw } from "/static/plot.js";
 
 const STATES = ["running", "paused", "waiting", "complete", "stopped", "failed", "infeasible"];
 const MOST = 6;
+const COLOURS = ["#3d4db3", "#b4540a", "#117a54", "#a3195b", "#6b6b00", "#0b7285", "#7a3ea8"]; // those of all other figures
 
 export class Trials {
   constructor(name, moment) {
@@ -64,9 +65,10 @@ export class Trials {
   }
 
   show() {
-    const { found, of, trials, parameters } = this.found;
+    const { found, of, trials, parameters, objectives } = this.found;
     this.parameters = parameters;
-    const columns = [["number", "trial"], ["state", "state"], ["value", "value"], ["budget", "epochs"], ["seconds", "took"], ...parameters.map((name) => [name, name])];
+    this.objectives = objectives;
+    const columns = [["number", "trial"], ["state", "state"], ...(objectives.length > 1 ? objectives.map((name) => [`metric.${name}`, name]) : [["value", objectives[0]]]), ["budget", "epochs"], ["seconds", "took"], ...parameters.map((name) => [name, name])];
     const heads = columns.map(([key, words]) => {
       const own = this.query.sort === key;
       const turn = () => this.ask({ sort: key, descending: own ? !this.query.descending : key === "number", page: 0 });
@@ -88,8 +90,8 @@ export class Trials {
     const box = h("input", { type: "checkbox", "aria-label": `Mark trial ${trial.number}`, checked: this.marked.has(trial.number) });
     box.addEventListener("change", () => (box.checked ? this.marked.add(trial.number) : this.marked.delete(trial.number)));
     const epochs = trial.target ? `${trial.budget}/${trial.target}` : trial.budget;
-    const cells = [number(trial.value, 6), epochs, seconds(trial.seconds), ...this.parameters.map((name) => (name in trial.config ? shown(trial.config[name]) : ""))];
-    return h("tr", { "data-trial": trial.number }, h("td", {}, box), h("td", {}, h("a", { href: page(this.name, trial.number) }, trial.number)), h("td", {}, badge(trial.state)), cells.map((cell) => h("td", {}, cell)), h("td", { class: "quiet" }, trial.reason || trial.origin));
+    const cells = [...this.objectives.map((name) => number(trial.values[name], 6)), epochs, seconds(trial.seconds), ...this.parameters.map((name) => (name in trial.config ? shown(trial.config[name]) : ""))];
+    return h("tr", { "data-trial": trial.number }, h("td", {}, box), h("td", {}, h("a", { href: page(this.name, trial.number) }, trial.number)), h("td", {}, badge(trial.state)), cells.map((cell) => h("td", {}, cell)), h("td", { class: "quiet" }, trial.reason || from(trial.origin)));
   }
 
   async compare() {
@@ -100,19 +102,19 @@ export class Trials {
     }
     const trials = await Promise.all(numbers.map((one) => get(`${study(this.name)}/trials/${one}`)));
     const names = [...new Set(trials.flatMap((trial) => Object.keys(trial.config)))];
-    const rows = [["value", ...trials.map((trial) => number(trial.value, 6))], ...names.map((name) => [name, ...trials.map((trial) => (name in trial.config ? shown(trial.config[name]) : ""))])];
+    const rows = [...Object.keys(trials.find((trial) => trial.reported)?.values ?? {}).map((name) => [name, ...trials.map((trial) => number(trial.values[name], 6))]), ...names.map((name) => [name, ...trials.map((trial) => (name in trial.config ? shown(trial.config[name]) : ""))])];
     const differ = (row) => new Set(row.slice(1)).size > 1;
     const cells = rows.map((row) => row.map((cell) => (differ(row) ? h("b", {}, cell) : cell)));
     const plot = h("div", { class: "plot" });
     fill(this.compared, h("h3", {}, "Side by side"), table(["", ...numbers.map((one) => `trial ${one}`)], cells, "Trials side by side"), plot);
-    const metric = trials[0].metric;
+    const metric = trials[0].objectives[0];
     const data = trials.map((trial) => ({ type: "scatter", mode: "lines+markers", name: `trial ${trial.number}`, x: trial.reports.map((each) => each.budget), y: trial.reports.map((each) => each.metrics[metric]) }));
-    await draw(plot, curves(data));
+    await draw(plot, curves(data, [], metric));
   }
 }
 
-export function curves(data, rungs = []) {
+export function curves(data, rungs = [], title = "") {
   const grid = "rgba(138,138,132,0.22)";
   const shapes = rungs.map((rung) => ({ type: "line", x0: rung, x1: rung, yref: "paper", y0: 0, y1: 1, line: { width: 1, dash: "dot", color: "#8a8a84" } }));
-  return { data, layout: { height: 300, margin: { l: 60, r: 20, b: 50 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", xaxis: { title: { text: "epochs" }, gridcolor: grid }, yaxis: { gridcolor: grid }, shapes } };
+  return { data, layout: { height: 300, margin: { l: 60, r: 20, b: 50 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", xaxis: { title: { text: "epochs" }, gridcolor: grid, zeroline: false }, yaxis: { gridcolor: grid, zeroline: false, automargin: true, exponentformat: "e", title: { text: title.replaceAll("<", "&lt;") } }, colorway: COLOURS, font: { family: "system-ui, sans-serif" }, hovermode: "closest", showlegend: data.length > 1, legend: { orientation: "h", y: -0.25 }, shapes } };
 }

@@ -8,7 +8,7 @@ export function h(tag, attrs = {}, ...children) {
     else if (name === "class") made.className = value;
     else made.setAttribute(name, value === true ? "" : value);
   }
-  made.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false).map((child) => (child instanceof Node ? child : String(child))));
+  made.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false).map((child) => (child instanceof Node ? child : String(child))));
   return made;
 }
 
@@ -60,6 +60,17 @@ export function seconds(value) {
 export const moment = (at) => new Date(at * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "medium" });
 
 export const ago = (at) => `${seconds(Math.max(0, Date.now() / 1000 - at))} ago`;
+
+// Who suggested a trial, without the figures of its searcher, which are under the pointer.
+export function from(origin) {
+  const [who, ...rest] = origin.split(": ");
+  const how = rest.join(": ");
+  let words = origin;
+  if (/initial/.test(how)) words = `${who}: first design`;
+  else if (/exploring/.test(how)) words = `${who}: exploring`;
+  else if (/log E|\bEI\b|EHVI|UCB|Thompson/i.test(how)) words = `${who}: most promising by its model`;
+  return h("span", { title: origin }, words);
+}
 
 export const badge = (state) => h("span", { class: `state ${state}` }, state);
 
