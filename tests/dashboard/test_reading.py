@@ -53,6 +53,7 @@ def test_studies_and_one_of_them(asking: httpx.Client, storage: Path) -> None:
     assert found["plots"] == [name for name in KINDS if name not in others]
     with xs.Study.open("s", storage) as study:
         assert found["best"]["value"] == study.best.value
+    assert found["front"] == {"count": 0, "trials": []}, "one objective has a best trial, and no front"
 
 
 def test_what_is_not_there_is_said(asking: httpx.Client) -> None:

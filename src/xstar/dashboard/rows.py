@@ -32,7 +32,7 @@ MOST_FILES = 200
 
 def summary(name: str, history: History, total: int | None = None) -> dict[str, Any]:
     """A study at a glance."""
-    created, best, front = history.created, history.best, history.front
+    created, best, front = history.created, history.best, history.front if history.goals.several else []
     made = {
         "name": name,
         "metric": created.metric,
