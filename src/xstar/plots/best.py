@@ -14,6 +14,8 @@ from xstar.plots.figure import QUIET, STATE_COLOURS, Figure, Trace, axis, dots, 
 from xstar.plots.source import MOST_DOTS, Array, Source, joined, shown_of, thinned, valued
 from xstar.trial import State, Trial
 
+ENOUGH = 5
+"""Complete trials whose values alone decide what is in sight: after one epoch of many values are of another size."""
 OVER = ("trials", "time", "budget")
 LABELS = {
     "trials": "trials begun",
@@ -146,7 +148,8 @@ def draw(data: Best) -> Figure:
         return empty(title, "no trial has a value yet")
     traces: list[Trace] = []
     for state, (x, y, numbers) in data.values.items():
-        marker = {"color": STATE_COLOURS[state], "size": 5, "opacity": 0.55}
+        whole = state is State.COMPLETE
+        marker = {"color": STATE_COLOURS[state], "size": 6 if whole else 4, "opacity": 0.75 if whole else 0.3}
         hover = "trial %{customdata}: %{y:.6g}<extra></extra>"
         traces.append(dots(x, y, state.value, marker=marker, customdata=numbers, hovertemplate=hover))
     steps = {"shape": "hv", "width": 2.5}
@@ -164,11 +167,13 @@ def draw(data: Best) -> Figure:
 
 def _window(data: Best) -> dict[str, list[float]]:
     """The range of values that is shown: one diverged trial must not flatten all others."""
-    ys = np.concatenate([y for _, y, _ in data.values.values()])
+    complete = data.values.get(State.COMPLETE)
+    every = np.concatenate([y for _, y, _ in data.values.values()])
+    ys = complete[1] if complete is not None and len(complete[1]) >= ENOUGH else every
     lines = np.concatenate([data.early.y, data.best.y])
     low, high = np.quantile(ys, [0.02, 0.98]) if len(ys) > 20 else (ys.min(), ys.max())
     low, high = min(low, *lines) if len(lines) else low, max(high, *lines) if len(lines) else high
-    if ys.min() >= low - (high - low) and ys.max() <= high + (high - low):
+    if every.min() >= low - (high - low) and every.max() <= high + (high - low):
         return {}
     pad = 0.06 * (high - low)
     return {"range": [float(low - pad), float(high + pad)]}

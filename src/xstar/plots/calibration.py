@@ -71,6 +71,9 @@ def draw(data: Calibration) -> Figure:
         float(min(data.observed.min(), data.predicted.min())),
         float(max(data.observed.max(), data.predicted.max())),
     )
+    down = 2 * data.deviation
+    if data.observed.min() >= 0:  # what is never negative, an error say, is not drawn as if it might be
+        down = np.minimum(down, np.maximum(data.predicted, 0.0))
     traces = [
         line([low, high], [low, high], "exact", line={"dash": "dot", "color": "#8a8a84"}, hoverinfo="skip"),
         dots(
@@ -80,7 +83,9 @@ def draw(data: Calibration) -> Figure:
             marker={"size": 6, "color": "#3d4db3", "opacity": 0.7},
             error_x={
                 "type": "data",
+                "symmetric": False,
                 "array": 2 * data.deviation,
+                "arrayminus": down,
                 "thickness": 0.7,
                 "width": 0,
                 "color": "rgba(61,77,179,0.35)",

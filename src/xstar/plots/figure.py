@@ -103,8 +103,21 @@ def axis(title: str = "", **more: Any) -> dict[str, Any]:
         "zeroline": False,
         "linecolor": "rgba(138,138,132,0.6)",
         "automargin": True,
+        "exponentformat": "e",  # 1e-4 and not 100µ
         **more,
     }
+
+
+def ticks(low: float, high: float) -> dict[str, Any]:
+    """Whole numbers to stand at an axis of logarithms: powers of ten, and 2 and 5 times these where few are in sight."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    every = -(-(last - first) // 6) or 1
+    for steps in ((1,), (1, 2, 5), tuple(range(1, 10))):
+        at = [step * 10.0**power for power in range(first, last + 1, every) for step in steps]
+        inside = [value for value in at if low * 0.999 <= value <= high * 1.001]
+        if len(inside) > 2:
+            break
+    return {"tickvals": inside, "ticktext": [f"{value:.6g}" for value in inside]}
 
 
 def empty(title: str, why: str) -> Figure:

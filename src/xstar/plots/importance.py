@@ -111,7 +111,7 @@ def _anova(learned: Learned) -> tuple[Array, Array, Array, Array]:
             mixed[:, : learned.cube.width] = learned.cube.snap(mixed[:, : learned.cube.width])
         f_ab = predicted(mixed)
         mains.append(np.clip((f_b * (f_ab - f_a)).mean(axis=0) / variance, 0.0, 1.0))
-        totals.append(np.clip(((f_a - f_ab) ** 2).mean(axis=0) / (2 * variance), 0.0, None))
+        totals.append(np.clip(((f_a - f_ab) ** 2).mean(axis=0) / (2 * variance), 0.0, 1.0))
     S, T = np.array(mains), np.array(totals)
     return S.mean(axis=1), S.std(axis=1), T.mean(axis=1), T.std(axis=1)
 
@@ -130,7 +130,7 @@ def draw(data: Importance) -> Figure:
     else:
         traces.append(_bars(names, data.total, data.total_error, "relevance 1/ℓ²", "#3d4db3"))
         how = "length scales of a Gaussian process; error bars: spread over draws of the hyperparameters"
-    across = axis("share of the differences in value", tickformat=".0%", rangemode="tozero")
+    across = axis("share of the differences in value", tickformat=".0%", range=[0, 1])
     up = axis("", type="category")
     facts = joined(how, f"{data.trials:,} {data.which}")
     return figure(
@@ -146,6 +146,14 @@ def _bars(names: list[str], values: Array, errors: Array, name: str, colour: str
         "x": values[::-1],
         "name": name,
         "marker": {"color": colour},
-        "error_x": {"type": "data", "array": errors[::-1], "color": "#8a8a84", "thickness": 1},
+        # A share lies between 0 and 1, and so do the ends of its bar.
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": np.minimum(errors, np.maximum(1 - values, 0.0))[::-1],
+            "arrayminus": np.minimum(errors, values)[::-1],
+            "color": "#8a8a84",
+            "thickness": 1,
+        },
         "hovertemplate": "%{y}: %{x:.1%}<extra></extra>",
     }

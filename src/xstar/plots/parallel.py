@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xstar.journal import History
-from xstar.plots.figure import Figure, Trace, axis, empty, figure, line, number, text
+from xstar.plots.figure import Figure, Trace, axis, dots, empty, figure, line, number, text
 from xstar.plots.source import Array, Dimension, Source, comparable, dimensions, joined, shown_of, thinned
 from xstar.trial import State
 
@@ -102,6 +102,8 @@ def draw(data: Parallel) -> Figure:
     if not len(data.values) or not data.axes:
         return empty(title, "no parameter has an axis" if not data.axes else "no trials to compare yet")
     traces = _lines(data)
+    if data.leading is None:
+        traces.append(_scale(data))
     shapes, notes = _axes(data)
     left = f"{data.left_out} parameters without an axis" if data.left_out else ""
     facts = joined(
@@ -145,7 +147,7 @@ def _lines(data: Parallel) -> list[Trace]:
                 x,
                 y,
                 name,
-                showlegend=place in (0, len(groups) - 1),
+                showlegend=data.leading is not None,
                 line={"color": colour_of(share), "width": 2 if place == len(groups) - 1 else 1},
                 opacity=0.85 if place == len(groups) - 1 else 0.4,
                 customdata=whose,
@@ -153,6 +155,18 @@ def _lines(data: Parallel) -> list[Trace]:
             )
         )
     return traces
+
+
+def _scale(data: Parallel) -> Trace:
+    """The colours beside the values they stand for; colours are by rank, so the values are quantiles."""
+    ranked = data.values[np.argsort(data.losses, kind="stable")]
+    shares = [0.0, 0.25, 0.5, 0.75, 1.0]
+    words = [number(float(ranked[round(share * (len(ranked) - 1))])) for share in shares]
+    bar = {"tickvals": shares, "ticktext": words, "thickness": 10, "len": 0.9}
+    tones = [[place / (len(TONES) - 1), tone] for place, tone in enumerate(TONES)]
+    titled = {**bar, "title": {"text": text(data.metric), "side": "right"}}
+    marker = {"color": [0.0], "cmin": 0, "cmax": 1, "colorscale": tones, "showscale": True, "colorbar": titled}
+    return dots([None], [None], "scale", marker=marker, showlegend=False, hoverinfo="skip")
 
 
 def colour_of(share: float) -> str:

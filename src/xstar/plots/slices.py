@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from xstar.errors import InvalidArgument
-from xstar.plots.figure import Figure, Trace, axis, dots, empty, figure, grid, numbered, text
+from xstar.plots.figure import Figure, Trace, axis, dots, empty, figure, grid, numbered, text, ticks
 from xstar.plots.source import Array, Dimension, Source, comparable, dimensions, joined, shown_of, thinned
 
 MOST_PANELS = 12
+COLUMNS = 3
 MOST_DOTS = 1500
 """Dots of one panel."""
 
@@ -31,10 +32,19 @@ class Slices:
     parameters: int
     which: str
     best: int | None
+    columns: int = COLUMNS
 
 
-def compute(source: Source, *, parameters: Sequence[str] | str | None = None, most: int = MOST_DOTS) -> Slices:
-    """Comparable trials along some parameters (default: the first twelve that have an axis)."""
+def compute(
+    source: Source,
+    *,
+    parameters: Sequence[str] | str | None = None,
+    columns: int = COLUMNS,
+    most: int = MOST_DOTS,
+) -> Slices:
+    """Comparable trials along some parameters (default: the first twelve that have an axis), in so many columns."""
+    if columns < 1:
+        raise InvalidArgument("columns", "must be at least 1", columns)
     history = source.history
     known = {each.name: each for each in dimensions(history)}
     asked = [parameters] if isinstance(parameters, str) else parameters
@@ -51,6 +61,7 @@ def compute(source: Source, *, parameters: Sequence[str] | str | None = None, mo
         len(known),
         found.which,
         None if history.best is None else history.best.number,
+        columns,
     )
 
 
@@ -66,7 +77,7 @@ def draw(data: Slices) -> Figure:
     title = f"{metric} along each parameter"
     if not data.panels or not len(data.values):
         return empty(title, "no parameter has an axis" if not data.panels else "no trials to compare yet")
-    columns = min(3, len(data.panels))
+    columns = min(data.columns, len(data.panels))
     rows = -(-len(data.panels) // columns)
     layout: dict[str, Any] = {}
     traces: list[Trace] = []
@@ -134,5 +145,4 @@ def across(each: Dimension, **more: Any) -> dict[str, Any]:
         return axis(text(each.name, 30), range=[each.low - pad, each.high + pad], **more)
     low, high = math.log10(each.low), math.log10(each.high)
     pad = 0.03 * (high - low)
-    every = {"dtick": 1} if high - low >= 2 else {}  # only powers of ten, where there are some
-    return axis(text(each.name, 30), type="log", range=[low - pad, high + pad], **every, **more)
+    return axis(text(each.name, 30), type="log", range=[low - pad, high + pad], **ticks(each.low, each.high), **more)
