@@ -64,24 +64,6 @@ def test_the_workflow_runs_every_python_that_the_metadata_name() -> None:
 
 # ---------------------------------------------------------------- in an environment of its own
 
-ASK = """
-import json, subprocess, sys, time, urllib.error, urllib.request
-command = [sys.executable, "-m", "xstar", "dashboard", "--storage", "xstar.db", "--port", "0"]
-with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-    address = server.stdout.readline().split()[-1]
-    while server.poll() is None:
-        try:
-            answer = json.load(urllib.request.urlopen(f"{address}api/studies"))
-        except urllib.error.URLError:
-            time.sleep(0.1)  # it does not listen yet
-        else:
-            assert [study["name"] for study in answer["studies"]] == ["first"], answer
-            break
-    else:
-        sys.exit("the dashboard ended")
-    server.terminate()
-"""
-
 SEARCH = "import xstar as xs; xs.minimize(lambda t: t['x'], xs.Space(x=xs.Float(0, 1)), trials=9, "
 
 SMOKES = {
@@ -89,7 +71,7 @@ SMOKES = {
     "pandas": "import xstar as xs; assert len(xs.Study.open('first', 'xstar.db').to_frame()) == 40",
     "cma": SEARCH + "method='cma')",
     "postgres": SEARCH + "study='kept', storage={url!r})",
-    "dashboard": ASK,
+    "dashboard": "import fastapi, plotly, uvicorn; from xstar.dashboard import app, server",
     "mcp": "from xstar.cli.agents import server; assert server('xstar.db', 'me')",
 }
 """What each extra is for, on the study that the README's example leaves. torch and ray have environments of their own."""
