@@ -11,9 +11,10 @@ import pytest
 import xstar as xs
 from tests.plots.studies import edge
 from xstar.errors import InvalidArgument
-from xstar.plots import best, calibration, importance
+from xstar.plots import best, calibration, importance, timeline
 from xstar.plots.figure import ticks
 from xstar.plots.kinds import KINDS
+from xstar.plots.timeline import Run, Timeline
 
 
 @pytest.mark.parametrize(
@@ -95,3 +96,30 @@ def test_what_was_trained_for_an_epoch_does_not_decide_what_is_in_sight() -> Non
     markers = {trace["name"]: trace["marker"] for trace in figure["data"] if "marker" in trace}
     assert markers["paused"]["opacity"] < markers["complete"]["opacity"]
     json.dumps(far, allow_nan=False)
+
+
+def test_a_night_in_which_nothing_ran_does_not_squeeze_the_rest() -> None:
+    hour = 3600.0
+    runs = [
+        Run(n, 0, 0, n * 60.0 + (n > 4) * 9 * hour, (n + 1) * 60.0 + (n > 4) * 9 * hour, None, "done") for n in range(9)
+    ]
+    data = Timeline(runs, 9, 1, 0.0, runs[-1].end, 0.1, 0.0)
+    figure = timeline.draw(data)
+    (bars,) = figure["data"]
+    assert figure["layout"]["xaxis"]["title"]["text"].startswith("minutes, but")
+    assert bars["x"] == pytest.approx([1.0] * 9)
+    assert max(bars["base"]) == pytest.approx(8 + 0.03 * 9)
+    assert len(figure["layout"]["shapes"]) == 1
+    assert figure["layout"]["annotations"][0]["text"].startswith(("8", "9"))
+    close = replace(data, runs=runs[:5], until=runs[4].end)
+    assert timeline.draw(close)["layout"]["shapes"] == []
+
+
+def test_the_distribution_is_the_share_of_trials_as_good() -> None:
+    study = edge("maximize")
+    data = study.plot.data("distribution")
+    values = [trial.value for trial in study.trials]
+    for value, share, number in zip(data.values, data.shares, data.numbers, strict=True):
+        assert share == pytest.approx(np.mean([each >= value for each in values]))
+        assert study.trials[number].value == value
+    assert data.values[0] == max(values)

@@ -10,11 +10,13 @@ import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
+from xstar.core.words import seconds
 from xstar.journal import Event
 from xstar.journal import events as ev
 from xstar.plots.best import UNITS
-from xstar.plots.figure import Figure, axis, empty, figure
+from xstar.plots.figure import QUIET, Figure, axis, empty, figure
 from xstar.plots.source import Source, joined, shown_of
 from xstar.trial import Verdict
 
@@ -23,6 +25,9 @@ MOST_RUNS = 1500
 
 MOST_EVENTS = 40_000
 """Events that are read for it, the last ones; of a run that began before them nothing is drawn."""
+
+LONG, LEFT = 0.5, 0.03
+"""A spell in which nothing ran is cut where it is longer than this share of the time in which something did; what is left."""
 
 SHADES = ("#9ec5e8", "#5b8fc9", "#3d4db3", "#7a3ea8", "#a3195b", "#b4540a", "#6b6b00")
 ENDS = {"failed": "#c8452f", "lost": "#e0a100"}
@@ -130,15 +135,17 @@ def draw(data: Timeline) -> Figure:
             place = budgets.index(run.budget)
             key, name, colour = (place, ""), f"to epoch {run.budget}", SHADES[place % len(SHADES)]
         groups.setdefault(key, (name, colour, []))[2].append(run)
-    _, scale, unit = next(each for each in UNITS if data.until - data.begun >= each[0])
+    cuts = spells(data)
+    drawn = data.until - data.begun - sum(gap for _, gap in cuts)
+    _, scale, unit = next(each for each in UNITS if drawn >= each[0])
     traces = []
     for name, colour, runs in (groups[key] for key in sorted(groups)):
         traces.append(
             {
                 "type": "bar",
                 "orientation": "h",
-                "base": [(run.start - data.begun) / scale for run in runs],
-                "x": [(run.end - run.start) / scale for run in runs],
+                "base": [(_moved(run.start, cuts) - data.begun) / scale for run in runs],
+                "x": [(_moved(run.end, cuts) - _moved(run.start, cuts)) / scale for run in runs],
                 "y": [run.line + 1 for run in runs],
                 "width": 0.8,
                 "name": name,
@@ -156,4 +163,45 @@ def draw(data: Timeline) -> Figure:
         shown_of(len(data.runs), data.total, "runs") and f"the last {len(data.runs):,} of {data.total:,} runs",
     )
     up = axis("at once", autorange="reversed", dtick=max(1, data.lines // 8))
-    return figure(traces, title, facts, xaxis=axis(unit), yaxis=up, barmode="overlay", bargap=0.1)
+    label = f"{unit}, but for long spells of nothing (dotted)" if cuts else unit
+    lines, notes = _marks(data, cuts, scale)
+    return figure(
+        traces,
+        title,
+        facts,
+        xaxis=axis(label),
+        yaxis=up,
+        barmode="overlay",
+        bargap=0.1,
+        shapes=lines,
+        annotations=notes,
+    )
+
+
+def spells(data: Timeline) -> list[tuple[float, float]]:
+    """When nothing ran for so long that it would squeeze the rest, a night say: until when, and how much of it is cut out."""
+    gaps: list[tuple[float, float]] = []
+    busy, end = 0.0, data.begun
+    for run in data.runs:  # in the order of their starts
+        if run.start > end:
+            gaps.append((run.start, run.start - end))
+        busy += max(0.0, run.end - max(run.start, end))
+        end = max(end, run.end)
+    return [(until, gap - LEFT * busy) for until, gap in gaps if gap > LONG * busy]
+
+
+def _moved(at: float, cuts: list[tuple[float, float]]) -> float:
+    return at - sum(gap for until, gap in cuts if until <= at)
+
+
+def _marks(
+    data: Timeline, cuts: list[tuple[float, float]], scale: float
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    lines: list[dict[str, Any]] = []
+    notes: list[dict[str, Any]] = []
+    for until, gap in cuts:
+        x = (_moved(until, cuts) - data.begun) / scale
+        style = {"width": 1, "dash": "dot", "color": QUIET}
+        lines.append({"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper", "line": style})
+        notes.append({"x": x, "y": 1, "yref": "paper", "yanchor": "bottom", "text": seconds(gap), "showarrow": False})
+    return lines, notes

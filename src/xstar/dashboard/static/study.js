@@ -6,7 +6,7 @@ import { Trials } from "/static/trials.js";
 // Milliseconds between two drawings while the study runs; ten times as long as the slowest took, where that is more, so that
 // looking at a large study costs it no more than a tenth of a core.
 const REDRAW = 3000;
-const WITH_TRIALS = ["front", "hypervolume", "history", "curves", "slice", "contour", "parallel", "timeline", "calibration", "networks"]; // whose points are trials
+const WITH_TRIALS = ["front", "hypervolume", "history", "curves", "slice", "contour", "parallel", "timeline", "calibration", "distribution", "networks"]; // whose points are trials
 
 export async function showStudy(main, name) {
   crumbs(["Studies", "/"], [name]);
