@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from benchmarks.harness.cases import true_after
 from benchmarks.harness.methods import METHODS
 from benchmarks.harness.records import Found
-from benchmarks.harness.report import Results, mean_and_error, ranks, ratio, table
+from benchmarks.harness.report import Results, mean_and_error, ranks, table
 from benchmarks.harness.variants import plain
 
 OURS = "xstar-gp"
@@ -97,9 +97,8 @@ def duels(results: Results, counts: Sequence[int]) -> Iterator[str]:
         for count in counts:
             places = [ranked(found, (OURS, method), count) for found in pairs]
             cells.append(f"{sum(a < b for a, b in places)}–{sum(a > b for a, b in places)}")
-        spent = [statistics.mean(found[name]["processor"] for found in pairs) for name in (method, OURS)]
-        rows.append((method, str(len(pairs)), *cells, ratio(*spent)))
-    heads = [f"{OURS} lower–higher than", "pairs", *(f"after {count}" for count in counts), "its time over ours"]
+        rows.append((method, str(len(pairs)), *cells))
+    heads = [f"{OURS} lower–higher than", "pairs", *(f"after {count}" for count in counts)]
     yield from table(heads, rows)
 
 
@@ -123,16 +122,15 @@ def with_fewer_seeds(results: Results, counts: Sequence[int]) -> Iterator[str]:
         yield from ("", *overall(pairs, methods, counts))
 
 
-def spent(results: Results, known: Mapping[str, str]) -> Iterator[str]:
-    """Failed trials where some fail, and the time of a decision."""
+def failures(results: Results, known: Mapping[str, str]) -> Iterator[str]:
+    """Failed trials where some fail."""
     rows = []
     for method in results.methods:
         records = results.of(method=method)
         failed = [record.found["failed"] for record in records if known[record.task.problem] == "failing"]
         shown = f"{mean_and_error(failed)[0]:.0f}" if failed else "–"
-        processor = statistics.mean(record.found["processor"] for record in records)
-        rows.append((method, shown, f"{processor:.3g}", str(len(records))))
-    yield from table(["method", "failed trials where some fail", "ms per decision", "runs"], rows)
+        rows.append((method, shown, str(len(records))))
+    yield from table(["method", "failed trials where some fail", "runs"], rows)
 
 
 def full_report(results: Results, known: Mapping[str, str], counts: Sequence[int]) -> Iterator[str]:
@@ -153,4 +151,4 @@ def full_report(results: Results, known: Mapping[str, str], counts: Sequence[int
         yield from with_fewer_seeds(results, counts)
     if OURS in results.methods:
         yield from ("", f"### {OURS} and each method alone", "", *duels(results, counts))
-    yield from ("", "### Failures and time", "", *spent(results, known))
+    yield from ("", "### Failures", "", *failures(results, known))
