@@ -23,8 +23,10 @@ def test_an_exception_without_end_does_not_fill_the_database(tmp_path: Path, wor
         raise ValueError("first words " + "x" * HUGE + " last words")
 
     place = tmp_path / "s.db"
-    where = {"study": "s", "storage": place}
-    study = xs.minimize(objective, SPACE, trials=3, workers=workers, seed=1, max_failures=None, **where).study
+    result = xs.minimize(
+        objective, SPACE, trials=3, workers=workers, study="s", storage=place, seed=1, max_failures=None
+    )
+    study = result.study
     for trial in study.history.trials:
         reason = trial.reason or ""
         assert len(reason) < LONGEST_REASON + 100
