@@ -139,7 +139,7 @@ CASES: dict[str, dict[str, Callable[[], Case]]] = {
         "zdt6": partial(zdt, 6, 6),
         "dtlz1": partial(dtlz, 1, 5),
         "nb201-cifar10-pixel2": partial(nb201, 0, "pixel2"),
-        "nb201-cifar100-titan": partial(nb201, 1, "titan_rtx_32"),
+        "nb201-cifar100-titan": partial(nb201, 1, "titanxp_32"),
         "nb201-imagenet16-samsung": partial(nb201, 2, "samsung_a50"),
     },
 }
