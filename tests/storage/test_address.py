@@ -13,7 +13,7 @@ from xstar.storage.address import Address, masked
 URLS = [
     "postgresql://me@host/db",
     "postgresql://me:secret@host:5433/db",
-    "postgresql://:@/db?host=/tmp/a%20socket&port=5433",
+    "postgresql://:@/db?host=/run/a%20socket&port=5433",
     "postgresql://me:p%40s%3As%2F%3F%23%25@[::1]:5432/a%20b?sslmode=require&connect_timeout=2",
     "postgresql:///db",
     "postgresql://host",
@@ -28,7 +28,7 @@ def test_a_url_means_what_it_means_to_libpq(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", [*URLS, "sqlite:///a%3Fb%25.db", "sqlite:////tmp/x.db", "sqlite:///file:/tmp/x.db?mode=ro", "x?.db"]
+    "url", [*URLS, "sqlite:///a%3Fb%25.db", "sqlite:////data/x.db", "sqlite:///file:/data/x.db?mode=ro", "x?.db"]
 )
 def test_a_url_can_be_written_and_read_again(url: str) -> None:
     address = Address.of(url)
