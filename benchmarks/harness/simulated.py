@@ -83,14 +83,18 @@ def _true_regrets(history: Any, problem: Any, seconds: float) -> list[float]:
 
 
 class Comparison:
-    """The runs with one number of workers and one length."""
+    """The runs with one number of workers and one length; a longer one stands for its beginning, which no search plans ahead."""
 
     def __init__(self, records: Iterable[Record], workers: int, trainings: float) -> None:
         self.runs: dict[str, dict[str, dict[int, Found]]] = {}
-        for record in records:
-            task = record.task
-            if (task["workers"], task["trainings"]) == (workers, trainings):
-                self.runs.setdefault(task.problem, {}).setdefault(task.method, {})[task.seed] = record.found
+        for record in sorted(records, key=lambda record: -record.task["trainings"]):  # the one of this length is put in last
+            task, found = record.task, record.found
+            if task["workers"] == workers and task["trainings"] >= trainings:
+                if task["trainings"] > trainings:
+                    if "regrets" in found:  # told of shares of the whole time
+                        continue
+                    found = beginning(found, found["seconds"] * trainings / task["trainings"])
+                self.runs.setdefault(task.problem, {}).setdefault(task.method, {})[task.seed] = found
 
     @cached_property
     def methods(self) -> list[str]:
@@ -135,6 +139,16 @@ class Comparison:
                     shares.append(share)
                     reached += there
         return (math.exp(statistics.mean(map(math.log, shares))), reached) if shares else None
+
+
+def beginning(found: Found, seconds: float) -> Found:
+    """What the first ``seconds`` of a search found.
+
+    >>> beginning({"best": [[1.0, 0.5], [3.0, 0.4]], "full": [[3.0, 0.4]], "seconds": 4.0}, 2.0)
+    {'best': [[1.0, 0.5]], 'full': [], 'seconds': 2.0}
+    """
+    cut = {what: [step for step in found[what] if step[0] <= seconds] for what in ("best", "full") if what in found}
+    return {**cut, "seconds": seconds}
 
 
 def _end(found: Found, what: str) -> float:
