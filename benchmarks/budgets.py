@@ -136,7 +136,9 @@ def counted(comparison: Comparison, ours: str, other: str, what: str) -> tuple[s
 def spent(comparison: Comparison, methods: Sequence[str]) -> str:
     every = {method: [f for of in comparison.runs.values() for f in of.get(method, {}).values()] for method in methods}
     times = {method: [found["processor"] for found in runs if "processor" in found] for method, runs in every.items()}
-    return ", ".join(f"{method} {statistics.mean(each):.1f} s" for method, each in times.items() if each) or "not measured"
+    return (
+        ", ".join(f"{method} {statistics.mean(each):.1f} s" for method, each in times.items() if each) or "not measured"
+    )
 
 
 def by_task(comparison: Comparison, methods: Sequence[str], what: str) -> Iterator[str]:

@@ -83,11 +83,13 @@ def _true_regrets(history: Any, problem: Any, seconds: float) -> list[float]:
 
 
 class Comparison:
-    """The runs with one number of workers and one length; a longer one stands for its beginning, which no search plans ahead."""
+    """The runs with one number of workers and one length; longer ones stand for their beginning, as no search plans ahead."""
 
     def __init__(self, records: Iterable[Record], workers: int, trainings: float) -> None:
         self.runs: dict[str, dict[str, dict[int, Found]]] = {}
-        for record in sorted(records, key=lambda record: -record.task["trainings"]):  # the one of this length is put in last
+        for record in sorted(
+            records, key=lambda record: -record.task["trainings"]
+        ):  # the one of this length is put in last
             task, found = record.task, record.found
             if task["workers"] == workers and task["trainings"] >= trainings:
                 if task["trainings"] > trainings:
