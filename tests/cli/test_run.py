@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 import xstar as xs
 from tests.cli.conftest import Cli, Write
+from tests.clocks import Time
 
 SEARCH = """
     import xstar as xs
@@ -167,11 +169,12 @@ def test_checkpoints(settings: str, words: list[str], kept: int, cli: Cli, write
     ("words", "reason"),
     [
         (["--target", "2", "--trials", "9"], "the target 2 is reached"),
-        (["--patience", "1", "--seconds", "9"], "brought no improvement"),
+        (["--patience", "1", "--seconds", "9000"], "brought no improvement"),
         (["--seconds", "1", "--trials", "1000000"], "the time limit of 1 s is reached"),
     ],
 )
-def test_why_it_ended(words: list[str], reason: str, cli: Cli, write: Write) -> None:
+def test_why_it_ended(words: list[str], reason: str, cli: Cli, write: Write, frozen: Time) -> None:
+    frozen.passed = count(0.0, 0.01).__next__
     assert reason in cli("run", str(write(SEARCH)), *words).output
 
 

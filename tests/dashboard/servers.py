@@ -14,6 +14,7 @@ import uvicorn
 
 import xstar as xs
 from tests.plots.studies import HOSTILE
+from tests.waiting import PATIENCE
 from xstar.dashboard.app import Settings, make_app
 from xstar.dashboard.connections import protocol
 from xstar.dashboard.security import LOOPBACK, Access
@@ -43,7 +44,9 @@ def stored(path: Path, name: str = "s", trials: int = 12, **settings: Any) -> Pa
 class Server:
     """A server in a thread, on a port of its own."""
 
-    def __init__(self, storage: Path, *, port: int = 0, token: str | None = None, write: bool = False) -> None:
+    def __init__(
+        self, storage: Path, *, port: int = 0, token: str | None = None, write: bool = False, keep_alive: int = 1000
+    ) -> None:
         self._place = SqlStorage(storage)
         self.app = make_app(self._place, Settings(Access(token, LOOPBACK), str(storage), write))
         # asyncio switches off the delay of small packets only where the protocol is named
@@ -57,6 +60,7 @@ class Server:
             http=protocol(),
             log_level="error",
             timeout_graceful_shutdown=1,
+            timeout_keep_alive=keep_alive,
             limit_concurrency=MOST_CONNECTIONS,
         )
         self._server = uvicorn.Server(config)
@@ -70,7 +74,7 @@ class Server:
     def __exit__(self, *error: object) -> None:
         self.app.closing.set()
         self._server.should_exit = True
-        self._thread.join(timeout=10)
+        self._thread.join()
         self._socket.close()
         self._place.close()
 
@@ -82,5 +86,5 @@ def client(
     """A client of a server of its own, which is called localhost."""
     with Server(storage, token=token, write=write) as server:
         given = {"host": "localhost", **(headers or {})}
-        with httpx.Client(base_url=server.address, headers=given, timeout=60, trust_env=False) as made:
+        with httpx.Client(base_url=server.address, headers=given, timeout=PATIENCE, trust_env=False) as made:
             yield made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,13 @@ playwright = pytest.importorskip("playwright.sync_api", reason="the tests of the
 import xstar as xs
 from tests.dashboard.servers import TOKEN, Server, stored
 from tests.plots.studies import many
+from tests.waiting import PATIENCE
 from xstar import nets
 from xstar.nets.synthetic import f3
 from xstar.storage import SqlStorage
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="the tests of the pages need Chromium: apt install chromium")
-
-PATIENCE = 60_000
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def page(browser: Any) -> Iterator[Any]:
     """A page that fails the test if anything is wrong in its console, or if a study's words were run."""
     context = browser.new_context(viewport={"width": 1200, "height": 2400})
     made = context.new_page()
-    made.set_default_timeout(PATIENCE)
+    made.set_default_timeout(1000 * PATIENCE)
     wrong: list[str] = []
     made.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
     made.on("pageerror", lambda error: wrong.append(str(error)))
@@ -126,7 +126,7 @@ def test_several_objectives(page: Any, server: Server) -> None:
         drawn(page, name)
     assert page.locator("#plot-slice").count() == 0
     page.click("#trials th button >> text=score")  # lowest first
-    page.wait_for_function("document.querySelector('#trials th[aria-sort=ascending]')?.innerText.startsWith('score')")
+    page.wait_for_selector("#trials th[aria-sort=ascending] >> text=/^score/")
     page.locator("#moment").fill("4")
     page.wait_for_selector("text=after event 4 of")
     page.wait_for_selector("#plot-front figcaption >> text=1 complete in the front")
@@ -182,8 +182,11 @@ def test_the_slider_goes_back_in_time(page: Any, server: Server) -> None:
 
 def test_a_running_study_is_live_and_a_restart_is_survived(page: Any, tmp_path: Path) -> None:
     storage = stored(tmp_path, "s", trials=2)
-    with Server(storage) as server:
-        port = server.port
+    kept = socket.socket()  # bound as long as the test lasts: nobody else takes the port while no server listens
+    kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    kept.bind(("127.0.0.1", 0))
+    port = kept.getsockname()[1]
+    with Server(storage, port=port) as server:
         page.goto(f"{server.address}/study/s")
         page.wait_for_selector(".live.on")
         with xs.Study.open("s", storage) as study:
@@ -199,6 +202,7 @@ def test_a_running_study_is_live_and_a_restart_is_survived(page: Any, tmp_path: 
         page.wait_for_selector("dd >> text=-7")
         page.wait_for_selector(".live.on")
         page.close()
+    kept.close()
     page.wrong[:] = [text for text in page.wrong if "ERR_" not in text and "Failed to load" not in text]
 
 
@@ -227,7 +231,7 @@ def test_a_hundred_thousand_trials_filter_and_page(page: Any, tmp_path: Path) ->
     place.close()
     with Server(tmp_path / "x.db") as server:
         page.goto(f"{server.address}/study/many")
-        page.wait_for_selector("text=of 100,000 trials", timeout=150_000)
+        page.wait_for_selector("text=of 100,000 trials")
         drawn(page, "history")
         page.fill("#filter", "x<0.001")
         page.wait_for_selector("text=/page 1 of [1-9] · /")

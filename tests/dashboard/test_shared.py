@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("fastapi", reason="the dashboard needs its extra")
 
 from tests.dashboard.servers import client, stored
+from tests.waiting import PATIENCE
 from xstar.dashboard import reading
 from xstar.dashboard.feeds import MOST_FEEDS, Feeds, Shared
 from xstar.storage import SqlStorage
@@ -24,7 +25,7 @@ def test_an_answer_is_made_once_however_many_ask_at_the_same_time() -> None:
     shared, gate = Shared(4), threading.Barrier(PAGES)
 
     def ask(_: int) -> bytes:
-        gate.wait(timeout=60)
+        gate.wait(timeout=PATIENCE)
         return shared.get("question", lambda: b"answer")
 
     with ThreadPoolExecutor(PAGES) as pages:

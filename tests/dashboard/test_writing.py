@@ -16,6 +16,7 @@ import httpx
 
 import xstar as xs
 from tests.dashboard.servers import TOKEN, Server, client, stored
+from tests.waiting import PATIENCE
 from xstar.inspect.audit import audit
 
 
@@ -103,7 +104,7 @@ def test_no_request_is_answered_by_a_crash(storage: Path) -> None:
         guard: Any = server.app
         schema = schemathesis.openapi.from_dict(guard._app.openapi())
         headers = {"authorization": f"Bearer {TOKEN}", "host": "localhost"}
-        with httpx.Client(base_url=server.address, headers=headers, timeout=60, trust_env=False) as asking:
+        with httpx.Client(base_url=server.address, headers=headers, timeout=PATIENCE, trust_env=False) as asking:
             for found in schema.get_all_operations():
                 operation = found.ok()
                 if operation.path.endswith("/events"):

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from tests.waiting import PATIENCE
 from xstar.models import linalg
 
 
@@ -41,7 +42,7 @@ def test_a_decision_of_any_thread_uses_one_thread() -> None:
     def decide() -> None:
         with linalg.single_threaded():
             begun.set()
-            assert ended.wait(30)
+            assert ended.wait(PATIENCE)
             found.append(counts())
 
     try:
@@ -49,7 +50,7 @@ def test_a_decision_of_any_thread_uses_one_thread() -> None:
         other = threading.Thread(target=decide)
         with linalg.single_threaded():
             other.start()
-            assert begun.wait(30)
+            assert begun.wait(PATIENCE)
         ended.set()
         other.join()
         assert found == [[1] * len(kept)]
