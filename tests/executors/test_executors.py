@@ -107,6 +107,28 @@ def test_an_objective_may_close_and_replace_its_streams(harm: str) -> None:
     assert "RuntimeError: said in the file" in (result.study.files.of(2) / "stderr.txt").read_text()
 
 
+@pytest.mark.parametrize(
+    "harm",
+    ["sys.stdout.close(); sys.stderr.close()", "sys.stdout = sys.stderr = None", "sys.stdout = open(os.devnull)"],
+)
+def test_streams_that_an_objective_in_this_process_closed_or_replaced_are_given_back(harm: str) -> None:
+    script = f"""
+import os, sys
+import xstar as xs
+def objective(trial):
+    for epoch in range(2):
+        {harm}
+        yield 1.0
+xs.minimize(objective, xs.Space(x=xs.Float(0, 1)), trials=2, method="random", progress=True)
+print("printed")
+print("complained", file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=600)
+    assert (done.returncode, done.stdout) == (0, "printed\n"), done.stderr
+    assert "trial 1 complete" in done.stderr
+    assert done.stderr.endswith("complained\n")
+
+
 def test_a_killed_worker_is_not_said_to_be_short_of_memory_alone() -> None:
     assert death(-signal.SIGKILL, "").endswith("want of memory, which its log then says, or by a user or a program)")
 

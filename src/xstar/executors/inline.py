@@ -13,6 +13,7 @@ from xstar.executors.devices import HERE, Place
 from xstar.executors.objective import Objective, check_objective, warn_once
 from xstar.executors.orphans import end_orphan
 from xstar.executors.run import Answer, run_job
+from xstar.executors.streams import Streams
 from xstar.executors.takeover import take_over
 from xstar.trial import Job, Noted, Outcome, Report, Verdict
 
@@ -35,6 +36,7 @@ class InlineExecutor:
         self._job: Job | None = None
         self._answer: Answer | None = None
         self._error: BaseException | None = None
+        self._streams = Streams()
 
     @property
     def uses_files(self) -> bool:
@@ -59,7 +61,11 @@ class InlineExecutor:
             time.sleep(TICK)
             return []
         self._answer = self._error = None
-        outcome = run_job(self._objective, self._goals, job, self, self._place)
+        self._streams = Streams()
+        try:
+            outcome = run_job(self._objective, self._goals, job, self, self._place)
+        finally:
+            self._streams.put_back()
         if self._error is not None:
             raise self._error
         self._job = None
@@ -94,6 +100,7 @@ class InlineExecutor:
         """An error of the listener is none of the objective's, which might even catch it: end that, then raise this."""
         if self._error is None:
             try:
+                self._streams.reopen()  # what shows the search may write to them
                 self.listener(outcome)
                 return
             except BaseException as error:

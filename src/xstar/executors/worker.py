@@ -18,7 +18,7 @@ import traceback
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import cloudpickle
 
@@ -28,6 +28,7 @@ from xstar.executors.devices import Place
 from xstar.executors.objective import Objective, describe, leave_if_forked, warn_once
 from xstar.executors.orphans import on_record
 from xstar.executors.run import Answer, run_job
+from xstar.executors.streams import Streams
 from xstar.executors.takeover import take_over
 from xstar.trial import Failure, Job
 
@@ -56,7 +57,8 @@ class Link:
 
 def main(socket: int, lifeline: int, parent: int) -> None:
     """Serve jobs until the main program, process ``parent``, closes the connection."""
-    _restore_streams()
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)  # type: ignore[union-attr]
     for file in (socket, lifeline):
         os.set_inheritable(file, False)
     link = Link(Connection(socket))
@@ -166,30 +168,14 @@ def _output_to(directory: str | None) -> Iterator[None]:
         file = os.open(os.path.join(directory, name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         os.dup2(file, number)
         os.close(file)
+    streams = Streams()
     try:
         yield
     finally:
-        _restore_streams()
+        streams.put_back()
         for number, old in kept:
             os.dup2(old, number)
             os.close(old)
-
-
-def _restore_streams() -> None:
-    """Print what the objective's ``sys.stdout`` and ``sys.stderr`` still hold, and put back those that were there before it."""
-    for number, name in ((1, "stdout"), (2, "stderr")):
-        for stream in (getattr(sys, name, None), _STREAMS.get(number)):
-            with contextlib.suppress(Exception):  # closed, None, or anything of the objective's own
-                stream.flush()  # type: ignore[union-attr]
-        kept = _STREAMS.get(number)
-        if kept is None or kept.closed:
-            kept = open(number, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
-        _STREAMS[number] = kept
-        setattr(sys, name, kept)
-
-
-_STREAMS: dict[int, TextIO] = {}
-"""The worker's own, by their file descriptors: an objective may close or replace what is in ``sys``."""
 
 
 def _say(number: int, text: str) -> None:
