@@ -90,9 +90,14 @@ def run(
         for line in study.scheduler.advice(limits.trials):
             log.warning("%s", line)
 
+    bounded = bool(study.history.bounds)
+
     def hear(outcome: Outcome) -> None:
+        nonlocal bounded
         if not interrupt.pressed or not _hand_back(study, executor, outcome, interrupt):
             _record(study, executor, outcome, alike)
+        if bounded and isinstance(outcome, Finished):
+            bounded = not _checked_bounds(study, study.history.trials[outcome.trial])
         if kept is not None and isinstance(outcome, Finished | Failure):
             kept.clean_up(outcome.trial)
 
@@ -169,6 +174,19 @@ def _record(study: Study, executor: Executor, outcome: Outcome, alike: SameFailu
                     f"the first trials all failed in the same place: {same}. Mend it, or raise xs.Infeasible where a "
                     "configuration cannot be evaluated; max_failures=None lets such a search go on"
                 )
+
+
+def _checked_bounds(study: Study, trial: Trial) -> bool:
+    """Whether a trial has run to its end; says so if it has not reported what a constraint bounds, which may be misspelt."""
+    if trial.state not in (State.COMPLETE, State.INFEASIBLE) or not trial.metrics:
+        return False
+    missing = sorted({bound.metric for bound in study.history.bounds} - set(trial.metrics))
+    if missing:
+        log.warning(
+            "constraints: trial %d did not report %s; it reported %s. A trial without it is infeasible",
+            trial.number, ", ".join(missing), ", ".join(trial.metrics),
+        )  # fmt: skip
+    return True
 
 
 def went_wrong(trial: Trial) -> str:

@@ -274,3 +274,16 @@ def test_a_lower_bound_is_stored_as_it_was_written(tmp_path: Path) -> None:
         pass
     with pytest.raises(StudyMismatch, match=r"constraints: .*0.8"):
         xs.Study(SPACE, name="c", storage=storage, constraints={"accuracy": xs.at_least(0.8), "latency": 50.0})
+
+
+def test_a_constraint_on_a_metric_that_no_trial_reports_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    def run(constraints: dict[str, float]) -> list[str]:
+        caplog.clear()
+        space = xs.Space(x=xs.Float(0, 1))
+        told: dict[str, Any] = {"metric": "loss", "constraints": constraints, "trials": 3, "progress": False}
+        xs.minimize(lambda trial: {"loss": trial["x"], "latency": 1.0}, space, **told)
+        return [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+
+    (said,) = run({"latancy": 2.0})
+    assert "trial 0 did not report latancy; it reported loss, latency" in said
+    assert run({"latency": 2.0}) == []
