@@ -216,6 +216,9 @@ def test_init_writes_a_search_that_runs(cli: Cli, tmp_path: Path) -> None:
     cli("init", "sub/mine.toml")
     shown = cli("run", "sub/mine.toml", "--trials", "5").output
     assert "best error" in shown
+    assert (
+        "paused: they wait at a rung (epoch 1, 3) for more trials to be compared with; with a larger --trials" in shown
+    )
     with xs.Study.open("mine") as study:
         assert all(trial.reports for trial in study.trials)
         assert {trial.state for trial in study.trials} <= {xs.State.PAUSED, xs.State.COMPLETE}

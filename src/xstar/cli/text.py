@@ -87,6 +87,12 @@ def print_summary(console: Console, tracker: Tracker, reason: str, storage: str)
         console.print(text.append(f" (trial {best.number}{after}, {study.direction}d)"))
         console.print(config_table(study.history, best))
     console.print(Text("trials: ").append_text(counts_of(study.history)))
+    if study.history.paused:
+        budgets = ", ".join(map(str, sorted({trial.budget for trial in study.history.paused.values()})))
+        rungs = (
+            f"paused: they wait at a rung (epoch {budgets}) for more trials to be compared with; with a larger --trials"
+        )
+        console.print(f"{rungs} the best of them train on", soft_wrap=True)
     console.print(f"this run: {plural(tracker.ended, 'trial')} ended in {seconds(tracker.elapsed)}")
     console.print(f"stored in {storage}", soft_wrap=True)
     where = () if storage == DEFAULT_STORAGE else ("--storage", storage)
