@@ -298,3 +298,17 @@ def test_versions_for_a_report(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines["numpy"] == np.__version__
     assert {"python", "system", "pot", "plotly"} <= set(lines)
     assert "pytest" not in lines
+
+
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [("best_value", "result.value"), ("best_params", "result.config"), ("trials", "result.study.trials")],
+)
+def test_what_optuna_calls_a_part_of_a_result(name: str, own: str) -> None:
+    with pytest.raises(UnknownAttribute, match=re.escape(own)):
+        getattr(search(trials=1), name)
+
+
+def test_what_has_its_home_elsewhere() -> None:
+    with pytest.raises(AttributeError, match=r"from xstar\.integrations\.sklearn import SearchCV"):
+        _ = xs.SearchCV  # type: ignore[attr-defined]

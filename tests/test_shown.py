@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -90,3 +91,19 @@ def test_an_architecture_is_cut_short() -> None:
     study.tell(trial, 0.5)
     assert max(map(len, Page(trial._repr_html_()).words)) <= 200
     assert len(shown(study)) < 1000
+
+
+def test_a_result_with_several_objectives_shows_its_front() -> None:
+    space = xs.Space(x=xs.Float(0, 1))
+    given: dict[str, Any] = {
+        "metric": {"error": "min", "cost": "min"},
+        "method": "random",
+        "trials": 4,
+        "seed": 0,
+        "progress": False,
+    }
+    result = xs.minimize(lambda trial: {"error": trial["x"], "cost": 1 - trial["x"]}, space, **given)
+    page = result._repr_html_()
+    assert "No trial has a value" not in page
+    assert page.count("<tr>") == 1 + len(result.front) == 5
+    assert re.findall(r"<th [^>]*>(\w+)</th>", page) == ["trial", "error", "cost", "x"]

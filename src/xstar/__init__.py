@@ -67,6 +67,12 @@ _HOMES = {
     "xstar.study": ("Limits", "Study"),
     "xstar.trial": ("State", "Trial", "Verdict"),
 }
+_ELSEWHERE = {
+    "SearchCV": "xstar.integrations.sklearn",
+    "Sampler": "xstar.integrations.optuna",
+    "Distributed": "xstar.integrations.distributed",
+}
+"""What is looked for here, and needs a library of its own."""
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [*_MODULES, *_HOME]
@@ -77,7 +83,8 @@ if not TYPE_CHECKING:  # to a type checker it would mean that every name exists
         if name in _MODULES:
             return import_module(f"xstar.{name}")
         if name not in _HOME:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            there = f"; from {_ELSEWHERE[name]} import {name}" if name in _ELSEWHERE else ""
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{there}")
         found = globals()[name] = getattr(import_module(_HOME[name]), name)
         return found
 

@@ -14,13 +14,14 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xstar.core import entry_points
 from xstar.core.checks import check_path
 from xstar.core.goals import Goals, Metric
 from xstar.core.keywords import called_like, checked_keywords
-from xstar.core.markup import escaped
+from xstar.core.lookup import not_in_result
+from xstar.core.markup import escaped, table, value
 from xstar.core.values import as_float
 from xstar.core.words import plural
 from xstar.errors import InvalidArgument, ObjectiveError
@@ -95,6 +96,11 @@ class Result:
         states = [] if folder is None else States(folder).all()
         return states[-1].load() if states else None
 
+    if not TYPE_CHECKING:  # to a type checker it would mean that every name exists
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(name) if name.startswith("_") else not_in_result(name)
+
     def __repr__(self) -> str:
         history = self.study.history
         if history.goals.several:
@@ -102,10 +108,20 @@ class Result:
         return f"Result(best={history.best!r}, trials={len(history.trials)}, reason={self.reason!r})"
 
     def _repr_html_(self) -> str:
-        best = self.study.history.best
-        found = "<p>No trial has a value.</p>" if best is None else f"<p>The best:</p>{best._repr_html_()}"
-        count = plural(len(self.study.history.trials), "trial")
-        return f"<div><b>Result</b> of {count}: {escaped(self.reason)}{found}</div>"
+        history = self.study.history
+        count = f"<b>Result</b> of {plural(len(history.trials), 'trial')}: {escaped(self.reason)}"
+        found = "<p>No trial has a value.</p>"
+        if history.best is not None:
+            found = f"<p>The best:</p>{history.best._repr_html_()}"
+        elif history.front:
+            names = list(history.space)
+            configs = [trial.config for trial in history.front]
+            rows = [
+                (trial.number, *map(value, trial.values.values()), *(value(config.get(name, "")) for name in names))
+                for trial, config in zip(history.front, configs, strict=True)
+            ]
+            found = f"<p>The front:</p>{table(('trial', *history.goals.metrics, *names), rows)}"
+        return f"<div>{count}{found}</div>"
 
 
 @checked_keywords

@@ -213,3 +213,8 @@ def test_json_for_programs(cli: Cli, stored: Path) -> None:
 def test_what_to_cite_is_bibtex(cli: Cli, stored: Path) -> None:
     entries = [line for line in cli("cite", "demo").output.splitlines() if line.startswith("@")]
     assert entries == ["@software{xstar,", "@article{random,", "@inproceedings{anova,"]
+
+
+def test_the_name_that_others_give_a_command(cli: Cli) -> None:
+    assert "Did you mean 'studies'?" in cli("list", code=2).output
+    assert "No such command 'dance'" in cli("dance", code=2).output

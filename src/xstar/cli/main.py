@@ -25,8 +25,17 @@ VISIBLE = (
 )
 
 
+OTHER_NAMES = {"list": "studies", "ls": "studies", "status": "show", "resume": "run", "worker": "work", "rm": "delete"}
+"""What other programs call a command."""
+
+
 class Group(TyperGroup):
     """All commands run through here; errors of our own tree are messages to the user, everything else is a bug of ours."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if (meant := OTHER_NAMES.get(args[0])) is not None:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {meant!r}?")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         if any(has_password(word) for word in sys.argv[1:]):

@@ -34,6 +34,25 @@ def no_attribute(config: Mapping[str, Any], name: str) -> UnknownAttribute:
     return UnknownAttribute(f"a trial has no attribute {name!r}; its parameters are {known}")
 
 
+OF_RESULTS = {
+    "trials": "study.trials",
+    "best_trial": "best",
+    "best_value": "value",
+    "best_params": "config",
+    "best_config": "config",
+    "best_trials": "front",
+}
+"""What Optuna and others call what a result has by another name."""
+
+
+def not_in_result(name: str) -> UnknownAttribute:
+    """What is said of ``result.best_value``."""
+    there = (
+        f"here it is result.{OF_RESULTS[name]}" if name in OF_RESULTS else "it has best, value, config, front, study"
+    )
+    return UnknownAttribute(f"a result has no attribute {name!r}; {there}")
+
+
 def no_epochs() -> InvalidReport:
     """What is said when epochs are asked for and nobody said how many there are."""
     rule = "trial.epochs() needs to know how many epochs there are"
