@@ -6,6 +6,7 @@ from pathlib import Path
 from types import FrameType
 
 import xstar as xs
+from tests.trials import run_trials
 
 SOURCES = Path(xs.__file__).parent
 PAGE = Path(__file__).parents[1] / "docs" / "architecture.md"
@@ -17,10 +18,7 @@ MOST_EXECUTED = 44
 def executed() -> set[str]:
     """The files of xstar that one suggestion of the Gaussian process runs through."""
     study = xs.Study(xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1)), method="gp", seed=0)
-    for _ in range(12):
-        trial = study.ask()
-        assert trial is not None
-        study.tell(trial, (trial["x"] - 0.3) ** 2 + trial["y"])
+    run_trials(study, 12, lambda trial: (trial["x"] - 0.3) ** 2 + trial["y"])
     found: set[str] = set()
 
     def note(frame: FrameType, event: str, _: object) -> None:

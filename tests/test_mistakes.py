@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import xstar as xs
+from tests.trials import ask
 from xstar.core.keywords import OTHER_NAMES
 from xstar.errors import (
     InvalidArgument,
@@ -178,8 +179,7 @@ def test_a_misspelt_parameter() -> None:
 def test_a_parameter_that_is_not_there_now() -> None:
     study = xs.Study(SPACE, searcher=xs.searchers.Random(), seed=1)
     study.enqueue({"x": 0.5, "optimizer": "adam"})
-    asked = study.ask()
-    assert asked is not None
+    asked = ask(study)
     with pytest.raises(
         UnknownParameter, match=r"condition does not hold is absent, so use trial\.config\.get\('momentum'"
     ):
@@ -200,15 +200,13 @@ def test_a_loss_that_is_nan() -> None:
 
 def test_budgets_out_of_order() -> None:
     study = xs.Study(SPACE, max_budget=9, method="asha", seed=1)
-    trial = study.ask()
-    assert trial is not None
+    trial = ask(study)
     with pytest.raises(
         InvalidReport, match=r"must not pass its target, 1, but got 2; report the epochs of trial\.epochs"
     ):
         study.report(trial, 0.5, budget=2)
     plain = xs.Study(SPACE, max_budget=9, method="random", seed=1)
-    trial = plain.ask()
-    assert trial is not None
+    trial = ask(plain)
     plain.report(trial, 0.5, budget=2)
     with pytest.raises(InvalidReport, match=r"must be above the last one, 2, but got 1; count the epochs up"):
         plain.report(trial, 0.5, budget=1)
@@ -238,8 +236,7 @@ def test_a_storage_that_may_not_be_written() -> None:
 
 def test_parameters_are_read_by_name() -> None:
     study = xs.Study(SPACE, method="random", seed=1)
-    asked = study.ask()
-    assert asked is not None
+    asked = ask(study)
     running = xs.RunningTrial(study.job(asked, with_files=False))
     trials: list[Any] = [asked, running, pickle.loads(pickle.dumps(running))]
     for trial in trials:

@@ -9,6 +9,7 @@ import pytest
 
 import xstar as xs
 from tests.pages import EVIL, Page
+from tests.trials import ask
 from xstar import nets
 
 
@@ -70,8 +71,7 @@ def test_a_trial(result: xs.Result) -> None:
         assert words in text
     assert "epochs" not in text
     study = xs.Study(SPACE, method="random", max_budget=9)
-    trial = study.ask()
-    assert trial is not None
+    trial = ask(study)
     study.report(trial, 0.5)
     assert "1 of 9" in shown(trial)
 
@@ -86,8 +86,7 @@ def test_a_space() -> None:
 
 def test_an_architecture_is_cut_short() -> None:
     study = xs.Study(xs.Space(net=nets.MLP(inputs=8)), seed=1)
-    trial = study.ask()
-    assert trial is not None
+    trial = ask(study)
     study.tell(trial, 0.5)
     assert max(map(len, Page(trial._repr_html_()).words)) <= 200
     assert len(shown(study)) < 1000

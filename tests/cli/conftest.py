@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import xstar as xs
+from tests.trials import ask
 from xstar.cli.main import app
 
 Cli = Callable[..., Any]
@@ -63,13 +64,10 @@ def stored(tmp_path: Path) -> Path:
     space = xs.Space(x=xs.Float(0, 1), how=xs.Choice(["[red]plain[/red]", ":star:"]))
     study = xs.Study(space, name="demo", storage=db, metric="error", seed=1, method="random", max_budget=3)
     for value in (0.5, 0.25):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         for budget in (1, 2, 3):
             study.report(trial, {"error": value / budget, "accuracy": 0.5}, budget)
-    failed = study.ask()
-    assert failed is not None
-    study.fail(failed, 'Traceback:\n  File "search.py"\nValueError: [bold]no[/bold] luck')
+    study.fail(ask(study), 'Traceback:\n  File "search.py"\nValueError: [bold]no[/bold] luck')
     folder = study.files.of(0)
     folder.mkdir(parents=True)
     (folder / "stdout.txt").write_text("hello\n")

@@ -13,6 +13,7 @@ import pytest
 
 import xstar as xs
 from tests.cli.conftest import Cli
+from tests.trials import ask, run_trials
 from xstar.inspect.audit import audit
 
 mcp = pytest.importorskip("mcp", reason="mcp is not installed: pip install '.[mcp]'")
@@ -100,8 +101,7 @@ def test_an_agent_acts_and_each_act_is_audited(place: Path, cli: Cli) -> None:
             "no more",
         ]
         for _ in range(4):
-            trial = study.ask()
-            assert trial is not None
+            trial = ask(study)
             assert 0.2 <= trial["lr"] <= 0.4
             assert trial["kind"] == "a"
             study.tell(trial, trial["lr"])
@@ -114,10 +114,7 @@ def test_an_agent_acts_and_each_act_is_audited(place: Path, cli: Cli) -> None:
 
     talk(place, wider, "--write")
     with xs.Study.open("demo", place) as study:
-        for _ in range(3):
-            trial = study.ask()
-            assert trial is not None
-            study.tell(trial, trial["lr"])
+        run_trials(study, 3, lambda trial: trial["lr"])
         assert study.trials[0].config["depth"] == 2
         assert audit(study).findings == []
     shown = json.loads(cli("show", "demo", "--json", "--storage", str(place)).output)

@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import xstar as xs
+from tests.trials import run_trials
 from tests.waiting import PATIENCE
 from xstar.cli.main import app
 
@@ -22,10 +23,7 @@ from xstar.cli.main import app
 def storage(tmp_path: Path) -> str:
     place = tmp_path / "x.db"
     with xs.Study(xs.Space(x=xs.Float(0, 1)), name="s", storage=place, method="gp", seed=1) as study:
-        for _ in range(8):
-            trial = study.ask()
-            assert trial is not None
-            study.tell(trial, trial["x"])
+        run_trials(study, 8, lambda trial: trial["x"])
     return str(place)
 
 

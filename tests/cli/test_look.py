@@ -13,6 +13,7 @@ from rich.console import Console
 
 import xstar as xs
 from tests.cli.conftest import Cli
+from tests.trials import ask
 from xstar.inspect.look import look
 
 LOOKS = [
@@ -128,9 +129,7 @@ def test_show(cli: Cli, stored: Path) -> None:
 def test_show_counts_reasons(cli: Cli, stored: Path) -> None:
     with xs.Study.open("demo", stored) as study:
         for number in range(30):
-            trial = study.ask()
-            assert trial is not None
-            study.fail(trial, "out of memory" if number % 2 else f"reason {number}")
+            study.fail(ask(study), "out of memory" if number % 2 else f"reason {number}")
     output = cli("show", "demo").output
     table = output[output.index("what went wrong") :]
     assert "15" in next(line for line in table.splitlines() if "out of memory" in line)
@@ -184,9 +183,7 @@ def test_the_environment_names_the_storage(cli: Cli, stored: Path, tmp_path: Pat
 
 def test_postgresql(cli: Cli, postgres: str, name: str) -> None:
     with xs.Study(xs.Space(x=xs.Int(1, 3)), name=name, storage=postgres) as study:
-        trial = study.ask()
-        assert trial is not None
-        study.tell(trial, 0.5)
+        study.tell(ask(study), 0.5)
     assert name in cli("studies", "--storage", postgres).output
     assert "value 0.5 (trial 0)" in cli("show", name, "--storage", postgres).output
     cli("delete", name, "--yes", "--storage", postgres)

@@ -16,6 +16,7 @@ playwright = pytest.importorskip("playwright.sync_api", reason="the tests of the
 import xstar as xs
 from tests.dashboard.servers import TOKEN, Server, stored
 from tests.plots.studies import many
+from tests.trials import ask, run_trials
 from tests.waiting import PATIENCE
 from xstar import nets
 from xstar.nets.synthetic import f3
@@ -55,21 +56,12 @@ def storage(tmp_path_factory: pytest.TempPathFactory) -> Path:
     stored(place.parent, "second", trials=8, seed=2)
     space = xs.Space(net=nets.MLP(inputs=8), lr=xs.Float(0, 1))
     with xs.Study(space, name="nets", storage=place, method="evolution", seed=1) as study:
-        for _ in range(6):
-            trial = study.ask()
-            assert trial is not None
-            study.tell(trial, -f3(trial["net"]))
+        run_trials(study, 6, lambda trial: -f3(trial["net"]))
     with xs.Study(xs.Space(mask=xs.Bits(8)), name="bits", storage=place, method="pbil", seed=1) as study:
-        for _ in range(30):
-            trial = study.ask()
-            assert trial is not None
-            study.tell(trial, sum(trial["mask"]))
+        run_trials(study, 30, lambda trial: sum(trial["mask"]))
     goals = {"error": "min", "score": "max"}
     with xs.Study(xs.Space(x=xs.Float(0, 1)), name="two", storage=place, method="gp", metric=goals, seed=1) as study:
-        for _ in range(9):
-            trial = study.ask()
-            assert trial is not None
-            study.tell(trial, {"error": trial["x"], "score": trial["x"] ** 2})
+        run_trials(study, 9, lambda trial: {"error": trial["x"], "score": trial["x"] ** 2})
     return place
 
 
@@ -190,8 +182,7 @@ def test_a_running_study_is_live_and_a_restart_is_survived(page: Any, tmp_path: 
         page.goto(f"{server.address}/study/s")
         page.wait_for_selector(".live.on")
         with xs.Study.open("s", storage) as study:
-            trial = study.ask()
-            assert trial is not None
+            trial = ask(study)
             page.wait_for_selector("#trials tr[data-trial='2'] .running")
             study.tell(trial, -5.0)
         page.wait_for_selector("dd >> text=-5")

@@ -16,6 +16,7 @@ pytest.importorskip("fastapi", reason="the dashboard needs its extra")
 import xstar as xs
 from tests.dashboard.servers import SPACE, client, stored
 from tests.plots.studies import HALF, unreadable
+from tests.trials import run_trials
 from xstar.dashboard.feeds import Feeds
 from xstar.dashboard.filters import order, select
 from xstar.errors import InvalidArgument
@@ -117,10 +118,7 @@ def _config(asking: httpx.Client, trial: int) -> dict[str, Any]:
 
 def test_filters_know_every_column() -> None:
     study = xs.Study(SPACE, method="random", seed=1)
-    for _ in range(5):
-        trial = study.ask()
-        assert trial is not None
-        study.tell(trial, {"value": trial["x"], "size": 2.0})
+    run_trials(study, 5, lambda trial: {"value": trial["x"], "size": 2.0})
     history = study.history
     assert len(select(history, "metric.size>=2")) == 5
     assert select(history, "number=3")[0].number == 3

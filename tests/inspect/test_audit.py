@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import xstar as xs
+from tests.trials import ask, run_trials
 from xstar.inspect.audit import audit, audit_events, audit_in_parallel
 from xstar.journal import events as ev
 
 
 def test_whoever_waits_is_told_how_far_it_is() -> None:
     study = xs.Study(xs.Space(x=xs.Float(0, 1)), method="random", seed=1)
-    for _ in range(3):
-        trial = study.ask()
-        assert trial is not None
-        study.tell(trial, trial["x"])
+    run_trials(study, 3, lambda trial: trial["x"])
     told: list[tuple[int, int]] = []
     assert audit(study, lambda done, total: told.append((done, total))).findings == []
     assert told == [(done, study.history.seen) for done in range(1, study.history.seen + 1)]
@@ -23,9 +21,7 @@ def test_whoever_waits_is_told_how_far_it_is() -> None:
 def test_an_audit_in_parallel_finds_the_same() -> None:
     study = xs.Study(xs.Space(x=xs.Float(0, 1)), method="tpe", seed=1)
     for number in range(30):
-        trial = study.ask()
-        assert trial is not None
-        study.tell(trial, float(number % 7))
+        study.tell(ask(study), float(number % 7))
     events = list(study.journal.read(0))
     events = [
         replace(event, origin="random: forged") if isinstance(event, ev.Asked) and event.trial == 20 else event

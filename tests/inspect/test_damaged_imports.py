@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import xstar as xs
 from tests.inspect.test_exchange import some_study
 from tests.mutations import damaged_lines
+from tests.trials import ask
 from xstar.cli.manage import import_
 from xstar.errors import XstarError
 from xstar.inspect.audit import audit
@@ -27,13 +28,10 @@ def rung_study() -> xs.Study:
     space = xs.Space(x=xs.Float(0, 1), net=xs.Choice(["a", "b"]), depth=xs.Int(1, 8, when={"net": "a"}))
     study = xs.Study(space, method="asha", max_budget=9, metric="error", seed=2, constraints={"ms": 5.0})
     for number in range(5):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         study.report(trial, {"error": trial["x"] / (trial.budget + 1), "ms": 1.0 + 2 * number})
     study.annotate(0, {"why": ["not", None]})
-    waiting = study.ask()
-    assert waiting is not None
-    study.fail(waiting, "gone", "killed")
+    study.fail(ask(study), "gone", "killed")
     study.ask()
     return study
 

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xstar as xs
+from tests.trials import ask
 from xstar.errors import CorruptJournal, InvalidArgument, MissingExtra, StorageTooNew, StudyExists
 from xstar.inspect.audit import audit
 from xstar.inspect.exchange import LOST_AT_EXPORT, export_csv, export_events, import_events, to_frame
@@ -32,8 +33,7 @@ SPACE = xs.Space(
 def some_study(**options: Any) -> xs.Study:
     study = xs.Study(SPACE, metric="error", seed=1, **options)
     for number in range(4):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         study.report(trial, {"error": 0.5 + number, "accuracy": 0.5})
         if number == 1:
             study.fail(trial, "Traceback …\n  line\nValueError: no,\t\x1b[31mreally\x1b[0m")
@@ -78,8 +78,7 @@ def test_a_line_says_what_it_is() -> None:
 
 def test_running_trials_are_run_again_by_whoever_resumes(tmp_path: Path) -> None:
     study = some_study()
-    running = study.ask()
-    assert running is not None
+    running = ask(study)
     study.report(running, 0.5)
     db = tmp_path / "x.db"
     import_events(export_events(study), "copy", db)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import xstar as xs
+from tests.trials import ask
 from xstar.errors import InvalidArgument, StudyExists
 from xstar.inspect.audit import audit
 from xstar.inspect.fork import fork
@@ -19,8 +20,7 @@ SPACE = xs.Space(x=xs.Float(0, 1))
 def an_old_one(storage: Path, method: str = "random", **settings: Any) -> list[ev.Event]:
     with xs.Study(SPACE, name="old", storage=storage, method=method, seed=1, **settings) as study:
         for _ in range(8):
-            trial = study.ask()
-            assert trial is not None
+            trial = ask(study)
             if settings:
                 study.report(trial, trial["x"])
             else:
@@ -39,8 +39,7 @@ def test_another_method_goes_on_from_the_same_past(tmp_path: Path) -> None:
         assert new.history.created.method == "gp"
         assert new.seed == 7
         for _ in range(6):
-            trial = new.ask()
-            assert trial is not None
+            trial = ask(new)
             new.tell(trial, trial["x"])
         assert "gp" in new.trials[-1].origin
         asked = [finding for finding in audit(new).findings if "trial 5" in finding or "trial 9" in finding]
@@ -52,8 +51,7 @@ def test_what_was_running_runs_again(tmp_path: Path) -> None:
     events = [event for event in an_old_one(storage) if not isinstance(event, ev.Lost)]
     fork(events, len(events), "new", storage)
     with xs.Study.open("new", storage) as new:
-        trial = new.ask()
-        assert trial is not None
+        trial = ask(new)
         assert (trial.number, trial.attempt, trial.times_lost) == (8, 1, 0)
 
 

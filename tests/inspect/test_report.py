@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 import xstar as xs
 from tests.plots.studies import unreadable
+from tests.trials import ask, run_trials
 from xstar import nets
 from xstar.cli.main import app
 from xstar.errors import MissingExtra
@@ -66,8 +67,7 @@ def a_study(trials: int) -> xs.Study:
         seed=1,
     )
     for _ in range(trials):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         if trial.number % 5 == 4:
             study.fail(trial, "Traceback …\nValueError: <script>alert(1)</script>")
             continue
@@ -130,10 +130,7 @@ def networks_study(trials: int) -> xs.Study:
         net=nets.MLP(inputs=8), head=nets.MLP(inputs=4), kind=xs.Choice(["a", "b"]), cell=nets.Cell(when={"kind": "a"})
     )
     study = xs.Study(space, seed=1)
-    for _ in range(trials):
-        trial = study.ask()
-        assert trial is not None
-        study.tell(trial, float(len(trial["net"].layers)))
+    run_trials(study, trials, lambda trial: float(len(trial["net"].layers)))
     return study
 
 
@@ -178,10 +175,7 @@ def noisy(trials: int, noise: float) -> xs.Study:
     """A smooth valley with the same amount of noise everywhere."""
     study = xs.Study(xs.Space(x=xs.Float(0, 1)), method="sobol", seed=1)
     rng = np.random.default_rng(0)
-    for _ in range(trials):
-        trial = study.ask()
-        assert trial is not None
-        study.tell(trial, (trial["x"] - 0.5) ** 2 + noise * rng.standard_normal())
+    run_trials(study, trials, lambda trial: (trial["x"] - 0.5) ** 2 + noise * rng.standard_normal())
     return study
 
 
@@ -241,9 +235,7 @@ def test_models_of_a_moment_are_fitted_once_and_with_one_thread(monkeypatch: pyt
     with threadpool_limits(2, "blas"):
         report(study)
         assert threads == [{1}]
-        trial = study.ask()
-        assert trial is not None
-        study.tell(trial, 0.5)
+        study.tell(ask(study), 0.5)
         study.plot.data("calibration")
     assert threads == [{1}, {1}]
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import xstar as xs
+from tests.trials import ask, run_trials
 from xstar import nets
 from xstar.errors import UnknownTrial
 from xstar.inspect.why import why
@@ -19,8 +20,7 @@ SPACE = xs.Space(x=xs.Float(0, 1), lr=xs.Float(1e-4, 1, log=True), kind=xs.Choic
 def a_study(method: str, trials: int, **settings: Any) -> xs.Study:
     study = xs.Study(SPACE, method=method, seed=1, metric="loss", **settings)
     for _ in range(trials):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         if not settings:
             study.tell(trial, (trial["x"] - 0.3) ** 2 + 0.1 * (trial["kind"] == "a"))
             continue
@@ -94,10 +94,7 @@ def test_a_stopped_trial_is_worse_than_those_that_went_on() -> None:
 
 def test_architectures_are_explained_by_their_size() -> None:
     study = xs.Study(xs.Space(net=nets.MLP(inputs=8)), method="nasbot", seed=1)
-    for _ in range(12):
-        trial = study.ask()
-        assert trial is not None
-        study.tell(trial, -f3(trial["net"]))
+    run_trials(study, 12, lambda trial: -f3(trial["net"]))
     found = why(study.journal, 11)
     assert "layers, mass" in found.candidates[0].config["net"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import xstar as xs
+from tests.trials import run_trials
 from xstar import nets
 from xstar.nets.synthetic import f3
 from xstar.plots import network_data as data
@@ -13,10 +14,7 @@ from xstar.plots import network_data as data
 def a_study(trials: int, **parameters: Any) -> xs.Study:
     space = xs.Space(net=nets.MLP(inputs=8), lr=xs.Float(0, 1), **parameters)
     study = xs.Study(space, metric="score", direction="maximize", seed=3)
-    for _ in range(trials):
-        trial = study.ask()
-        assert trial is not None
-        study.tell(trial, f3(trial["net"]))
+    run_trials(study, trials, lambda trial: f3(trial["net"]))
     return study
 
 

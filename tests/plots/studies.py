@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import xstar as xs
+from tests.trials import ask, run_trials
 from xstar import nets
 from xstar.inspect.exchange import export_events, import_events
 from xstar.journal import events as ev
@@ -20,10 +21,7 @@ HOSTILE = '<img src=x onerror="alert(1)"></script><script>alert(2)</script>'
 
 
 def _told(study: xs.Study, trials: int, value: Callable[[Any], float]) -> xs.Study:
-    for _ in range(trials):
-        trial = study.ask()
-        assert trial is not None
-        study.tell(trial, value(trial))
+    run_trials(study, trials, value)
     return study
 
 
@@ -42,8 +40,7 @@ def unreadable(storage: Path, name: str = "s") -> None:
     space = xs.Space(x=xs.Float(0, 1), kind=xs.Choice(["HALF", "b"]), deep=xs.Choice(["DEEP", "c"]))
     study = xs.Study(space, method="random", seed=1, metric="loss")
     for _ in range(9):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         if trial.number % 3 == 2:
             study.fail(trial, "Traceback\nOSError: HALF")
         else:
@@ -57,8 +54,7 @@ def unreadable(storage: Path, name: str = "s") -> None:
 def failed() -> xs.Study:
     study = xs.Study(xs.Space(x=xs.Float(0, 1), kind=xs.Choice(["a", "b"])), method="random", seed=1)
     for _ in range(20):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         if trial["x"] > 0.5:
             study.fail(trial, f"Traceback …\nRuntimeError: out of memory at {trial.number}")
         elif trial["x"] > 0.3:
@@ -71,9 +67,7 @@ def failed() -> xs.Study:
 def all_failed() -> xs.Study:
     study = xs.Study(xs.Space(x=xs.Float(0, 1)), method="random", seed=1)
     for _ in range(3):
-        trial = study.ask()
-        assert trial is not None
-        study.tell(trial, float("nan"))
+        study.tell(ask(study), float("nan"))
     return study
 
 
@@ -103,8 +97,7 @@ def distribution(trials: int = 80) -> xs.Study:
     )
     study = xs.Study(space, method="pbil", seed=1)
     for _ in range(trials):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         if trial.number % 9 == 8:
             study.fail(trial, "out of memory")
         else:
@@ -122,8 +115,7 @@ def multi_fidelity() -> xs.Study:
     space = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1))
     study = xs.Study(space, method="asha", max_budget=9, seed=1, metric="loss")
     for step in range(40):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         if step == 7:
             study.fail(trial, "worker died", "killed")
             continue
@@ -139,8 +131,7 @@ def hostile() -> xs.Study:
     space = xs.Space(a=xs.Float(0, 1), kind=xs.Choice([HOSTILE, "b"]), z=xs.Float(0, 1))
     study = xs.Study(space, method="random", metric=HOSTILE, seed=1)
     for _ in range(12):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         if trial.number % 4 == 3:
             study.fail(trial, f"Traceback\n{HOSTILE}")
         else:
@@ -154,8 +145,7 @@ def several(trials: int, *names: str, method: str = "random") -> xs.Study:
     space = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1), kind=xs.Choice(["a", "b"]))
     study = xs.Study(space, method=method, seed=1, metric=metric)
     for _ in range(trials):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         if trial.number % 7 == 6:
             study.fail(trial, "out of memory")
             continue
@@ -168,8 +158,7 @@ def several(trials: int, *names: str, method: str = "random") -> xs.Study:
 def several_over_budgets() -> xs.Study:
     study = xs.Study(xs.Space(x=xs.Float(0, 1)), method="asha", max_budget=9, seed=1, metric=["loss", "size"])
     for _ in range(30):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         for epoch in trial.epochs():
             if study.report(trial, {"loss": trial["x"] + 1 / epoch, "size": 1 - trial["x"]}) is not xs.Verdict.CONTINUE:
                 break

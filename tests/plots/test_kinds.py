@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 
 import xstar as xs
 from tests.plots.studies import EDGES, HOSTILE, edge, many, multi_fidelity, plain
+from tests.trials import ask, run_trials
 from xstar import nets
 from xstar.errors import InvalidArgument
 from xstar.plots.kinds import KINDS, kind
@@ -130,9 +131,7 @@ def test_the_budget_spent_counts_each_epoch_once() -> None:
 
 def test_incomplete_trials_have_a_line_of_their_own() -> None:
     study = xs.Study(xs.Space(x=xs.Float(0, 1)), method="asha", max_budget=9, seed=1)
-    trial = study.ask()
-    assert trial is not None
-    study.report(trial, 0.5)
+    study.report(ask(study), 0.5)
     data = study.plot.data("history")
     assert len(data.best.x) == 0
     assert data.early.y[-1] == 0.5
@@ -178,9 +177,7 @@ def test_a_wider_space_and_what_was_added_are_no_runs() -> None:
     study.add({"x": 0.5}, 1.0)
     for high in (2, 3):
         study.widen(xs.Space(x=xs.Float(0, high)))
-    trial = study.ask()
-    assert trial is not None
-    study.tell(trial, 0.1)
+    study.tell(ask(study), 0.1)
     data = study.plot.data("timeline")
     assert (len(data.runs), data.total) == (1, 1)
 
@@ -189,10 +186,7 @@ def test_a_wider_space_and_what_was_added_are_no_runs() -> None:
 def test_what_matters_is_found(method: str) -> None:
     space = xs.Space(a=xs.Float(0, 1), b=xs.Float(0, 1), c=xs.Choice(["u", "v", "w"]), idle=xs.Float(0, 1))
     study = xs.Study(space, method="random", seed=1)
-    for _ in range(80):
-        trial = study.ask()
-        assert trial is not None
-        study.tell(trial, 3 * trial["a"] + (trial["c"] == "u"))
+    run_trials(study, 80, lambda trial: 3 * trial["a"] + (trial["c"] == "u"))
     data = study.plot.data("importance", method=method)
     shares = dict(zip(data.names, data.total, strict=True))
     assert data.names[0] == "a"
@@ -205,10 +199,7 @@ def test_what_matters_is_found(method: str) -> None:
 def test_the_shares_of_an_additive_function_are_those_of_its_variances() -> None:
     """Var(3a) : Var(b) = 9 : 1 on the unit square."""
     study = xs.Study(xs.Space(a=xs.Float(0, 1), b=xs.Float(0, 1)), method="sobol", seed=1)
-    for _ in range(256):
-        trial = study.ask()
-        assert trial is not None
-        study.tell(trial, 3 * trial["a"] + trial["b"])
+    run_trials(study, 256, lambda trial: 3 * trial["a"] + trial["b"])
     data = study.plot.data("importance")
     main = dict(zip(data.names, data.main, strict=True))
     assert_allclose([main["a"], main["b"]], [0.9, 0.1], atol=0.08)

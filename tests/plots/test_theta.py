@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import xstar as xs
 from tests.plots.studies import HOSTILE, distribution, edge, plain
 from tests.plots.test_kinds import checked, strings
+from tests.trials import ask, run_trials
 from xstar.errors import InvalidArgument
 from xstar.igo import IGO, Layout
 from xstar.igo.generations import Generations
@@ -31,10 +32,7 @@ def words(figure: dict[str, Any]) -> str:
 @pytest.mark.parametrize("settings", [PBIL(), PBIL("step"), PBIL("none", "umda", 1.0, 6)])
 def test_the_last_one_is_the_one_that_the_searcher_draws_from(settings: PBIL) -> None:
     study = xs.Study(xs.Space(mask=xs.Bits(12), kind=xs.Choice(["a", "b", "c"])), searcher=settings, seed=2)
-    for _ in range(70):
-        trial = study.ask()
-        assert trial is not None
-        study.tell(trial, float(sum(trial["mask"])) + (trial["kind"] == "a"))
+    run_trials(study, 70, lambda trial: float(sum(trial["mask"])) + (trial["kind"] == "a"))
     kept = study.history.memo.get(Generations, settings)
     assert kept is not None
     data, own = study.plot.data("theta"), kept.caught_up(study.history)
@@ -52,8 +50,7 @@ def test_every_moment_is_that_of_algorithm_1() -> None:
     while len(study.trials) < 60:
         told: list[tuple[Any, float]] = []
         for _ in range(core.samples):
-            trial = study.ask()
-            assert trial is not None
+            trial = ask(study)
             told.append((trial.config, float(sum(trial["mask"]))))
             study.tell(trial, told[-1][1])
         core.update(layout.points([config for config, _ in told])[0], [value for _, value in told])
@@ -68,8 +65,7 @@ def test_a_growing_study_costs_only_what_is_new_and_shows_the_same() -> None:
     study, later = distribution(40), distribution(90)
     first = study.plot.data("theta")
     while len(study.trials) < 90:
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         if trial.number % 9 == 8:
             study.fail(trial, "out of memory")
         else:
@@ -99,8 +95,7 @@ def test_what_was_not_drawn_from_it_is_counted() -> None:
     study = xs.Study(xs.Space(mask=xs.Bits(8)), method="pbil", seed=1)
     study.add({"mask": (1,) * 8}, 0.0)
     for _ in range(9):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         study.tell(trial, float(sum(trial["mask"])))
     assert "9 of 10 trials were drawn from it" in words(study.plot.figure("theta"))
 
@@ -131,10 +126,7 @@ def test_one_trial_is_the_start() -> None:
 
 def test_many_bits_are_drawn_as_a_distribution() -> None:
     study = xs.Study(xs.Space(mask=xs.Bits(MOST_ROWS + 1)), method="pbil", seed=1)
-    for _ in range(30):
-        trial = study.ask()
-        assert trial is not None
-        study.tell(trial, float(sum(trial["mask"])))
+    run_trials(study, 30, lambda trial: float(sum(trial["mask"])))
     figure = checked(KINDS["theta"].figure(study))
     (heat,) = (trace for trace in figure["data"] if trace["type"] == "heatmap")
     assert_allclose(np.sum(heat["z"], axis=0), 1.0, atol=0.01)

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import xstar as xs
-from tests.progress.cases import Clock, ask, make_study
+from tests.progress.cases import Clock, make_study
+from tests.trials import ask
 from xstar.loop import trial_log
 from xstar.progress import Tracker
 from xstar.progress.lines import BURST, LogProgress

@@ -10,7 +10,8 @@ import pytest
 
 import xstar as xs
 from tests.pages import EVIL, Page
-from tests.progress.cases import ask, make_study
+from tests.progress.cases import make_study
+from tests.trials import ask
 from tests.waiting import PATIENCE, until
 from xstar.progress import Tracker, notebook, show_progress
 from xstar.progress.choice import in_notebook

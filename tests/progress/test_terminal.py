@@ -10,7 +10,8 @@ from collections.abc import Iterable
 import pytest
 from rich.console import Console
 
-from tests.progress.cases import Clock, ask, make_study
+from tests.progress.cases import Clock, make_study
+from tests.trials import ask
 from xstar.journal import Event
 from xstar.progress import Tracker
 from xstar.progress.lines import LogProgress

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import xstar as xs
-from tests.progress.cases import Clock, ask, make_study
+from tests.progress.cases import Clock, make_study
+from tests.trials import ask
 from xstar.journal import Event
 from xstar.progress import Tracker
 from xstar.schedulers import ASHA

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xstar as xs
+from tests.trials import ask
 from xstar.schedulers import ASHA, StoppingASHA
 from xstar.searchers import Random
 from xstar.trial import State, Verdict
@@ -55,8 +56,7 @@ def test_promotion(steps: list[tuple[int, float, int]], ladder: tuple[int, int])
     for who, y, luck in steps:
         if not running or who == 0:
             promoted = paper.promote()
-            trial = study.ask()
-            assert trial is not None
+            trial = ask(study)
             assert (trial.number, trial.target) == (promoted or (len(study.trials) - 1, 1))
             assert (trial.attempt > 0) == (promoted is not None)
             running.append(trial)
@@ -85,8 +85,7 @@ def test_stopping(steps: list[tuple[int, float, int]], ladder: tuple[int, int]) 
     running: list[xs.Trial] = []
     for who, y, luck in steps:
         if not running or who == 0:
-            trial = study.ask()
-            assert trial is not None
+            trial = ask(study)
             assert (trial.number, trial.target) == (len(study.trials) - 1, 1)
             running.append(trial)
             continue

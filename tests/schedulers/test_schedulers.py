@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import xstar as xs
+from tests.trials import ask
 from xstar.errors import InvalidArgument, InvalidReport
 from xstar.schedulers import ASHA, FIFO, Hyperband, Median, Scheduler, StoppingASHA, geometric_rungs
 from xstar.searchers.random import Random
@@ -75,8 +76,7 @@ class Player:
 
     def step(self) -> tuple[int, int, str]:
         """Run one job to its end: (trial, budget reached, state)."""
-        trial = self.study.ask()
-        assert trial is not None
+        trial = ask(self.study)
         while trial.state is State.RUNNING:
             assert trial.target is not None
             self.study.report(trial, self.losses[trial.number], budget=trial.target)
@@ -171,15 +171,13 @@ def test_idle_workers_start_the_next_bracket() -> None:
     for trial in trials[:3]:
         assert trial is not None
         assert study.report(trial, float(trial.number)) is Verdict.PAUSE
-    waiting = study.ask()
-    assert waiting is not None
+    waiting = ask(study)
     assert waiting.bracket == 1, "the rung is not full: nobody is promoted yet"
     assert trials[3] is not None
     study.fail(trials[3], "boom")  # gives up its place: the rung is as full as it will be
     promoted = [study.ask(), study.ask()]
     assert [trial.number for trial in promoted if trial] == [0, 1]
-    third = study.ask()
-    assert third is not None
+    third = ask(study)
     assert third.bracket == 1
 
 
@@ -215,8 +213,7 @@ def test_the_median_rule_by_hand() -> None:
     study = xs.Study(xs.Space(x=xs.Float(0, 1)), searcher=Random(), scheduler=Median(3, grace_period=0), seed=0)
 
     def train(*losses: float) -> Trial:
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         for loss in losses:
             if study.report(trial, loss) is not Verdict.CONTINUE:
                 break
@@ -309,8 +306,7 @@ def test_methods_that_end_trials_early_need_a_budget(method: str) -> None:
 @pytest.mark.parametrize("scheduler", [ASHA(9), StoppingASHA(9), Hyperband(9)], ids=lambda s: type(s).__name__)
 def test_reports_off_the_path_are_refused_and_the_journal_unharmed(scheduler: Scheduler) -> None:
     study = xs.Study(xs.Space(x=xs.Float(0, 1)), searcher=Random(), scheduler=scheduler)
-    trial = study.ask()
-    assert trial is not None
+    trial = ask(study)
     before = len(list(study.journal.read(0)))
     for budget, word in ((3, "must not pass its target, 1"), (0, "at least 1"), (-1, "at least 1")):
         with pytest.raises(InvalidReport, match=word):

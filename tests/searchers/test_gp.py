@@ -316,13 +316,11 @@ def test_of_many_running_trials_the_last_ones_are_fantasised(
         study = xs.Study(xs.Space(x=xs.Float(0, 1)), method="gp", seed=3)
         for place in range(8):
             study.enqueue({"x": place / 7})
-            trial = study.ask()
-            assert trial is not None
+            trial = ask(study)
             study.tell(trial, (trial["x"] - 0.3) ** 2)
         for x in (first, 0.5, 0.6):
             study.enqueue({"x": x})
             study.ask()
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         made.append(trial["x"])
     assert (made[0] == made[1]) is alike

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import xstar as xs
+from tests.searchers.cases import ask
 from xstar.inspect.audit import audit
 from xstar.models.gp import as_arrays, log_prior
 from xstar.models.priors import MEAN, SHARED_LENGTH
@@ -26,8 +27,7 @@ def searched(trials: int, space: xs.Space = SPACE, searcher: GP | None = None, f
     """Run trials, the first few of which fail."""
     study = xs.Study(space, searcher=searcher or GP(), seed=3)
     for number in range(trials):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         if number < fails:
             study.fail(trial, "it raises")
         else:
@@ -64,11 +64,8 @@ def test_where_nothing_has_a_loss_yet_there_is_no_step() -> None:
 def test_steps_are_of_few_numbers_at_the_full_budget() -> None:
     def second(space: xs.Space, searcher: Searcher | None = None, scheduler: ASHA | None = None) -> str:
         study = xs.Study(space, searcher=searcher or GP(), scheduler=scheduler, seed=3)
-        first = study.ask()
-        assert first is not None
-        study.tell(first, 1.0)
-        trial = study.ask()
-        assert trial is not None
+        study.tell(ask(study), 1.0)
+        trial = ask(study)
         return str(trial.origin)
 
     assert "a step" in second(SPACE)
@@ -88,8 +85,7 @@ def test_what_is_safe_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
         for seed in (1, 2, 3):
             study = xs.Study(xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1)), method="gp", seed=seed)
             for _ in range(40):
-                trial = study.ask()
-                assert trial is not None
+                trial = ask(study)
                 if trial["x"] > 0.4 + 0.2 * trial["y"]:
                     study.fail(trial, "it raises")
                     failed += 1

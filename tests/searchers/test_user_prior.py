@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import xstar as xs
-from tests.searchers.cases import SQUARE, run
+from tests.searchers.cases import SQUARE, ask, run
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.schedulers import ASHA
@@ -130,8 +130,7 @@ def bowl(config: dict[str, float]) -> float:
 
 def test_the_first_trial_is_where_the_priors_are_largest() -> None:
     study = xs.Study(believing(0.3), searcher=GP(), seed=0)
-    first = study.ask()
-    assert first is not None
+    first = ask(study)
     assert (first["x"], first["y"], first["kind"]) == (pytest.approx(0.3), pytest.approx(0.3), "a")
     assert str(study.trials[0].origin) == "gp: initial 1, prior: where the priors are largest"
 
@@ -179,8 +178,7 @@ def promoted(study: xs.Study, places: list[float]) -> None:
     for x in places:
         study.enqueue({"x": x})
     while len(study.trials) < len(places) or study.history.count(xs.State.RUNNING):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         verdict = xs.Verdict.CONTINUE
         for budget in range(trial.budget + 1, 10):
             if verdict is xs.Verdict.CONTINUE:

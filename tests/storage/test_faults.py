@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 import xstar as xs
+from tests.trials import ask
 from xstar.errors import InvalidArgument, StorageBusy, StorageError, StorageFull, StorageReadOnly
 from xstar.inspect.audit import audit
 from xstar.storage import SqlJournal, connections, database
@@ -41,9 +42,7 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fill() -> None:
         nonlocal told
         for _ in range(1000):
-            trial = study.ask()
-            assert trial is not None
-            study.tell(trial, float(told))
+            study.tell(ask(study), float(told))
             told += 1
 
     with pytest.raises(StorageFull, match="free some space"):
@@ -52,8 +51,7 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study.journal.close()  # type: ignore[attr-defined]
     # With room again, the same object goes on where it stopped, and so does a new one.
     before = len(study.history.trials)
-    trial = study.ask()
-    assert trial is not None
+    ask(study)
     study.close()
     with a_study(tmp_path / "s.db") as again:
         assert [t.value for t in again.history.trials if t.state is xs.State.COMPLETE] == [
@@ -68,8 +66,7 @@ def test_a_locked_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("XSTAR_STORAGE_PATIENCE", "0.2")
     path = tmp_path / "s.db"
     study = a_study(path)
-    trial = study.ask()
-    assert trial is not None
+    trial = ask(study)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StorageBusy, match="locked by another process"):
@@ -206,9 +203,7 @@ def test_a_database_in_a_folder_that_the_program_left_is_still_there(
     monkeypatch.chdir(here)
     with xs.Study(SPACE, name="s", storage=storage, seed=1) as study:
         monkeypatch.chdir(elsewhere)
-        trial = study.ask()
-        assert trial is not None
-        study.tell(trial, 1.0)
+        study.tell(ask(study), 1.0)
         journal = study.journal
         assert isinstance(journal, SqlJournal)
         journal.close()  # and open it again, as after an outage

@@ -20,6 +20,7 @@ import pytest
 import xstar as xs
 from tests.crash.rounds import LOST_SERVER
 from tests.servers import own_server
+from tests.trials import ask
 from tests.waiting import PATIENCE, until
 from xstar.errors import StorageError
 from xstar.inspect.audit import audit
@@ -111,8 +112,7 @@ def test_an_outage_is_said_once_and_leases_outlive_it(server: Any, name: str, ca
         )
         for _ in range(2)
     )
-    trial = one.ask()
-    assert trial is not None
+    trial = ask(one)
     stop(server, "immediate")
     verdicts: list[xs.Verdict] = []
     worker = threading.Thread(target=lambda: verdicts.append(one.report(trial, 0.5)))
@@ -157,8 +157,7 @@ def test_an_outage_longer_than_its_patience_is_an_error(
 ) -> None:
     monkeypatch.setenv("XSTAR_STORAGE_PATIENCE", "0.3")
     study = xs.Study(SPACE, name=name, storage=server.get_uri(), seed=1)
-    trial = study.ask()
-    assert trial is not None
+    trial = ask(study)
     stop(server, "fast")
     with pytest.raises(StorageError):
         study.tell(trial, 1.0)

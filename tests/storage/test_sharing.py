@@ -12,6 +12,7 @@ import pytest
 
 import xstar as xs
 from tests.storage.drivers import SEARCHES, SPACE, drive
+from tests.trials import ask
 from tests.waiting import PATIENCE
 from xstar.errors import StorageError
 from xstar.inspect.audit import audit
@@ -101,8 +102,7 @@ def test_a_verdict_stands_when_others_reported_meanwhile(storage: str, name: str
 
 def test_a_report_for_a_run_that_another_program_ended(storage: str, name: str) -> None:
     one, two = (xs.Study(SPACE, name=name, storage=storage, max_budget=9, seed=1) for _ in range(2))
-    trial = one.ask()
-    assert trial is not None
+    trial = ask(one)
     two.fail(0, "no room")
     assert one.report(trial, 0.5) is xs.Verdict.STOP
     assert trial.state is xs.State.FAILED
@@ -112,8 +112,7 @@ def test_a_report_for_a_run_that_another_program_ended(storage: str, name: str) 
 
 def test_two_reports_for_one_run_at_the_same_budget(storage: str, name: str) -> None:
     one, two = (xs.Study(SPACE, name=name, storage=storage, max_budget=9, seed=1) for _ in range(2))
-    trial = one.ask()
-    assert trial is not None
+    trial = ask(one)
     two.refresh()
     one.report(trial, 0.5, budget=1)
     two.report(0, 0.6, budget=1)  # made before it has seen the other one
@@ -129,8 +128,7 @@ def test_who_hangs_in_a_turn_is_not_waited_for(storage: str, name: str, monkeypa
     other = mp.get_context("spawn").Process(target=hold_turn, args=(storage, name, held, go, done))
     other.start()
     assert held.wait(PATIENCE)
-    trial = study.ask()
-    assert trial is not None
+    trial = ask(study)
     assert trial.number == 0
     go.set()
     assert done.wait(PATIENCE)
@@ -223,8 +221,7 @@ def test_statements_that_a_connection_has_forgotten_are_prepared_again(postgres:
 
     for number in range(8):
         for study in (one, two):
-            trial = study.ask()
-            assert trial is not None
+            trial = ask(study)
             study.tell(trial, trial["x"])
         ahead.start = forgetful if number == 4 else start
         if number == 2:

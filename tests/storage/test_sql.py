@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import xstar as xs
+from tests.trials import ask
 from xstar.errors import CorruptJournal, InvalidArgument, JournalConflict, StorageTooNew, StudyExists, UnknownStudy
 from xstar.inspect.audit import audit
 from xstar.journal import events as ev
@@ -59,8 +60,7 @@ def test_studies_are_listed_renamed_and_deleted(storage: str, name: str) -> None
 
 def test_a_study_deleted_while_in_use_says_so(storage: str, name: str) -> None:
     study = xs.Study(SPACE, name=name, storage=storage)
-    trial = study.ask()
-    assert trial is not None
+    trial = ask(study)
     SqlStorage(storage).delete(name)
     with pytest.raises(UnknownStudy, match="deleted while it was in use"):
         study.tell(trial, 1.0)
@@ -70,8 +70,7 @@ def test_a_lease_comes_and_goes_with_its_trial(storage: str, name: str) -> None:
     now = 1000.0
     study = xs.Study(SPACE, name=name, storage=storage, clock=lambda: now)
     other = SqlStorage(storage).open(name)
-    trial = study.ask()
-    assert trial is not None
+    trial = ask(study)
     assert other.abandoned(now + 59, [0]) == []
     assert [number for number, _, _ in other.abandoned(now + 61, [0])] == [0]
     assert other.abandoned(now + 61, []) == []
@@ -84,13 +83,11 @@ def test_a_lease_comes_and_goes_with_its_trial(storage: str, name: str) -> None:
 def test_an_expired_lease_lets_another_program_run_the_trial_again(storage: str, name: str) -> None:
     times = {"now": 1000.0}
     first = xs.Study(SPACE, name=name, storage=storage, clock=lambda: times["now"], method="random", max_budget=3)
-    trial = first.ask()
-    assert trial is not None
+    trial = ask(first)
     first.report(trial, 0.5)
     times["now"] += 100
     second = xs.Study(SPACE, name=name, storage=storage, clock=lambda: times["now"])
-    taken = second.ask()
-    assert taken is not None
+    taken = ask(second)
     assert (taken.number, taken.attempt, taken.budget, list(taken.epochs())) == (0, 1, 1, [2, 3])
     # The first program wakes up: its report is on record, does no harm, and it is told to stop.
     assert first.report(trial, 0.4) is xs.Verdict.STOP
@@ -105,16 +102,14 @@ def test_an_expired_lease_lets_another_program_run_the_trial_again(storage: str,
 def test_a_late_end_does_not_take_the_lease_of_the_run_that_replaced_it(storage: str, name: str) -> None:
     times = {"now": 1000.0}
     first, second, third = (xs.Study(SPACE, name=name, storage=storage, clock=lambda: times["now"]) for _ in range(3))
-    trial = first.ask()
-    assert trial is not None
+    trial = ask(first)
     times["now"] += 100
     second.leases.reclaim()
     assert second.ask() is not None
     first.tell(trial, 0.1)  # too late: the second program has it
     times["now"] += 100  # and now the second program dies too
     third.leases.reclaim()
-    again = third.ask()
-    assert again is not None
+    again = ask(third)
     assert (again.number, again.attempt) == (0, 2)
     third.tell(again, 0.3)
     assert first.best.value == 0.3
@@ -137,8 +132,7 @@ def test_a_run_that_nobody_holds_is_run_again(storage: str, name: str) -> None:
     assert second.storage is not None
     second.storage.database.write(lambda database: database.execute("DELETE FROM xstar_leases"))
     second.leases.reclaim()
-    taken = second.ask()
-    assert taken is not None
+    taken = ask(second)
     assert (taken.number, taken.attempt) == (0, 1)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import xstar as xs
+from tests.trials import ask
 from xstar.inspect.audit import audit
 from xstar.journal import events as ev
 
@@ -17,8 +18,7 @@ def test_a_holder_that_reports_while_its_trial_is_taken_over_keeps_it(storage: s
         xs.Study(SPACE, name="race", storage=storage, method="random", seed=0) as holder,
         xs.Study.open("race", storage=storage) as other,
     ):
-        trial = holder.ask()
-        assert trial is not None
+        trial = ask(holder)
         other._ledger.settle(lambda: ev.Lost(0, "stopped", other.clock(), 0, may_live=True))
         start, decided = other.ahead.start, []
 
@@ -31,8 +31,7 @@ def test_a_holder_that_reports_while_its_trial_is_taken_over_keeps_it(storage: s
             return made
 
         other.ahead.start = interrupted  # type: ignore[method-assign,assignment]
-        taken = other.ask()
-        assert taken is not None
+        taken = ask(other)
         assert taken.number == 1
         kinds = [type(event).__name__ for event in other.journal.read(0)]
         assert kinds == ["Created", "Asked", "Lost", "Reported", "Asked"]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import xstar as xs
+from tests.trials import ask
 from xstar.errors import UnknownStudy
 from xstar.inspect.audit import audit
 from xstar.journal import event_json
@@ -49,8 +50,7 @@ def pair(storage: str, name: str) -> Iterator[tuple[xs.Study, xs.Study]]:
 def run(study: xs.Study, trials: int) -> list[xs.Trial]:
     made = []
     for _ in range(trials):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         study.tell(trial, trial["x"] if "x" in trial.config else trial["n"])
         made.append(trial)
     return made
@@ -97,8 +97,7 @@ def test_a_configuration_that_another_program_enqueues_is_next(pair: tuple[xs.St
     one, two = pair
     run(one, 1)
     two.enqueue({"x": 0.25, "n": 7})
-    trial = one.ask()
-    assert trial is not None
+    trial = ask(one)
     assert trial.config == {"x": 0.25, "n": 7}
     run(two, 1)
     assert run(one, 1)[0].origin.method == "random"
@@ -119,12 +118,10 @@ def test_a_study_that_another_program_holds_is_held(pair: tuple[xs.Study, xs.Stu
 def test_a_trial_that_another_program_gives_up_is_run_again(pair: tuple[xs.Study, xs.Study]) -> None:
     one, two = pair
     run(one, 1)
-    given_up = two.ask()
-    assert given_up is not None
+    given_up = ask(two)
     run(one, 1)
     two.release("told to go", given_up.number)
-    again = one.ask()
-    assert again is not None
+    again = ask(one)
     assert (again.number, again.attempt) == (given_up.number, 1)
     one.tell(again, 0.5)
     assert audit(one).findings == []
@@ -132,11 +129,9 @@ def test_a_trial_that_another_program_gives_up_is_run_again(pair: tuple[xs.Study
 
 def test_a_wider_space_is_searched_at_once(pair: tuple[xs.Study, xs.Study]) -> None:
     one, two = pair
-    before = one.ask()
-    assert before is not None
+    before = ask(one)
     two.widen(xs.Space(x=xs.Float(0, 1), n=xs.Int(1, 40), m=xs.Int(0, 3)), {"m": 2})
-    after = one.ask()
-    assert after is not None
+    after = ask(one)
     assert "m" in after.config
     assert before["m"] == 2
     one.tell(before, 0.1)
@@ -148,9 +143,7 @@ def test_limits_hold_for_all_programs_together(pair: tuple[xs.Study, xs.Study]) 
     one, two = pair
     limits = xs.Limits(trials=23)
     for study in (one, two, one):
-        trial = study.ask(limits)
-        assert trial is not None
-        study.tell(trial, 1.0)
+        study.tell(ask(study, limits), 1.0)
     assert one.ask(limits) is None
     assert two.ask(limits) is None
     assert one.ended == "all 23 trials are done"
@@ -182,8 +175,7 @@ def test_a_trial_shows_what_became_of_it(pair: tuple[xs.Study, xs.Study], decode
 
 def test_a_trial_that_another_program_ended_stays_as_it_ended(pair: tuple[xs.Study, xs.Study]) -> None:
     one, two = pair
-    trial = one.ask()
-    assert trial is not None
+    trial = ask(one)
     two.fail(trial.number, "no room")
     one.tell(trial, 0.5)
     assert trial.state is xs.State.FAILED
@@ -195,8 +187,7 @@ def test_a_trial_that_another_program_ended_stays_as_it_ended(pair: tuple[xs.Stu
 
 def test_what_is_no_number_fails_its_trial(pair: tuple[xs.Study, xs.Study]) -> None:
     one, two = pair
-    trial = one.ask()
-    assert trial is not None
+    trial = ask(one)
     one.tell(trial, float("nan"))
     run(two, 1)
     assert trial.state is xs.State.FAILED
@@ -206,8 +197,7 @@ def test_what_is_no_number_fails_its_trial(pair: tuple[xs.Study, xs.Study]) -> N
 def test_epochs_are_reported_as_ever(storage: str, name: str) -> None:
     one, two = (xs.Study(SPACE, name=name, storage=storage, searcher=Random(), scheduler=FIFO(3)) for _ in range(2))
     for study in (one, two, one, two):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         for epoch in trial.epochs():
             assert study.report(trial, 1.0 / epoch) is xs.Verdict.CONTINUE
         assert trial.state is xs.State.COMPLETE
@@ -221,8 +211,7 @@ def test_live_programs_are_looked_for_without_reading_and_dead_ones_are_found(
 ) -> None:
     one, two = pair
     run(one, 1)
-    held = two.ask()
-    assert held is not None
+    held = ask(two)
     one.leases.reclaim()
     assert decoded == []
     later = two.clock() + 1000

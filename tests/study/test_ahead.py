@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import xstar as xs
+from tests.trials import ask, run_trials
 from xstar import problems
 from xstar.inspect.audit import audit
 from xstar.journal import History
@@ -46,15 +47,8 @@ def begun(asked: list[int], running: int = 3) -> tuple[xs.Study, list[xs.Trial]]
     """A study with ``KNOWN`` trials that are over, the first of them best, and some that run."""
     study = xs.Study(SPACE, searcher=Counted(asked), seed=1)
     for place in range(KNOWN):
-        trial = ask(study)
-        study.tell(trial, place / KNOWN)
+        study.tell(ask(study), place / KNOWN)
     return study, [ask(study) for _ in range(running)]
-
-
-def ask(study: xs.Study) -> xs.Trial:
-    trial = study.ask()
-    assert trial is not None
-    return trial
 
 
 def last_event(study: xs.Study) -> Any:
@@ -187,9 +181,7 @@ def test_one_that_is_lost_is_made_again(tmp_path: Path) -> None:
     """A program dies with a suggestion that nobody has taken: the next one makes the very same."""
     options: dict[str, Any] = {"searcher": GP(), "seed": 2, "name": "s", "storage": tmp_path / "s.db"}
     with xs.Study(SPACE, **options) as study:
-        for _ in range(12):
-            trial = ask(study)
-            study.tell(trial, (trial["x"] - 0.3) ** 2)
+        run_trials(study, 12, lambda trial: (trial["x"] - 0.3) ** 2)
         running = [ask(study) for _ in range(2)]
         study.prepare()
         lost = study.ahead._prepared

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import xstar as xs
+from tests.trials import ask, run_trials
 from xstar.errors import InvalidArgument, UnknownTrial
 from xstar.inspect.audit import audit
 from xstar.inspect.exchange import export_csv, export_events, import_events
@@ -22,8 +23,7 @@ SPACE = xs.Space(x=xs.Float(0, 1))
 def some_study(**options: Any) -> xs.Study:
     study = xs.Study(SPACE, method="gp", seed=1, **options)
     for number in range(8):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         study.tell(trial, trial["x"])
         if number % 3 == 0:
             study.annotate(trial, {"tags": ["a", None], "layers": np.int64(number)})
@@ -46,10 +46,7 @@ def test_notes_are_kept_and_the_last_one_stands(tmp_path: Path) -> None:
 
 def test_notes_change_no_decision() -> None:
     plain = xs.Study(SPACE, method="gp", seed=1)
-    for _ in range(8):
-        trial = plain.ask()
-        assert trial is not None
-        plain.tell(trial, trial["x"])
+    run_trials(plain, 8, lambda trial: trial["x"])
     assert [trial.config for trial in plain.history.trials] == [trial.config for trial in some_study().history.trials]
 
 

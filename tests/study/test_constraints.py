@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import xstar as xs
+from tests.trials import ask
 from xstar.errors import NoValue, StudyMismatch
 from xstar.inspect.audit import audit
 from xstar.journal import event_json
@@ -20,12 +21,6 @@ from xstar.study.settings import Constraints
 
 SPACE = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1))
 LATENCY = {"latency": 50.0}
-
-
-def ask(study: xs.Study) -> xs.Trial:
-    trial = study.ask()
-    assert trial is not None
-    return trial
 
 
 def tell(study: xs.Study, value: float, latency: float | None) -> xs.Trial:
@@ -89,8 +84,7 @@ def test_what_models_learn_from() -> None:
 
 def test_with_rungs_every_report_is_one() -> None:
     study = xs.Study(SPACE, scheduler=ASHA(9), constraints=LATENCY)
-    trial = ask(study)
-    study.report(trial, {"value": 0.3, "latency": 99.0}, 1)
+    study.report(ask(study), {"value": 0.3, "latency": 99.0}, 1)
     assert study.history.observed == [(0, 1, 0.3)]
     with pytest.raises(NoValue):
         _ = study.best  # its last report breaks the constraint

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import xstar as xs
+from tests.trials import ask
 from xstar.errors import InvalidConfig
 from xstar.inspect.audit import audit
 from xstar.inspect.exchange import export_events, import_events
@@ -24,8 +25,7 @@ def test_the_searcher_completes_what_is_left_open(method: str) -> None:
     for number in range(14):
         if number % 2:
             study.enqueue({"lr": 0.1} if number % 4 == 1 else {"solver": "sgd", "momentum": 0.5})
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         assert set(trial.config) == {"lr", "solver", "momentum" if trial["solver"] == "sgd" else "net"}
         if number % 4 == 1:
             assert trial["lr"] == 0.1
@@ -50,8 +50,7 @@ def test_what_is_switched_on_is_drawn() -> None:
     study = xs.Study(SPACE, method="sobol", seed=1)
     for solver in ("sgd", "adam"):
         study.enqueue({"solver": solver})
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         assert trial["solver"] == solver
     assert audit(study).findings == []
 
@@ -77,9 +76,7 @@ def test_nothing_at_all_is_left_to_the_searcher() -> None:
     study = xs.Study(xs.Space(x=xs.Int(1, 2)), method="grid", seed=1)
     for config in ({"x": 1}, {"x": 2}, {}):
         study.enqueue(config)
-        trial = study.ask()
-        assert trial is not None
-        study.tell(trial, 1.0)
+        study.tell(ask(study), 1.0)
     assert "completed by random: all 2 points of the grid" in study.history.trials[-1].origin
     assert audit(study).findings == []
 
@@ -89,6 +86,5 @@ def test_a_queue_can_be_exported(tmp_path: object) -> None:
     study.enqueue({"lr": 0.1})
     import_events(list(export_events(study)), "copy", f"{tmp_path}/x.db")
     with xs.Study.open("copy", f"{tmp_path}/x.db") as copy:
-        trial = copy.ask()
-        assert trial is not None
+        trial = ask(copy)
         assert trial["lr"] == 0.1

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import xstar as xs
+from tests.trials import run_trials
 from xstar.api import yields
 from xstar.errors import InvalidArgument, StudyMismatch
 from xstar.inspect.audit import audit
@@ -138,10 +139,7 @@ def test_a_method_that_does_not_exist() -> None:
 
 def test_auto_mutates_what_no_model_knows() -> None:
     study = xs.Study(OPAQUE, seed=1)
-    for _ in range(14):
-        trial = study.ask()
-        assert trial is not None
-        study.tell(trial, trial["x"] + trial["order"][0])
+    run_trials(study, 14, lambda trial: trial["x"] + trial["order"][0])
     origins = [str(trial.origin) for trial in study.history.trials]
     assert all(origin.startswith("auto: no model knows order; evolution: ") for origin in origins)
     assert audit(study).findings == []

@@ -11,6 +11,7 @@ import pytest
 
 import xstar as xs
 from tests.clocks import Time
+from tests.trials import ask
 from tests.waiting import appears
 from xstar.executors import Simulator
 from xstar.executors.simulator import METRIC
@@ -34,8 +35,7 @@ def test_a_late_report_of_ones_own_old_run_leaves_the_new_runs_lease(storage: st
     assert slow.ask() is not None
     times["now"] += 100
     opened()  # finds the lease expired
-    again = slow.ask()
-    assert again is not None
+    again = ask(slow)
     assert again.attempt == 1
     assert slow.report(0, 0.5, 1, attempt=0) is xs.Verdict.STOP
     times["now"] += 1000
@@ -45,11 +45,9 @@ def test_a_late_report_of_ones_own_old_run_leaves_the_new_runs_lease(storage: st
 def test_the_end_of_an_old_run_does_not_hide_the_promoted_one() -> None:
     study = xs.Study(SPACE, method="asha", max_budget=9)
     for _ in range(3):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         study.report(trial, float(trial.number))
-    promoted = study.ask()
-    assert promoted is not None
+    promoted = ask(study)
     assert (promoted.number, promoted.attempt) == (0, 1)
     study.complete(0, attempt=0)
     study.release("enough")
@@ -176,8 +174,7 @@ def test_values_from_outside_do_not_hold_up_a_bracket(how: str) -> None:
     if how == "added":
         study.add({"x": 0.5}, -1.0)
     for _ in range(9 + 3 + 1):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         if how == "told" and trial.attempt == 0 and trial.number == 4:
             study.tell(trial, -1.0)
         else:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import xstar as xs
+from tests.trials import ask, run_trials
 from xstar.core.goals import Goals, read_goals
 from xstar.core.pareto import non_dominated
 from xstar.errors import InvalidArgument, InvalidReport, MissingMetric, SeveralObjectives, StudyMismatch
@@ -83,8 +84,7 @@ def test_metrics_that_are_none_are_refused(metric: Any) -> None:
 
 def test_reports_have_every_objective() -> None:
     study = xs.Study(SPACE, metric=BOTH)
-    trial = study.ask()
-    assert trial is not None
+    trial = ask(study)
     with pytest.raises(MissingMetric, match="must contain the objective 'size'"):
         study.tell(trial, {"error": 1.0})
     with pytest.raises(InvalidReport, match="must be a dictionary with 'error' and 'size'"):
@@ -120,8 +120,7 @@ def test_the_front_has_complete_feasible_trials_that_nothing_dominates() -> None
     study = xs.Study(SPACE, metric={"gain": "max", "cost": "min"}, constraints={"heat": 1.0}, seed=0)
     told = [(1, 1, 0), (2, 2, 0), (3, 1, 5), (1, 2, 0), (2, 2, 0), (0, math.nan, 0)]
     for gain, cost, heat in told:
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         study.tell(trial, {"gain": gain, "cost": cost, "heat": heat})
     assert [trial.number for trial in study.front] == [1, 0]  # the best gain first; of equal trials the earlier one
     assert study.trials[2].state is xs.State.INFEASIBLE
@@ -132,8 +131,7 @@ def test_the_front_has_complete_feasible_trials_that_nothing_dominates() -> None
 def test_what_is_beyond_a_threshold_is_of_no_interest() -> None:
     study = xs.Study(SPACE, metric={"error": "min", "latency": ("min", 40)}, seed=0)
     for error, latency in ((0.1, 50.0), (0.5, 39.0), (0.4, 40.0)):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         study.tell(trial, {"error": error, "latency": latency})
     assert [trial.number for trial in study.front] == [2, 1]
     assert study.goals.ordered([(0.1, 50.0), (0.5, 39.0)]).tolist() == [1, 0]
@@ -142,9 +140,7 @@ def test_what_is_beyond_a_threshold_is_of_no_interest() -> None:
 def test_patience_counts_trials_since_the_front_changed() -> None:
     study = xs.Study(SPACE, metric=BOTH, seed=0)
     for error, size in ((1, 1), (2, 2), (0, 2), (2, 3), (3, 3)):
-        trial = study.ask(xs.Limits(patience=2))
-        assert trial is not None
-        study.tell(trial, {"error": error, "size": size})
+        study.tell(ask(study, xs.Limits(patience=2)), {"error": error, "size": size})
     assert study.ask(xs.Limits(patience=2)) is None
     assert study.ended == "2 trials in a row brought no improvement"
 
@@ -191,8 +187,7 @@ def test_asha_promotes_the_ends_of_the_front() -> None:
     study = xs.Study(SPACE, metric=BOTH, method="asha", max_budget=3, seed=0)
     told = [(0.0, 9.0), (9.0, 9.0), (9.0, 0.0), (9.0, 8.0), (8.0, 8.0), (7.0, 9.0)]
     while len(study.trials) < 7:
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         if trial.number < len(told):
             study.report(trial, dict(zip(BOTH, told[trial.number], strict=True)))
     assert sorted(trial.number for trial in study.trials if trial.target == 3) == [0, 2]
@@ -241,8 +236,7 @@ def test_three_objectives_by_hypervolume_and_four_by_scalarisation(goals: int) -
     names = [f"loss{i}" for i in range(goals)]
     study = xs.Study(xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1)), metric=names, method="gp", seed=0)
     for _ in range(14):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         study.tell(
             trial, {name: (trial["x"] - i / goals) ** 2 + (trial["y"] - i / goals) ** 2 for i, name in enumerate(names)}
         )
@@ -254,9 +248,7 @@ def test_three_objectives_by_hypervolume_and_four_by_scalarisation(goals: int) -
 def test_objectives_that_are_constant_or_never_there(value: tuple[float, float]) -> None:
     study = xs.Study(SPACE, metric=BOTH, method="gp", seed=0)
     for _ in range(12):
-        trial = study.ask()
-        assert trial is not None
-        study.tell(trial, dict(zip(BOTH, value, strict=True)))
+        study.tell(ask(study), dict(zip(BOTH, value, strict=True)))
     assert len(study.front) == (0 if math.isnan(value[0]) else 1)
     assert audit(study).findings == []
 
@@ -281,12 +273,8 @@ def test_a_stranger_that_knows_one_number_gets_one() -> None:
 
 def test_an_export_and_a_pending_trial_keep_their_losses(tmp_path: Any) -> None:
     study = xs.Study(SPACE, metric=BOTH, method="gp", seed=0)
-    running = study.ask()
-    assert running is not None
-    for _ in range(14):
-        trial = study.ask()
-        assert trial is not None
-        study.tell(trial, measured(trial.config))
+    ask(study)
+    run_trials(study, 14, lambda trial: measured(trial.config))
     assert audit(study).findings == []
     lines = list(export_events(study))
     assert json.loads(lines[0])["event"]["objectives"] == [each.to_json() for each in Goals(study.goals)]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import xstar as xs
+from tests.trials import ask, run_trials
 from xstar.errors import (
     InvalidArgument,
     InvalidConfig,
@@ -26,12 +27,6 @@ from xstar.schedulers import ASHA
 from xstar.searchers import GP
 
 SPACE = xs.Space(x=xs.Float(0, 1), kind=xs.Choice(["a", "b"]))
-
-
-def ask(study: xs.Study) -> xs.Trial:
-    trial = study.ask()
-    assert trial is not None
-    return trial
 
 
 def test_ask_and_tell() -> None:
@@ -194,9 +189,7 @@ def test_enqueued_configurations_come_first_in_order() -> None:
 
 def test_maximising_turns_everything_around() -> None:
     study = xs.Study(SPACE, direction="maximize", seed=1)
-    for _ in range(5):
-        trial = ask(study)
-        study.tell(trial, trial["x"])
+    run_trials(study, 5, lambda trial: trial["x"])
     assert study.best.value == max(trial["x"] for trial in study.history.trials)
     with pytest.raises(InvalidArgument, match="direction"):
         xs.Study(SPACE, direction="up")
@@ -219,14 +212,10 @@ def test_an_exhausted_space_ends_with_a_word(method: str) -> None:
 
 def test_a_durable_study_is_resumed_and_continues_alike(storage: str, name: str) -> None:
     whole = xs.Study(SPACE, seed=9, method="sobol")
-    for _ in range(12):
-        trial = ask(whole)
-        whole.tell(trial, trial["x"])
+    run_trials(whole, 12, lambda trial: trial["x"])
     for _ in range(4):
         with xs.Study(SPACE, name=name, storage=storage, seed=9, method="sobol") as study:
-            for _ in range(3):
-                trial = ask(study)
-                study.tell(trial, trial["x"])
+            run_trials(study, 3, lambda trial: trial["x"])
     with xs.Study.open(name, storage=storage) as study:
         assert [trial.config for trial in study.history.trials] == [trial.config for trial in whole.history.trials]
         assert repr(study.best) == repr(whole.best)
@@ -306,9 +295,7 @@ def test_threads_may_share_a_study(tmp_path: Path) -> None:
 
     def work() -> None:
         try:
-            for _ in range(20):
-                trial = ask(study)
-                study.tell(trial, trial["x"])
+            run_trials(study, 20, lambda trial: trial["x"])
         except BaseException as error:
             errors.append(error)
 

@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import xstar as xs
+from tests.trials import ask, run_trials
 from xstar.errors import CorruptJournal, InvalidArgument, StudyMismatch, UnknownStudy
 from xstar.inspect.audit import audit
 from xstar.inspect.exchange import export_events, import_events
@@ -57,8 +58,7 @@ def test_what_is_cached_does_not_matter(method: str) -> None:
         for _ in range(9):
             if forgetful:
                 study.history.memo.clear()
-            trial = study.ask()
-            assert trial is not None
+            trial = ask(study)
             study.tell(trial, loss(trial.config))
         found.append([trial.config for trial in study.trials])
     assert found[0] == found[1]
@@ -71,9 +71,7 @@ def test_what_other_studies_observed_is_no_trial_and_never_the_best() -> None:
     assert study.history.sources == [""]
     [event] = [event for event in study.journal.read(0) if isinstance(event, ev.PriorStudy)]
     assert len(event.configs) == len(event.observed) == 12
-    trial = study.ask()
-    assert trial is not None
-    study.tell(trial, 1e6)
+    study.tell(ask(study), 1e6)
     assert study.best.value == 1e6
 
 
@@ -85,8 +83,7 @@ def test_a_notebook_shows_what_a_study_began_with() -> None:
 def test_the_first_trial_is_the_best_of_the_source() -> None:
     known = source()
     study = xs.Study(SPACE, method="gp", seed=1, warm_start=known)
-    trial = study.ask()
-    assert trial is not None
+    trial = ask(study)
     assert trial.config == known.best.config
 
 
@@ -183,10 +180,7 @@ def test_infeasible_and_failed_trials_stay_behind() -> None:
 
 def test_tpe_counts_the_best_of_a_source_as_good() -> None:
     study = xs.Study(SPACE, method="tpe", seed=1, warm_start=source(30))
-    for _ in range(6):
-        trial = study.ask()
-        assert trial is not None
-        study.tell(trial, bowl(trial))
+    run_trials(study, 6, bowl)
     history = study.history
     decision = _Decision(TPEOptions(0.1, 24, 0.0), history, Observations.of(history, False), np.random.default_rng(0))
     best = history.prior_studies[0].best_first[:PROVEN]
@@ -251,8 +245,7 @@ def test_an_event_that_contradicts_itself() -> None:
         history.fold(created)
         with pytest.raises(CorruptJournal, match=r"an observation is \[index, budget, loss\]"):
             history.fold(ev.PriorStudy("a", event.configs, [wrong], 0.0))
-    trial = study.ask()
-    assert trial is not None
+    ask(study)
     with pytest.raises(CorruptJournal, match="before the first trial"):
         study.history.fold(event)
 
