@@ -29,9 +29,9 @@ from benchmarks.harness.records import Found, Task, significant
 from benchmarks.harness.report import FOLDER, Results, duration, table
 from benchmarks.harness.vectors import LIBRARIES, METHODS, Vector, Vectors
 from benchmarks.workloads.hitting_times import ALGORITHMS, FUNCTIONS, SEED, Times, check_lockstep, hit, limit, lockstep
+from tools.svg import Series, line_chart
 from xstar import problems
 from xstar.igo import IGO, Bernoulli
-from xstar.plots.svg import Series, line_chart
 
 ALPHAS = ("1.1", "1.25", "1.5", "2.0", "3.0")
 TABLE = "nb201-cifar10"

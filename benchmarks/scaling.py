@@ -25,8 +25,8 @@ from benchmarks.harness.experiment import Experiment, Part, chosen_from, main, n
 from benchmarks.harness.records import Found, Task, significant
 from benchmarks.harness.report import Results, table
 from benchmarks.harness.run import Libraries
+from tools.svg import Series, line_chart
 from xstar import problems
-from xstar.plots.svg import Series, line_chart
 from xstar.problems import Curve, Problem
 from xstar.schedulers import ASHA
 from xstar.searchers import DNGO

@@ -19,7 +19,7 @@ from benchmarks.generality import USUAL  # noqa: E402
 from benchmarks.harness import validation  # noqa: E402
 from benchmarks.harness.class_ranks import by_problem  # noqa: E402
 from benchmarks.harness.records import FOLDER, Store  # noqa: E402
-from xstar.plots.svg import Series, line_chart  # noqa: E402
+from tools.svg import Series, line_chart  # noqa: E402
 
 TRIALS, WEAK = 200, "bbob weak structure"
 COUNTS = (*range(5, 50, 5), *range(50, TRIALS + 1, 10))

@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.harness.cases import true_after  # noqa: E402
 from benchmarks.harness.records import FOLDER, Store  # noqa: E402
-from xstar.plots.svg import Series, line_chart  # noqa: E402
+from tools.svg import Series, line_chart  # noqa: E402
 
 TRIALS = 200
 NAMES = {"xstar-gp": "xstar", "optuna-tpe": "Optuna", "smac": "SMAC3", "xstar-random": "random"}

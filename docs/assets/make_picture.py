@@ -6,12 +6,16 @@ Every number in the picture comes from the runs made here: 101 seeds per method 
 """
 
 import math
+import sys
 from pathlib import Path
 
 import numpy as np
 
 import xstar as xs
-from xstar.plots.svg import Series, line_chart
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tools.svg import Series, line_chart
 
 TRIALS = 128
 OPTIMUM = 10 / (8 * math.pi)  # of Branin's function, at (−π, 12.275), (π, 2.275) and (9.42478, 2.475)

@@ -7,6 +7,7 @@ a formula. A high rate learns fast and ends badly, so the best rate after one ep
 are fitted to the same observations, as the searcher fits them. It takes a second.
 """
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +16,13 @@ import xstar as xs
 from xstar.models.gp import Posterior, fit
 from xstar.models.surrogate import Inputs, over_budgets
 from xstar.models.targets import Targets
-from xstar.plots.svg import COLOURS, GRID, INK, Axis, Canvas, draw_x_axis, number
 from xstar.schedulers import ASHA
 from xstar.searchers import GP
 from xstar.searchers.bo.observations import Observations
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tools.svg import COLOURS, GRID, INK, Axis, Canvas, draw_x_axis, number
 
 HERE = Path(__file__).parent
 SPACE = xs.Space(lr=xs.Float(1e-4, 1.0, log=True))

@@ -10,6 +10,7 @@ marks a report at a rung, the smaller the better its loss. A trial that pauses a
 reports do not say when that was, so it is counted back from the next report, at the pace of the trial's own fastest epoch.
 """
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,10 +18,13 @@ from pathlib import Path
 
 from xstar import problems
 from xstar.journal import History
-from xstar.plots.svg import COLOURS, GRID, INK, Axis, Canvas, Point, draw_x_axis, number
 from xstar.schedulers import ASHA, Hyperband, StoppingASHA
 from xstar.simulation import simulate
 from xstar.trial import State, Trial
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tools.svg import COLOURS, GRID, INK, Axis, Canvas, Point, draw_x_axis, number
 
 HERE = Path(__file__).parent
 PROBLEM = problems.get("curves-mlp", max_budget=27)

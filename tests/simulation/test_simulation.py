@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 import pytest
+from numpy.testing import assert_allclose
 
 from xstar import problems
 from xstar.errors import InvalidArgument
@@ -17,6 +18,7 @@ from xstar.problems import Curve
 from xstar.schedulers import ASHA, FIFO, Hyperband
 from xstar.searchers import Sobol
 from xstar.simulation import TIME_IS_OVER, fitted, improvements, regret_at, regret_over_time, rungs_at, simulate
+from xstar.simulation.regret import mean_and_error
 from xstar.space import Choice, Config, Space
 from xstar.study import Study
 from xstar.study.methods import METHODS
@@ -202,3 +204,12 @@ def test_decisions_can_be_counted() -> None:
     free, counted = (simulate(problems.get("branin"), trials=50, count_decisions=count) for count in (False, True))
     assert free.clock() == 50.0
     assert 50.0 < counted.clock() < 60.0
+
+
+def test_mean_and_standard_error() -> None:
+    assert mean_and_error([2.0]) == (2.0, 0.0)
+    mean, error = mean_and_error([1.0, 2.0, 3.0, 4.0])
+    assert mean == 2.5
+    assert_allclose(error, math.sqrt(5 / 3) / 2, rtol=1e-12)
+    assert mean_and_error([math.inf, 1.0])[0] == math.inf
+    assert math.isnan(mean_and_error([math.inf, 1.0])[1])

@@ -1,11 +1,10 @@
-"""``xstar simulate``: methods compared on a problem, in simulated time, with a table and a picture."""
+"""``xstar simulate``: methods compared on a problem, in simulated time, with a table."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -22,7 +21,7 @@ from xstar.executors.clock import wall_clock
 from xstar.problems import Problem
 from xstar.progress.choice import messages_to
 from xstar.simulation import improvements, regret_at, simulate
-from xstar.simulation.regret import mean_and_error, regret_chart
+from xstar.simulation.regret import mean_and_error
 from xstar.study.methods import METHODS
 from xstar.trial import State
 
@@ -31,9 +30,6 @@ SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
 
 TRAININGS = 10
 """How many full trainings of the best configuration the time is enough for when nothing is said about it."""
-
-POINTS = 200
-"""Times at which the picture's lines are evaluated, evenly on its logarithmic axis."""
 
 STOP, CLUSTER = "When to stop", "The cluster"
 
@@ -58,15 +54,6 @@ def simulate_command(
         typer.Option(help=f"May be given several times: {', '.join(METHODS)}.", show_default="random and asha"),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Studies per method, with seeds 0, 1, 2, …")] = 5,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.svg",
-            help="Draw regret over time.",
-            show_default="simulate-PROBLEM.svg with several methods",
-        ),
-    ] = None,
-    hours: Annotated[float | None, typer.Option(rich_help_panel=STOP, help="Simulated hours.")] = None,
     seconds: Annotated[
         float | None,
         typer.Option(
@@ -85,12 +72,6 @@ def simulate_command(
         bool,
         typer.Option("--no-checkpoints", rich_help_panel=CLUSTER, help="Resumed trials train again from the start."),
     ] = False,
-    count_decisions: Annotated[
-        bool,
-        typer.Option(
-            "--count-decisions", rich_help_panel=CLUSTER, help="Add the real time of decisions to the simulated clock."
-        ),
-    ] = False,
 ) -> None:
     """Compare methods on a problem whose answers are known, on a cluster that is only simulated.
 
@@ -102,10 +83,9 @@ def simulate_command(
         return
     if problem is None:
         raise InvalidArgument("PROBLEM", "is needed", None, "`xstar simulate --list` shows which there are")
-    if plot is not None and plot.suffix != ".svg":
-        raise InvalidArgument("--plot", "must end in .svg", str(plot), f"e.g. --plot {plot.stem or 'regret'}.svg")
     found = problems.get(problem)
-    limit = _limit(found, hours, seconds, trials)
+    if seconds is None and trials is None:
+        seconds = TRAININGS * found.curve(found.best, 0).seconds[-1]
     methods = list(dict.fromkeys(method or ["random", "asha"]))
     if unknown := [name for name in methods if name not in METHODS]:
         raise InvalidArgument("--method", f"must be one of {', '.join(METHODS)}", unknown[0])
@@ -121,41 +101,23 @@ def simulate_command(
                     found,
                     name,
                     workers=workers,
-                    seconds=limit,
+                    seconds=seconds,
                     trials=trials,
                     seed=seed,
                     stragglers=stragglers,
                     failures=failures,
                     checkpoints=not no_checkpoints,
-                    count_decisions=count_decisions,
                 )
                 kept.steps.append(improvements(study.history))
                 kept.started.append(len(study.history.trials))
                 kept.complete.append(study.history.count(State.COMPLETE))
                 kept.ended.append(study.clock())
     took = wall_clock() - begun
-    horizon = limit or max(max(kept.ended) for kept in compared.values())
+    horizon = seconds or max(max(kept.ended) for kept in compared.values())
     _print_table(out, found, compared, horizon, workers)
     simulated = sum(sum(kept.ended) for kept in compared.values())
     studies = plural(len(methods) * seeds, "study").replace("studys", "studies")
     out.print(f"{studies} of {words(simulated)} together, simulated in {words(took)}")
-    if plot is None and len(methods) > 1:
-        plot = Path(f"simulate-{problem}.svg")
-    if plot is not None:
-        _write_plot(plot, found, compared, horizon, workers)
-        out.print(f"picture: {plot}", soft_wrap=True)
-
-
-def _limit(problem: Problem, hours: float | None, seconds: float | None, trials: int | None) -> float | None:
-    """The simulated seconds a study may take; ``None`` where only the trials are counted."""
-    if hours is not None and seconds is not None:
-        found = f"--hours {hours:g} --seconds {seconds:g}"
-        raise InvalidArgument("--hours", "cannot be given with --seconds", found, "leave one out")
-    if hours is not None:
-        return hours * 3600
-    if seconds is None and trials is None:
-        return TRAININGS * problem.curve(problem.best, 0).seconds[-1]
-    return seconds
 
 
 def _print_table(out: Console, problem: Problem, compared: dict[str, Comparison], horizon: float, workers: int) -> None:
@@ -195,28 +157,6 @@ def _cell(mean: float, error: float, seeds: int) -> str:
 
 def _average(counts: Sequence[int]) -> str:
     return number(sum(counts) / len(counts), 4)
-
-
-def _write_plot(path: Path, problem: Problem, compared: dict[str, Comparison], horizon: float, workers: int) -> None:
-    first = min((steps[0][0] for kept in compared.values() for steps in kept.steps if steps), default=horizon / 2)
-    begin = min(max(first, horizon / 1000), horizon / 2)
-    unit, size = ("hours", 3600.0) if horizon >= 7200 else ("minutes", 60.0) if horizon >= 120 else ("seconds", 1.0)
-    times = [begin * (horizon / begin) ** (step / (POINTS - 1)) for step in range(POINTS)]
-    regrets = {
-        name: [regret_at(steps, problem.optimum, times) for steps in kept.steps] for name, kept in compared.items()
-    }
-    seeds = plural(len(next(iter(regrets.values()))), "seed")
-    picture = regret_chart(
-        [time / size for time in times],
-        regrets,
-        title=f"{problem.name}: regret over time on {plural(workers, 'worker')}",
-        subtitle=f"{problem.unit} above the optimum, mean and standard error of {seeds}",
-        x_label=f"simulated {unit}",
-    )
-    try:
-        path.write_text(picture, encoding="utf-8")
-    except OSError as error:
-        raise InvalidArgument("--plot", f"must be a file that can be written ({error.strerror})", str(path)) from None
 
 
 def _list(out: Console) -> None:

@@ -12,9 +12,8 @@ from scipy.stats import t as student
 from xstar.errors import InvalidArgument
 from xstar.journal.events import Created
 from xstar.plots import best as best_plot
-from xstar.plots.figure import Figure, Trace, axis, empty, figure, line, text
+from xstar.plots.figure import COLOURS, Figure, Trace, axis, empty, figure, line, text
 from xstar.plots.source import Array, Source, joined
-from xstar.plots.svg import COLOURS
 
 POINTS = 200
 CONFIDENCE = 0.95

@@ -12,10 +12,9 @@ import numpy as np
 
 from xstar.nets.invalid import MixedFamilies
 from xstar.plots import network_data
-from xstar.plots.figure import QUIET, Figure, axis, dots, empty, figure, line, text
+from xstar.plots.figure import COLOURS, QUIET, Figure, axis, dots, empty, figure, line, text
 from xstar.plots.network_data import Pairs
 from xstar.plots.source import Array, Source, joined, shown_of, thinned
-from xstar.plots.svg import COLOURS
 
 MOST_PAIRS = 2000
 """Pairs that are drawn; the lines are those of all."""

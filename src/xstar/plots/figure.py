@@ -18,11 +18,13 @@ from typing import Any
 import numpy as np
 
 from xstar.core.words import readable
-from xstar.plots.svg import COLOURS
 from xstar.trial import State
 
 Figure = dict[str, Any]
 Trace = dict[str, Any]
+
+# Dark enough for thin lines on paper, and apart in brightness, too: for those who see fewer colours, and for print.
+COLOURS = ("#b4540a", "#3d4db3", "#117a54", "#a3195b", "#6b6b00", "#0b7285", "#7a3ea8", "#495057")
 
 LONGEST = 60
 """Characters of a study's words in a figure: longer ones would push the plot out of its frame."""

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from xstar.plots.figure import QUIET, Figure, Trace, axis, empty, figure, grid, line, numbered, text
+from xstar.plots.figure import COLOURS, QUIET, Figure, Trace, axis, empty, figure, grid, line, numbered, text
 from xstar.plots.source import Source, joined, shown_of
-from xstar.plots.svg import COLOURS
 from xstar.plots.theta_data import Choosing, NoTheta, Spread, Theta, theta_of
 
 MOST_ROWS = 120

@@ -1,8 +1,8 @@
 """A line chart as the text of an SVG file: several series, bands around them, and their names where the lines end. It is drawn
 on a sheet that collects SVG elements, with axes that turn numbers into places on it.
 
-Written by hand, because the usual library (plotly) cannot write an SVG without a browser, and the documentation and the command
-line need pictures without any extra installed.
+Written by hand, because Plotly, which draws for users, cannot write an SVG without a browser. The documentation's pictures and
+those of benchmarks are drawn here.
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ from itertools import pairwise
 from xml.sax.saxutils import escape, quoteattr
 
 from xstar.errors import InvalidArgument
+from xstar.plots.figure import COLOURS
 
 INK, GREY, PALE, GRID, PAPER, BORDER = "#1d1d1b", "#5c5c57", "#8a8a84", "#e4e2da", "#fdfdfb", "#d5d3cb"
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif"
-
-# Dark enough for thin lines on paper, and apart in brightness, too: for those who see fewer colours, and for print.
-COLOURS = ("#b4540a", "#3d4db3", "#117a54", "#a3195b", "#6b6b00", "#0b7285", "#7a3ea8", "#495057")
 
 LETTER = 0.7
 """The width of a letter as a share of the font size: what bold system fonts need for names in lower case."""

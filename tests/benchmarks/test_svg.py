@@ -9,9 +9,8 @@ from itertools import pairwise
 import pytest
 from numpy.testing import assert_allclose
 
+from tools.svg import LETTER, LINE, NAME_SIZE, WIDTH, Axis, Canvas, Series, axis_over, line_chart, number, spread
 from xstar.errors import InvalidArgument
-from xstar.plots.svg import LETTER, LINE, NAME_SIZE, WIDTH, Axis, Canvas, Series, axis_over, line_chart, number, spread
-from xstar.simulation.regret import mean_and_error, regret_chart
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -133,20 +132,3 @@ def test_a_canvas_escapes_words() -> None:
     canvas = Canvas(10, 10, 'a "title" & <more>')
     canvas.text(1, 1, "x < y & z")
     assert texts(canvas.svg()) == ["x < y & z"]
-
-
-def test_mean_and_standard_error() -> None:
-    assert mean_and_error([2.0]) == (2.0, 0.0)
-    mean, error = mean_and_error([1.0, 2.0, 3.0, 4.0])
-    assert mean == 2.5
-    assert_allclose(error, math.sqrt(5 / 3) / 2, rtol=1e-12)
-    assert mean_and_error([math.inf, 1.0])[0] == math.inf
-    assert math.isnan(mean_and_error([math.inf, 1.0])[1])
-
-
-def test_regrets_of_zero_and_infinity_are_drawn() -> None:
-    runs = {"asha": [[math.inf, 1.0, 0.0], [2.0, 0.5, 0.0]], "random": [[3.0, 3.0, 3.0]]}
-    svg = regret_chart([1.0, 10.0, 100.0], runs, title="t", x_label="hours")
-    lines = [places(element) for element in parts(svg, "polyline")]
-    assert [len(line) for line in lines] == [2, 3]  # before all seeds of asha have reported there is no mean
-    assert {"asha", "random", "hours"} <= set(texts(svg))
