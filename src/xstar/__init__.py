@@ -19,7 +19,6 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from xstar import schedulers as schedulers
     from xstar import searchers as searchers
     from xstar import testing as testing
-    from xstar.api import Result as Result
     from xstar.api import maximize as maximize
     from xstar.api import minimize as minimize
     from xstar.core.versions import show_versions as show_versions
@@ -45,6 +44,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from xstar.space import between as between
     from xstar.study import Limits as Limits
     from xstar.study import Study as Study
+    from xstar.study.result import Result as Result
     from xstar.trial import State as State
     from xstar.trial import Trial as Trial
     from xstar.trial import Verdict as Verdict
@@ -53,7 +53,7 @@ __version__ = VERSION
 
 _MODULES = ("errors", "executors", "igo", "nets", "problems", "registry", "schedulers", "searchers", "testing")
 _HOMES = {
-    "xstar.api": ("Result", "maximize", "minimize"),
+    "xstar.api": ("maximize", "minimize"),
     "xstar.core.versions": ("show_versions",),
     "xstar.errors": ("Infeasible", "Pruned", "XstarError"),
     "xstar.executors.running": ("RunningTrial",),
@@ -65,6 +65,7 @@ _HOMES = {
         *("at_least", "at_most", "between"),
     ),
     "xstar.study": ("Limits", "Study"),
+    "xstar.study.result": ("Result",),
     "xstar.trial": ("State", "Trial", "Verdict"),
 }
 _ELSEWHERE = {

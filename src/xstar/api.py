@@ -13,21 +13,16 @@ import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xstar.core import entry_points
 from xstar.core.checks import check_path
 from xstar.core.goals import Goals, Metric
 from xstar.core.keywords import called_like, checked_keywords
-from xstar.core.lookup import not_in_result
-from xstar.core.markup import escaped, table, value
 from xstar.core.values import as_float
-from xstar.core.words import plural
 from xstar.errors import InvalidArgument, ObjectiveError
 from xstar.executors import Executor, InlineExecutor, Objective, ProcessExecutor, check_objective, check_workers
 from xstar.executors.ray import EXECUTORS, Ray, chosen, import_ray
-from xstar.executors.states import States
 from xstar.files import DEFAULT_CHECKPOINTS, Folders, check_kept
 from xstar.loop import UNKNOWN_LENGTH, Watch, both, log, run
 from xstar.programs import Command
@@ -37,91 +32,13 @@ from xstar.searchers import Searcher
 from xstar.space import Space
 from xstar.study import FIRST_FAILURES, Limits, Study
 from xstar.study.methods import check_end, check_target
+from xstar.study.result import Result
 from xstar.study.settings import Constraints, Settings
-from xstar.study.tradeoffs import covered, last_failure, picked
-from xstar.trial import Config, State, Trial
+from xstar.study.tradeoffs import last_failure
+from xstar.trial import State
 
 INTERRUPTED = "interrupted; the same call with the study's name goes on with it"
 """The ``reason`` of the result that a ``KeyboardInterrupt`` carries."""
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What a search found."""
-
-    study: Study
-    reason: str
-    """Why it ended."""
-
-    @property
-    def best(self) -> Trial:
-        """The best trial."""
-        return self.study.best
-
-    @property
-    def front(self) -> list[Trial]:
-        """The best trade-offs of several objectives, the best in the first one first."""
-        return self.study.front
-
-    def hypervolume(self, reference: Mapping[str, float] | None = None) -> float:
-        """What the front dominates, up to a reference point: a little beyond the worst of the front, or the threshold of an
-        objective, unless it is given here."""
-        return covered(self.study.refresh(), reference)[0]
-
-    def pick(self, weights: Mapping[str, float] | None = None, **bounds: float) -> Trial:
-        """One trial of the front: ``pick()`` is the knee, ``pick(latency=40)`` the knee of what takes at most 40, and
-        ``pick(weights={"error": 2, "latency": 1})`` the least weighted sum, of objectives scaled to the range of the front."""
-        return picked(self.front, self.study.goals, weights, bounds)
-
-    @property
-    def config(self) -> Config:
-        """The configuration of the best trial."""
-        return self.best.config
-
-    @property
-    def value(self) -> float:
-        """The value of the best trial, in the direction of the search."""
-        value = self.best.value
-        assert value is not None  # or it would not be the best
-        return value
-
-    @property
-    def checkpoint(self) -> Path | None:
-        """The folder with the checkpoint of the best trial; ``None`` if it left none, or it was not kept."""
-        return self.study.files.checkpoint(self.best)
-
-    def load(self) -> Any:
-        """What the best trial saved last with ``trial.save``; ``None`` if it saved nothing, or it was not kept."""
-        folder = self.checkpoint
-        states = [] if folder is None else States(folder).all()
-        return states[-1].load() if states else None
-
-    if not TYPE_CHECKING:  # to a type checker it would mean that every name exists
-
-        def __getattr__(self, name: str) -> Any:
-            raise AttributeError(name) if name.startswith("_") else not_in_result(name)
-
-    def __repr__(self) -> str:
-        history = self.study.history
-        if history.goals.several:
-            return f"Result(front={history.front!r}, trials={len(history.trials)}, reason={self.reason!r})"
-        return f"Result(best={history.best!r}, trials={len(history.trials)}, reason={self.reason!r})"
-
-    def _repr_html_(self) -> str:
-        history = self.study.history
-        count = f"<b>Result</b> of {plural(len(history.trials), 'trial')}: {escaped(self.reason)}"
-        found = "<p>No trial has a value.</p>"
-        if history.best is not None:
-            found = f"<p>The best:</p>{history.best._repr_html_()}"
-        elif history.front:
-            names = list(history.space)
-            configs = [trial.config for trial in history.front]
-            rows = [
-                (trial.number, *map(value, trial.values.values()), *(value(config.get(name, "")) for name in names))
-                for trial, config in zip(history.front, configs, strict=True)
-            ]
-            found = f"<p>The front:</p>{table(('trial', *history.goals.metrics, *names), rows)}"
-        return f"<div>{count}{found}</div>"
 
 
 @checked_keywords
