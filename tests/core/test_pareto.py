@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from xstar.core.pareto import Array, contributions, fronts, hypervolume, non_dominated, ordered, reference
+from xstar.core.pareto import Array, fronts, hypervolume, non_dominated, ordered, reference
 
 
 def rows(m: int, n: int, seed: int) -> Array:
@@ -69,11 +69,6 @@ def test_points_beyond_the_reference_and_none_at_all_cover_nothing() -> None:
     assert hypervolume(np.empty((0, 2)), r) == 0.0
     assert hypervolume(np.array([[1.0, 0.0], [0.5, 2.0]]), r) == 0.0
     assert hypervolume(np.array([[0.5, 0.5], [0.5, 0.5]]), r) == 0.25
-
-
-def test_contributions_are_what_is_lost_without_each() -> None:
-    Y, r = np.array([[1.0, 2.0], [2.0, 1.0], [2.5, 2.5]]), np.array([3.0, 3.0])
-    assert_allclose(contributions(Y, r), [1.0, 1.0, 0.0])
 
 
 @pytest.mark.parametrize("m", [1, 2, 3])

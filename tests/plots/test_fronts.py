@@ -73,7 +73,7 @@ def test_every_volume_is_that_of_the_front_then() -> None:
         then = History()
         for event in study.journal.read(0):
             then.fold(event)
-            if step.trial.number in then.fronts.members:
+            if step.trial.number in then.fronts.in_order:
                 break
         front = np.array([trial.known_losses for trial in then.front])
         assert_allclose(volume, hypervolume(front, r))

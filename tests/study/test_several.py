@@ -154,11 +154,10 @@ def test_a_rung_of_one_objective_is_the_degenerate_case_of_fronts() -> None:
     losses = rng.integers(0, 9, 30).astype(float)
     plain, fronts = Rung(), RungOfFronts(read_goals("loss", None))
     for number, loss in enumerate(losses.tolist()):
-        plain.records.add((loss, number))
-        fronts.records.add(((loss,), number))
-        if number % 2:
-            plain.paused.add((loss, number))
-            fronts.paused.add(((loss,), number))
+        for rung in (plain, fronts):
+            rung.record((loss,), number)
+            if number % 2:
+                rung.pause((loss,), number)
     assert plain.standing() == fronts.standing()
     for places in range(1, 30):
         # Equal losses are treated alike by the one, and go to the earlier trial by the other.
@@ -172,15 +171,43 @@ def test_a_rung_stands_by_fronts_and_spreads_over_the_first() -> None:
     rung = RungOfFronts(read_goals(BOTH, None))
     told = [(0.0, 9.0), (9.0, 9.0), (9.0, 0.0), (5.0, 5.5), (8.0, 8.0), (9.0, 8.0)]
     for number, losses in enumerate(told):
-        rung.records.add((losses, number))
-        rung.paused.add((losses, number))
+        rung.record(losses, number)
+        rung.pause(losses, number)
     assert rung.standing() == [0, 2, 3, 4, 5, 1]
-    assert [rung.rank(number) for number in range(6)] == [0, 5, 1, 2, 3, 4]
-    rung.paused.remove((told[0], 0))
+    rung.resume(told[0], 0)
     assert rung.promising(1) is None
     assert rung.promising(2) == 2
     assert rung.would_stand((6.0, 5.0), 4)
     assert not rung.would_stand((8.0, 8.0), 3)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize("threshold", [None, 3])
+def test_what_a_rung_is_asked_for_one_record_is_the_order_of_all(count: int, threshold: int | None) -> None:
+    goals = read_goals({f"loss{i}": ("min", threshold) if threshold else "min" for i in range(count)}, None)
+    rng = np.random.default_rng(0)
+    rung = RungOfFronts(goals)
+    told: list[tuple[float, ...]] = []
+    pausing: set[int] = set()
+    for number in range(60):
+        losses = tuple(rng.integers(0, 6, count).astype(float).tolist())
+        records = sorted(zip(told, range(number), strict=True))
+        after = goals.ordered([*(own for own, _ in records), losses]).tolist()
+        for places in {1, number // 3, number}:
+            assert rung.would_stand(losses, places) == (number in after[:places])
+        told.append(losses)
+        rung.record(losses, number)
+        rung.pause(losses, number)
+        pausing.add(number)
+        records = sorted(zip(told, range(number + 1), strict=True))
+        order = [records[place][1] for place in goals.ordered([own for own, _ in records]).tolist()]
+        for places in (1, 1 + number // 3, number + 1):
+            best = next((trial for trial in order[:places] if trial in pausing), None)
+            assert rung.promising(places) == best
+        if (gone := rung.promising(1 + number // 3)) is not None:
+            rung.resume(told[gone], gone)
+            pausing.remove(gone)
+        assert rung.standing() == [trial for trial in order if trial in pausing]
 
 
 def test_asha_promotes_the_ends_of_the_front() -> None:

@@ -17,21 +17,23 @@ With one objective all of this is sorting: the order is that of the losses, and 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
-from operator import le, lt
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-AT_ONCE = 512
-"""Rows that are compared with all others at once: the matrix of comparisons of 10,000 rows has 100 MB otherwise."""
+FINE = 128
+"""Of a front, so many rows are spread one after the other, which costs a comparison with the whole front each. Of two
+objectives, what is left has one of them within a hundredth or so of the front's range: less than losses at a rung say."""
 
 
-def dominates(a: Sequence[float], b: Sequence[float]) -> bool:
-    """Return whether a is nowhere higher than b, and somewhere lower."""
-    return all(map(le, a, b)) and any(map(lt, a, b))
+def nowhere_above(A: Array, B: Array) -> NDArray[np.bool_]:
+    """Return whether a is nowhere higher than b, for all pairs of A and B; here the first axis is that of the objectives."""
+    found: NDArray[np.bool_] = A[0] <= B[0]
+    for i in range(1, len(A)):
+        found &= A[i] <= B[i]
+    return found
 
 
 def non_dominated(Y: Array) -> NDArray[np.bool_]:
@@ -74,13 +76,14 @@ def fronts(Y: Array) -> NDArray[np.intp]:
         return _fronts_of_two(Y)
     # The front of a row is one more than the highest of the rows that dominate it, all of which come before it here.
     order = np.lexsort(Y.T[::-1])
-    ranked = Y[order]
+    columns = np.ascontiguousarray(Y[order].T)
     found = np.zeros(n, dtype=np.intp)
     for i in range(1, n):
-        row = ranked[i]
-        over = (ranked[:i] <= row).all(axis=1) & (ranked[:i] < row).any(axis=1)
-        if over.any():
-            found[i] = found[:i][over].max() + 1
+        if (columns[:, i] == columns[:, i - 1]).all():
+            found[i] = found[i - 1]
+            continue
+        over = nowhere_above(columns[:, :i], columns[:, i : i + 1])
+        found[i] = found[:i][over].max(initial=-1) + 1
     rank[order] = found
     return rank
 
@@ -120,28 +123,34 @@ def ordered(Y: Array) -> NDArray[np.intp]:
     parts = []
     for front in range(int(rank.max(initial=-1)) + 1):
         indices = np.flatnonzero(rank == front)
-        parts.append(indices[_spread(Y[indices])])
+        parts.append(indices[spread(Y[indices])])
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.intp)
 
 
-def _spread(Y: Array) -> NDArray[np.intp]:
-    """Return the rows of one front so that each is the one furthest from all before it, beginning with the lowest first
-    objective."""
-    n = len(Y)
+def spread(Y: Array) -> NDArray[np.intp]:
+    """Return the order of the rows of one front: each is the one furthest from all before it, beginning with the lowest first
+    objective. From ``FINE`` on, the rest follow by their distance to the nearest of these.
+
+    >>> spread(np.array([[0.0, 4.0], [0.1, 3.9], [2.0, 2.0], [4.0, 0.0]])).tolist()
+    [0, 3, 2, 1]
+    """
+    n, m = Y.shape
     if n == 1:
         return np.zeros(1, dtype=np.intp)
     low, high = Y.min(axis=0), Y.max(axis=0)
-    scaled = (Y - low) / np.where(high > low, high - low, 1.0)
-    first = int(np.lexsort((np.arange(n), *scaled.T[::-1]))[0])
-    order = [first]
-    away = np.abs(scaled - scaled[first]).max(axis=1)
-    away[first] = -1.0
-    for _ in range(n - 1):
-        nxt = int(np.argmax(away))
+    scaled = np.ascontiguousarray(((Y - low) / np.where(high > low, high - low, 1.0)).T)
+    order: list[int] = []
+    away = np.full(n, np.inf)
+    nxt = int(np.lexsort((np.arange(n), *scaled[::-1]))[0])
+    for _ in range(min(n, FINE)):
         order.append(nxt)
-        away = np.minimum(away, np.abs(scaled - scaled[nxt]).max(axis=1))
-        away[order] = -1.0
-    return np.array(order, dtype=np.intp)
+        far = np.abs(scaled[0] - scaled[0, nxt])
+        for i in range(1, m):
+            np.maximum(far, np.abs(scaled[i] - scaled[i, nxt]), out=far)
+        np.minimum(away, far, out=away)
+        away[nxt] = -1.0
+        nxt = int(away.argmax())
+    return np.concatenate([order, np.argsort(-away, kind="stable")[: n - len(order)]]).astype(np.intp)
 
 
 # ---------------------------------------------------------------- hypervolume
@@ -189,9 +198,3 @@ def _volume(front: Array, r: Array) -> float:
             own -= _volume(np.unique(others[non_dominated(others)], axis=0), r)
         total += own
     return total
-
-
-def contributions(Y: Array, r: Array) -> Array:
-    """Return by how much the hypervolume falls without each row."""
-    every = hypervolume(Y, r)
-    return np.array([every - hypervolume(np.delete(Y, i, axis=0), r) for i in range(len(Y))])

@@ -50,11 +50,13 @@ class Checkpoints:
         """The trials that are not among the best any more. All of a front stay: who leaves it has left it
         for good."""
         history, most = self._history, self._best
-        if history.goals.several and most:
-            most = max(most, len(history.front))
         kept = sorted(self._kept)
         if len(kept) <= most:
             return []
+        if most and len(history.fronts) >= most:
+            front = set(history.fronts.in_order)
+            self._kept = [number for number in kept if number in front]
+            return [number for number in kept if number not in front]
         order = history.goals.ordered([history.trials[number].scores for number in kept]).tolist()
         self._kept = [kept[index] for index in order[:most]]
         return [kept[index] for index in order[most:]]

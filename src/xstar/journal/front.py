@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xstar.core.goals import Goals, Losses
-from xstar.core.pareto import dominates
+from xstar.core.goals import Goals
+from xstar.core.pareto import nowhere_above
 from xstar.trial import State, Trial
 
 
@@ -30,19 +30,25 @@ class Joined:
 class Front:
     """Follows the front through a history. A trial that ends is compared with the front alone."""
 
-    __slots__ = ("_thresholds", "members", "steps")
+    __slots__ = ("_in_order", "_losses", "_thresholds", "_trials", "steps")
 
     def __init__(self, goals: Goals) -> None:
         self._thresholds = np.array(goals.thresholds)
-        self.members: dict[int, Losses] = {}
-        """Trial → its losses, in the order in which they came."""
+        self._losses = np.empty((len(goals), 0))
+        self._trials = np.empty(0, dtype=np.intp)
+        self._in_order: list[int] | None = []
         self.steps: list[Joined] = []
         """Every trial that came to the front, in the order of the journal."""
+
+    def __len__(self) -> int:
+        return len(self._trials)
 
     @property
     def in_order(self) -> list[int]:
         """The trials, the best in the first objective first."""
-        return sorted(self.members, key=lambda number: (self.members[number], number))
+        if self._in_order is None:
+            self._in_order = self._trials[np.lexsort((self._trials, *self._losses[::-1]))].tolist()
+        return self._in_order
 
     def end(self, trial: Trial, at: float, begun: int) -> bool:
         """Take notice of a trial's end; returns whether it has come to the front.
@@ -52,13 +58,12 @@ class Front:
         """
         if trial.state is not State.COMPLETE or trial.losses is None:
             return False
-        losses = trial.losses
-        if (np.array(losses) > self._thresholds).any():
+        losses = np.array(trial.losses)[:, None]
+        if (losses[:, 0] > self._thresholds).any() or nowhere_above(self._losses, losses).any():
             return False
-        if any(own == losses or dominates(own, losses) for own in self.members.values()):
-            return False
-        for number in [number for number, own in self.members.items() if dominates(losses, own)]:
-            del self.members[number]
-        self.members[trial.number] = losses
-        self.steps.append(Joined(at, begun, trial, len(self.members)))
+        stay = ~nowhere_above(losses, self._losses)
+        self._losses = np.concatenate([self._losses[:, stay], losses], axis=1)
+        self._trials = np.append(self._trials[stay], trial.number)
+        self._in_order = None
+        self.steps.append(Joined(at, begun, trial, len(self)))
         return True

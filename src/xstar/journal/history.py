@@ -160,7 +160,7 @@ class History:
 
     @property
     def has_value(self) -> bool:  # a best trial, or a front
-        return self.best is not None or bool(self.fronts.members)
+        return self.best is not None or len(self.fronts) > 0
 
     @property
     def best_over_time(self) -> Sequence[Step]:

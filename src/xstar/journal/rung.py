@@ -5,9 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sortedcontainers import SortedList
 
+from xstar.core.fronts import Fronts
 from xstar.core.goals import DEFAULT, Goals, Losses
+from xstar.core.pareto import Array, spread
 from xstar.trial import Trial
 
 
@@ -26,6 +30,18 @@ class Rung:
         self.paused: SortedList[tuple[Any, int]] = SortedList()
         """Those of them that pause here."""
 
+    def record(self, losses: Losses, trial: int) -> None:
+        """A trial reported here."""
+        self.records.add((losses[0], trial))
+
+    def pause(self, losses: Losses, trial: int) -> None:
+        """A trial pauses here."""
+        self.paused.add((losses[0], trial))
+
+    def resume(self, losses: Losses, trial: int) -> None:
+        """A trial that paused here runs again."""
+        self.paused.discard((losses[0], trial))
+
     def promising(self, places: int) -> int | None:
         """The best trial that pauses here, if it is among the best ``places`` records or equal to one of them."""
         if not self.paused or not places:
@@ -43,45 +59,96 @@ class Rung:
         """The trials that pause here, best first."""
         return [number for _, number in self.paused]
 
-    def rank(self, trial: int) -> int:
-        """How many records stand before that of a trial, without those that are equal to it."""
-        loss = next(loss for loss, number in self.records if number == trial)
-        return self.records.bisect_left((loss, -1))
-
 
 class RungOfFronts(Rung):
-    """The same for several objectives. Records stand by fronts (``core/pareto.py``): an order that changes with every record,
-    and is therefore made when somebody asks for it."""
+    """The same for several objectives. Records stand by fronts (``core/pareto.py``): an order that changes with every record.
+    Who asks about one of them needs the order within its own front alone; the others are counted."""
 
-    __slots__ = ("_goals", "_order")
+    __slots__ = ("_answers", "_fronts", "_goals", "_pausing", "_rows", "_thresholds", "_trials")
 
     def __init__(self, goals: Goals) -> None:
         super().__init__()
         self._goals = goals
-        self._order: list[tuple[Losses, int]] = []
+        self._thresholds = np.array(goals.thresholds)
+        self._fronts = Fronts(len(goals))
+        self._trials: list[int] = []
+        """The trial of each row of the fronts."""
+        self._rows: dict[int, int] = {}
+        self._pausing: set[int] = set()
+        """The rows of trials that pause here."""
+        self._answers: dict[int, int | None] = {}
+        """What was promising, by places, until something changes."""
 
-    @property
-    def _ordered(self) -> list[tuple[Losses, int]]:
-        if len(self._order) != len(self.records):
-            records = list(self.records)
-            order = self._goals.ordered([losses for losses, _ in records])
-            self._order = [records[place] for place in order.tolist()]
-        return self._order
+    def record(self, losses: Losses, trial: int) -> None:
+        self.records.add((losses, trial))
+        self._rows[trial] = len(self._trials)
+        self._trials.append(trial)
+        self._fronts.add(np.array(losses))
+        self._answers.clear()
+
+    def pause(self, losses: Losses, trial: int) -> None:
+        self.paused.add((losses, trial))
+        if trial in self._rows:
+            self._pausing.add(self._rows[trial])
+            self._answers.clear()
+
+    def resume(self, losses: Losses, trial: int) -> None:
+        self.paused.discard((losses, trial))
+        self._pausing.discard(self._rows.get(trial, -1))
+        self._answers.clear()
 
     def promising(self, places: int) -> int | None:
-        if not self.paused:
+        if places not in self._answers:
+            self._answers[places] = self._promising(places)
+        return self._answers[places]
+
+    def _promising(self, places: int) -> int | None:
+        if not self._pausing or not places:
             return None
-        return next((record[1] for record in self._ordered[:places] if record in self.paused), None)
+        pausing = np.fromiter(self._pausing, dtype=np.intp)
+        beyond = self._are_beyond(self._fronts.Y)
+        only = pausing[beyond[pausing] == beyond[pausing].min()]
+        front = int(self._fronts.numbers[only].min())
+        first = self._before(front, bool(beyond[only[0]]))
+        if first >= places:
+            return None
+        members = self._members(front, bool(beyond[only[0]]))[: places - first]
+        found = (self._trials[row] for row in members if row in self._pausing)
+        return next(found, None)
 
     def would_stand(self, losses: Losses, places: int) -> bool:
-        order = self._goals.ordered([*(own for own, _ in self.records), losses])
-        return len(self.records) in order[:places].tolist()
+        row = np.array(losses)
+        front, beyond = self._fronts.front_of(row), bool(self._are_beyond(row))
+        first = self._before(front, beyond)
+        return first < places and -1 in self._members(front, beyond, row)[: places - first]
 
     def standing(self) -> list[int]:
-        return [record[1] for record in self._ordered if record in self.paused]
+        records = list(self.records)
+        order = self._goals.ordered([losses for losses, _ in records])
+        return [records[place][1] for place in order.tolist() if records[place] in self.paused]
 
-    def rank(self, trial: int) -> int:
-        return next(place for place, (_, number) in enumerate(self._ordered) if number == trial)
+    def _are_beyond(self, Y: Array) -> NDArray[np.bool_]:
+        """Which of the columns are beyond a threshold, and so stand behind all others."""
+        return np.asarray((self._thresholds < Y.T).any(axis=-1))
+
+    def _before(self, front: int, beyond: bool) -> int:
+        """How many records stand before a front, and before those of it that are beyond a threshold if ``beyond``."""
+        others = self._are_beyond(self._fronts.Y)
+        earlier = self._fronts.numbers < front
+        return int(((earlier & others) | ~others).sum() if beyond else (earlier & ~others).sum())
+
+    def _members(self, front: int, beyond: bool, new: Array | None = None) -> list[int]:
+        """The rows of a front, best first: those beyond a threshold or those that are not. A ``new`` one, -1, drives the rows
+        that it dominates out of it."""
+        Y = self._fronts.Y
+        rows = np.flatnonzero(self._fronts.numbers == front)
+        rows = rows[np.lexsort((np.array(self._trials)[rows], *Y[::-1, rows]))]
+        found = Y[:, rows].T
+        if new is not None:
+            stays = (found < new).any(axis=1) | (found == new).all(axis=1)
+            rows, found = np.append(rows[stays], -1), np.vstack([found[stays], new])
+        order = spread(found)
+        return [int(row) for row in rows[order][self._are_beyond(found[order].T) == beyond]]
 
 
 class Rungs:
@@ -109,16 +176,16 @@ class Rungs:
     def record(self, trial: Trial, budget: int, losses: Losses) -> None:
         """A trial reported at a rung."""
         if trial.bracket >= 0:
-            self._of(trial, budget).records.add((self._key(losses), trial.number))
+            self._of(trial, budget).record(losses, trial.number)
             self.touched.append(trial.bracket)
 
     def pause(self, trial: Trial) -> None:
         """A trial pauses where it reported last."""
-        self._of(trial, trial.budget).paused.add((self._key(trial.known_losses), trial.number))
+        self._of(trial, trial.budget).pause(trial.known_losses, trial.number)
 
     def resume(self, trial: Trial) -> None:
         """A trial that paused runs again."""
-        self.at(trial.budget, trial.bracket).paused.discard((self._key(trial.known_losses), trial.number))
+        self.at(trial.budget, trial.bracket).resume(trial.known_losses, trial.number)
 
     def end(self, trial: Trial) -> None:
         """A trial is over: at its target, or on its way there."""
@@ -136,9 +203,6 @@ class Rungs:
             rung = RungOfFronts(self.goals) if self.goals.several else Rung()
             self.by_place[trial.bracket, budget] = rung
         return rung
-
-    def _key(self, losses: Losses) -> float | Losses:
-        return losses if self.goals.several else losses[0]
 
 
 _EMPTY = Rung()
