@@ -81,25 +81,15 @@ class Search:
         return verdict is Verdict.CONTINUE and trial.state is State.RUNNING
 
 
-def _plain(fold: Fold) -> dict[str, Any]:
-    """As JSON, which has no NaN."""
-    return {
-        key: {name: _finite(score) for name, score in value.items()} if isinstance(value, dict) else _finite(value)
-        for key, value in fold.items()
-    }
+def _plain(given: Any) -> Any:
+    """The numbers of a fold as JSON, which has no NaN."""
+    if isinstance(given, dict):
+        return {name: _plain(value) for name, value in given.items()}
+    return float(given) if math.isfinite(given) else None
 
 
-def _finite(value: Any) -> float | None:
-    return float(value) if math.isfinite(value) else None
-
-
-def _numbers(noted: dict[str, Any]) -> Fold:
+def _numbers(noted: Any) -> Any:
     """What :func:`_plain` was given."""
-    return {
-        key: {name: _number(score) for name, score in value.items()} if isinstance(value, dict) else _number(value)
-        for key, value in noted.items()
-    }
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value
+    if isinstance(noted, dict):
+        return {name: _numbers(value) for name, value in noted.items()}
+    return math.nan if noted is None else noted

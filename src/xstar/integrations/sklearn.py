@@ -7,7 +7,6 @@ fits, refitting and prediction. What is left is which candidates to fit, and how
 from __future__ import annotations
 
 import math
-import tempfile
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,7 +19,6 @@ from xstar.integrations import missing
 from xstar.integrations.cv_folds import KEPT, Fold, Search
 from xstar.integrations.distributions import Candidates
 from xstar.integrations.resources import SAMPLES, Ladder
-from xstar.integrations.warm import Warm, goes_on
 from xstar.study import Limits, Study
 from xstar.trial import Trial
 
@@ -55,7 +53,7 @@ class SearchCV(BaseSearchCV):
         Which of several scores the search goes by: that of ``refit`` by default, or else the first.
     resource
         What a candidate may get more or less of: a parameter as ``n_estimators`` or ``clf__max_iter``, or ``"n_samples"``. Bad
-        candidates end with little of it. An estimator with ``warm_start=True`` goes on when it gets more.
+        candidates end with little of it; one that gets more is fitted anew.
     min_resources, max_resources
         The least and the most of it. By default 1, or a few samples of each class; all samples, or the estimator's own value.
     study, storage
@@ -109,17 +107,10 @@ class SearchCV(BaseSearchCV):
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> SearchCV:
         """Search, and refit the best on all of the data."""
-        estimator: Any = self.__dict__["estimator"]
         try:
-            with tempfile.TemporaryDirectory() as folder:
-                if self.resource not in (None, SAMPLES) and goes_on(estimator, self.resource):
-                    self.estimator = Warm(estimator, self.resource, folder)
-                super().fit(X, y, **params)
+            super().fit(X, y, **params)
         finally:
-            self.estimator = estimator
             self.__dict__.pop("_search", None)  # it holds the data
-            if isinstance(found := self.__dict__.get("best_estimator_"), Warm):
-                self.best_estimator_ = found.estimator
         return self
 
     # ------------------------------------------------------------ what BaseSearchCV.fit calls, in this order
