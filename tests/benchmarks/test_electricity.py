@@ -70,21 +70,6 @@ def test_a_network_of_a_group_is_the_network_trained_alone() -> None:
     assert len({tuple(row) for row in found["valid"].tolist()}) > 1  # they do differ
 
 
-def test_weights_agree_and_padded_ones_stay_zero() -> None:
-    data = workload.split(rows(), CPU, (96, 32))
-    networks = workload.Networks(CONFIGS, [5, 6, 7], data.features, CPU)
-    for part in workload.order(0, 96).split(8):
-        networks.step(data.x["train"][part], data.y["train"][part])
-    for at, given in enumerate(CONFIGS):
-        _, weights = alone(given, 5 + at, data, 1)
-        for name, wanted in zip(("W1", "W2", "W3", "b1", "b2", "b3"), weights, strict=True):
-            ours = networks.w[name][at]
-            height, width = wanted.shape
-            torch.testing.assert_close(ours[:height, :width], wanted, rtol=1e-4, atol=1e-5)
-            assert not ours[height:].any()
-            assert not ours[:, width:].any()
-
-
 def test_the_gradient_under_dropout_is_that_of_autograd(monkeypatch: pytest.MonkeyPatch) -> None:
     given = [config(dropout_1=0.5, dropout_2=0.3), config(dropout_1=0.1, dropout_2=0.8)]
     data = workload.split(rows(), CPU, (96, 32))
@@ -124,13 +109,6 @@ def test_the_design_is_that_of_the_papers_table() -> None:
     assert {each["batch_size"] for each in drawn} == set(workload.BATCHES)
     assert workload.group_of(config(units_1=64, units_2=65, batch_size=32)) == (32, 64, 256)
     assert all(workload.TRAIN // batch % workload.CHUNK == 0 for batch in workload.BATCHES)
-
-
-def test_initial_weights_do_not_depend_on_the_group() -> None:
-    two = workload.Networks(CONFIGS[:2], [5, 6], 6, CPU)
-    one = workload.Networks(CONFIGS[1:2], [6], 6, CPU)
-    torch.testing.assert_close(two.w["W2"][1], one.w["W2"][0], rtol=0, atol=0)
-    assert float(one.w["W1"].abs().max()) <= 0.3
 
 
 def test_networks_that_diverge_count_as_the_majority() -> None:

@@ -10,13 +10,12 @@ import pytest
 import xstar as xs
 from xstar import problems
 from xstar.inspect.audit import audit
-from xstar.schedulers import ASHA, FIFO, SearcherBudget
+from xstar.schedulers import FIFO, SearcherBudget
 from xstar.schedulers.searcher_budget import MOST_BUDGETS, budgets_between
-from xstar.searchers import BOCA, GP, DNGOPaper, MOBSTERPaper, NASBOTPaper, Random
+from xstar.searchers import BOCA, Random
 from xstar.searchers.boca.learner import cheapest
 from xstar.simulation import simulate
-from xstar.study.methods import METHODS
-from xstar.testing import check_scheduler, check_searcher
+from xstar.testing import check_scheduler
 from xstar.trial import New, Suggestion
 
 SPACE = xs.Space(x=xs.Float(-1.0, 1.0), y=xs.Float(0.0, 1.0))
@@ -25,10 +24,6 @@ SPACE = xs.Space(x=xs.Float(-1.0, 1.0), y=xs.Float(0.0, 1.0))
 def train(trial: xs.Trial) -> Iterator[float]:
     for epoch in trial.epochs():
         yield (trial["x"] - 0.3) ** 2 + np.sin(5.0 * trial["y"]) * (1.0 - 0.5 / epoch) + 1.0 / epoch
-
-
-def test_the_searcher_conforms() -> None:
-    check_searcher(BOCA())
 
 
 def test_the_scheduler_conforms() -> None:
@@ -112,24 +107,11 @@ def test_the_budgets_to_choose_from() -> None:
     assert {trial.budget for trial in study.trials} <= set(range(1, 10))
 
 
-def test_wrong_settings() -> None:
-    for settings in ({"initial": 0}, {"max_observations": 9}):
-        with pytest.raises(xs.errors.InvalidArgument, match=next(iter(settings))):
-            BOCA(**settings)
+def test_wrong_budgets() -> None:
     with pytest.raises(xs.errors.InvalidArgument, match="min_budget"):
         SearcherBudget(3, min_budget=9)
     with pytest.raises(xs.errors.InvalidArgument, match="max_budget"):
         xs.Study(SPACE, method="boca")
-
-
-def test_the_names_of_the_papers() -> None:
-    names = ("ts", "boca", "dngo-paper", "nasbot-paper", "mobster-paper")
-    made = {name: (METHODS[name][0](), METHODS[name][1](27)) for name in names}
-    assert made["ts"] == (GP(acquisition="thompson"), FIFO(27))
-    assert made["boca"] == (BOCA(), SearcherBudget(27))
-    assert made["dngo-paper"] == (DNGOPaper(), FIFO(27))
-    assert made["nasbot-paper"] == (NASBOTPaper(), FIFO(27))
-    assert made["mobster-paper"] == (MOBSTERPaper(), ASHA(27))
 
 
 @pytest.mark.parametrize(("method", "origin"), [("ts", "gp: -draw"), ("dngo-paper", "dngo-paper: log EI")])

@@ -8,36 +8,13 @@ import numpy as np
 import pytest
 
 import xstar as xs
-from tests.searchers.cases import SQUARE, Words, ask, awkward, best_value, bowl, run
-from xstar.errors import InvalidArgument
+from tests.searchers.cases import SQUARE, ask, awkward, bowl, run
 from xstar.inspect.audit import audit
 from xstar.models import forest as models
 from xstar.nets import synthetic
 from xstar.schedulers import ASHA
 from xstar.searchers import Forest
 from xstar.searchers.forest import learner
-from xstar.testing import check_searcher
-
-
-@pytest.mark.parametrize("searcher", [Forest(), Forest(2, 3, 0.5, 2, 10)], ids=["default", "other settings"])
-def test_conforms(searcher: Forest) -> None:
-    check_searcher(searcher)
-
-
-SWITCHES = xs.Space({f"c{place}": xs.Choice(["u", "v", "w", "x"]) for place in range(8)})
-
-
-def mistakes(config: dict[str, Any]) -> float:
-    return float(sum(config[f"c{place}"] != "uvwxwvux"[place] for place in range(8)))
-
-
-def test_it_beats_chance_where_nothing_is_smooth() -> None:
-    for seed in range(2):
-        best = {
-            method: best_value(xs.minimize(lambda t: mistakes(t.config), SWITCHES, method=method, trials=50, seed=seed))
-            for method in ("forest", "random")
-        }
-        assert best["forest"] < best["random"]
 
 
 def test_failures_and_constraints() -> None:
@@ -112,23 +89,3 @@ def test_failed_trials_are_grafted(monkeypatch: pytest.MonkeyPatch) -> None:
             study.tell(trial, bowl(trial.config))
     assert audit(study).findings == []
     assert sum(trial["x"] > 0.6 for trial in study.trials[15:]) <= 5
-
-
-@pytest.mark.parametrize(
-    ("settings", "found"),
-    [
-        ({"min_samples_leaf": 0}, "min_samples_leaf: must be a whole number of at least 1"),
-        ({"max_observations": 9}, "max_observations: must be a whole number of at least 10"),
-        ({"trees": 1}, "trees: must be a whole number of at least 2"),
-        ({"max_features": 2.0}, "max_features: must be a number from 0 to 1"),
-    ],
-)
-def test_wrong_settings(settings: dict[str, Any], found: str) -> None:
-    with pytest.raises(InvalidArgument, match=found):
-        Forest(**settings)
-
-
-def test_domains_without_networks_are_refused() -> None:
-    study = xs.Study(xs.Space(word=Words(), x=xs.Float(0, 1)), method="forest")
-    with pytest.raises(InvalidArgument, match="forest needs parameters with positions"):
-        study.ask()

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import subprocess
-import sys
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,23 +12,18 @@ import pytest
 import xstar as xs
 from tests.searchers.cases import (
     SQUARE,
-    Words,
     ask,
     awkward,
     best_value,
     bowl,
-    check_cache,
-    check_finite_space,
-    check_resuming,
     of_the_model,
     run,
 )
 from xstar.acquisition.thompson import thompson_scores
-from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.journal import Memo
 from xstar.models.surrogate import Inputs, over_budgets
-from xstar.searchers import GP, SEARCHERS
+from xstar.searchers import GP
 from xstar.searchers.bo import decision
 from xstar.searchers.bo.fit_cache import last_refit
 from xstar.searchers.bo.learner import NAMES
@@ -40,28 +31,8 @@ from xstar.searchers.bo.observations import Observations
 from xstar.searchers.gp import learner as gp_learner
 from xstar.searchers.gp.learner import GPLearner, GPOptions
 from xstar.searchers.gp.searcher import ACQUISITIONS, BUDGET_KERNELS
-from xstar.testing import check_searcher
 
 # ---------------------------------------------------------------- the shared suite
-
-
-@pytest.mark.parametrize(
-    "searcher",
-    [
-        GP(),
-        GP(initial=2, fantasies=0, transform=False),
-        GP(acquisition="thompson"),
-        GP(acquisition="ucb", samples=2, fantasies=3),
-    ],
-    ids=["default", "hallucination", "thompson", "ucb"],
-)
-def test_conforms(searcher: GP) -> None:
-    check_searcher(searcher, trials=9)
-
-
-@pytest.mark.parametrize("acquisition", ACQUISITIONS)
-def test_a_finite_space_is_tried_to_the_last(acquisition: str) -> None:
-    check_finite_space(GP(initial=3, acquisition=acquisition))
 
 
 def test_a_large_finite_space_has_no_duplicates() -> None:
@@ -87,17 +58,6 @@ def test_thompson_draws_in_a_listed_space_too(monkeypatch: pytest.MonkeyPatch) -
 
 
 # ---------------------------------------------------------------- does it search?
-
-
-def test_it_beats_random_search() -> None:
-    for seed in (1, 2):
-        best = {}
-        for method in ("random", "gp"):
-            study = xs.Study(SQUARE, method=method, seed=seed)
-            run(study, 30)
-            best[method] = best_value(study)
-        assert best["gp"] < 1e-3
-        assert best["gp"] < 0.2 * best["random"]
 
 
 def test_maximize_is_the_mirror_image() -> None:
@@ -175,16 +135,6 @@ def test_while_nothing_is_known_more_sobol_points() -> None:
 # ---------------------------------------------------------------- resuming
 
 
-@pytest.mark.parametrize("loss", [bowl, awkward], ids=["all well", "failures"])
-def test_a_resumed_study_goes_on_as_if_nothing_had_happened(tmp_path: Path, loss: Callable[..., float]) -> None:
-    check_resuming(GP(), loss, tmp_path, before=23)
-
-
-@pytest.mark.parametrize("loss", [bowl, awkward], ids=["all well", "failures"])
-def test_what_is_cached_does_not_matter(loss: Callable[..., float]) -> None:
-    check_cache(GP(), loss)
-
-
 def test_what_is_cached_of_the_classifier_does_not_matter() -> None:
     """Failures and values in any order: its length scale follows from the history alone."""
     rows = np.random.default_rng(0).random((30, 2))
@@ -205,35 +155,6 @@ def test_what_is_cached_of_the_classifier_does_not_matter() -> None:
 # ---------------------------------------------------------------- settings
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("acquisition", "pi"),
-        ("budget_kernel", "spline"),
-        ("transform", None),
-        ("initial", 0),
-        ("initial", 2.5),
-        ("samples", -1),
-        ("explore_every", -1),
-        ("explore_every", "often"),
-        ("fantasies", -1),
-        ("fantasies", True),
-        ("max_observations", 9),
-        ("prior_weight", -1),
-        ("prior_weight", "much"),
-    ],
-)
-def test_settings_are_checked(name: str, value: Any) -> None:
-    with pytest.raises(InvalidArgument, match=name) as caught:
-        GP(**{name: value})
-    assert caught.value.argument == name
-
-
-def test_settings_are_stored() -> None:
-    searcher = GP(initial=3, budget_kernel="decay", samples=2)
-    assert SEARCHERS.load(SEARCHERS.dump(searcher)) == searcher
-
-
 def test_the_names_are_those_of_the_layers_below() -> None:
     assert set(ACQUISITIONS) == set(NAMES)
     made = {name: over_budgets(Inputs((0,), ("x",)), name) for name in BUDGET_KERNELS}
@@ -246,29 +167,7 @@ def test_the_names_are_those_of_the_layers_below() -> None:
     }
 
 
-def test_import_loads_neither_optimiser_nor_lapack() -> None:
-    program = "import sys, xstar; xstar.searchers.GP; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    loaded = done.stdout.split()
-    assert "xstar.searchers.gp.searcher" in loaded
-    assert not {name for name in loaded if name.startswith(("scipy.optimize", "scipy.linalg", "scipy.stats"))}
-
-
-def test_domains_are_refused() -> None:
-    study = xs.Study(xs.Space(x=xs.Float(0, 1), word=Words()), method="gp")
-    with pytest.raises(InvalidArgument, match="word"):
-        study.ask()
-
-
 # ---------------------------------------------------------------- the schedule
-
-
-def test_refits_happen_when_the_data_have_grown_by_a_tenth() -> None:
-    counts = [last_refit(count) for count in range(2, 400)]
-    assert counts[:19] == list(range(2, 21))
-    for count, last in enumerate(counts, 2):
-        assert last <= count
-        assert count - last <= max(0, last // 10 - 1)
 
 
 # ---------------------------------------------------------------- small spaces

@@ -19,7 +19,6 @@ from xstar.searchers.bo.observations import Observations
 from xstar.searchers.gp import learner as gp_learner
 from xstar.searchers.gp.searcher import BUDGET_KERNELS
 from xstar.simulation import simulate
-from xstar.study.methods import resolve
 from xstar.trial import New
 
 CURVES = problems.get("curves-mlp", max_budget=9)
@@ -47,21 +46,6 @@ def test_methods(method: str) -> None:
     assert study.best.budget == 9
 
 
-def test_what_the_methods_are() -> None:
-    expected: dict[str, type[Scheduler]] = {
-        "mobster": ASHA,
-        "mobster-stop": StoppingASHA,
-        "mobster-hyperband": ASHA,
-    }
-    for name, kind in expected.items():
-        made = resolve(name, None, None, 27)
-        assert made.searcher == GP()
-        assert type(made.scheduler) is kind
-    scheduler = resolve("mobster-hyperband", None, None, 27).scheduler
-    assert isinstance(scheduler, ASHA)
-    assert len(scheduler.sizes) == 4
-
-
 @pytest.mark.parametrize("scheduler", [FIFO(9), Median(9), Hyperband(9), Hyperband(9, brackets=1)], ids=repr)
 def test_other_schedulers(scheduler: Scheduler) -> None:
     study = small(GP(initial=4), scheduler, trials=14)
@@ -82,11 +66,6 @@ def test_with_failures_stragglers_and_everything_else() -> None:
     study = small(searcher, trials=12, failures=0.2, stragglers=0.5)
     assert study.history.count(xs.State.FAILED) > 0
     assert audit(study).findings == []
-
-
-def test_draws_of_the_hyperparameters() -> None:
-    study = small(GP(initial=5, samples=2), trials=8)
-    assert len(of_the_model(study)) >= 2
 
 
 def test_mobster_finds_more_than_asha() -> None:

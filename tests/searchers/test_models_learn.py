@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -13,18 +13,16 @@ import pytest
 
 import xstar as xs
 from tests.searchers.cases import ask
-from xstar.errors import InvalidArgument, MissingExtra
+from xstar.errors import MissingExtra
 from xstar.inspect.audit import audit
 from xstar.models import features
 from xstar.schedulers import ASHA, StoppingASHA
-from xstar.searchers import DNGO, GP, NASBOT, Searcher
-from xstar.searchers.auto import Auto
+from xstar.searchers import DNGO, GP, Searcher
 from xstar.searchers.bo import decision
 from xstar.searchers.bo.decision import _distinct_rows as distinct_rows
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.dngo.fit import DNGOOptions
 from xstar.searchers.dngo.learner import DNGOLearner
-from xstar.searchers.evolution import Evolution
 from xstar.searchers.gp.learner import GPLearner, GPOptions
 
 SQUARE = xs.Space(x=xs.Float(0.0, 1.0), y=xs.Float(0.0, 1.0))
@@ -318,23 +316,3 @@ def test_a_device_that_is_missing_is_missed_before_the_first_trial(monkeypatch: 
         missing = "a GPU that torch can see"
     with pytest.raises(MissingExtra, match=f"device='cuda' needs {missing}"):
         xs.Study(SQUARE, searcher=DNGO(device="cuda")).ask()
-
-
-@pytest.mark.parametrize(
-    ("make", "argument"),
-    [
-        (lambda: GP(transform=None), "transform"),  # type: ignore[arg-type]
-        (lambda: NASBOT(features=0), "features"),  # type: ignore[arg-type]
-        (lambda: GP(acquisition=np.array(["ei"])), "acquisition"),  # type: ignore[arg-type]
-        (lambda: GP(samples=True), "samples"),
-        (lambda: DNGO(transform=np.True_), "transform"),  # type: ignore[arg-type]
-        (lambda: DNGO(activation="gelu"), "activation"),
-        (lambda: DNGO(networks=0), "networks"),
-        (lambda: Auto(switch=1.5), "switch"),  # type: ignore[arg-type]
-        (lambda: Evolution(initial=0), "initial"),
-    ],
-)
-def test_a_wrong_setting_is_named_with_a_remedy(make: Callable[[], object], argument: str) -> None:
-    with pytest.raises(InvalidArgument, match=f"^{argument}: must be .*, but got .*; ") as caught:
-        make()
-    assert caught.value.argument == argument

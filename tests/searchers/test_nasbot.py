@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import xstar as xs
-from tests.searchers.cases import Words, ask, best_value, run
+from tests.searchers.cases import ask, best_value, run
 from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.journal import History
@@ -19,7 +19,6 @@ from xstar.searchers import DNGO, GP, NASBOT
 from xstar.searchers.bo.inputs import NetworkKernel
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.gp.learner import GPLearner, GPOptions
-from xstar.testing import check_searcher
 
 SMALL = xs.nets.MLP(inputs=4, max_layers=14, units=(8, 64))
 NETS = xs.Space(net=SMALL)
@@ -55,10 +54,6 @@ def test_with_hyperparameters_drawn_from_their_posterior() -> None:
     trials = run(study, 8, loss)
     assert all(trial.origin.startswith("nasbot: log EI") for trial in trials[6:])
     assert audit(study).findings == []
-
-
-def test_conforms() -> None:
-    check_searcher(NASBOT(), trials=9)
 
 
 def test_the_initial_design_is_the_pool() -> None:
@@ -218,16 +213,6 @@ def test_descriptions_stand_in_for_networks_where_positions_are_needed() -> None
         assert ("net" in trial.config) == (row[data.cube.width] != 0.5)
 
 
-def test_bad_settings_and_spaces_are_refused() -> None:
-    refused: list[tuple[dict[str, Any], str]] = [
-        ({"distances": "some"}, "distances"),
-        ({"features": 1}, "features"),
-        ({"distances": "none", "features": False}, "features"),
-    ]
-    for settings, match in refused:
-        with pytest.raises(InvalidArgument, match=match):
-            NASBOT(**settings)
+def test_an_acquisition_that_networks_do_not_have_is_refused() -> None:
     with pytest.raises(InvalidArgument, match="thompson"):
         xs.Study(NETS, searcher=GP(acquisition="thompson")).ask()
-    with pytest.raises(InvalidArgument, match="word"):
-        xs.Study(xs.Space(word=Words()), method="nasbot").ask()

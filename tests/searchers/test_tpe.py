@@ -3,39 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
 
 import xstar as xs
-from tests.searchers.cases import SQUARE, Words, ask, awkward, best_value, bowl, run
-from xstar.errors import InvalidArgument
+from tests.searchers.cases import SQUARE, ask, awkward, bowl, run
 from xstar.inspect.audit import audit
 from xstar.nets import synthetic
-from xstar.schedulers import ASHA, FIFO, Hyperband
-from xstar.searchers import GP, TPE, Random
+from xstar.schedulers import ASHA
+from xstar.searchers import TPE
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.tpe import fit
 from xstar.searchers.tpe.fit import TPEOptions, split, thinned
-from xstar.study.methods import METHODS
-from xstar.testing import check_searcher
 
 OPTIONS = TPEOptions(gamma=0.1, candidates=24, random_fraction=0.0)
 NETS = xs.Space(net=xs.nets.MLP(inputs=4), lr=xs.Float(1e-3, 1, log=True))
-
-
-@pytest.mark.parametrize("searcher", [TPE(), TPE(2, 0.3, 4, 0.3)], ids=["default", "other settings"])
-def test_conforms(searcher: TPE) -> None:
-    check_searcher(searcher)
-
-
-def test_it_beats_chance_on_a_bowl() -> None:
-    found = [
-        [best_value(xs.minimize(lambda t: bowl(t.config), SQUARE, method=m, trials=60, seed=seed)) for seed in range(4)]
-        for m in ("tpe", "random")
-    ]
-    assert math.prod(found[0]) < 0.01 * math.prod(found[1])
 
 
 def test_the_best_tenth_is_good(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,34 +113,6 @@ def test_a_prior_is_a_kernel() -> None:
     study = xs.Study(space, searcher=TPE(initial=2, candidates=1), seed=0)
     trials = run(study, 80, lambda config: abs(config["x"] - 0.9))
     assert np.median([trial.config["x"] for trial in trials[2:]]) > 0.8
-
-
-@pytest.mark.parametrize(
-    ("settings", "found"),
-    [
-        ({"gamma": 1.5}, "gamma: must be a number from 0 to 1, but got 1.5"),
-        ({"random_fraction": True}, "random_fraction: must be a number from 0 to 1"),
-        ({"candidates": 0}, "candidates: must be a whole number of at least 1"),
-    ],
-)
-def test_wrong_settings(settings: dict[str, Any], found: str) -> None:
-    with pytest.raises(InvalidArgument, match=found):
-        TPE(**settings)
-
-
-def test_domains_without_networks_are_refused() -> None:
-    study = xs.Study(xs.Space(word=Words(), x=xs.Float(0, 1)), method="tpe")
-    with pytest.raises(InvalidArgument, match="tpe needs parameters with positions"):
-        study.ask()
-
-
-def test_the_names_of_the_papers() -> None:
-    made = {name: (METHODS[name][0](), METHODS[name][1](27)) for name in ("bohb", "a-rs", "a-bo", "s-hb", "s-bohb")}
-    bohb = TPE(gamma=0.15, candidates=64, random_fraction=1 / 3)
-    assert made["bohb"] == made["s-bohb"] == (bohb, Hyperband(27))
-    assert made["s-hb"] == (Random(), Hyperband(27))
-    assert made["a-bo"] == (GP(), FIFO(27))
-    assert made["a-rs"] == (Random(), FIFO(27))
 
 
 def test_bohb_learns_over_budgets() -> None:

@@ -10,20 +10,14 @@ from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.nets.catalogue import Catalogue
 from xstar.nets.modifiers import CHAIN, mutate
-from xstar.searchers import NASBOTPaper, TreeBO
+from xstar.searchers import TreeBO
 from xstar.searchers.treebo.kernel import is_chain
-from xstar.study.methods import METHODS
-from xstar.testing import check_searcher
 
 MLPS = xs.nets.MLP(inputs=8, outputs=1)
 
 
 def layers(trial: xs.Trial) -> float:
     return abs(len(trial["net"].layers) - 7) + trial.config.get("lr", 0.0)
-
-
-def test_conforms() -> None:
-    check_searcher(TreeBO(), trials=15)
 
 
 @pytest.mark.parametrize("domain", [MLPS, xs.nets.CNN(image=16)], ids=lambda domain: domain.kind)
@@ -85,15 +79,7 @@ def test_the_layers_of_a_catalogue() -> None:
     assert units[0, 0] == np.log2(small.layers[1].units or 0)
 
 
-def test_wrong_settings() -> None:
-    for settings in ({"initial": 0}, {"max_observations": 9}):
-        with pytest.raises(InvalidArgument, match=next(iter(settings))):
-            TreeBO(**settings)
-
-
-def test_the_methods_of_the_paper_by_name() -> None:
-    assert METHODS["treebo"][0]() == TreeBO()
-    assert METHODS["nasbot-paper"][0]() == NASBOTPaper()
+def test_nasbot_as_its_paper_has_it() -> None:
     study = xs.minimize(layers, xs.Space(net=MLPS), trials=13, method="nasbot-paper", seed=1).study
     assert study.trials[-1].origin.startswith("nasbot-paper: log EI")
     assert audit(study).findings == []

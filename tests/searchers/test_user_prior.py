@@ -10,7 +10,6 @@ from numpy.testing import assert_allclose
 
 import xstar as xs
 from tests.searchers.cases import SQUARE, ask, run
-from xstar.errors import InvalidArgument
 from xstar.inspect.audit import audit
 from xstar.schedulers import ASHA
 from xstar.searchers import GP
@@ -81,11 +80,6 @@ def test_without_priors_nothing_changes() -> None:
         study = xs.Study(SQUARE, searcher=GP(prior_weight=weight), seed=0)
         found.append([trial.config for trial in run(study, 12)])
     assert found[0] == found[1]
-
-
-def test_a_wrong_weight() -> None:
-    with pytest.raises(InvalidArgument, match="prior_weight: must be a number of at least 0, but got -1"):
-        GP(prior_weight=-1)
 
 
 # ---------------------------------------------------------------- trust
