@@ -194,82 +194,27 @@ def _bound(metric: str, bound: Any) -> Any:
 
 Keys = tuple[str, ...]
 
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
-_BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
-_STRING = re.compile(
-    r'"""(?:[^\\]|\\.)*?"{3,5}' r"|'''.*?'{3,5}" r'|"(?:[^"\\\n]|\\.)*"' r"|'[^'\n]*'",
-    re.DOTALL,
-)
-_SCALAR = re.compile(r"[^,\]}\n#]+")
+_PART = re.compile(r"""[\w-]+|"[^"\n]*"|'[^'\n]*'""")
+_LINE = re.compile(rf"\s*\[*\s*((?:{_PART.pattern})(?:\s*\.\s*(?:{_PART.pattern}))*)\s*([]=])")
+"""A header of a table, or a key with what follows it."""
 
 
 def key_lines(text: str) -> Mapping[Keys, int]:
-    """Key, as a path from the root → number of its line. The text is TOML that ``tomllib`` has accepted.
+    """Key, as a path from the root → number of the line that begins with it; keys within a value have none.
 
-    >>> key_lines("[space]\\nlr = {float = [1, 2]}")[("space", "lr", "float")]
+    >>> key_lines("[space]\\nlr = {float = [1, 2]}")[("space", "lr")]
     2
     """
-    return _Scan(text).run()
-
-
-class _Scan:
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.at = 0
-        self.found: dict[Keys, int] = {}
-
-    def run(self) -> dict[Keys, int]:
-        table: Keys = ()
-        while self._skip_blank() < len(self.text):
-            if self.text[self.at] == "[":
-                brackets = 2 if self.text.startswith("[[", self.at) else 1
-                self.at += brackets
-                table = self._key(())
-                self.at = self.text.index("]", self.at) + brackets
-            else:
-                self._pair(table)
-        return self.found
-
-    def _skip_blank(self) -> int:
-        found = _BLANK.match(self.text, self.at)
-        assert found is not None
-        self.at = found.end()
-        return self.at
-
-    def _pair(self, table: Keys) -> None:
-        key = self._key(table)
-        self.at = self.text.index("=", self.at) + 1
-        self._value(key)
-
-    def _key(self, table: Keys) -> Keys:
-        """A dotted key; every part of it is noted."""
-        key = table
-        while True:
-            self._skip_blank()
-            quoted = _STRING.match(self.text, self.at)
-            part = quoted or _BARE.match(self.text, self.at)
-            assert part is not None
-            key = (*key, part[0][1:-1] if quoted else part[0])
-            self.found.setdefault(key, self.text.count("\n", 0, self.at) + 1)
-            self.at = part.end()
-            if self.text[self._skip_blank()] != ".":
-                return key
-            self.at += 1
-
-    def _value(self, key: Keys) -> None:
-        self._skip_blank()
-        opened = self.text[self.at]
-        if opened in "[{":
-            self.at += 1
-            while self.text[self._skip_blank()] not in "]}":
-                if self.text[self.at] == ",":
-                    self.at += 1
-                elif opened == "{":
-                    self._pair(key)
-                else:
-                    self._value(key)
-            self.at += 1
-            return
-        scalar = _STRING.match(self.text, self.at) or _SCALAR.match(self.text, self.at)
-        assert scalar is not None
-        self.at = scalar.end()
+    found: dict[Keys, int] = {}
+    table: Keys = ()
+    for number, line in enumerate(text.splitlines(), start=1):
+        if (match := _LINE.match(line)) is None:
+            continue
+        key = tuple(part.strip("\"'") for part in _PART.findall(match[1]))
+        if match[2] == "]":
+            table = key
+        else:
+            key = (*table, *key)
+        for count in range(1, len(key) + 1):
+            found.setdefault(key[:count], number)
+    return found
