@@ -62,16 +62,6 @@ def simulate_command(
     ] = None,
     trials: Annotated[int | None, typer.Option(rich_help_panel=STOP, help="Trials per study.")] = None,
     workers: Annotated[int, typer.Option(rich_help_panel=CLUSTER, help="Trials that train at a time.")] = 4,
-    stragglers: Annotated[
-        float, typer.Option(rich_help_panel=CLUSTER, help="σ of a log-normal factor on the time of each run.")
-    ] = 0.0,
-    failures: Annotated[
-        float, typer.Option(rich_help_panel=CLUSTER, help="Probability per epoch that a worker is lost.")
-    ] = 0.0,
-    no_checkpoints: Annotated[
-        bool,
-        typer.Option("--no-checkpoints", rich_help_panel=CLUSTER, help="Resumed trials train again from the start."),
-    ] = False,
 ) -> None:
     """Compare methods on a problem whose answers are known, on a cluster that is only simulated.
 
@@ -104,9 +94,6 @@ def simulate_command(
                     seconds=seconds,
                     trials=trials,
                     seed=seed,
-                    stragglers=stragglers,
-                    failures=failures,
-                    checkpoints=not no_checkpoints,
                 )
                 kept.steps.append(improvements(study.history))
                 kept.started.append(len(study.history.trials))
