@@ -18,7 +18,7 @@ import xstar as xs
 from tests.trials import ask
 from xstar.errors import CorruptJournal, InvalidArgument, MissingExtra, StorageTooNew, StudyExists
 from xstar.inspect.audit import audit
-from xstar.inspect.exchange import LOST_AT_EXPORT, export_csv, export_events, import_events, to_frame
+from xstar.inspect.exchange import LOST_AT_EXPORT, export_csv, export_events, import_events
 from xstar.journal import SCHEMA
 
 SPACE = xs.Space(
@@ -271,7 +271,7 @@ def test_a_study_without_trials_has_a_header() -> None:
 
 def test_a_data_frame() -> None:
     study = some_study()
-    frame = to_frame(study)
+    frame = study.to_frame()
     file = io.StringIO()
     export_csv(study, file)
     assert list(frame.columns) == next(csv.reader(io.StringIO(file.getvalue())))
@@ -283,4 +283,4 @@ def test_a_data_frame() -> None:
 def test_pandas_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingExtra, match=r"pip install '\.\[pandas\]'"):
-        to_frame(some_study())
+        some_study().to_frame()

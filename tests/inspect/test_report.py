@@ -22,7 +22,7 @@ from xstar.errors import MissingExtra
 from xstar.inspect.findings import certainty, sure
 from xstar.inspect.report import report
 from xstar.models.gp import fit
-from xstar.plots.source import Moment
+from xstar.plots.source import Snapshot
 
 
 class Checker(HTMLParser):
@@ -79,7 +79,7 @@ def a_study(trials: int) -> xs.Study:
 @pytest.mark.parametrize("trials", [0, 1, 4, 30])
 def test_a_report_is_well_formed(trials: int) -> None:
     study = a_study(trials)
-    checker = checked(report(Moment("my study", study.history, study.journal)))
+    checker = checked(report(Snapshot("my study", study.history, study.journal)))
     text = " ".join(checker.words)
     assert "my study" in text
     if trials == 0:

@@ -15,7 +15,7 @@ from xstar import nets
 from xstar.inspect.exchange import export_events, import_events
 from xstar.journal import events as ev
 from xstar.nets.synthetic import f3
-from xstar.plots.source import Moment
+from xstar.plots.source import Snapshot
 
 HOSTILE = '<img src=x onerror="alert(1)"></script><script>alert(2)</script>'
 
@@ -166,7 +166,7 @@ def several_over_budgets() -> xs.Study:
 
 
 @lru_cache(maxsize=1)
-def many(trials: int = 100_000) -> Moment:
+def many(trials: int = 100_000) -> Snapshot:
     """So many trials, as events folded at once: a study would take its time to make them."""
     first = xs.Study(xs.Space(x=xs.Float(0, 1), y=xs.Float(1e-4, 1, log=True)), method="random", seed=1)
     rng = np.random.default_rng(0)
@@ -179,7 +179,7 @@ def many(trials: int = 100_000) -> Moment:
 
     history = History()
     history.extend(made)
-    return Moment("many", history, MemoryJournal(made))
+    return Snapshot("many", history, MemoryJournal(made))
 
 
 EDGES: dict[str, Callable[[], Any]] = {

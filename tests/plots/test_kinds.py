@@ -16,7 +16,7 @@ from tests.trials import ask, run_trials
 from xstar import nets
 from xstar.errors import InvalidArgument
 from xstar.plots.kinds import KINDS, kind
-from xstar.plots.source import Moment, thinned
+from xstar.plots.source import Snapshot, thinned
 
 MOST_BYTES = 1_500_000
 """Of a figure's JSON, however large the study: a browser has to read it."""
@@ -276,4 +276,4 @@ def test_words_become_options() -> None:
 def test_hostile_is_hostile() -> None:
     assert "<script" in HOSTILE
     assert math.isfinite(edge("hostile").best.value)
-    assert isinstance(many(), Moment)
+    assert isinstance(many(), Snapshot)

@@ -18,7 +18,7 @@ from xstar.igo.generations import Generations
 from xstar.journal import History, MemoryJournal
 from xstar.journal import events as ev
 from xstar.plots.kinds import KINDS
-from xstar.plots.source import Moment
+from xstar.plots.source import Snapshot
 from xstar.plots.theta import MOST_ROWS
 from xstar.plots.theta_data import MOMENTS, NoTheta, Path, entropy
 from xstar.searchers import PBIL
@@ -150,7 +150,7 @@ def test_many_generations_are_thinned_out() -> None:
     assert f"{len(data.trials)} of 1,000 generations shown" in words(figure)
 
 
-def _long(trials: int, size: int) -> Moment:
+def _long(trials: int, size: int) -> Snapshot:
     """So many trials in generations of ``size``, as events folded at once; each generation learns from the one before."""
     first = xs.Study(xs.Space(mask=xs.Bits(20)), searcher=PBIL("none", samples=size), seed=1)
     masks = (np.random.default_rng(0).random((trials, 20)) < 0.5).astype(int)
@@ -163,7 +163,7 @@ def _long(trials: int, size: int) -> Moment:
         made.append(ev.Reported(number, 1, {"value": float(sum(mask))}, number + 0.5, 1, final=True))
     history = History()
     history.extend(made)
-    return Moment("long", history, MemoryJournal(made))
+    return Snapshot("long", history, MemoryJournal(made))
 
 
 def test_thinning_does_not_depend_on_when_it_was_looked_at() -> None:

@@ -19,7 +19,7 @@ from xstar.cli.options import STORAGE, Storage
 from xstar.core.version import VERSION
 from xstar.errors import MissingExtra, NoValue, XstarError
 from xstar.inspect import summary
-from xstar.inspect.look import View, existing, look
+from xstar.inspect.look import StudyView, existing, look
 from xstar.space import Space
 from xstar.study import Study
 
@@ -106,7 +106,7 @@ def _reading(storage: str) -> list[Any]:
     return [list_studies, read_study, read_trial, best, why, importance]
 
 
-def _best(view: View) -> Any:
+def _best(view: StudyView) -> Any:
     if view.history.best is None:
         raise NoValue(f"no trial of study {view.name!r} has a value yet ({len(view.history.trials)} trials so far)")
     return view.history.best

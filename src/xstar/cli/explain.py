@@ -6,6 +6,7 @@ import time
 from typing import Annotated
 
 import typer
+from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
@@ -13,7 +14,10 @@ from xstar.cli.options import STORAGE, AsJson, Storage, StudyName
 from xstar.cli.text import command, console, json_text
 from xstar.core.words import plural
 from xstar.inspect.look import look
-from xstar.study import DEFAULT_STORAGE
+from xstar.progress import Tracker
+from xstar.progress.picture import take
+from xstar.progress.terminal import facts_of, running_of
+from xstar.study import DEFAULT_STORAGE, NO_LIMITS
 
 
 def why(
@@ -77,19 +81,24 @@ def watch(
     storage: Storage = STORAGE,
 ) -> None:
     """Watch a study that runs elsewhere, from another terminal or machine. It only reads; Ctrl-C ends the watching."""
-    from xstar.progress.watching import Watched, picture_of
-
     out = console()
     with look(study, storage) as view:
-        watched = Watched(view)
+        tracker = Tracker(view, NO_LIMITS)
         if once or not out.is_terminal:
-            out.print(picture_of(watched))
+            out.print(_picture(tracker))
             return
-        with Live(console=out, get_renderable=lambda: picture_of(watched), refresh_per_second=4) as live:
+        with Live(console=out, get_renderable=lambda: _picture(tracker), refresh_per_second=4) as live:
             try:
                 while True:
                     time.sleep(every)
-                    watched.look()
+                    view.refresh()
+                    tracker.advance()
                     live.refresh()
             except KeyboardInterrupt:
                 out.print(Text("no longer watching; the study goes on", "dim"))
+
+
+def _picture(tracker: Tracker) -> RenderableType:
+    """The same as the program that runs the study shows."""
+    picture = take(tracker)
+    return Group(facts_of(picture), running_of(picture)) if picture.running else facts_of(picture)

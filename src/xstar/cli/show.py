@@ -17,7 +17,7 @@ from xstar.core.reasons import last_line
 from xstar.core.words import number, plural, seconds, short_config
 from xstar.errors import NoValue, XstarError
 from xstar.inspect import summary
-from xstar.inspect.look import View, existing, look
+from xstar.inspect.look import StudyView, existing, look
 from xstar.journal import History
 from xstar.progress.picture import standing
 from xstar.progress.terminal import STYLES, counts_of
@@ -39,7 +39,7 @@ def studies(as_json: AsJson = False, storage: Storage = STORAGE) -> None:
         table, unreadable = _studies_table(), []
         for info in place.list():
             try:
-                view = View(place.open(info.name))
+                view = StudyView(place.open(info.name))
             except XstarError as error:  # say, a kind of parameter that only its own package can read
                 table.add_row(info.name, str(info.trials), Text("not readable", "red"))
                 unreadable.append(f"{info.name}: {error}")
@@ -156,7 +156,7 @@ def _show_front(out: Console, history: History) -> None:
     out.print(f"hypervolume {number(volume)} up to {upto}")
 
 
-def _show_settings(out: Console, view: View, directory: Path | None) -> None:
+def _show_settings(out: Console, view: StudyView, directory: Path | None) -> None:
     created = view.created
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="dim")
@@ -219,7 +219,7 @@ def _show_failures(out: Console, trials: list[Trial]) -> None:
         )
 
 
-def _show_trial(out: Console, view: View, trial: Trial, directory: Path | None) -> None:
+def _show_trial(out: Console, view: StudyView, trial: Trial, directory: Path | None) -> None:
     metric = view.created.metric
     out.print(Text(f"trial {trial.number} ", "bold").append(trial.state.value, STYLES[trial.state]), end="")
     out.print(f", {metric} {trial.shown(8)}, {seconds(trial.seconds)}, asked {_date(trial.asked_at)}")

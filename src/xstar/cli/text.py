@@ -84,7 +84,7 @@ def print_summary(console: Console, tracker: Tracker, reason: str, storage: str)
     else:
         text = Text("best ").append(f"{study.metric} {number(best.value, 8)}", "bold green")
         after = f", {plural(best.budget, 'epoch')}" if best.target is not None else ""
-        console.print(text.append(f" (trial {best.number}{after}, {study.direction}d)"))
+        console.print(text.append(f" (trial {best.number}{after}, {study.history.created.direction}d)"))
         console.print(config_table(study.history, best))
     console.print(Text("trials: ").append_text(counts_of(study.history)))
     if study.history.paused:

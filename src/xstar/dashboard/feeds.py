@@ -17,7 +17,7 @@ from xstar.errors import InvalidArgument, UnknownStudy, XstarError
 from xstar.executors.clock import wall_clock
 from xstar.journal import Event, History, Readable
 from xstar.journal.events import Created
-from xstar.plots.source import Moment
+from xstar.plots.source import Snapshot
 from xstar.study.naming import rungs_of
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ MOST_MESSAGES = 16
 """Messages to pages kept by study: what is new since one moment or another. Pages that keep up ask for the same one."""
 
 
-class First:
+class FirstEvents:
     """The first events of a journal, as a journal."""
 
     def __init__(self, journal: Readable, count: int) -> None:
@@ -95,11 +95,11 @@ class Feed:
                 return None
             return sorted({trial for place, trial in self.changed if place >= seen})
 
-    def at(self, seen: int | None, use: Callable[[Moment], Any]) -> Any:
+    def at(self, seen: int | None, use: Callable[[Snapshot], Any]) -> Any:
         """What ``use`` makes of the study as it was after ``seen`` events (``None``: as it is now)."""
         if seen is None or seen >= self.history.seen:
             with self.lock:
-                return use(Moment(self.name, self.history, First(self.journal, self.history.seen)))
+                return use(Snapshot(self.name, self.history, FirstEvents(self.journal, self.history.seen)))
         if seen < 1:
             raise InvalidArgument("at", "must be at least 1: the first event creates the study", seen)
         with self._past_lock:
@@ -107,7 +107,7 @@ class Feed:
             if past is None or past.seen > seen:
                 past = self._past = _begun(self.journal)
             past.extend(islice(iter(self.journal.read(past.seen)), seen - past.seen))
-            return use(Moment(self.name, past, First(self.journal, past.seen)))
+            return use(Snapshot(self.name, past, FirstEvents(self.journal, past.seen)))
 
 
 def _begun(journal: Readable) -> History:

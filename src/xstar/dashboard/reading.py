@@ -16,13 +16,13 @@ from fastapi.responses import JSONResponse, StreamingResponse
 
 from xstar.core.words import readable
 from xstar.dashboard import filters, rows
-from xstar.dashboard.feeds import Feed, Feeds, First
+from xstar.dashboard.feeds import Feed, Feeds, FirstEvents
 from xstar.errors import InvalidArgument, UnknownTrial, XstarError
 from xstar.files import Folders
 from xstar.journal import History
 from xstar.plots import network_data
 from xstar.plots.kinds import KINDS, kind
-from xstar.plots.source import Moment
+from xstar.plots.source import Snapshot
 from xstar.trial import Trial
 
 SMALL = 20_000
@@ -120,7 +120,7 @@ def figure(feed: Feed, name: str, at: int | None, words: dict[str, str], others:
             for other in sorted(others, key=lambda each: each.name):
                 stack.enter_context(other.lock)
             if others:
-                options["others"] = [Moment(other.name, other.history, other.journal) for other in others]
+                options["others"] = [Snapshot(other.name, other.history, other.journal) for other in others]
             made = feed.at(at, lambda moment: found.figure(moment, **options))
         return written(made)
 
@@ -188,7 +188,7 @@ def router(reading: Reading) -> APIRouter:
         feed = feeds.get(name)
         total = feed.total if at is None else None
 
-        def use(moment: Moment) -> dict[str, Any]:
+        def use(moment: Snapshot) -> dict[str, Any]:
             plots = [each.name for each in KINDS.values() if each.suits(moment.history)]
             return {**rows.summary(name, moment.history, total), "plots": plots}
 
@@ -214,7 +214,7 @@ def router(reading: Reading) -> APIRouter:
     ) -> Response:
         """A page of the table of trials: filtered, sorted and cut here, however many there are."""
 
-        def use(moment: Moment) -> dict[str, Any]:
+        def use(moment: Snapshot) -> dict[str, Any]:
             history = moment.history
             found = filters.order(history, filters.select(history, filter, state or ()), sort, descending)
             some = found[page * size : (page + 1) * size]
@@ -268,7 +268,7 @@ def router(reading: Reading) -> APIRouter:
 
         feed = feeds.get(name)
         one(feed.history, number)
-        return Answer(explain(First(feed.journal, feed.history.seen), number).to_json())
+        return Answer(explain(FirstEvents(feed.journal, feed.history.seen), number).to_json())
 
     @api.get("/studies/{name}/events", response_class=StreamingResponse)
     async def events(request: Request, name: str, since: Annotated[int, Query(ge=0, le=2**53)] = 0) -> Response:

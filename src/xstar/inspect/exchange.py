@@ -15,7 +15,7 @@ import os
 import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol, TextIO
+from typing import Any, Protocol, TextIO
 
 from xstar.core.words import readable
 from xstar.errors import CorruptJournal, XstarError
@@ -25,9 +25,6 @@ from xstar.journal import SCHEMA, Event, History, Journal, event_json
 from xstar.journal import events as ev
 from xstar.study import open_storage, table
 from xstar.study.settings import check_name
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LOST_AT_EXPORT = "running when it was exported"
 
@@ -139,11 +136,6 @@ def export_csv(study: Source, file: TextIO) -> None:
     writer.writerow(columns)
     for row in rows:
         writer.writerow([_cell(value) for value in row])
-
-
-def to_frame(study: Source) -> pd.DataFrame:
-    """One row per trial, as a pandas ``DataFrame`` with the columns of :func:`export_csv`; also ``study.to_frame()``."""
-    return table.to_frame(study.refresh())
 
 
 def _cell(value: Any) -> Any:

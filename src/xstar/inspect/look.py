@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 from xstar.errors import StorageError, UnknownTrial
+from xstar.executors.clock import stopwatch, wall_clock
 from xstar.files import Folders
 from xstar.inspect.audit import Audit, Progress, audit_in_parallel
 from xstar.journal import History
@@ -25,11 +26,13 @@ from xstar.study.settings import Settings
 from xstar.trial import Trial
 
 
-class View:
+class StudyView:
     """What the journal of one study says; :func:`~xstar.inspect.exchange.export_events` and its like take it for a study."""
 
     def __init__(self, journal: SqlJournal) -> None:
         self.name = journal.name
+        self.clock = wall_clock
+        self.stopwatch = stopwatch(wall_clock)
         self.journal = journal
         events = iter(journal.read(0))
         first = next(events)
@@ -41,6 +44,10 @@ class View:
     @property
     def created(self) -> Created:
         return self.history.created
+
+    @property
+    def metric(self) -> str:
+        return self.created.metric
 
     def refresh(self) -> History:
         self.history.extend(self.journal.read(self.history.seen))
@@ -75,10 +82,10 @@ def existing(storage: str | os.PathLike[str]) -> Iterator[SqlStorage]:
 
 
 @contextmanager
-def look(name: str, storage: str | os.PathLike[str]) -> Iterator[View]:
+def look(name: str, storage: str | os.PathLike[str]) -> Iterator[StudyView]:
     """A view of the study ``name``."""
     with existing(storage) as place:
-        yield View(place.open(name))
+        yield StudyView(place.open(name))
 
 
 def _check(storage: str | os.PathLike[str]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from xstar.errors import XstarError
 from xstar.inspect.audit import Audit
-from xstar.inspect.look import View
+from xstar.inspect.look import StudyView
 from xstar.journal import History
 from xstar.journal.events import kind_of
 from xstar.plots.figure import plain
@@ -29,7 +29,7 @@ def of_storage(place: SqlStorage) -> list[dict[str, Any]]:
 
 def _line(place: SqlStorage, name: str, trials: int) -> dict[str, Any]:
     try:
-        view = View(place.open(name))
+        view = StudyView(place.open(name))
     except XstarError as error:  # say, a kind of parameter that only its own package can read
         return {"study": name, "trials": trials, "error": str(error)}
     return {"study": name, "trials": trials, **_head(view.history)}
@@ -42,7 +42,7 @@ def _head(history: History) -> dict[str, Any]:
     return made
 
 
-def of_study(view: View, latest: int = LATEST) -> dict[str, Any]:
+def of_study(view: StudyView, latest: int = LATEST) -> dict[str, Any]:
     """What a study is, how far it got, its best and its latest trials, and what users did to it."""
     history, created = view.history, view.created
     acts = [

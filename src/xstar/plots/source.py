@@ -32,7 +32,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True)
-class Moment:
+class Snapshot:
     """A history and its events as a source."""
 
     name: str | None

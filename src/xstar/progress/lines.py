@@ -65,8 +65,8 @@ class LogProgress:
     def _concerns_us(self, trial: Trial) -> bool:
         """The loop speaks of failures here, and other programs of theirs; but not of what those left behind when they died."""
         if trial.state is State.WAITING:
-            return not self.tracker.study.leases.ran(trial)
-        return (trial.state not in BROKEN or self._beyond_a_bound(trial)) and self.tracker.study.leases.ran(trial)
+            return not self.tracker.ran(trial)
+        return (trial.state not in BROKEN or self._beyond_a_bound(trial)) and self.tracker.ran(trial)
 
     def _beyond_a_bound(self, trial: Trial) -> bool:
         """Whether a trial is infeasible by what it reported: nothing went wrong, so the loop does not speak of it."""

@@ -6,13 +6,14 @@ A look does not cost more as the study grows: a :class:`Tracker` reads the event
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from xstar.journal import History, Readable
 from xstar.journal import events as ev
-from xstar.study import Limits
+from xstar.study import Limits, Study
 from xstar.trial import State, Trial
+
+if TYPE_CHECKING:  # which loads what audits need
+    from xstar.inspect.look import StudyView
 
 WINDOW = 50
 """Ended trials that the rate is measured over: it follows a change of pace, and does not jump with every trial."""
@@ -23,33 +24,6 @@ LOOK = 0.1
 BROKEN = (State.FAILED, State.INFEASIBLE)
 
 
-class Ran(Protocol):
-    """Whoever knows which trials this program ran."""
-
-    def ran(self, trial: Trial) -> bool: ...
-
-
-class Followed(Protocol):
-    """A study that is taken part in, or one that is only looked at."""
-
-    @property
-    def name(self) -> str | None: ...
-    @property
-    def metric(self) -> str: ...
-    @property
-    def direction(self) -> str: ...
-    @property
-    def history(self) -> History: ...
-    @property
-    def journal(self) -> Readable: ...
-    @property
-    def clock(self) -> Callable[[], float]: ...
-    @property
-    def stopwatch(self) -> Callable[[], float]: ...
-    @property
-    def leases(self) -> Ran: ...
-
-
 class Tracker:
     """Follows a study between two steps of the loop.
 
@@ -57,7 +31,7 @@ class Tracker:
     ``advance`` and kept; all else that they read of the history is a single value or copied in one step.
     """
 
-    def __init__(self, study: Followed, limits: Limits) -> None:
+    def __init__(self, study: Study | StudyView, limits: Limits) -> None:
         self.study = study
         self.limits = limits
         self.started = study.stopwatch()
@@ -77,6 +51,11 @@ class Tracker:
         self._ends: deque[float] = deque([self.started], maxlen=WINDOW)
         self._looked: float | None = None
         self._count_rungs()
+
+    def ran(self, trial: Trial) -> bool:
+        """Whether this program ran a trial; of a study that is only looked at, all are of interest."""
+        leases = getattr(self.study, "leases", None)
+        return leases is None or bool(leases.ran(trial))
 
     @property
     def elapsed(self) -> float:
@@ -110,7 +89,7 @@ class Tracker:
             if trial.state.over:
                 self._announced.add(number)
                 self._starts.pop(number, None)
-                self.ended += self.study.leases.ran(trial)
+                self.ended += self.ran(trial)
                 found.append(trial)
             elif trial.state is State.WAITING and trial not in found:
                 found.append(trial)
