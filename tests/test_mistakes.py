@@ -19,13 +19,10 @@ from tests.trials import ask
 from xstar.core.keywords import OTHER_NAMES
 from xstar.errors import (
     InvalidArgument,
-    InvalidReport,
     ObjectiveError,
     StorageError,
-    StudyMismatch,
     UnknownAttribute,
     UnknownParameter,
-    Words,
 )
 
 SPACE = xs.Space(
@@ -198,29 +195,6 @@ def test_a_loss_that_is_nan() -> None:
         result.best.value  # noqa: B018
 
 
-def test_budgets_out_of_order() -> None:
-    study = xs.Study(SPACE, max_budget=9, method="asha", seed=1)
-    trial = ask(study)
-    with pytest.raises(
-        InvalidReport, match=r"must not pass its target, 1, but got 2; report the epochs of trial\.epochs"
-    ):
-        study.report(trial, 0.5, budget=2)
-    plain = xs.Study(SPACE, max_budget=9, method="random", seed=1)
-    trial = ask(plain)
-    plain.report(trial, 0.5, budget=2)
-    with pytest.raises(InvalidReport, match=r"must be above the last one, 2, but got 1; count the epochs up"):
-        plain.report(trial, 0.5, budget=1)
-
-
-def test_a_study_that_exists(tmp_path: Path) -> None:
-    place = tmp_path / "s.db"
-    search(study="s", storage=place).study.close()
-    with pytest.raises(
-        StudyMismatch, match=r"(?s)study 's' exists and differs.*z is missing there.*choose another study name"
-    ):
-        search(study="s", storage=place, space=xs.Space(z=xs.Float(0, 1)))
-
-
 def test_a_storage_that_cannot_be(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match=r"is a folder and must be a file; e\.g\. xstar\.db in it"):
         search(study="s", storage=tmp_path)
@@ -278,10 +252,6 @@ def test_a_search_all_of_whose_trials_fail_has_no_result() -> None:
     assert xs.minimize(cannot, SPACE, trials=3, seed=1).study.history.best is None, (
         "each was evaluated: this is an answer"
     )
-
-
-def test_a_description_of_what_was_found_has_no_quotes() -> None:
-    assert str(InvalidArgument("a", "must b", Words("1 of 2 did"))) == "a: must b, but got 1 of 2 did"
 
 
 def test_the_shelf_has_nothing_else() -> None:

@@ -291,13 +291,6 @@ def test_a_search_without_a_value_fails(cli: Cli, write: Write) -> None:
     assert "no trial has a value\nthe last failure (trial 1): value is nan at budget 1\n" in output
 
 
-def test_another_space_is_refused(cli: Cli, write: Write) -> None:
-    cli("run", str(write(SEARCH)))
-    error = cli("run", str(write(SEARCH.replace("-1, 1", "-1, 2"))), code=2).stderr
-    assert "study 'search' exists and differs from this call" in error
-    assert "x: high is 2.0 here, 1.0 there" in error
-
-
 def test_a_password_is_not_shown(cli: Cli, write: Write, postgres: str, name: str) -> None:
     url = postgres.replace("postgres:@", "postgres:secret@", 1)
     assert "secret" in url

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from typer.main import get_command
@@ -31,25 +30,6 @@ def test_every_keyword_is_an_option_or_an_exception_by_name() -> None:
     assert set(options.FORMS) | set(options.PANELS) | exceptions <= set(keywords())
 
 
-def test_a_new_keyword_is_an_option_with_its_help_default_and_panel(monkeypatch: pytest.MonkeyPatch) -> None:
-    new = {"study": parameter(str | None), "cores": parameter(int, 2), "quiet": parameter(bool, False)}
-    monkeypatch.setattr(options, "keywords", lambda: new)
-    monkeypatch.setattr(options, "HELP", {"cores": "Cores of a trial."})
-
-    def command(file: str, *, own: int = 1, **options: Any) -> None: ...
-
-    found = inspect.signature(options.with_search_options()(command)).parameters
-    assert list(found) == ["file", "study", "cores", "quiet", "own"]
-    kind, option = found["cores"].annotation.__origin__, found["cores"].annotation.__metadata__[0]
-    assert kind == int | None
-    assert (option.help, option.show_default, option.rich_help_panel) == (
-        "Cores of a trial.",
-        "2",
-        options.WHERE,
-    )
-    assert found["cores"].default is None
-
-
 @pytest.mark.parametrize(
     ("kind", "plain"),
     [(int, int), (int | None, int), (float | None, float), (bool, bool), (str | Path | None, None), (int | str, None)],
@@ -60,12 +40,6 @@ def test_types_of_a_command_line(kind: Any, plain: type | None) -> None:
     else:
         with pytest.raises(TypeError, match="entry in FORMS"):
             options.plain_type(parameter(kind))
-
-
-@pytest.mark.parametrize("kind", [list[int], dict[str, int] | None, Callable[[int], None], Literal["a", "b"], object])
-def test_other_types_need_a_form(kind: Any) -> None:
-    with pytest.raises(TypeError, match="entry in FORMS"):
-        options.plain_type(parameter(kind))
 
 
 def test_only_the_first_paragraph_is_help() -> None:
@@ -98,14 +72,6 @@ def test_constraints_are_read() -> None:
 def test_constraints_are_refused(texts: list[str]) -> None:
     with pytest.raises(InvalidArgument, match="--constraint: must "):
         options.read_constraints(texts)
-
-
-def test_checkpoints_are_read() -> None:
-    assert options.number_or("--checkpoints", "all")("all") is None
-    assert options.number_or("--checkpoints", "all")("3") == 3
-    for text in ("-1", "two", "", "1.5"):
-        with pytest.raises(InvalidArgument, match="--checkpoints: must be a whole number of at least 0, or all"):
-            options.number_or("--checkpoints", "all")(text)
 
 
 def test_none_in_settings_stands_only_where_it_means_something() -> None:

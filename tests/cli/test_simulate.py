@@ -34,10 +34,6 @@ def test_the_same_call_gives_the_same_numbers(cli: Cli) -> None:
     assert tables[0] == tables[1]
 
 
-def test_without_a_limit_there_is_a_sensible_one(cli: Cli) -> None:
-    assert "10.0 s" in cli("simulate", "branin", "--method", "random", "--seeds", "1").output
-
-
 def test_the_list_of_problems(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XSTAR_DATA", str(tmp_path))
     output = cli("simulate", "--list").output

@@ -35,11 +35,6 @@ def test_a_study_goes_on_in_a_wider_space(cli: Cli, write: Write) -> None:
         assert audit(study).findings == []
 
 
-def test_there_is_no_such_study(cli: Cli, write: Write) -> None:
-    write(FILE.format(low=0.0, more=""))
-    assert "there is no storage" in cli("widen", "s", "search.py", code=2).output
-
-
 def test_a_warm_start_by_name(cli: Cli, write: Write) -> None:
     write(FILE.format(low=-1.0, more=""))
     for name in ("a", "b"):

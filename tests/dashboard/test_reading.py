@@ -14,12 +14,9 @@ import pytest
 pytest.importorskip("fastapi", reason="the dashboard needs its extra")
 
 import xstar as xs
-from tests.dashboard.servers import SPACE, client, stored
+from tests.dashboard.servers import client, stored
 from tests.plots.studies import HALF, unreadable
-from tests.trials import run_trials
 from xstar.dashboard.feeds import Feeds
-from xstar.dashboard.filters import order, select
-from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.plots.kinds import KINDS
 from xstar.storage import SqlStorage
@@ -114,20 +111,6 @@ def test_trials_are_filtered_sorted_and_paged(asking: httpx.Client) -> None:
 def _config(asking: httpx.Client, trial: int) -> dict[str, Any]:
     found: dict[str, Any] = asking.get(f"/api/studies/s/trials/{trial}").json()["config"]
     return found
-
-
-def test_filters_know_every_column() -> None:
-    study = xs.Study(SPACE, method="random", seed=1)
-    run_trials(study, 5, lambda trial: {"value": trial["x"], "size": 2.0})
-    history = study.history
-    assert len(select(history, "metric.size>=2")) == 5
-    assert select(history, "number=3")[0].number == 3
-    for column in ("number", "state", "value", "budget", "seconds", "bracket", "began", "kind", "lr", "metric.size"):
-        assert len(order(history, select(history, ""), column, descending=True)) == 5
-    with pytest.raises(InvalidArgument, match="at most 20"):
-        select(history, " ".join(["x<1"] * 21))
-    with pytest.raises(InvalidArgument, match="state"):
-        select(history, "", ["asleep"])
 
 
 def test_one_trial_with_all_it_left(asking: httpx.Client) -> None:

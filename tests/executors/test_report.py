@@ -114,18 +114,6 @@ def test_pruned_is_raised_again_and_a_swallowed_one_changes_nothing() -> None:
     assert channel.budgets == [1]
 
 
-def test_an_error_on_the_way_out_is_a_failure() -> None:
-    def objective(trial: Any) -> None:
-        try:
-            trial.report(1.0)
-        finally:
-            raise OSError("the disk is full")
-
-    outcome = run(objective, job(), Recorder(Answer(True)))
-    assert isinstance(outcome, Failure)
-    assert outcome.reason.endswith("OSError: the disk is full")
-
-
 @pytest.mark.parametrize("returned", [None, 2.0, {"value": 2.0, "size": 3.0}])
 def test_what_may_be_returned_after_reports(returned: Any) -> None:
     def objective(trial: Any) -> Any:

@@ -133,18 +133,6 @@ def test_one_batch_for_both_structures_is_two_passes(method: str) -> None:
     assert_allclose(one.evaluate(batches()), two.evaluate(batches()), rtol=1e-5)
 
 
-def test_two_structures_are_one_call_of_the_module() -> None:
-    seen = []
-
-    class Watched(Gated):
-        def forward(self, inputs: Any, structure: Any) -> Any:
-            seen.append((tuple(inputs.shape), tuple(structure.shape)))
-            return super().forward(inputs, structure)
-
-    list(made(Watched).train(batches(), steps=3))
-    assert seen == [((20, 4), (20, BITS))] * 3
-
-
 def shuffled(own: bool) -> DataLoader[Any]:
     generator = torch.Generator().manual_seed(11) if own else None
     return DataLoader(examples(), batch_size=16, shuffle=True, generator=generator)
@@ -187,19 +175,6 @@ def test_a_resumed_training_is_the_same_to_the_last_bit(method: str, own: bool, 
     for one, other in zip(second.history, whole.history, strict=True):
         assert_array_equal(one.theta, other.theta)
     assert second.optimizer.param_groups[0]["lr"] == pytest.approx(0.001)
-
-
-def test_a_training_that_was_left_goes_on(tmp_path: Path) -> None:
-    whole, parts = full(), full()
-    torch.manual_seed(1)
-    list(whole.train(shuffled(False), steps=30))
-    torch.manual_seed(1)
-    loader = shuffled(False)
-    for steps in (7, 8, 20, 30):
-        assert [report.step for report in parts.train(loader, steps=steps)] == [steps]
-    assert list(parts.train(loader, steps=30)) == []
-    assert_array_equal(weights(parts), weights(whole))
-    assert_array_equal(parts.core.theta, whole.core.theta)
 
 
 class Broken(nn.Module):
@@ -327,12 +302,6 @@ def test_bad_batches(data: Any, match: str) -> None:
 def test_a_generator_is_gone_through_only_once() -> None:
     with pytest.raises(InvalidArgument, match="DataLoader"):
         list(made().train((batch for batch in batches()), steps=20))
-
-
-@pytest.mark.parametrize("steps", [0, 1.5, "many"])
-def test_bad_steps(steps: Any) -> None:
-    with pytest.raises(InvalidArgument, match="steps"):
-        made().train(batches(), steps=steps)
 
 
 def test_a_loss_per_example_and_outputs_that_are_no_rows_are_refused() -> None:

@@ -171,19 +171,6 @@ def test_no_category_is_privileged() -> None:
     assert_allclose(family.whiten(theta[:, order], gradient[:, order]).reshape(6, 4), white[:, order], atol=1e-12)
 
 
-def test_draws_have_the_moments_they_should() -> None:
-    rng = np.random.default_rng(6)
-    p = np.array([0.2, 0.5, 0.9])
-    assert_allclose(Bernoulli(3).draw(p, 20_000, rng).mean(axis=0), p, atol=0.02)
-    theta = np.array([[0.1, 0.2, 0.7], [0.5, 0.25, 0.25]])
-    drawn = Categorical(2, 3).draw(theta, 20_000, rng)
-    shares = [[np.mean(drawn[:, d] == k) for k in range(3)] for d in range(2)]
-    assert_allclose(shares, theta, atol=0.02)
-    numbers = Gaussian([1.0, -2.0], [0.5, 3.0]).draw(np.array([[1.0, 0.25], [-2.0, 9.0]]), 20_000, rng)
-    assert_allclose(numbers.mean(axis=0), [1, -2], atol=0.1)
-    assert_allclose(numbers.var(axis=0), [0.25, 9], rtol=0.05)
-
-
 # ---------------------------------------------------------------- margins
 
 

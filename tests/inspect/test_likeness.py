@@ -11,7 +11,7 @@ import pytest
 import xstar as xs
 from xstar.core.environment import environment
 from xstar.inspect.audit import Audit, audit_events
-from xstar.inspect.likeness import Elsewhere, Likeness, close, exact_with
+from xstar.inspect.likeness import Elsewhere, Likeness, exact_with
 from xstar.journal import events as ev
 from xstar.searchers import GP, Grid, Random
 from xstar.trial import Origin, Verdict
@@ -120,10 +120,3 @@ def test_a_line_says_what_makes_it_exact() -> None:
         "3 suggestions made elsewhere (kernel Haswell, here SkylakeX): 1 equal, 2 equal to rounding. "
         "Exact with OPENBLAS_CORETYPE=Haswell"
     )
-
-
-def test_close() -> None:
-    assert close({"x": [1.0, "a"]}, {"x": [1.0 + 1e-9, "a"]})
-    assert not close({"x": [1.0, "a"]}, {"x": [1.0 + 1e-3, "a"]})
-    assert not close({"x": 1}, {"x": 2})
-    assert not close([1.0], [1.0, 2.0])

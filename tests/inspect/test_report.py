@@ -157,10 +157,6 @@ def test_a_network_that_the_best_trial_does_not_have() -> None:
     assert "The best trial has no net" in " ".join(checked(report(study)).words)
 
 
-def test_a_space_without_networks_has_no_section_for_them() -> None:
-    assert "Network:" not in report(a_study(4))
-
-
 def test_a_report_works_without_plotly(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing() -> str:
         raise MissingExtra("plots need plotly: pip install '.[plots]' in a checkout of xstar")

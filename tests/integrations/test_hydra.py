@@ -85,19 +85,6 @@ def test_the_storage_may_be_named_by_a_variable_or_a_file(
     assert not [path for path in tmp_path.rglob("*") if path.name.startswith(("env:", "file:"))]
 
 
-def test_it_finds_what_the_same_search_without_hydra_finds(sweep: Sweep) -> None:
-    """The same seed and budget: the sweep is the search, with jobs of Hydra's."""
-    space = xs.Space(lr=xs.Float(1e-4, 1, log=True), net__layers=xs.Int(1, 4), net__kind=xs.Choice(["relu", "tanh"]))
-
-    def objective(trial: Any) -> float:
-        return float((trial["lr"] - 0.01) ** 2 + trial["net__layers"] + (trial["net__kind"] == "tanh"))
-
-    alone = xs.minimize(objective, space, method="gp", trials=9, seed=3)
-    with sweep("hydra.sweeper.seed=3", "hydra.sweeper.method=gp", "hydra.sweeper.trials=9") as study:
-        assert [trial.config for trial in study.trials] == [trial.config for trial in alone.study.trials]
-        assert study.best.value == alone.value
-
-
 @pytest.mark.parametrize("method", ["asha", pytest.param("asha-stop", marks=pytest.mark.slow)])
 def test_trials_are_paused_and_promoted_over_the_budget(sweep: Sweep, method: str) -> None:
     seen: list[tuple[str, int, int]] = []

@@ -58,12 +58,6 @@ def test_best_before_and_after_completion() -> None:
     assert history.since_best == 1
 
 
-def test_a_failed_trial_is_never_best() -> None:
-    history = folded(asked(0), reported(0, 1, 1.0), ev.Failed(0, "exception", "boom", 3.0))
-    assert history.best is None
-    assert history.trials[0].reason == "boom"
-
-
 def steps(history: History) -> list[tuple[int, int | None, float, int, bool]]:
     return [
         (step.begun, None if step.trial is None else step.trial.number, step.value, step.budget, step.complete)
@@ -112,15 +106,6 @@ def test_the_last_step_is_the_best() -> None:
     assert values == sorted(values, reverse=True)
 
 
-def test_best_equals_a_scan_of_all_trials() -> None:
-    dice = random.Random(0)
-    history = folded()
-    for number in range(300):
-        history.extend([asked(number), reported(number, 9, dice.choice([0.1, 0.2, dice.random()]), final=True)])
-        plain = min(history.trials, key=lambda trial: (trial.score, trial.number))
-        assert history.best is plain
-
-
 def test_rungs_are_kept_in_order_and_know_who_pauses() -> None:
     history = folded(rungs=(1, 3))
     values = {0: 0.5, 1: 0.1, 2: 0.5, 3: 0.3}
@@ -153,15 +138,6 @@ def test_a_late_value_of_a_lost_trial_that_waits_is_accepted() -> None:
     assert not history.waiting
 
 
-def test_a_worker_that_dies_twice_fails_the_trial() -> None:
-    killed = ev.Failed(0, "killed", "signal 9", 2.0)
-    history = folded(asked(0), killed)
-    (trial,) = history.trials
-    assert trial.state is State.WAITING
-    history.extend([ev.Started(0, 1, 3, 3.0), ev.Failed(0, "killed", "signal 9", 4.0, attempt=1)])
-    assert history.trials[0].state is State.FAILED
-
-
 def test_a_program_may_die_often_but_not_for_ever() -> None:
     history = folded(asked(0))
     for attempt in range(MOST_TIMES_LOST):
@@ -171,22 +147,6 @@ def test_a_program_may_die_often_but_not_for_ever() -> None:
     history.extend([ev.Lost(0, "gone", 2.0, MOST_TIMES_LOST)])
     assert history.trials[0].state is State.FAILED
     assert "given up" in (history.trials[0].reason or "")
-
-
-def test_direction_is_turned_once() -> None:
-    first = created()
-    history = History()
-    history.extend(
-        [
-            ev.Created(
-                **{f: getattr(first, f) for f in first.__slots__}
-                | {"objectives": [{"metric": "value", "direction": "maximize"}]}
-            )
-        ]
-    )
-    history.extend([asked(0), reported(0, 1, 3.0, final=True), asked(1), reported(1, 1, 4.0, final=True)])
-    assert history.best is history.trials[1]
-    assert (history.trials[1].value, history.trials[1].loss) == (4.0, -4.0)
 
 
 def test_counts_agree_with_the_trials() -> None:

@@ -136,16 +136,6 @@ def test_mini_batches_are_permutations() -> None:
     assert len(np.unique(batches(1000, 3, 64, rng))) == 192
 
 
-def test_each_network_leaves_rows_out() -> None:
-    """If told to: of ten rows two; of very few none."""
-    rows = batches(10, 20, 4, np.random.default_rng(0), networks=5, share=0.8)
-    left = [frozenset(range(10)) - set(rows[:, each].ravel().tolist()) for each in range(5)]
-    assert all(len(each) == 2 for each in left)
-    assert len(set(left)) > 1
-    assert set(batches(2, 3, 4, np.random.default_rng(0), share=0.8).ravel().tolist()) == {0, 1}
-    assert batches(1, 3, 4, np.random.default_rng(0), share=0.8).ravel().tolist() == [0, 0, 0]
-
-
 def test_the_rate_falls_to_nothing() -> None:
     found = rates(100, 0.01)
     assert found[0] == pytest.approx(0.01)

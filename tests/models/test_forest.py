@@ -92,20 +92,6 @@ def test_a_share_of_the_columns_is_tried() -> None:
     assert_array_equal(growing._chosen_columns(20).sum(axis=0), 3)
 
 
-def test_it_learns_a_step() -> None:
-    X, y = data(300)
-    forest = Forest.fit(X, y, Growth(), seed=0)
-    A = np.array([[0.2, 0.5, 0.0], [0.2, 0.5, 1.0], [0.9, 0.5, 1.0]])
-    assert_allclose(forest.means(A)[:, 0], [0.2, -1.8, -1.1], atol=0.15)
-
-
-def test_it_is_less_certain_between_observations() -> None:
-    X = np.array([[0.0], [0.05], [0.1], [0.9], [0.95], [1.0]])
-    forest = Forest.fit(X, np.array([0.0, 0.1, 0.2, 2.0, 2.1, 2.2]), Growth(trees=50), seed=0)
-    variance = forest.predict(np.array([[0.0], [0.5], [1.0]])).variance
-    assert variance[1] > 5 * max(variance[0], variance[2])
-
-
 def test_pending_points_end_as_predicted_and_are_certain() -> None:
     X, y = data(30)
     forest = Forest.fit(X, y, Growth(trees=30), seed=0)

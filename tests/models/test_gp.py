@@ -173,12 +173,6 @@ def test_more_rows_are_a_refit_with_all_rows(name: str) -> None:
         assert_array_equal(np.triu(grown.L, 1), 0.0)
 
 
-def test_no_rows_are_nothing() -> None:
-    X, y, _ = data()
-    posterior = Posterior.of(stationary("rbf"), at(), X, y)
-    assert posterior.extended(np.empty((0, 3)), np.empty(0)) is posterior
-
-
 @pytest.mark.parametrize("name", ["flat", "decay"])
 @pytest.mark.parametrize("new", [0, 4])
 def test_fantasies_are_refits_with_the_targets_they_stand_for(name: str, new: int) -> None:
@@ -217,16 +211,6 @@ def test_hallucination_leaves_the_mean_and_shrinks_the_variance() -> None:
     assert (other.variance[-3:] < 0.5 * one.variance[-3:]).all()
 
 
-def test_new_rows_and_hallucinated_ones_in_one_call() -> None:
-    X, y, rng = data()
-    surrogate, theta, pending = stationary("matern52"), at(), rng.random((2, 3))
-    one = Posterior.of(surrogate, theta, X[:20], y[:20]).extended(np.vstack([X[20:], pending]), y[20:])
-    two = Posterior.of(surrogate, theta, X, y).extended(pending, np.empty(0))
-    A = rng.random((10, 3))
-    assert_allclose(one.predict(A).mean, two.predict(A).mean, atol=1e-8)
-    assert_allclose(one.predict(A).variance, two.predict(A).variance, atol=1e-8)
-
-
 # ---------------------------------------------------------------- fitting
 
 
@@ -242,15 +226,6 @@ def test_the_fit_is_a_stationary_point_or_at_a_bound() -> None:
     for _ in range(20):
         other = theta + 0.05 * rng.standard_normal(len(theta))
         assert negative_log_posterior(surrogate, other, X, y)[0] > value - 1e-3
-
-
-def test_the_fit_finds_what_matters() -> None:
-    """A function of the first input only: its length is the shortest."""
-    rng = np.random.default_rng(3)
-    X = rng.random((60, 3))
-    y = np.sin(9.0 * X[:, 0])
-    theta = fit(at_full_budget(INPUTS), X, y / y.std())
-    assert theta[1] < min(theta[2], theta[3]) - 1.0
 
 
 def test_draws_of_theta_are_possible_ones() -> None:

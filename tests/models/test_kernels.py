@@ -225,12 +225,6 @@ def test_warping_keeps_the_order_and_the_ends() -> None:
         assert (np.diff(K) > 0).all()
 
 
-def test_names_count_the_parameters() -> None:
-    assert MATERN.names == ("length of one", "length of two", "length of three", "scale")
-    assert KERNELS["warped"].names[:4] == ("warp a of one", "warp a of three", "warp b of one", "warp b of three")
-    assert KERNELS["product"].names == (*MATERN.names, *Linear().names, *RBF.names)
-
-
 def test_the_factors_of_a_product_may_be_zero() -> None:
     kernel = Product((Linear(), Linear()))
     theta = np.zeros(4)

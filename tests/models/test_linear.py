@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import integrate
 from scipy.special import expit, ndtr
-from scipy.stats import multivariate_normal, norm
+from scipy.stats import norm
 
 from tests.models.differences import slopes
 from xstar.models import linear, logistic, quadratic
@@ -94,24 +94,6 @@ def test_one_by_one_is_all_at_once() -> None:
     a = on.mean.coefficients(THETA[1:-1])
     values = [quadric(each, on.width, THETA[0], THETA[-1]).at(a) for each in (sums, once)]
     assert values[0] == pytest.approx(values[1], rel=1e-8)
-
-
-def test_the_marginal_likelihood_is_the_integral() -> None:
-    """Eq. (8) against ∫ p(y | w) p(w) dw by quadrature with two basis functions; and against the normal density of y."""
-    on = basis(units=2, columns=(0, 2))
-    X, y, _ = data(5)
-    alpha, noise = float(np.exp(THETA[0])), float(np.exp(THETA[-1]))
-    Phi, rest = on.network(X), y - eta(X)
-
-    w = np.linspace(-8.0, 8.0, 801)  # the posterior is some 0.3 wide: sums over a grid are exact to rounding
-    grid = np.stack(np.meshgrid(w, w), axis=-1).reshape(-1, 2)
-    prior = np.exp(-0.5 * alpha * (grid**2).sum(axis=1)) * alpha / (2.0 * np.pi)
-    likelihood = np.exp(-0.5 * ((rest - grid @ Phi.T) ** 2).sum(axis=1) / noise) / (2.0 * np.pi * noise) ** 2.5
-    direct = float((prior * likelihood).sum()) * (w[1] - w[0]) ** 2
-    found = quadric(summed(on, X, y), 2, THETA[0], THETA[-1]).at(on.mean.coefficients(THETA[1:-1]))
-    assert found == pytest.approx(np.log(direct), rel=1e-6)
-    covariance = Phi @ Phi.T / alpha + noise * np.eye(5)
-    assert found == pytest.approx(multivariate_normal(eta(X), covariance).logpdf(y), rel=1e-7)
 
 
 def test_the_likelihood_as_the_paper_writes_it() -> None:
@@ -223,12 +205,6 @@ def test_the_prior_mean_is_linear_in_its_design() -> None:
     assert mean.size == len(mean.start()) == len(mean.widths()) == 5
     assert np.isfinite(mean.log_prior(mean.start()))
     assert mean.log_prior(np.array([0.0, 0.5, 0.5, 0.0, quadratic.HIGHEST + 1.0])) == -np.inf
-
-
-def test_without_columns_the_mean_is_an_offset() -> None:
-    mean = Quadratic(())
-    assert_allclose(mean.design(np.zeros((2, 3))) @ mean.coefficients(np.array([0.7])), [0.7, 0.7])
-    assert np.isfinite(mean.log_prior(np.array([0.7])))
 
 
 def test_draws_of_theta_have_the_posterior_distribution() -> None:

@@ -11,7 +11,7 @@ from tests.models.differences import slopes
 from xstar.models.decay import ExponentialDecay
 from xstar.models.gp import negative_log_posterior
 from xstar.models.kernels import Stationary
-from xstar.models.priors import Prior, about
+from xstar.models.priors import Prior
 from xstar.models.surrogate import (
     OVER_BUDGETS,
     Inputs,
@@ -163,33 +163,7 @@ def test_decay_is_the_covariance_of_its_process(delta: float) -> None:
     assert_allclose(surrogate.covariance(theta, A).K, np.cov(drawn.T), atol=0.015)
 
 
-def test_an_untrained_model_is_equally_bad_with_delta_one() -> None:
-    surrogate, theta = decay(1.0)
-    A = np.array([[0.1, 1.0, 0.0, 0.0], [0.9, 0.0, 1.0, 0.0]])
-    assert_allclose(surrogate.mean(theta, A).values, 1.2)
-    assert_allclose(surrogate.covariance(theta, A).K, 0.0, atol=1e-12)
-
-
-def test_with_delta_zero_what_is_left_to_learn_depends_on_nothing() -> None:
-    surrogate, theta = decay(0.0)
-    A = np.array([[0.1, 1.0, 0.0, 0.2], [0.9, 0.0, 1.0, 0.2]])
-    k_x = surrogate.kernel.at(theta[1 : 1 + len(surrogate.kernel.names)], A[:, :3]).K
-    rest = surrogate.covariance(theta, A).K - k_x
-    assert_allclose(rest, rest[0, 0])
-
-
 # ---------------------------------------------------------------- the factories
-
-
-def test_priors_are_of_the_parameter_itself() -> None:
-    prior = about(0.5, 2.0, 0.01, 10.0)
-    assert prior == Prior(np.log(0.5), np.log(2.0), np.log(0.01), np.log(10.0))
-
-
-def test_budgets_have_a_length_or_a_decay() -> None:
-    assert {"length of budget", "warp a of budget"} <= set(over_budgets(INPUTS, "matern").names)
-    assert "delta" in over_budgets(INPUTS, "decay").names
-    assert "delta" not in JOINT["decay-1"].names
 
 
 def test_plain_has_its_kernels_covariance() -> None:

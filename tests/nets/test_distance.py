@@ -329,13 +329,6 @@ def test_order_and_repetition_of_structure() -> None:
     np.testing.assert_allclose(of_array, straight[:, :, [1]], rtol=1e-12)
 
 
-def test_empty_lists() -> None:
-    graph = random_graphs(9, 1, [9])[0]
-    assert distances([], [graph]).shape == (0, 1, 4)
-    assert distances([graph], []).shape == (1, 0, 4)
-    assert distances([]).shape == (0, 0, 4)
-
-
 def test_mistakes_are_named() -> None:
     mlp, cnn = random_graphs(9, 2, [9])
     with pytest.raises(MixedFamilies):

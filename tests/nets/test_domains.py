@@ -15,7 +15,6 @@ from xstar.errors import InvalidArgument, InvalidConfig, InvalidSpace
 from xstar.nets import (
     CNN,
     MLP,
-    MODIFIERS,
     Cell,
     CellNetwork,
     Graph,
@@ -71,16 +70,6 @@ def test_a_domain_may_have_conditions() -> None:
     for _ in range(20):
         config = space.sample(rng)
         assert ("net" in config) == config["deep"] != ("cell" in config)
-
-
-def test_a_study_searches_architectures() -> None:
-    study = xs.Study(space=xs.Space(net=MLP(8), lr=xs.Float(0, 1)), seed=1)
-    for _ in range(5):
-        trial = study.ask()
-        assert trial is not None
-        assert isinstance(trial["net"], Graph)
-        study.tell(trial, trial["net"].mass)
-    assert len({trial.config["net"] for trial in study.history.trials}) == 5
 
 
 @pytest.mark.parametrize(
@@ -185,57 +174,6 @@ def test_the_pool_of_mlps() -> None:
 
 
 # --- modifiers ----------------------------------------------------------------------------------------------------
-
-
-def test_nine_modifiers() -> None:
-    assert len(MODIFIERS) == 9
-    assert len(modifiers.UNITS) == 4
-    np.testing.assert_allclose(sum(modifiers.STEPS), 1.0)
-
-
-@pytest.mark.parametrize("modifier", MODIFIERS, ids=lambda one: one.__name__)
-@pytest.mark.parametrize("domain", [MLP(9), CNN(32)], ids=repr)
-def test_modifiers_do_what_the_table_says(modifier: Any, domain: Any) -> None:
-    rng = np.random.default_rng(3)
-    done = 0
-    for _ in range(60):
-        graph = domain.sample(rng)
-        before = graph.to_json()
-        seed = int(rng.integers(2**32))
-        found = modifier(graph, np.random.default_rng(seed))
-        assert graph.to_json() == before
-        assert found == modifier(graph, np.random.default_rng(seed))  # a pure function
-        if found is None:
-            continue
-        done += 1
-        assert (found.inputs, found.outputs) == (graph.inputs, graph.outputs)
-        layers, new = Counter(graph.layers), Counter(found.layers)
-        name = modifier.__name__
-        if modifier in modifiers.UNITS:
-            assert found.edges == graph.edges
-            changed = [(a.units, b.units) for a, b in zip(graph.layers, found.layers, strict=True) if a != b]
-            assert [a.op for a in graph.layers] == [b.op for b in found.layers]
-            sized = sum(one.units is not None for one in graph.layers)
-            share = 2 if sized <= 4 else 4 if sized <= 8 else 8
-            assert len(changed) == (1 if "single" in name else -(-sized // share))
-            for old, units in changed:
-                assert abs(units / old - (7 / 8 if "dec" in name else 9 / 8)) <= (0.5 + 1e-9) / old
-        elif name == "dup_path":
-            assert len(found) > len(graph)
-            assert set(new) == set(layers)
-            assert len(found.edges) == len(graph.edges) + len(found) - len(graph) + 1
-        elif name == "remove_layer":
-            assert len(found) == len(graph) - 1
-        elif name == "skip":
-            added = (new - layers).total()
-            assert len(found.edges) == len(graph.edges) + 1 + added
-            assert set(new - layers) <= {Layer("avg-pool")}
-        elif name == "swap_label":
-            assert found.edges == graph.edges
-            assert (new - layers).total() == 1
-        elif name == "wedge_layer":
-            assert (len(found), len(found.edges)) == (len(graph) + 1, len(graph.edges) + 1)
-    assert done > 40
 
 
 def test_a_skip_between_images_of_different_sizes_pools() -> None:

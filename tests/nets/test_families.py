@@ -154,10 +154,3 @@ def test_pools_fit_any_number_of_layers(make: Any, max_layers: int) -> None:
     fitting = [graph for graph in full.pool if len(graph) <= max_layers]
     assert len(domain.pool) >= max(len(fitting), min(8, max_layers - 2)), "networks were dropped, not shortened"
     assert set(fitting) <= set(domain.pool)
-
-
-def test_a_shortened_network_keeps_its_ends() -> None:
-    short, full = nets.CNN(32, max_layers=12).pool[0], nets.CNN(32).pool[0]
-    assert short.layers[:2] == full.layers[:2]
-    assert short.layers[-3:] == full.layers[-3:]
-    assert len(short) == 12

@@ -180,8 +180,12 @@ def plainly(name: str, graph: Graph) -> set[Graph]:
 @pytest.mark.parametrize("graph", [MLP, CNN, BRANCHED], ids=["mlp", "cnn", "branched"])
 def test_a_modifier_makes_what_its_row_of_the_table_allows(modifier: Any, graph: Graph) -> None:
     rng, draws = np.random.default_rng(0), 12_000 if modifier.__name__ in ("swap_label", "wedge_layer") else 1_000
+    before = graph.to_json()
     made = {found for _ in range(draws) if (found := modifier(graph, rng, None)) is not None}
     assert made == plainly(modifier.__name__, graph)
+    assert graph.to_json() == before
+    one, other = (modifier(graph, np.random.default_rng(5), None) for _ in range(2))
+    assert one == other, "a pure function"
 
 
 def test_a_convolution_may_become_pooling_and_back() -> None:

@@ -32,13 +32,6 @@ def test_an_axis_of_logarithms_has_a_few_numbers_that_stand_for_themselves(low: 
     assert [float(word) for word in made["ticktext"]] == pytest.approx(made["tickvals"])
 
 
-def test_the_axis_of_a_learning_rate_is_such_an_axis() -> None:
-    layout = edge("plain").plot.figure("slice")["layout"]
-    across = next(each for each in layout.values() if isinstance(each, dict) and each.get("type") == "log")
-    assert across["ticktext"] == ["1e-05", "0.0001", "0.001", "0.01", "0.1"]
-    assert layout["yaxis"]["exponentformat"] == "e"
-
-
 def test_panels_stand_in_as_many_columns_as_there_is_room_for() -> None:
     study = edge("plain")
     wide = study.plot.figure("slice")["layout"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any
 
 import numpy as np
@@ -11,12 +10,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 import xstar as xs
-from tests.plots.studies import EDGES, HOSTILE, edge, many, multi_fidelity, plain
+from tests.plots.studies import EDGES, edge, many, multi_fidelity, plain
 from tests.trials import ask, run_trials
 from xstar import nets
 from xstar.errors import InvalidArgument
 from xstar.plots.kinds import KINDS, kind
-from xstar.plots.source import Snapshot, thinned
+from xstar.plots.source import thinned
 
 MOST_BYTES = 1_500_000
 """Of a figure's JSON, however large the study: a browser has to read it."""
@@ -271,9 +270,3 @@ def test_words_become_options() -> None:
     assert KINDS["slice"].read({"parameters": "x,lr"}) == {"parameters": ["x", "lr"]}
     with pytest.raises(InvalidArgument, match="whole number"):
         KINDS["history"].read({"most": "many"})
-
-
-def test_hostile_is_hostile() -> None:
-    assert "<script" in HOSTILE
-    assert math.isfinite(edge("hostile").best.value)
-    assert isinstance(many(), Snapshot)

@@ -118,12 +118,6 @@ def test_a_study_without_it_says_so(study: Any, reason: str) -> None:
     assert reason in words(figure)
 
 
-def test_one_trial_is_the_start() -> None:
-    data = distribution(1).plot.data("theta")
-    assert (data.trials.tolist(), data.generations) == ([0.0], 1)
-    assert_allclose(data.bits[1], 0.5)
-
-
 def test_many_bits_are_drawn_as_a_distribution() -> None:
     study = xs.Study(xs.Space(mask=xs.Bits(MOST_ROWS + 1)), method="pbil", seed=1)
     run_trials(study, 30, lambda trial: float(sum(trial["mask"])))

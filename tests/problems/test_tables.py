@@ -79,12 +79,6 @@ def test_nasbench201_rows_are_found_by_their_operations(dataset: str) -> None:
         assert_allclose(curves[0].seconds, [time * 12 / 200, time])
 
 
-def test_nasbench201_has_two_or_three_runs_of_a_cell() -> None:
-    problem = made("nb201-cifar10")
-    assert set(problem._counts) == {2, 3}
-    assert problem.test_error(problem.best) == pytest.approx(100 - 94.37, abs=0.5)
-
-
 def test_only_tables_with_test_errors_give_them() -> None:
     logreg = made("hpolib-logreg")
     assert logreg.test_error(logreg.best) == pytest.approx(0.07, abs=0.01)

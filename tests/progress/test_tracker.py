@@ -146,11 +146,3 @@ def test_rungs_and_the_last_failure() -> None:
     assert tracker.rungs == [(1, 3), (3, 1), (9, 0)]
     assert tracker.failure is failed
     assert tracker.best is promoted
-
-
-def test_one_rung_is_none() -> None:
-    study = make_study(max_budget=9)
-    study.report(ask(study), 0.5)
-    tracker = Tracker(study, Limits())
-    tracker.advance()
-    assert tracker.rungs == []

@@ -255,10 +255,6 @@ def test_one_bracket_of_hyperband_is_successive_halving(workers: int) -> None:
     assert [Hyperband(27, brackets=1).sizes[0] // 3**k for k in range(4)] == [27 // r for r in (1, 3, 9, 27)]
 
 
-def test_asynchronous_hyperband_with_one_bracket_is_asha() -> None:
-    assert story(ASHA(27, brackets=1), 5) == story(ASHA(27, brackets=1, full_share=False), 5)
-
-
 def test_a_median_that_never_comes_is_plain_search() -> None:
     assert story(Median(9, grace_period=9), 5) == story(FIFO(9), 5)
 

@@ -9,11 +9,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 import xstar as xs
-from tests.searchers.cases import SQUARE, ask, run
+from tests.searchers.cases import ask, run
 from xstar.inspect.audit import audit
 from xstar.schedulers import ASHA
 from xstar.searchers import GP
-from xstar.searchers.bo.initial_design import has_priors, without_priors
+from xstar.searchers.bo.initial_design import without_priors
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.bo.user_prior import UNIFORM, log_prior, log_ratio, trust, trusted
 from xstar.space.cube import cube_of
@@ -71,15 +71,6 @@ def test_a_prior_draws_the_first_suggestions_of_the_model(monkeypatch: pytest.Mo
         away[weight] = np.mean([abs(trial.config["x"] - 0.8) for trial in trials[5:]])
         assert audit(study).findings == []
     assert away[200.0] < 0.1 < 0.2 < away[0.0]
-
-
-def test_without_priors_nothing_changes() -> None:
-    assert not has_priors(SQUARE)
-    found = []
-    for weight in (0.0, 10.0):
-        study = xs.Study(SQUARE, searcher=GP(prior_weight=weight), seed=0)
-        found.append([trial.config for trial in run(study, 12)])
-    assert found[0] == found[1]
 
 
 # ---------------------------------------------------------------- trust

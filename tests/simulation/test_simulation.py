@@ -16,7 +16,6 @@ from xstar.journal import Event
 from xstar.journal.events import Started
 from xstar.problems import Curve
 from xstar.schedulers import ASHA, FIFO, Hyperband
-from xstar.searchers import Sobol
 from xstar.simulation import TIME_IS_OVER, fitted, improvements, regret_at, regret_over_time, rungs_at, simulate
 from xstar.simulation.regret import mean_and_error
 from xstar.space import Choice, Config, Space
@@ -58,11 +57,6 @@ def test_same_seed_same_study(method: str) -> None:
     assert regret_over_time(one, CURVES, TIMES) == regret_over_time(two, CURVES, TIMES)
 
 
-def test_another_seed_is_another_study() -> None:
-    one, two = (regret_over_time(simulate(CURVES, "asha", seconds=100.0, seed=seed), CURVES, TIMES) for seed in (1, 2))
-    assert one != two
-
-
 def test_it_stops_on_time() -> None:
     study = simulate(CURVES, "asha", workers=7, seconds=50.0)
     assert study.clock() == 50.0
@@ -82,12 +76,6 @@ def test_what_is_seen_does_not_depend_on_the_time_limit() -> None:
 def test_workers_speed_things_up() -> None:
     ends = [simulate(CURVES, "random", workers=workers, trials=40).clock() for workers in (1, 4, 16)]
     assert ends[0] > 3 * ends[1] > 3 * ends[2]
-
-
-def test_trials_are_counted() -> None:
-    study = simulate(CURVES, "asha", workers=4, trials=20)
-    assert len(study.history.trials) == 20
-    assert study.history.running == {}
 
 
 def test_regret_never_rises_and_is_never_negative() -> None:
@@ -137,22 +125,10 @@ def test_rungs_are_at_least_eta_apart() -> None:
     assert changed.rungs == rungs_at(Doubling.budgets, 5) == (5, 40, 320, 2560)
 
 
-def test_a_ladder_that_fits_is_left_alone() -> None:
-    assert simulate(CURVES, "asha", trials=5).history.levels == (1, 3, 9, 27)
-    assert rungs_at(range(1, 82), 3) == (1, 3, 9, 27, 81)
-    assert rungs_at([100], 3) == (100,)
-
-
 @pytest.mark.parametrize("scheduler", [ASHA(200), ASHA(200, rung_levels=(12, 100, 200)), FIFO(100), Hyperband(300)])
 def test_rungs_that_the_problem_does_not_have_are_refused(scheduler: ASHA | FIFO | Hyperband) -> None:
     with pytest.raises(InvalidArgument, match=r"budgets of two, which are 12, 200.*rung_levels=\[12, 200\]"):
         simulate(Two(), scheduler=scheduler, trials=3)
-
-
-def test_parts_of_your_own() -> None:
-    study = simulate(CURVES, searcher=Sobol(), scheduler=ASHA(27, eta=2, min_budget=4), trials=8)
-    assert study.history.levels == (4, 8, 16, 27)
-    assert study.history.asked == {"sobol": 8}
 
 
 def test_an_endless_simulation_is_refused() -> None:
@@ -198,12 +174,6 @@ def test_stragglers_change_the_times_and_not_the_losses() -> None:
     even, uneven = (simulate(CURVES, "random", trials=10, stragglers=sigma) for sigma in (0.0, 1.0))
     assert [t.value for t in even.history.trials] == [t.value for t in uneven.history.trials]
     assert even.clock() != uneven.clock()
-
-
-def test_decisions_can_be_counted() -> None:
-    free, counted = (simulate(problems.get("branin"), trials=50, count_decisions=count) for count in (False, True))
-    assert free.clock() == 50.0
-    assert 50.0 < counted.clock() < 60.0
 
 
 def test_mean_and_standard_error() -> None:

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 
 from tests.space.cases import Words, is_active, spaces
 from xstar.errors import InvalidArgument
-from xstar.space import Bits, Bool, Choice, Float, Int, Ordinal, Parameter, Space, at_least, between
+from xstar.space import Bits, Bool, Choice, Float, Int, Parameter, Space, at_least
 
 FUZZ = settings(max_examples=200, deadline=None)
 
@@ -76,10 +76,6 @@ def test_grid_respects_conditions_and_order() -> None:
     ]
 
 
-def test_grid_is_lazy() -> None:
-    assert next(Space(mask=Bits(200)).grid(2)) == {"mask": (0,) * 200}
-
-
 def test_grid_refuses_domains_and_single_points_when_called() -> None:
     with pytest.raises(InvalidArgument, match="Domain"):
         Space(word=Words("ab")).grid(3)
@@ -127,11 +123,6 @@ def test_the_key_tells_an_option_none_from_inactivity() -> None:
     keys = [space.key(config) for config in space.grid(2)]
     assert len(set(keys)) == 3
     assert space.key({"extra": 1, "on": True}) == space.key({"on": True, "extra": 1})  # order does not matter
-
-
-def test_ordinal_thresholds_count_by_rank() -> None:
-    space = Space(level=Ordinal(["low", "mid", "high"]), x=Int(1, 10, when={"level": between("mid", "high")}))
-    assert space.size == 1 + 10 + 10
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.space.cases import is_active, spaces, spaces_and_configs
-from xstar.space import Bool, Choice, Encoder, Float, Int, Ordinal, Parameter, Space, at_least
+from xstar.space import Choice, Encoder, Float, Ordinal, Parameter, Space
 
 FUZZ = settings(max_examples=200, deadline=None)
 
@@ -152,22 +152,6 @@ def test_any_range_of_floats(one: float, other: float, x: float, log: bool) -> N
     smallest = 5e-324  # a denormal has fewer digits than 12
     assert abs(parameter.decode(parameter.encode(value)) - value) <= max(1e-12 * scale, smallest)
     assert [parameter.decode(parameter.encode(end)) for end in (low, high)] == [low, high]
-
-
-def test_variable_number_of_layers() -> None:
-    widths = {
-        f"width_{i}": Int(16, 256, log=True, when={"layers": at_least(i)} if i > 1 else None) for i in range(1, 5)
-    }
-    space = Space({"layers": Int(1, 4), **widths, "norm": Bool(), "act": Choice(["relu", "gelu"])})
-    rng = np.random.default_rng(0)
-    seen = set()
-    for _ in range(200):
-        config = space.sample(rng)
-        layers = config["layers"]
-        seen.add(layers)
-        assert [name for name in config if name.startswith("width_")] == [f"width_{i}" for i in range(1, layers + 1)]
-    assert seen == {1, 2, 3, 4}
-    assert space.size == 4 * sum(241**layers for layers in range(1, 5))
 
 
 def test_the_end_of_a_grid_is_read_back_as_it_was_written() -> None:

@@ -14,7 +14,7 @@ from scipy import stats
 
 from tests.space.cases import Words
 from xstar.errors import InvalidArgument
-from xstar.space import Bits, Bool, Choice, Constant, Float, Int, Normal, Ordinal, Parameter, Space
+from xstar.space import Bits, Bool, Choice, Float, Int, Normal, Ordinal, Parameter, Space
 
 N = 20_000
 # The seed is fixed, so these tests cannot flicker; a wrong distribution has a p-value of 0 at this N.
@@ -104,11 +104,6 @@ def test_bits_are_fair_and_independent() -> None:
     assert_shares(drawn(Bits(3)), dict.fromkeys([Bits(3).value_at(i) for i in range(8)], 1.0))
 
 
-def test_constant_is_constant_and_consumes_nothing() -> None:
-    assert Constant("x").draws == 0
-    assert set(drawn(Constant("x"), 10)) == {"x"}
-
-
 @pytest.mark.parametrize(
     "parameter",
     [
@@ -165,9 +160,3 @@ def test_draws_are_counted_and_demanded() -> None:
     assert space.draws == 7
     with pytest.raises(InvalidArgument, match="7 numbers"):
         space.from_uniforms([0.5], np.random.default_rng(0))
-
-
-def test_a_sample_depends_on_the_generator_alone() -> None:
-    space = Space(a=Float(0, 1), b=Int(1, 9), word=Words("abc"))
-    samples = [[space.sample(rng) for _ in range(5)] for rng in map(np.random.default_rng, (5, 5, 6))]
-    assert samples[0] == samples[1] != samples[2]

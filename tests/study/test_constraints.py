@@ -13,7 +13,6 @@ import xstar as xs
 from tests.trials import ask
 from xstar.errors import NoValue, StudyMismatch
 from xstar.inspect.audit import audit
-from xstar.journal import event_json
 from xstar.journal import events as ev
 from xstar.schedulers import ASHA
 from xstar.searchers import DNGO, GP
@@ -49,20 +48,6 @@ def test_while_nothing_is_feasible_there_is_no_best() -> None:
     tell(study, 0.1, 51.0)
     with pytest.raises(NoValue, match="above its bound"):
         _ = study.best
-
-
-def test_several_constraints_and_the_first_one_broken_is_named() -> None:
-    study = xs.Study(SPACE, constraints={"latency": 50, "memory": 2.0})
-    trial = ask(study)
-    study.tell(trial, {"value": 1.0, "latency": 10.0, "memory": 3.0})
-    assert trial.reason == "memory is 3, above its bound 2"
-
-
-def test_the_direction_is_of_the_watched_metric_only() -> None:
-    study = xs.Study(SPACE, constraints=LATENCY, direction="maximize")
-    good = tell(study, 5.0, 10.0)
-    assert tell(study, 9.0, 60.0).state is xs.State.INFEASIBLE
-    assert study.best is good
 
 
 def test_added_observations_have_to_keep_them_too() -> None:
@@ -122,39 +107,12 @@ def test_constraints_are_stored_and_compared(tmp_path: Path) -> None:
             xs.Study(SPACE, name="c", storage=storage, constraints=other)
 
 
-def test_a_study_without_constraints_has_none(tmp_path: Path) -> None:
-    storage = tmp_path / "study.db"
-    with xs.Study(SPACE, name="c", storage=storage) as study:
-        assert study.history.created.constraints is None
-    with pytest.raises(StudyMismatch, match="constraints"):
-        xs.Study(SPACE, name="c", storage=storage, constraints=LATENCY)
-
-
-def test_the_watched_metric_may_have_any_name() -> None:
-    assert xs.Study(SPACE, metric="error", constraints={"value": 1.0}).history.created.constraints == {"value": 1.0}
-
-
-def test_the_event_comes_back() -> None:
-    study = xs.Study(SPACE, constraints=LATENCY)
-    event = next(iter(study.journal.read(0)))
-    assert isinstance(event, ev.Created)
-    assert event_json.load(ev.kind_of(event), event_json.dump(event)) == event
-    assert event.constraints == LATENCY
-
-
 # ---------------------------------------------------------------- minimize, searchers
 
 
 def objective(trial: Any) -> dict[str, float]:
     """The lower the better is the slower: the best feasible point lies on the border x + y = 1."""
     return {"value": -trial["x"] - trial["y"], "latency": 50.0 * (trial["x"] + trial["y"])}
-
-
-def test_minimize_knows_them() -> None:
-    result = xs.minimize(objective, SPACE, method="gp", constraints=LATENCY, trials=20, seed=1)
-    assert result.best.metrics["latency"] <= 50.0
-    assert result.best.value is not None
-    assert result.best.value < -0.95
 
 
 def test_a_searcher_learns_the_constraint() -> None:

@@ -14,7 +14,7 @@ import pytest
 import xstar as xs
 from tests.trials import run_trials
 from xstar.api import yields
-from xstar.errors import InvalidArgument, StudyMismatch
+from xstar.errors import StudyMismatch
 from xstar.inspect.audit import audit
 from xstar.problems import get
 from xstar.schedulers import ASHA, FIFO
@@ -130,11 +130,6 @@ def test_a_part_of_ones_own_leaves_the_rest_plain() -> None:
     given = xs.Study(FLOATS, scheduler=ASHA(9))
     assert (given.searcher, given.scheduler) == (Auto(), ASHA(9))
     assert (given.history.created.method, given.history.created.why) == ("", "")
-
-
-def test_a_method_that_does_not_exist() -> None:
-    with pytest.raises(InvalidArgument, match=r"but got 'mobstr'; did you mean 'mobster'"):
-        xs.Study(FLOATS, method="mobstr")
 
 
 def test_auto_mutates_what_no_model_knows() -> None:

@@ -187,14 +187,6 @@ def test_enqueued_configurations_come_first_in_order() -> None:
     assert audit(study).findings == []
 
 
-def test_maximising_turns_everything_around() -> None:
-    study = xs.Study(SPACE, direction="maximize", seed=1)
-    run_trials(study, 5, lambda trial: trial["x"])
-    assert study.best.value == max(trial["x"] for trial in study.history.trials)
-    with pytest.raises(InvalidArgument, match="direction"):
-        xs.Study(SPACE, direction="up")
-
-
 @pytest.mark.parametrize("method", ["random", "sobol", "grid"])
 def test_an_exhausted_space_ends_with_a_word(method: str) -> None:
     study = xs.Study(xs.Space(a=xs.Bool(), b=xs.Int(1, 3)), method=method)
@@ -282,11 +274,6 @@ def test_opening_a_study_makes_no_storage(tmp_path: Path) -> None:
 def test_bad_settings_are_named(options: dict[str, Any], word: str) -> None:
     with pytest.raises(InvalidArgument, match=word):
         xs.Study(**options)
-
-
-def test_epochs_need_a_budget() -> None:
-    with pytest.raises(InvalidArgument, match="pass max_budget"):
-        ask(xs.Study(SPACE)).epochs()
 
 
 def test_threads_may_share_a_study(tmp_path: Path) -> None:

@@ -80,13 +80,6 @@ def test_a_notebook_shows_what_a_study_began_with() -> None:
     assert "5 configurations of a study in memory" in study._repr_html_()
 
 
-def test_the_first_trial_is_the_best_of_the_source() -> None:
-    known = source()
-    study = xs.Study(SPACE, method="gp", seed=1, warm_start=known)
-    trial = ask(study)
-    assert trial.config == known.best.config
-
-
 def test_a_stored_study_keeps_its_sources(tmp_path: Path) -> None:
     storage = tmp_path / "s.db"
     first = source(study="old", storage=storage)
@@ -104,11 +97,6 @@ def test_a_stored_study_keeps_its_sources(tmp_path: Path) -> None:
         xs.minimize(bowl, SPACE, trials=7, warm_start="copy", **options)  # type: ignore[arg-type]
 
 
-def test_a_list_of_sources() -> None:
-    study = xs.Study(SPACE, method="gp", seed=1, warm_start=[source(), source(trials=5)])
-    assert [len(each.configs) for each in study.history.prior_studies] == [12, 5]
-
-
 def test_another_space() -> None:
     other = xs.Space(x=xs.Float(0.0, 2.0), depth=xs.Int(1, 5), kind=xs.Choice(["a", "b"]))
     known = source()
@@ -122,15 +110,6 @@ def test_another_space() -> None:
     [event] = [event for event in study.journal.read(0) if isinstance(event, ev.PriorStudy)]
     assert event.left_out == 12 - len(inside) > 0
     assert audit(study).findings == []
-
-
-def test_conditions_decide_what_is_filled() -> None:
-    other = xs.Space(
-        x=xs.Float(-1.0, 1.0), opt=xs.Choice(["adam", "sgd"]), momentum=xs.Float(0.0, 0.9, when={"opt": "sgd"})
-    )
-    study = xs.Study(other, method="gp", seed=1, warm_start=source())
-    for config in study.history.prior_studies[0].configs:
-        assert other.parse(config) == config
 
 
 def test_architectures_are_learned_from() -> None:
