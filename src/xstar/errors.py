@@ -125,7 +125,7 @@ class UnknownTrial(StudyError, LookupError):
 
 
 class NoValue(StudyError):
-    """The best trial was asked for before any trial had a value."""
+    """The best trial was asked for before any trial had a value, or a plot's numbers where there are none."""
 
 
 class StorageError(XstarError):

@@ -20,6 +20,4 @@ def a_study(trials: int, **parameters: Any) -> xs.Study:
 
 def collected(study: xs.Study, parameter: str | None = None, most: int = data.MOST) -> data.Networks:
     """The networks of a study that has some."""
-    found = data.collect(study.history, parameter, most)
-    assert isinstance(found, data.Networks)
-    return found
+    return data.collect(study.history, parameter, most)

@@ -43,9 +43,8 @@ def test_panels_stand_in_as_many_columns_as_there_is_room_for() -> None:
         study.plot.slice(columns=0)
 
 
-@pytest.mark.parametrize("method", ["forest", "gp"])
-def test_bars_of_shares_stay_between_nothing_and_all(method: str) -> None:
-    data = KINDS["importance"].data(edge("plain"), method=method)
+def test_bars_of_shares_stay_between_nothing_and_all() -> None:
+    data = KINDS["importance"].data(edge("plain"))
     wide = replace(data, total_error=data.total_error + 2.0, main_error=data.main_error + 2.0)
     figure = importance.draw(wide)
     for trace in figure["data"]:

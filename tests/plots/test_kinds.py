@@ -181,12 +181,11 @@ def test_a_wider_space_and_what_was_added_are_no_runs() -> None:
     assert (len(data.runs), data.total) == (1, 1)
 
 
-@pytest.mark.parametrize("method", ["forest", "gp"])
-def test_what_matters_is_found(method: str) -> None:
+def test_what_matters_is_found() -> None:
     space = xs.Space(a=xs.Float(0, 1), b=xs.Float(0, 1), c=xs.Choice(["u", "v", "w"]), idle=xs.Float(0, 1))
     study = xs.Study(space, method="random", seed=1)
     run_trials(study, 80, lambda trial: 3 * trial["a"] + (trial["c"] == "u"))
-    data = study.plot.data("importance", method=method)
+    data = study.plot.data("importance")
     shares = dict(zip(data.names, data.total, strict=True))
     assert data.names[0] == "a"
     assert shares["idle"] < 0.1

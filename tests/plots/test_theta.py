@@ -12,15 +12,14 @@ import xstar as xs
 from tests.plots.studies import HOSTILE, distribution, edge, plain
 from tests.plots.test_kinds import checked, strings
 from tests.trials import ask, run_trials
-from xstar.errors import InvalidArgument
+from xstar.errors import InvalidArgument, NoValue
 from xstar.igo import IGO, Layout
 from xstar.igo.generations import Generations
 from xstar.journal import History, MemoryJournal
 from xstar.journal import events as ev
 from xstar.plots.kinds import KINDS
 from xstar.plots.source import Snapshot
-from xstar.plots.theta import MOST_ROWS
-from xstar.plots.theta_data import MOMENTS, NoTheta, Path, entropy
+from xstar.plots.theta import MOMENTS, MOST_ROWS, Path, entropy
 from xstar.searchers import PBIL
 from xstar.trial import Origin
 
@@ -37,7 +36,7 @@ def test_the_last_one_is_the_one_that_the_searcher_draws_from(settings: PBIL) ->
     assert kept is not None
     data, own = study.plot.data("theta"), kept.caught_up(study.history)
     newest = own.open[own.newest]
-    assert_array_equal(np.concatenate([data.bits[1][-1], data.choices[0].shares[-1]]), newest.theta)
+    assert_array_equal(data.table[-1], newest.theta)
     assert data.samples[-1] == newest.samples
     assert data.generations == own.newest + 1
 
@@ -56,7 +55,7 @@ def test_every_moment_is_that_of_algorithm_1() -> None:
         core.update(layout.points([config for config, _ in told])[0], [value for _, value in told])
         expected[len(study.trials)] = core.theta
     data = study.plot.data("theta")
-    for at, row in zip(data.trials, data.bits[1], strict=True):
+    for at, row in zip(data.trials, data.table, strict=True):
         assert_allclose(row, expected[int(at)], rtol=1e-12)
     assert len(data.trials) == len(expected) - 1  # the last one has no trial yet
 
@@ -78,15 +77,19 @@ def test_a_growing_study_costs_only_what_is_new_and_shows_the_same() -> None:
 def test_every_kind_of_parameter_is_shown() -> None:
     study = edge("distribution")
     data = study.plot.data("theta")
-    assert data.bits[0] == (*(f"mask[{place}]" for place in range(6)), "optimizer = adam")
-    assert [each.name for each in data.choices] == ["kind"]
-    assert_allclose(data.choices[0].shares.sum(axis=1), 1.0)
-    assert {each.name: each.ticks for each in data.numbers}["layers"] == [(1 / 6, "1"), (0.5, "2"), (5 / 6, "4")]
+    bits = [f"mask[{place}]" for place in range(6)]
+    assert list(data.names[:7]) == [*bits, "optimizer = adam"]
+    assert {"kind = relu", "kind = tanh", "layers, mean", "width, mean"} <= set(data.names)
+    kinds = [place for place, name in enumerate(data.names) if name.startswith("kind = ")]
+    assert_allclose(data.table[:, kinds].sum(axis=1), 1.0)
+    assert data.table.min() >= 0
+    assert data.table.max() <= 1
     figure = checked(KINDS["theta"].figure(study))
     assert "71 of 80" not in words(figure)  # all were drawn, failed or not
     assert data.undecided["bits: entropy"][0] == 1.0
     one = study.plot.data("theta", parameters="kind")
-    assert (one.bits[0], len(one.choices), one.numbers) == ((), 1, [])
+    assert [name.partition(" = ")[0] for name in one.names] == ["kind"] * 3
+    assert list(one.undecided) == ["options: entropy"]
     with pytest.raises(InvalidArgument, match="did you mean 'kind'"):
         study.plot.data("theta", parameters=["knid"])
 
@@ -110,21 +113,20 @@ def test_what_was_not_drawn_from_it_is_counted() -> None:
 )
 def test_a_study_without_it_says_so(study: Any, reason: str) -> None:
     made = study()
-    data = made.plot.data("theta")
-    assert isinstance(data, NoTheta)
-    assert reason in data.reason
+    with pytest.raises(NoValue, match=reason):
+        made.plot.data("theta")
     figure = made.plot.figure("theta")
     assert not figure["data"]
     assert reason in words(figure)
 
 
-def test_many_bits_are_drawn_as_a_distribution() -> None:
+def test_of_many_bits_the_first_have_a_row() -> None:
     study = xs.Study(xs.Space(mask=xs.Bits(MOST_ROWS + 1)), method="pbil", seed=1)
     run_trials(study, 30, lambda trial: float(sum(trial["mask"])))
     figure = checked(KINDS["theta"].figure(study))
     (heat,) = (trace for trace in figure["data"] if trace["type"] == "heatmap")
-    assert_allclose(np.sum(heat["z"], axis=0), 1.0, atol=0.01)
-    assert f"of {MOST_ROWS + 1} bits the distribution" in words(figure)
+    assert len(heat["z"]) == MOST_ROWS
+    assert f"{MOST_ROWS} of {MOST_ROWS + 1} rows shown" in words(figure)
 
 
 def test_a_hostile_option_is_text() -> None:
@@ -172,7 +174,7 @@ def test_thinning_does_not_depend_on_when_it_was_looked_at() -> None:
         if trial.number % 37 == 0:
             steps.catch_up(part)
     steps.catch_up(history)
-    assert [each.trial for each in whole.moments()] == [each.trial for each in steps.moments()]
+    assert [each.trial for each in whole.distributions()] == [each.trial for each in steps.distributions()]
 
 
 def test_entropy_is_a_share_of_its_maximum() -> None:

@@ -15,8 +15,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from xstar.core.words import number, plural, seconds
+from xstar.errors import NoValue
 from xstar.journal import History
-from xstar.models.linalg import NotPositiveDefinite
 from xstar.plots import failures, importance
 from xstar.plots.models import Learned
 from xstar.plots.source import Source, valued
@@ -86,7 +86,7 @@ def _modelled(history: History) -> tuple[float, str] | None:
         return None
     try:
         noise = math.sqrt(learned.gp.noise) * learned.scale
-    except NotPositiveDefinite:
+    except NoValue:
         return None
     return noise, f"a Gaussian process over {len(learned.gp_rows)} {learned.which}"
 
@@ -181,9 +181,10 @@ def sure(history: History) -> str:
 
 def mattered(source: Source) -> str:
     """The most important parameters."""
-    data = importance.compute(source)
-    if data.reason:
-        return f"Not known: it {data.reason}."
+    try:
+        data = importance.compute(source)
+    except NoValue as error:
+        return f"Not known: it {error}."
     parts = [
         f"{name} ({total:.0%} ± {error:.0%})"
         for name, total, error in zip(data.names, data.total, data.total_error, strict=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from xstar.errors import XstarError
+from xstar.errors import NoValue, XstarError
 from xstar.inspect.audit import Audit
 from xstar.inspect.look import StudyView
 from xstar.journal import History
@@ -92,9 +92,10 @@ def of_importance(source: Source) -> dict[str, Any]:
     """The share of the differences in value that each parameter takes part in, and its error."""
     from xstar.plots import importance  # at use: models and their SciPy
 
-    data = importance.compute(source)
-    if data.reason:
-        return {"reason": data.reason}
+    try:
+        data = importance.compute(source)
+    except NoValue as error:
+        return {"reason": str(error)}
     rows = zip(data.names, data.total.tolist(), data.total_error.tolist(), strict=True)
     found = [{"parameter": name, "share": share, "error": error} for name, share, error in rows]
     made: dict[str, Any] = plain({"trials": data.trials, "of": data.which, "parameters": found})

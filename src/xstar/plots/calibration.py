@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xstar.models.linalg import NotPositiveDefinite
-from xstar.plots.figure import Figure, axis, dots, empty, figure, line, text
-from xstar.plots.models import FEWEST, Learned
+from xstar.plots.figure import Figure, axis, dots, figure, line, text
+from xstar.plots.models import Learned
 from xstar.plots.source import Array, Source, joined
 
 NORMAL = {1: 0.6827, 2: 0.9545}
@@ -33,25 +32,16 @@ class Calibration:
     explained: float
     """1 − Σ(observed − predicted)² / Σ(observed − mean)²."""
     which: str
-    reason: str = ""
 
 
 def compute(source: Source) -> Calibration:
     """Leave-one-out predictions."""
-    metric, learned = source.history.created.metric, Learned.of(source.history)
-    none = np.empty(0)
-    if not learned.enough:
-        reason = f"needs {FEWEST} trials that can be compared, with values that differ; there are {len(learned.trials)}"
-        return Calibration(metric, none, none, none, [], {}, 0.0, learned.which, reason)
-    try:
-        mean, variance, y = learned.left_out()
-    except NotPositiveDefinite as error:
-        reason = f"the Gaussian process could not be fitted: {error}"
-        return Calibration(metric, none, none, none, [], {}, 0.0, learned.which, reason)
+    learned = Learned.required(source.history)
+    mean, variance, y = learned.left_out()
     off = np.abs(y - mean) / np.sqrt(variance)
     rest = float(((y - y.mean()) ** 2).sum())
     return Calibration(
-        metric,
+        source.history.created.metric,
         learned.values(y),
         learned.values(mean),
         np.sqrt(variance) * learned.scale,
@@ -65,8 +55,6 @@ def compute(source: Source) -> Calibration:
 def draw(data: Calibration) -> Figure:
     """The figure."""
     title = f"Predicted and observed {text(data.metric)}"
-    if data.reason:
-        return empty(title, text(data.reason, 120))
     low, high = (
         float(min(data.observed.min(), data.predicted.min())),
         float(max(data.observed.max(), data.predicted.max())),

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from xstar.errors import InvalidArgument
-from xstar.models.linalg import NotPositiveDefinite
-from xstar.plots.figure import RAMP, Figure, dots, empty, figure, text
-from xstar.plots.models import FEWEST, Learned
+from xstar.errors import InvalidArgument, NoValue
+from xstar.plots.figure import RAMP, Figure, dots, figure, text
+from xstar.plots.models import Learned
 from xstar.plots.slices import across
 from xstar.plots.source import Array, Dimension, Source, dimensions, joined
 
@@ -39,15 +38,7 @@ class Contour:
     which: str
 
 
-@dataclass(frozen=True)
-class NoContour:
-    """Why there is none."""
-
-    metric: str
-    reason: str
-
-
-def compute(source: Source, *, x: str | None = None, y: str | None = None) -> Contour | NoContour:
+def compute(source: Source, *, x: str | None = None, y: str | None = None) -> Contour:
     """The Gaussian process over two parameters; without names, over the two it finds most relevant."""
     history = source.history
     metric, known = history.created.metric, {each.name: each for each in dimensions(history)}
@@ -56,20 +47,17 @@ def compute(source: Source, *, x: str | None = None, y: str | None = None) -> Co
             raise InvalidArgument(argument, f"must be a parameter with an axis ({', '.join(known) or 'none'})", name)
     if x is not None and x == y:
         raise InvalidArgument("y", "must be another parameter than x", y)
-    learned, best = Learned.of(history), history.best
-    if not learned.enough or best is None:
-        return NoContour(metric, f"needs {FEWEST} trials that can be compared; there are {len(learned.trials)}")
+    learned, best = Learned.required(history), history.best
+    if best is None:
+        raise NoValue("no trial has a value yet")
     active = [name for name in known if name in best.config]
     if len({*active, *(name for name in (x, y) if name)}) < 2:
-        return NoContour(metric, "needs two parameters with an axis that are active in the best trial")
+        raise NoValue("needs two parameters with an axis that are active in the best trial")
     for name in (x, y):
         if name is not None and name not in active:
-            return NoContour(metric, f"{name} is not active in the best trial")
-    try:
-        names = _two(learned, active, x, y)
-        return _surface(learned, known[names[0]], known[names[1]], metric, best.number)
-    except NotPositiveDefinite as error:
-        return NoContour(metric, f"the Gaussian process could not be fitted: {error}")
+            raise NoValue(f"{name} is not active in the best trial")
+    first, second = _two(learned, active, x, y)
+    return _surface(learned, known[first], known[second], metric, best.number)
 
 
 def _two(learned: Learned, active: list[str], x: str | None, y: str | None) -> tuple[str, str]:
@@ -127,11 +115,9 @@ def _encoded(learned: Learned, each: Dimension, line: Array) -> Array:
     return each.share(line).reshape(-1, 1)  # also between whole numbers: the model does not know that they are whole
 
 
-def draw(data: Contour | NoContour) -> Figure:
+def draw(data: Contour) -> Figure:
     """The figure."""
     title = f"{text(data.metric)} as a Gaussian process sees it"
-    if isinstance(data, NoContour):
-        return empty(title, text(data.reason, 120))
     traces: list[dict[str, Any]] = []
     scale = RAMP if data.minimise else [[1 - at, colour] for at, colour in reversed(RAMP)]  # type: ignore[operator]
     panels = (("mean", data.mean, scale, 0.44), ("standard deviation", data.deviation, "Blues", 1.0))

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xstar.nets.invalid import MixedFamilies
 from xstar.plots import network_data
-from xstar.plots.figure import COLOURS, QUIET, Figure, axis, dots, empty, figure, line, text
+from xstar.plots.figure import COLOURS, QUIET, Figure, axis, dots, figure, line, text
 from xstar.plots.network_data import Pairs
 from xstar.plots.source import Array, Source, joined, shown_of, thinned
 
@@ -23,9 +22,6 @@ BANDS, FEWEST = 12, 10
 quantiles to mean anything."""
 
 
-NONE = Pairs(np.empty(0), np.empty(0))
-
-
 @dataclass(frozen=True, eq=False)
 class Apart:
     """Pairs of networks."""
@@ -34,22 +30,13 @@ class Apart:
     pairs: Pairs
     bands: Array
     """Median distance, median difference, 90 % quantile of the differences of each group, (groups, 3)."""
-    reason: str = ""
-    """Why there is nothing to see."""
 
 
 def compute(source: Source, *, parameter: str | None = None, distance: str = "plain") -> Apart:
     """All pairs of networks of complete trials. ``distance``: ``plain`` (d) or ``normalised`` (d̄)."""
-    metric = source.history.created.metric
     network_data.check_distance(distance)
-    networks = network_data.collect(source.history, parameter)
-    if isinstance(networks, str):
-        return Apart(metric, NONE, np.empty((0, 3)), networks)
-    try:
-        found = network_data.pairs(networks, distance)
-    except MixedFamilies as error:
-        return Apart(metric, NONE, np.empty((0, 3)), str(error))
-    return Apart(metric, found, bands(found))
+    found = network_data.pairs(network_data.collect(source.history, parameter), distance)
+    return Apart(source.history.created.metric, found, bands(found))
 
 
 def bands(found: Pairs) -> Array:
@@ -71,8 +58,6 @@ def bands(found: Pairs) -> Array:
 def draw(data: Apart) -> Figure:
     """The figure."""
     title = f"Distance of architectures and difference in {text(data.metric)}"
-    if data.reason:
-        return empty(title, text(data.reason, 120))
     distance, difference = data.pairs.distance, data.pairs.difference
     count = len(distance)
     kept = thinned(count, MOST_PAIRS)

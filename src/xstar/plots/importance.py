@@ -1,4 +1,4 @@
-"""Which parameters mattered: the functional ANOVA of a random forest, or the length scales of a Gaussian process.
+"""Which parameters mattered: the functional ANOVA of a random forest.
 
 Notation
 
@@ -24,13 +24,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xstar.errors import InvalidArgument
-from xstar.models.linalg import NotPositiveDefinite
-from xstar.plots.figure import Figure, axis, empty, figure, text
-from xstar.plots.models import FEWEST, Learned
+from xstar.plots.figure import Figure, axis, figure, text
+from xstar.plots.models import Learned
 from xstar.plots.source import Array, Source, joined
 
-METHODS = ("forest", "gp")
 SAMPLES = 512
 """N. Beside the spread over the trees the error of 512 draws (about 0.02 of a share) is small."""
 MOST_BARS = 20
@@ -41,49 +38,25 @@ class Importance:
     """Shares of parameters, the most important first."""
 
     metric: str
-    method: str
     names: list[str]
     total: Array
-    """T_j; for a GP its relevance, 1/ℓ² as a share of all."""
+    """T_j."""
     total_error: Array
     main: Array
-    """S_j; empty for a GP."""
+    """S_j."""
     main_error: Array
     trials: int
     which: str
-    reason: str = ""
-    """Why there is nothing to see."""
 
 
-def compute(source: Source, *, method: str = "forest") -> Importance:
+def compute(source: Source) -> Importance:
     """How much of the differences in value each parameter explains."""
-    if method not in METHODS:
-        raise InvalidArgument("method", f"must be one of {', '.join(METHODS)}", method)
-    metric = source.history.created.metric
-    learned = Learned.of(source.history)
-    if not learned.enough:
-        reason = f"needs {FEWEST} trials that can be compared, with values that differ; there are {len(learned.trials)}"
-        return _nothing(metric, method, learned, reason)
-    if method == "gp":
-        try:
-            drawn = learned.relevances()
-        except NotPositiveDefinite as error:
-            return _nothing(metric, method, learned, f"the Gaussian process could not be fitted: {error}")
-        total, error_of, main, main_error = drawn.mean(axis=0), drawn.std(axis=0), np.empty(0), np.empty(0)
-    else:
-        main, main_error, total, error_of = _anova(learned)
+    learned = Learned.required(source.history)
+    main, main_error, total, error = _anova(learned)
     order = np.argsort(-total, kind="stable")[:MOST_BARS]
     names = [learned.parameters[place][0] for place in order]
-    if len(main):
-        main, main_error = main[order], main_error[order]
-    return Importance(
-        metric, method, names, total[order], error_of[order], main, main_error, len(learned.trials), learned.which
-    )
-
-
-def _nothing(metric: str, method: str, learned: Learned, reason: str) -> Importance:
-    none = np.empty(0)
-    return Importance(metric, method, [], none, none, none, none, len(learned.trials), learned.which, reason)
+    shares = (total[order], error[order], main[order], main_error[order])
+    return Importance(source.history.created.metric, names, *shares, len(learned.trials), learned.which)
 
 
 def _anova(learned: Learned) -> tuple[Array, Array, Array, Array]:
@@ -119,17 +92,12 @@ def _anova(learned: Learned) -> tuple[Array, Array, Array, Array]:
 def draw(data: Importance) -> Figure:
     """The figure."""
     title = f"What mattered for {text(data.metric)}"
-    if not data.names:
-        return empty(title, text(data.reason, 120))
     names = [text(name, 28) for name in reversed(data.names)]
-    traces = []
-    if data.method == "forest":
-        traces.append(_bars(names, data.total, data.total_error, "with interactions", "#a9c7e6"))
-        traces.append(_bars(names, data.main, data.main_error, "alone", "#3d4db3"))
-        how = "functional ANOVA of a random forest; error bars: spread over its trees"
-    else:
-        traces.append(_bars(names, data.total, data.total_error, "relevance 1/ℓ²", "#3d4db3"))
-        how = "length scales of a Gaussian process; error bars: spread over draws of the hyperparameters"
+    traces = [
+        _bars(names, data.total, data.total_error, "with interactions", "#a9c7e6"),
+        _bars(names, data.main, data.main_error, "alone", "#3d4db3"),
+    ]
+    how = "functional ANOVA of a random forest; error bars: spread over its trees"
     across = axis("share of the differences in value", tickformat=".0%", range=[0, 1])
     up = axis("", type="category")
     facts = joined(how, f"{data.trials:,} {data.which}")

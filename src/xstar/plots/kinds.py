@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from xstar.core.checks import nearest
-from xstar.errors import InvalidArgument, SeveralObjectives
+from xstar.errors import InvalidArgument, NoValue, SeveralObjectives
 from xstar.journal import History
 from xstar.models.linalg import single_threaded
 from xstar.plots import (
@@ -37,11 +37,11 @@ from xstar.plots import (
     timeline,
     volume,
 )
-from xstar.plots.figure import Figure
+from xstar.plots.figure import Figure, empty, text
 from xstar.plots.network_data import net_parameters
 from xstar.plots.output import to_plotly
 from xstar.plots.source import Source
-from xstar.plots.theta_data import has_theta
+from xstar.plots.theta import has_theta
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -83,10 +83,13 @@ class Kind:
             raise InvalidArgument(
                 unknown[0], f"is no option of the plot {self.name!r}; it has: {known}", options[unknown[0]]
             )
-        return self.draw(self.data(source, **options))
+        try:
+            return self.draw(self.data(source, **options))
+        except NoValue as error:
+            return empty(f"{self.about[0].upper()}{self.about[1:]}", text(error, 140))
 
     def data(self, source: Source, **options: Any) -> Any:
-        """The figure data, of a study with as many objectives as are shown."""
+        """The figure data, of a study with as many objectives as are shown; ``NoValue`` says why there are none."""
         history = source.history
         if self.of(history):
             return self.compute(source, **options)

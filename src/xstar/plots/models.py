@@ -21,10 +21,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from xstar.errors import NoValue
 from xstar.journal import History
 from xstar.models.forest import Forest, Growth
-from xstar.models.gp import Posterior, fit, sample_fits
-from xstar.models.linalg import backward, forward
+from xstar.models.gp import Posterior, fit
+from xstar.models.linalg import NotPositiveDefinite, backward, forward
 from xstar.models.surrogate import Inputs, at_full_budget
 from xstar.models.targets import choose
 from xstar.nets.catalogue import Catalogue, is_of_networks
@@ -38,8 +39,6 @@ MOST_GP = 250
 """Observations of the Gaussian process: a fit takes about a quarter of a second then."""
 MOST_FOREST = 3000
 TREES = 32
-DRAWS = 8
-"""Draws of the hyperparameters for the error of length scales."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +93,15 @@ class Learned:
         """Whether there is anything to learn: some trials, some columns, and values that differ."""
         return len(self.trials) >= FEWEST and self.X.shape[1] > 0 and float(np.ptp(self.loss)) > 0
 
+    @classmethod
+    def required(cls, history: History) -> Learned:
+        """The same for a plot that has nothing to show without it."""
+        found = cls.of(history)
+        if not found.enough:
+            needs = f"needs {FEWEST} trials that can be compared, with values that differ"
+            raise NoValue(f"{needs}; there are {len(found.trials)}")
+        return found
+
     @property
     def y(self) -> Array:
         made: Array = (self.loss - self.centre) / self.scale
@@ -140,16 +148,10 @@ class Learned:
     def gp(self) -> Posterior:
         """The Gaussian process at the most probable hyperparameters."""
         surrogate, X, y = at_full_budget(self.inputs), self.X[self.gp_rows], self.y[self.gp_rows]
-        return Posterior.of(surrogate, fit(surrogate, X, y), X, y)
-
-    def relevances(self) -> Array:
-        """1/ℓ² of each parameter as a share of their sum, for draws of the hyperparameters: (DRAWS, parameters)."""
-        surrogate, X, y = at_full_budget(self.inputs), self.X[self.gp_rows], self.y[self.gp_rows]
-        thetas = sample_fits(surrogate, X, y, np.random.default_rng(self.seed), DRAWS)
-        count = len(self.parameters)
-        squares = np.exp(-2.0 * np.array([theta[1 : 1 + count] for theta in thetas]))
-        made: Array = squares / squares.sum(axis=1, keepdims=True)
-        return made
+        try:
+            return Posterior.of(surrogate, fit(surrogate, X, y), X, y)
+        except NotPositiveDefinite as error:
+            raise NoValue(f"the Gaussian process could not be fitted: {error}") from None
 
     def left_out(self) -> tuple[Array, Array, Array]:
         """Each observation predicted from all others (Rasmussen & Williams 2006, eq. 5.12): mean, variance with noise, y."""

@@ -26,8 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar import nets
-from xstar.errors import InvalidArgument
+from xstar.errors import InvalidArgument, NoValue
 from xstar.journal import History
+from xstar.nets.invalid import MixedFamilies
 from xstar.plots.source import thinned
 from xstar.space import Parameter
 from xstar.trial import State
@@ -71,7 +72,10 @@ class Networks:
 
     @cached_property
     def _plain(self) -> Array:
-        found: Array = nets.distances(self.graphs, structure=(0.5,))
+        try:
+            found: Array = nets.distances(self.graphs, structure=(0.5,))
+        except MixedFamilies as error:
+            raise NoValue(str(error)) from None
         return found
 
     def distances(self, distance: str) -> Array:
@@ -128,9 +132,8 @@ def _example(history: History, name: str) -> object:
     return next(tried, None) or domain.sample(np.random.default_rng(0))
 
 
-def collect(history: History, parameter: str | None = None, most: int = MOST) -> Networks | str:
-    """The finished networks of a parameter (the first that has any), thinned out evenly where there are more than ``most``; or
-    why there is nothing to see.
+def collect(history: History, parameter: str | None = None, most: int = MOST) -> Networks:
+    """The finished networks of a parameter (the first that has any), thinned out evenly where there are more than ``most``.
 
     Only complete trials count: a value after a few epochs and one after all of them cannot be compared. A network that was
     tried several times, beside other learning rates, say, has its best value. Cells that compute the same are one network.
@@ -139,7 +142,7 @@ def collect(history: History, parameter: str | None = None, most: int = MOST) ->
     if parameter is not None and parameter not in names:
         raise InvalidArgument("parameter", f"must hold networks ({', '.join(names) or 'none does'})", parameter)
     if not names:
-        return "the space has no architecture"
+        raise NoValue("the space has no architecture")
     name = parameter or names[0]
     firsts: dict[nets.Graph, tuple[float, int]] = {}
     for trial in history.trials:
@@ -148,7 +151,7 @@ def collect(history: History, parameter: str | None = None, most: int = MOST) ->
             continue
         firsts[graph] = min(firsts.get(graph, (math.inf, -1)), (trial.loss, trial.number))
     if len(firsts) < FEWEST:
-        return f"needs {FEWEST} different networks of complete trials; there are {len(firsts)}"
+        raise NoValue(f"needs {FEWEST} different networks of complete trials; there are {len(firsts)}")
     losses = np.array([loss for loss, _ in firsts.values()])
     kept = thinned(len(firsts), most, [int(losses.argmin())])
     graphs, trials = list(firsts), [number for _, number in firsts.values()]

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from xstar.journal import History
-from xstar.nets.invalid import MixedFamilies
 from xstar.plots import network_data
-from xstar.plots.figure import RAMP, Figure, Trace, axis, dots, empty, figure, line, number, text
+from xstar.plots.figure import RAMP, Figure, Trace, axis, dots, figure, line, number, text
 from xstar.plots.source import Array, Source, joined, shown_of
 
 
@@ -36,24 +33,17 @@ class Map:
     found: int
     share: float
     """Of the distances, how much the two axes show."""
-    reason: str = ""
 
 
 def compute(source: Source, *, parameter: str | None = None, most: int = network_data.MOST) -> Map:
     """Networks of complete trials, placed by classical scaling of normalised OTMANN."""
     history = source.history
-    metric = history.created.metric
     networks = network_data.collect(history, parameter, most)
-    if isinstance(networks, str):
-        return _nothing(metric, networks)
-    try:
-        places = network_data.classical_scaling(networks.distances("normalised"))
-    except MixedFamilies as error:
-        return _nothing(metric, str(error))
+    places = network_data.classical_scaling(networks.distances("normalised"))
     ranks = network_data.ranks(networks.losses) - 1
     numbers = list(networks.trials)
     return Map(
-        metric,
+        history.created.metric,
         networks.parameter,
         places.positions,
         networks.values,
@@ -78,16 +68,9 @@ def lineage(history: History, trial: int) -> list[int]:
         trial = parent
 
 
-def _nothing(metric: str, reason: str) -> Map:
-    none = np.empty(0)
-    return Map(metric, "", none, none, none, [], [], -1, [], 0, 0.0, reason)
-
-
 def draw(data: Map) -> Figure:
     """The figure."""
-    title = f"Architectures by distance{': ' + text(data.parameter) if data.parameter else ''}"
-    if data.reason:
-        return empty(title, text(data.reason, 120))
+    title = f"Architectures by distance: {text(data.parameter)}"
     x, y = data.positions[:, 0], data.positions[:, 1]
     marker = {
         "size": 9,

@@ -1,103 +1,206 @@
 """θ of IGO over time: what PBIL's distribution has settled on, and how decided it is.
 
-From the top: how undecided it still is; every bit as a row of a heat map (many bits: how their probabilities are distributed);
-the probability of each option of a parameter; mean and standard deviation of each number.
+Nothing of it is stored. The origins of the trials say which generations the distribution learned from, and when; their results
+are on record; so the updates are made again (``igo/generations.py``), at about half a millisecond each. A history keeps what
+was recomputed, so that a study that grows costs only what is new.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from xstar.plots.figure import COLOURS, QUIET, Figure, Trace, axis, empty, figure, grid, line, numbered, text
-from xstar.plots.source import Source, joined, shown_of
-from xstar.plots.theta_data import Choosing, NoTheta, Spread, Theta, theta_of
+from xstar.core.checks import nearest
+from xstar.errors import InvalidArgument, NoValue
+from xstar.igo import Bernoulli, Categorical, Gaussian
+from xstar.igo.generations import METHOD, Generations
+from xstar.igo.layout import Layout
+from xstar.journal import History
+from xstar.plots.figure import COLOURS, Figure, Trace, axis, figure, line, text
+from xstar.plots.source import Array, Source, joined, shown_of
+from xstar.space import Bits, Bool
 
+MOMENTS = 150
+"""Distributions that are kept: at least so many of a long study, at most twice as many, evenly spaced in generations."""
+SETTINGS = ("adapt", "weights", "step", "samples")
 MOST_ROWS = 120
-"""Bits that have a row each; of more, the distribution of their probabilities is drawn."""
-BINS = 20
-MOST_PANELS = 6
-"""Parameters other than bits that have a panel each."""
-MOST_OPTIONS = 7
-"""Options that have a line each; the rest is one line."""
 NAMES = {"samples": "PBIL-λ", "step": "PBIL-ε", "none": "fixed λ and ε"}
 EITHER = [[0.0, "#3d4db3"], [0.5, "#dedcd3"], [1.0, "#b4540a"]]
 """Blue: surely 0; grey: undecided; orange: surely 1. The two ends differ in hue for every common colour blindness."""
-TITLE = "θ over time: what the distribution has settled on"
 
 
-def compute(source: Source, *, parameters: Sequence[str] | str | None = None) -> Theta | NoTheta:
+@dataclass(frozen=True)
+class Distribution:
+    """What trials were drawn from, from one on."""
+
+    trial: int
+    theta: Array
+    samples: int
+    """λ."""
+
+
+class Path:
+    """The distributions of a history so far, thinned out evenly. It follows the history."""
+
+    def __init__(self, state: Generations) -> None:
+        self.state = state
+        self.kept: list[Distribution] = [Distribution(0, state.core.theta, state.core.samples)]
+        self.last = self.kept[0]
+        self.changes = 0
+        """How often a new generation was begun by the trials so far."""
+        self._every = 1
+
+    def catch_up(self, history: History) -> None:
+        """Take in the trials that the history has gained."""
+        for number in range(self.state.trials, len(history.trials)):
+            before = self.state.newest
+            self.state.take(number, history)
+            if self.state.newest > max(before, 0):
+                self._record(Distribution(number, self.state.core.theta, self.state.core.samples))
+
+    def _record(self, found: Distribution) -> None:
+        self.changes += 1
+        self.last = found
+        if self.changes % self._every == 0:
+            self.kept.append(found)
+        if len(self.kept) > 2 * MOMENTS:
+            self.kept = self.kept[::2]
+            self._every *= 2
+
+    def distributions(self) -> list[Distribution]:
+        """Those that are kept, and the last one."""
+        return self.kept if self.kept[-1] is self.last else [*self.kept, self.last]
+
+
+@dataclass(frozen=True, eq=False)
+class Theta:
+    """θ over time."""
+
+    trials: Array
+    """The first trial drawn from each distribution."""
+    samples: Array
+    """λ of each."""
+    names: tuple[str, ...]
+    """Of bits, of the options of a parameter, of numbers."""
+    table: Array
+    """The probability of each bit and option, the mean of each number on its encoded scale: (distributions, names)."""
+    undecided: dict[str, Array]
+    """Of bits, options and numbers together: what is left of the entropy, of the standard deviation; 1 at the start."""
+    generations: int
+    adapt: str
+    drawn: int
+    """Trials drawn from the distribution, of ``asked``."""
+    asked: int
+
+
+def has_theta(history: History) -> bool:
+    """Whether a study is searched by PBIL."""
+    return bool(history.created.searcher.get("name") == METHOD)
+
+
+def compute(source: Source, *, parameters: Sequence[str] | str | None = None) -> Theta:
     """The distribution of PBIL and its relatives after every generation, recomputed from the journal.
 
-    ``parameters``: only these (default: all bits, and the first six others).
+    ``parameters``: only these (default: all).
     """
-    return theta_of(source, parameters)
+    history = source.history
+    searcher: Mapping[str, Any] = history.created.searcher
+    if not has_theta(history):
+        name = searcher.get("class") or searcher.get("name")
+        raise NoValue(f"{name} draws from no distribution with a θ; pbil and umda do")
+    settings = {name: searcher[name] for name in SETTINGS if name in searcher}
+    path = history.memo.get(Path, *settings.items())
+    if path is None:
+        try:
+            path = Path(Generations.new(history.space, **settings))
+        except InvalidArgument as error:
+            raise NoValue(f"nothing to learn about: the space {error.rule}") from None
+        history.memo.put(path, *settings.items())
+    names = _asked(parameters, list(path.state.layout.places))
+    path.catch_up(history)
+    if path.state.newest < 0:
+        raise NoValue("no trial has been drawn yet")
+    return _theta(path, history, names)
 
 
-def draw(data: Theta | NoTheta) -> Figure:
-    """The figure."""
-    if isinstance(data, NoTheta):
-        return empty(TITLE, text(data.reason, 140))
-    names, _ = data.bits
-    others: list[Choosing | Spread] = [*data.choices, *data.numbers]
-    panels: list[Any] = ["undecided", *(["bits"] if names else []), *others[:MOST_PANELS]]
-    layout: dict[str, Any] = {}
-    traces: list[Trace] = []
-    places = grid(len(panels), 1, gap=0.16 / len(panels))
-    for place, (panel, (_, high)) in enumerate(zip(panels, places, strict=True)):
-        drawn, up = _panel(data, panel, high)
-        on = {"xaxis": numbered("x", place), "yaxis": numbered("y", place)}
-        legend = numbered("legend", place)
-        traces += [{**trace, **on, **({} if trace["type"] == "heatmap" else {"legend": legend})} for trace in drawn]
-        last = place == len(panels) - 1
-        layout[numbered("xaxis", place)] = axis(
-            "trial" if last else "",
-            anchor=numbered("y", place),
-            showticklabels=last,
-            range=[0, max(float(data.trials[-1]), 1.0)],
-            **({"matches": "x"} if place else {}),
-        )
-        layout[numbered("yaxis", place)] = {**up, "domain": high, "anchor": numbered("x", place)}
-        above = {"orientation": "h", "x": 0, "xanchor": "left", "y": high[1], "yanchor": "bottom"}
-        within = {"x": 1, "xanchor": "right", "y": high[1], "yanchor": "top"}  # where nothing is undecided any more
-        layout[legend] = {**(above if place else within), "font": {"size": 11}}
-    height = 130 + 150 * len(panels) + 2 * min(len(names), MOST_ROWS)
-    made = figure(traces, TITLE, _facts(data, len(others)), height=height, showlegend=True, **layout)
-    margin = made["layout"]["margin"]
-    margin.update(
-        r=64, b=52, t=margin["t"] + 24
-    )  # each legend stands above its panel, the first one below the subtitle
-    return made
+def _asked(parameters: Sequence[str] | str | None, known: list[str]) -> list[str]:
+    asked = known if parameters is None else [parameters] if isinstance(parameters, str) else list(parameters)
+    for name in asked:
+        if name not in known:
+            rule = f"must be among those that θ describes ({', '.join(known)})"
+            raise InvalidArgument("parameters", rule, name, nearest(name, known))
+    return asked
 
 
-def _panel(data: Theta, panel: Any, high: list[float]) -> tuple[list[Trace], dict[str, Any]]:
-    """The traces of a panel and its axis upwards."""
-    if panel == "undecided":
-        return _undecided(data), axis("undecided", range=[0, 1.04])
-    if panel == "bits":
-        return _bits(data, high)
-    if isinstance(panel, Choosing):
-        return _options(data, panel), axis(text(panel.name, 24), range=[0, 1])
-    return _numbers(data, panel), _scale(panel)
-
-
-def _facts(data: Theta, others: int) -> str:
-    names, _ = data.bits
-    left = ", ".join(f"{kind} {values[-1]:.2f}" for kind, values in data.undecided.items())
-    return joined(
-        f"{NAMES[data.adapt]}, {data.generations:,} generations, λ = {data.samples[-1]:.0f} now",
-        f"undecided: {left}" if left else "",
-        f"{data.drawn:,} of {data.asked:,} trials were drawn from it" if data.drawn < data.asked else "",
-        shown_of(len(data.trials), data.generations, "generations"),
-        shown_of(min(others, MOST_PANELS), others, "parameters"),
-        f"of {len(names):,} bits the distribution of their probabilities" if len(names) > MOST_ROWS else "",
+def _theta(path: Path, history: History, names: list[str]) -> Theta:
+    found, layout = path.distributions(), path.state.layout
+    thetas = np.stack([each.theta for each in found])
+    called: list[str] = []
+    columns: list[Array] = []
+    left: dict[str, list[Array]] = {}  # kind → what is left of each parameter's uncertainty
+    for name in names:
+        family, own = _column(layout, thetas, name)
+        given: Any = history.space.parameters[name]
+        if isinstance(family, Bernoulli):
+            bits = isinstance(given, Bits)
+            called += [f"{name}[{place}]" for place in range(own.shape[1])] if bits else [_switch(name, given)]
+            columns.append(own)
+            left.setdefault("bits: entropy", []).extend(entropy(np.stack([own, 1.0 - own], axis=2)).T)
+        elif isinstance(family, Categorical):
+            called += [f"{name} = {option}" for option in given.options]
+            columns.append(own[:, 0])
+            left.setdefault("options: entropy", []).append(entropy(own[:, 0]))
+        else:
+            assert isinstance(family, Gaussian)
+            called.append(f"{name}, mean")
+            columns.append(own[:, :, 0])
+            deviation = np.sqrt(own[:, 0, 1])
+            left.setdefault("numbers: standard deviation", []).append(deviation / deviation[0])
+    return Theta(
+        np.array([each.trial for each in found], dtype=np.float64),
+        np.array([each.samples for each in found], dtype=np.float64),
+        tuple(called),
+        np.concatenate(columns, axis=1),
+        {kind: np.mean(each, axis=0) for kind, each in left.items()},
+        path.state.newest + 1,
+        path.state.core.settings.adapt,
+        sum(trial.origin.method == METHOD for trial in history.trials),
+        len(history.trials),
     )
 
 
-def _undecided(data: Theta) -> list[Trace]:
-    return [
+def _column(layout: Layout, thetas: Array, name: str) -> tuple[Any, Array]:
+    """The family of a parameter and its own part of every θ: (distributions, columns of the parameter, …)."""
+    place = layout.places[name]
+    start = 0
+    for family, columns in zip(layout.family.parts, layout.family.columns, strict=True):
+        size = math.prod(family.shape)
+        if columns.start <= place.start < columns.stop:
+            own = thetas[:, start : start + size].reshape(len(thetas), *family.shape)
+            return family, own[:, place.start - columns.start : place.stop - columns.start]
+        start += size
+    raise AssertionError(f"{name} has no column")
+
+
+def _switch(name: str, given: Any) -> str:
+    return name if isinstance(given, Bool) else f"{name} = {given.options[1]}"
+
+
+def entropy(shares: Array) -> Array:
+    """The entropy over the last axis as a share of its maximum, log K."""
+    terms = np.where(shares > 0.0, shares * np.log(np.where(shares > 0.0, shares, 1.0)), 0.0)
+    return np.asarray(-terms.sum(axis=-1) / math.log(shares.shape[-1]))
+
+
+def draw(data: Theta) -> Figure:
+    """How undecided it still is, above a row of colours for each bit, option and number."""
+    rows = [text(name, 24) for name in data.names[:MOST_ROWS]]
+    low = 150 / (300 + 14 * len(rows))  # the share of the height that the lines have
+    traces: list[Trace] = [
         line(
             data.trials,
             values.round(4),
@@ -107,75 +210,33 @@ def _undecided(data: Theta) -> list[Trace]:
         )
         for place, (kind, values) in enumerate(data.undecided.items())
     ]
-
-
-def _bits(data: Theta, high: list[float]) -> tuple[list[Trace], dict[str, Any]]:
-    names, table = data.bits
-    bar = {"len": high[1] - high[0], "y": (high[0] + high[1]) / 2, "thickness": 10, "x": 1.01}
-    shared = {"type": "heatmap", "x": data.trials, "zmin": 0.0}
-    if len(names) <= MOST_ROWS:
-        rows = [text(name, 24) for name in names]
-        trace = {
-            **shared,
-            "y": list(range(len(rows))),
-            "z": table.T.round(3),
-            "zmax": 1.0,
-            "colorscale": EITHER,
-            "hovertemplate": "row %{y}: 1 with probability %{z}, from trial %{x} on<extra></extra>",
-            "colorbar": {**bar, "title": {"text": "P(1)"}, "tickvals": [0, 0.5, 1]},
-        }
-        every = range(0, len(rows), -(-len(rows) // 12))
-        ticks = {"tickvals": list(every), "ticktext": [rows[at] for at in every]}
-        return [trace], axis("bits", range=[len(rows) - 0.5, -0.5], **ticks)
-    edges = np.linspace(0.0, 1.0, BINS + 1)
-    shares = np.stack([np.histogram(row, edges)[0] for row in table]) / len(names)
-    trace = {
-        **shared,
-        "y": ((edges[1:] + edges[:-1]) / 2).round(4),
-        "z": shares.T.round(4),
-        "colorscale": [[0, "rgba(61,77,179,0)"], [0.05, "rgba(61,77,179,0.35)"], [1, "#1f2f86"]],
-        "hovertemplate": "%{z:.1%} of the bits are 1 with a probability near %{y}, from trial %{x} on<extra></extra>",
-        "colorbar": {**bar, "title": {"text": "share"}, "tickformat": ".0%"},
+    heat = {
+        "type": "heatmap",
+        "x": data.trials,
+        "y": list(range(len(rows))),
+        "z": data.table[:, :MOST_ROWS].T.round(3),
+        "zmin": 0.0,
+        "zmax": 1.0,
+        "colorscale": EITHER,
+        "colorbar": {"len": 1 - low, "y": (1 - low) / 2, "thickness": 10, "tickvals": [0, 0.5, 1]},
+        "hovertemplate": "%{customdata}: %{z}, from trial %{x} on<extra></extra>",
+        "customdata": [[row] * len(data.trials) for row in rows],
+        "yaxis": "y2",
     }
-    return [trace], axis("P(1) of the bits", range=[0, 1])
-
-
-def _options(data: Theta, panel: Choosing) -> list[Trace]:
-    order = np.argsort(-panel.shares[-1], kind="stable")
-    some, rest = (order, order[:0]) if len(order) <= MOST_OPTIONS + 1 else (order[:MOST_OPTIONS], order[MOST_OPTIONS:])
-    lines = [(text(panel.options[at], 20), panel.shares[:, at], COLOURS[rank]) for rank, at in enumerate(some)]
-    if len(rest):
-        lines.append((f"{len(rest)} others", panel.shares[:, rest].sum(axis=1), QUIET))
-    return [
-        line(
-            data.trials,
-            shares.round(4),
-            name,
-            line={"color": colour, "width": 2, "shape": "hv"},
-            hovertemplate=f"{name}: probability %{{y:.3f}}, from trial %{{x}} on<extra></extra>",
-        )
-        for name, shares, colour in lines
-    ]
-
-
-def _numbers(data: Theta, panel: Spread) -> list[Trace]:
-    low, high = ((panel.mean + sign * panel.deviation).clip(0, 1).round(4) for sign in (-1, 1))
-    name, thin = text(panel.name, 20), {"width": 0, "shape": "hv"}
-    return [
-        line(data.trials, low, name, line=thin, hoverinfo="skip", showlegend=False),
-        line(data.trials, high, "± σ", line=thin, fill="tonexty", fillcolor="rgba(17,122,84,0.22)", hoverinfo="skip"),
-        line(
-            data.trials,
-            panel.mean.round(4),
-            "mean",
-            line={"color": COLOURS[2], "width": 2, "shape": "hv"},
-            customdata=panel.deviation.round(4),
-            hovertemplate=f"{name}: mean at %{{y}} of its range, σ %{{customdata}}, from trial %{{x}} on<extra></extra>",
-        ),
-    ]
-
-
-def _scale(panel: Spread) -> dict[str, Any]:
-    places = [place for place, _ in panel.ticks]
-    words = [text(word, 12) for _, word in panel.ticks]
-    return axis(text(panel.name, 24), range=[0, 1], tickvals=places, ticktext=words)
+    every = range(0, len(rows), -(-len(rows) // 24))
+    ticks = {"tickvals": list(every), "ticktext": [rows[at] for at in every]}
+    left = ", ".join(f"{kind} {values[-1]:.2f}" for kind, values in data.undecided.items())
+    facts = joined(
+        f"{NAMES[data.adapt]}, {data.generations:,} generations, λ = {data.samples[-1]:.0f} now",
+        f"undecided: {left}" if left else "",
+        f"{data.drawn:,} of {data.asked:,} trials were drawn from it" if data.drawn < data.asked else "",
+        shown_of(len(data.trials), data.generations, "generations"),
+        shown_of(len(rows), len(data.names), "rows"),
+    )
+    layout: dict[str, Any] = {
+        "height": 300 + 14 * len(rows),
+        "xaxis": axis("trial", anchor="y2", range=[0, max(float(data.trials[-1]), 1.0)]),
+        "yaxis": axis("undecided", domain=[1 - low + 0.03, 1], range=[0, 1.04]),
+        "yaxis2": axis("", domain=[0, 1 - low - 0.03], range=[len(rows) - 0.5, -0.5], **ticks),
+    }
+    return figure([*traces, heat], "θ over time: probabilities of bits and options", facts, **layout)
