@@ -16,47 +16,20 @@ from xstar.core.goals import DEFAULT, Goals, Losses
 from xstar.core.lookup import no_attribute, no_epochs, value_of
 from xstar.core.messages import (
     Config as Config,
-)
-from xstar.core.messages import (
     Done as Done,
-)
-from xstar.core.messages import (
     Failure as Failure,
-)
-from xstar.core.messages import (
     Finished as Finished,
-)
-from xstar.core.messages import (
     Job as Job,
-)
-from xstar.core.messages import (
     Metrics as Metrics,
-)
-from xstar.core.messages import (
     New as New,
-)
-from xstar.core.messages import (
     Noted as Noted,
-)
-from xstar.core.messages import (
     Outcome as Outcome,
-)
-from xstar.core.messages import (
     Promote as Promote,
-)
-from xstar.core.messages import (
     Report as Report,
-)
-from xstar.core.messages import (
     Suggestion as Suggestion,
-)
-from xstar.core.messages import (
     Verdict as Verdict,
-)
-from xstar.core.messages import (
     Wait as Wait,
 )
-from xstar.core.origin import Origin as Origin
 from xstar.core.reasons import last_line
 from xstar.core.words import numbers
 from xstar.errors import SeveralObjectives
@@ -86,6 +59,56 @@ _OVER = frozenset({State.COMPLETE, State.STOPPED, State.FAILED, State.INFEASIBLE
 
 LIVE = frozenset({State.RUNNING, State.WAITING})
 """A run of a trial in one of these states may report: it runs, or was given up and may prove to be alive after all."""
+
+
+# ---------------------------------------------------------------- where a configuration came from
+
+
+class Origin(str):
+    """Where a configuration came from: a sentence for the user that knows its parts.
+
+    ``detail`` may name ``numbers``, which are filled in as :meth:`str.format` does. A program reads ``origin.method`` and
+    ``origin.numbers``; nothing has to be parsed back out of the sentence.
+
+    >>> made = Origin("gp", "log EI {value:.3g}, n={n}", value=0.3123, n=24)
+    >>> str(made), made.method, made.numbers["n"]
+    ('gp: log EI 0.312, n=24', 'gp', 24)
+    """
+
+    __slots__ = ("detail", "method", "numbers")
+
+    method: str
+    """The method that suggested the configuration."""
+    detail: str
+    """Its reason; may name numbers in braces."""
+    numbers: Mapping[str, Any]
+    """What the reason names, and whatever else the method wants on record: plain JSON."""
+
+    def __new__(cls, method: str, detail: str = "", **numbers: Any) -> Origin:
+        reason = detail.format(**numbers) if numbers else detail
+        made = super().__new__(cls, f"{method}: {reason}" if reason else method)
+        made.method, made.detail, made.numbers = method, detail, numbers
+        return made
+
+    @classmethod
+    def of(cls, text: str) -> Origin:
+        """An origin that is nothing but a sentence, of a searcher that says no more."""
+        if isinstance(text, Origin):
+            return text
+        method, _, detail = text.partition(": ")
+        return cls(method, detail)
+
+    def within(self, method: str) -> Origin:
+        """The same as part of another method, which chose this one."""
+        reason = f"{self.method}: {self.detail}" if self.detail else self.method
+        return Origin(method, reason, **self.numbers)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _origin, (self.method, self.detail, dict(self.numbers))
+
+
+def _origin(method: str, detail: str, numbers: Mapping[str, Any]) -> Origin:
+    return Origin(method, detail, **numbers)
 
 
 # ---------------------------------------------------------------- the history's row
@@ -318,6 +341,39 @@ class Trial:
         config = ((name, markup.value(value)) for name, value in self.config.items())
         tables = markup.table((), rows) + markup.table(("parameter", "value"), config)
         return f"<div><b>Trial {self.number}</b>{tables}</div>"
+
+
+class TrialsByState:
+    """The trials of a history that may still change, by number, and how many are in each state: the one place that changes
+    it."""
+
+    __slots__ = ("_counts", "_members", "paused", "running", "waiting")
+
+    def __init__(self) -> None:
+        self.running: dict[int, Trial] = {}
+        self.paused: dict[int, Trial] = {}
+        self.waiting: dict[int, Trial] = {}
+        self._counts: dict[State, int] = dict.fromkeys(State, 0)
+        self._members = {State.RUNNING: self.running, State.PAUSED: self.paused, State.WAITING: self.waiting}
+
+    def count(self, *states: State) -> int:
+        """How many trials are in any of ``states``."""
+        return sum(self._counts[state] for state in states)
+
+    def begin(self, trial: Trial) -> None:
+        """A new trial runs."""
+        self.running[trial.number] = trial
+        self._counts[State.RUNNING] += 1
+
+    def move(self, trial: Trial, state: State) -> None:
+        """A trial changes its state."""
+        self._counts[trial.state] -= 1
+        self._counts[state] += 1
+        if (old := self._members.get(trial.state)) is not None:
+            old.pop(trial.number, None)
+        if (new := self._members.get(state)) is not None:
+            new[trial.number] = trial
+        trial.state = state
 
 
 def number_of(trial: Trial | int) -> int:

@@ -25,9 +25,8 @@ from xstar.journal import Memo
 from xstar.models.surrogate import Inputs, over_budgets
 from xstar.searchers import GP
 from xstar.searchers.bo import decision
-from xstar.searchers.bo.fit_cache import last_refit
 from xstar.searchers.bo.learner import NAMES
-from xstar.searchers.bo.observations import Observations
+from xstar.searchers.bo.observations import Observations, last_refit
 from xstar.searchers.gp import learner as gp_learner
 from xstar.searchers.gp.learner import GPLearner, GPOptions
 from xstar.searchers.gp.searcher import ACQUISITIONS, BUDGET_KERNELS

@@ -10,9 +10,11 @@ import pytest
 import xstar as xs
 from tests.searchers.cases import SQUARE, run
 from xstar.models.priors import LENGTH, SHARED_LENGTH, SWITCH_LENGTH, Prior
+from xstar.models.surrogate import length_prior
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.gp import learner as gp_learner
-from xstar.searchers.gp.learner import GPLearner, GPOptions, length_prior
+from xstar.searchers.gp.learner import GPLearner, GPOptions
+from xstar.space.cube import cube_of
 
 SWITCHES = xs.Space({f"s{place}": xs.Bool() for place in range(16)})
 HIDDEN = np.random.default_rng(3).random(16) < 0.5
@@ -44,7 +46,7 @@ def learner_of(study: xs.Study) -> GPLearner:
 def test_switches_alone_have_length_scales_with_a_factor_in_common(space: xs.Space, expected: Prior) -> None:
     study = xs.Study(space, method="random", seed=1)
     run(study, 3, lambda config: 1.0)
-    assert length_prior(Observations.of(study.history)) == expected
+    assert length_prior(cube_of(study.space)) == expected
 
 
 def test_what_one_switch_does_is_learned_from_strings_that_differ_in_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,10 +58,10 @@ def test_what_one_switch_does_is_learned_from_strings_that_differ_in_others(monk
     truth = np.array([wrong(config) for config in drawn])
     told = {}
     for name, prior in (("in common", SWITCH_LENGTH), ("independent", LENGTH)):
-        monkeypatch.setattr(gp_learner, "length_prior", lambda data, prior=prior: prior)
+        monkeypatch.setattr(gp_learner, "length_prior", lambda cube, prior=prior: prior)
         study.history.memo.clear()
         learner = learner_of(study)
         X = learner.inputs(learner.data.encoded(drawn), np.ones(len(drawn)))
-        mean = learner.fitted.posteriors[0].predict(X).mean.reshape(-1)
+        mean = learner.refit.posteriors[0].predict(X).mean.reshape(-1)
         told[name] = float(np.corrcoef(mean, truth)[0, 1])
     assert told["in common"] > 0.8 > told["independent"] + 0.05

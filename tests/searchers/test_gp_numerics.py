@@ -12,7 +12,7 @@ import pytest
 import xstar as xs
 from tests.searchers.cases import SQUARE, ask, best_value, bowl, of_the_model, run
 from xstar.searchers import GP
-from xstar.searchers.bo.fit_cache import last_refit
+from xstar.searchers.bo.observations import last_refit
 
 # ---------------------------------------------------------------- hard numerics
 

@@ -10,8 +10,8 @@ import pytest
 import xstar as xs
 from tests.searchers.cases import SQUARE, ask, best_value
 from xstar import problems
-from xstar.acquisition.model import with_pending
 from xstar.inspect.audit import audit
+from xstar.models.model import with_pending
 from xstar.schedulers import ASHA, FIFO, Hyperband, Median, Scheduler, StoppingASHA
 from xstar.searchers import GP, MOBSTERPaper, Searcher
 from xstar.searchers.bo.decision import DecisionTrace

@@ -20,7 +20,7 @@ from xstar.nets.distance import otmann
 from xstar.searchers import NASBOTPaper
 from xstar.searchers.bo.decision import DecisionTrace
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.gp.posteriors import Extended
+from xstar.searchers.gp.learner import Extended
 from xstar.searchers.nasbot.learner import DRAWS, PaperLearner, paper_options
 from xstar.trial import New
 
@@ -66,7 +66,7 @@ def test_eleven_hyperparameters_with_uniform_priors(learner: PaperLearner) -> No
     assert (mean.low, mean.high) == (0.0, 0.0)
     assert len(others) == 11
     assert all(prior.flat for prior in others)
-    draws = np.array([posterior.theta for posterior in learner.fitted.posteriors])
+    draws = np.array([posterior.theta for posterior in learner.refit.posteriors])
     assert draws.shape == (DRAWS, 12)
     assert (draws[:, 0] == 0.0).all()
     low, high = np.array([(prior.low, prior.high) for prior in surrogate.priors]).T
@@ -77,13 +77,13 @@ def test_eleven_hyperparameters_with_uniform_priors(learner: PaperLearner) -> No
 def test_the_posterior_of_the_hyperparameters_is_the_likelihood(learner: PaperLearner, networks: list[Graph]) -> None:
     """Of hyperparameters whose matrix is positive definite: with p̄ = 2 not all are (``linalg.py`` adds to the diagonal)."""
     surrogate, unit = learner._surrogate(), learner.data.networks[0].unit
-    y = learner.fitted.targets(learner.data.loss)
+    y = learner.refit.targets(learner.data.loss)
 
     def plain(theta: Array) -> float:
         K = np.array([[kernel_7(theta[1:-1], a, b, unit) for b in networks[:TRIALS]] for a in networks[:TRIALS]])
         return float(multivariate_normal(np.zeros(TRIALS), K + np.exp(theta[-1]) * np.eye(TRIALS)).logpdf(y))
 
-    one, other, *_ = (posterior.theta for posterior in learner.fitted.posteriors if not posterior.jitter)
+    one, other, *_ = (posterior.theta for posterior in learner.refit.posteriors if not posterior.jitter)
     found = log_posterior(surrogate, one, learner.data.X, y) - log_posterior(surrogate, other, learner.data.X, y)
     assert_allclose(found, plain(one) - plain(other), rtol=1e-6, atol=1e-6)
     outside = one.copy()
@@ -93,7 +93,7 @@ def test_the_posterior_of_the_hyperparameters_is_the_likelihood(learner: PaperLe
 
 def test_the_acquisition_is_equation_2(trace: DecisionTrace, learner: PaperLearner, networks: list[Graph]) -> None:
     """EI over the lowest loss observed, by (1), averaged over the draws; running trials reduce the variance alone."""
-    unit, y = learner.data.networks[0].unit, learner.fitted.targets(learner.data.loss)
+    unit, y = learner.data.networks[0].unit, learner.refit.targets(learner.data.loss)
     rng = np.random.default_rng(5)
     candidates = [DOMAIN.sample(rng) for _ in range(5)]
 

@@ -11,9 +11,8 @@ import xstar as xs
 from xstar.core.environment import environment
 from xstar.inspect.exchange import export_events, import_events
 from xstar.inspect.fork import fork_events
-from xstar.journal import MemoryJournal
-from xstar.journal import events as ev
-from xstar.searchers.bo import fit_cache
+from xstar.journal import MemoryJournal, events as ev
+from xstar.journal.memo import cached
 from xstar.testing.journals import created
 
 SPACE = xs.Space(x=xs.Float(0, 1))
@@ -22,7 +21,7 @@ SPACE = xs.Space(x=xs.Float(0, 1))
 def elsewhere(monkeypatch: pytest.MonkeyPatch, kernel: str) -> None:
     """From here on this process takes itself for one on another processor."""
     parts = MappingProxyType({**environment(), "kernel": kernel})
-    for module in ("study.ledger", "study.settings", "searchers.bo.fit_cache"):
+    for module in ("study.ledger", "study.settings", "journal.memo"):
         monkeypatch.setattr(f"xstar.{module}.environment", lambda: parts)
 
 
@@ -86,7 +85,7 @@ def test_fits_are_shared_between_alike_environments_only(monkeypatch: pytest.Mon
     import numpy as np
 
     with xs.Study(SPACE, name="s", storage=tmp_path / "s.db", seed=1) as study:
-        assert fit_cache.cached(study.history, "θ", (1,), lambda: np.array([1.0])).tolist() == [1.0]
-        assert fit_cache.cached(study.history, "θ", (1,), lambda: np.array([2.0])).tolist() == [1.0]
+        assert cached(study.history, "θ", (1,), lambda: np.array([1.0])).tolist() == [1.0]
+        assert cached(study.history, "θ", (1,), lambda: np.array([2.0])).tolist() == [1.0]
         elsewhere(monkeypatch, "Other")
-        assert fit_cache.cached(study.history, "θ", (1,), lambda: np.array([3.0])).tolist() == [3.0]
+        assert cached(study.history, "θ", (1,), lambda: np.array([3.0])).tolist() == [3.0]

@@ -41,8 +41,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
 
-from xstar.acquisition.model import Model
 from xstar.models.kernels import Array
+from xstar.models.model import Model
 
 ToRows = Callable[[Array], Array]
 """Maps a derivative back to the rows."""

@@ -34,9 +34,9 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from xstar.acquisition.criterion import LOG_SQRT_2PI, LogProbability, in_parts, log_h, with_constraints
-from xstar.acquisition.model import Model
 from xstar.core.pareto import non_dominated
 from xstar.models.kernels import Array
+from xstar.models.model import Model
 
 Boxes = tuple[Array, Array]
 """The lower and the upper corners, (K, m) each."""

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from xstar.acquisition.criterion import LogProbability
-from xstar.acquisition.model import JointModel
 from xstar.models.kernels import Array
+from xstar.models.model import JointModel
 
 JOINT_CANDIDATES = 512
 """The Cholesky factor of their covariance takes as long as scoring a thousand candidates by expected improvement."""

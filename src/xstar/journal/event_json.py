@@ -13,8 +13,7 @@ from functools import lru_cache
 from typing import Any, get_args, get_origin, get_type_hints
 
 from xstar.errors import CorruptJournal, StorageTooNew
-from xstar.journal import events as ev
-from xstar.journal import rules
+from xstar.journal import events as ev, rules
 from xstar.journal.events import KINDS, SCHEMA, Asked, Event
 from xstar.trial import Metrics, Origin, Verdict
 

@@ -36,10 +36,9 @@ from xstar.journal.prior_study import PriorObservations, read_prior_study
 from xstar.journal.reshaping import inside, queue_inside, reshape
 from xstar.journal.rules import MOST_TIMES_LOST
 from xstar.journal.rung import Rung, Rungs
-from xstar.journal.standing import Standing
 from xstar.space import Space
 from xstar.space.transfer import narrower
-from xstar.trial import LIVE, Config, Origin, State, Trial, Verdict
+from xstar.trial import LIVE, Config, Origin, State, Trial, TrialsByState, Verdict
 
 ADDED = Origin("added")
 
@@ -56,10 +55,10 @@ class History:
         self.unread_trials = 0
         """How many new trials these began."""
         self.trials: list[Trial] = []
-        self._standing = Standing()
-        self.running = self._standing.running
-        self.paused = self._standing.paused
-        self.waiting = self._standing.waiting
+        self._states = TrialsByState()
+        self.running = self._states.running
+        self.paused = self._states.paused
+        self.waiting = self._states.waiting
         self.queue: deque[tuple[int, Config]] = deque()
         self.levels = tuple(rungs)
         """The budgets of the scheduler's rungs, ascending."""
@@ -121,7 +120,7 @@ class History:
 
     def count(self, *states: State) -> int:
         """How many trials are in any of ``states``."""
-        return self._standing.count(*states)
+        return self._states.count(*states)
 
     @property
     def next_number(self) -> int:
@@ -224,7 +223,7 @@ class History:
         self.asked[origin.method] += 1
         if event.queued is not None and self.queue and self.queue[0][0] == event.queued:
             self.queue.popleft()
-        self._standing.begin(trial)
+        self._states.begin(trial)
 
     def _start(self, event: ev.Started) -> None:
         self.claims += 1
@@ -235,7 +234,7 @@ class History:
         trial.target = event.budget
         if trial.contested:
             trial.homes, trial.contested = (*trial.homes, event.attempt), False
-        self._standing.move(trial, State.RUNNING)
+        self._states.move(trial, State.RUNNING)
 
     def _report(self, event: ev.Reported) -> None:
         trial = self._known(event.trial)
@@ -247,7 +246,7 @@ class History:
         if event.final:
             self._end(trial, State.COMPLETE, event.at)
         elif event.verdict is Verdict.PAUSE:
-            self._standing.move(trial, State.PAUSED)
+            self._states.move(trial, State.PAUSED)
             self._rungs.pause(trial)
         elif event.verdict is Verdict.STOP:
             self._end(trial, State.STOPPED, event.at)
@@ -268,7 +267,7 @@ class History:
             trial.crashes += 1
             trial.contested = event.may_live
             if trial.crashes <= self.created.retries:
-                self._standing.move(trial, State.WAITING)
+                self._states.move(trial, State.WAITING)
                 return
         self._end(trial, State.INFEASIBLE if event.kind == "infeasible" else State.FAILED, event.at)
 
@@ -280,7 +279,7 @@ class History:
         trial.contested = event.may_live
         trial.reason = event.reason
         if trial.times_lost <= MOST_TIMES_LOST:
-            self._standing.move(trial, State.WAITING)
+            self._states.move(trial, State.WAITING)
         else:
             trial.reason = f"given up: the program running it died {trial.times_lost} times; last: {event.reason}"
             self._end(trial, State.FAILED, event.at)
@@ -289,7 +288,7 @@ class History:
         self.claims += 1
         trial = self._open(event.trial, event.config, ADDED, self.seen, event.at)
         trial.bracket = -1  # it ran in none: at no rung is it compared with trials that did
-        self._standing.begin(trial)
+        self._states.begin(trial)
         self.added += 1
         self._record(trial, event)
         self._end(trial, State.COMPLETE, event.at)
@@ -375,7 +374,7 @@ class History:
         broken = self.violation(trial) if self.created.constraints and state is State.COMPLETE else None
         if broken is not None:
             state = State.INFEASIBLE
-        self._standing.move(trial, state)
+        self._states.move(trial, state)
         trial.ended_at = at
         self.ended.append(trial.number)
         self.since_best += 1

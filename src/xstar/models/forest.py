@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar.models.kernels import Array
-from xstar.models.prediction import Prediction
+from xstar.models.model import Prediction
 
 Whole = NDArray[np.intp]
 Nodes = tuple[Whole, Array, Whole, Array, Array]

@@ -38,7 +38,7 @@ from xstar.models.linalg import (
     noisy_factor,
     steadied,
 )
-from xstar.models.prediction import Prediction, normal_draws
+from xstar.models.model import Prediction, normal_draws
 from xstar.models.priors import Prior
 from xstar.models.slice_sampling import slice_sample
 from xstar.models.surrogate import Plain, Surrogate

@@ -23,7 +23,7 @@ import numpy as np
 
 from xstar.models.forest import Forest, Growing
 from xstar.models.kernels import Array
-from xstar.models.prediction import Prediction
+from xstar.models.model import Prediction
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,7 +34,7 @@ from xstar.models.features import Evaluated, Network
 from xstar.models.gp import LEAST_VARIANCE
 from xstar.models.kernels import Array
 from xstar.models.linalg import backward, cholesky, forward
-from xstar.models.prediction import Prediction, normal_draws
+from xstar.models.model import Prediction, normal_draws
 from xstar.models.quadratic import Quadratic
 from xstar.models.slice_sampling import slice_sample
 

@@ -29,9 +29,12 @@ from xstar.models.priors import (
     NOISE,
     OPTION_LENGTH,
     SCALE,
+    SHARED_LENGTH,
+    SWITCH_LENGTH,
     Prior,
 )
 from xstar.models.warped import Warped
+from xstar.space.cube import Cube
 
 
 class Surrogate(Protocol):
@@ -52,6 +55,11 @@ class Surrogate(Protocol):
 
     def variance(self, theta: Array, A: Array) -> Variance:
         """Return the prior variance without noise."""
+
+
+MOST_SHARING = 20
+"""The most parameters whose length scales have a factor in common. Of many more, most may not matter: of Hartmann's function
+of 6 among 100 parameters the median after 50 trials was -2.75 with the factor and -3.15 without it."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +123,19 @@ class Inputs:
     """The length scales that belong to categorical parameters."""
     networks: tuple[tuple[Kernel, tuple[Prior, ...]], ...] = ()
     """Kernels and priors of the network columns, which follow the others: one kernel per column."""
+
+    @classmethod
+    def of(cls, cube: Cube) -> Inputs:
+        """Return the columns of all parameters except architectures."""
+        return cls(cube.groups, cube.labels, cube.categories)
+
+
+def length_prior(cube: Cube) -> Prior:
+    """Return the prior of the length scales of numbers and switches at full budget: with a factor in common where all
+    parameters are of the same kind."""
+    if not cube.numeric.any() and not cube.categories:
+        return SWITCH_LENGTH
+    return SHARED_LENGTH if bool(cube.numeric.all()) and len(cube.labels) <= MOST_SHARING else LENGTH
 
 
 def over_configurations(inputs: Inputs, length: Prior = LENGTH) -> tuple[Kernel, tuple[Prior, ...]]:

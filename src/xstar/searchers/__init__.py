@@ -1,24 +1,24 @@
 """Search methods, which suggest configurations: one file or package per method."""
 
-from xstar.searchers.auto import Auto as Auto
-from xstar.searchers.auto import without_model as without_model
-from xstar.searchers.base import SEARCHERS as SEARCHERS
-from xstar.searchers.base import Finite as Finite
-from xstar.searchers.base import Independent as Independent
-from xstar.searchers.base import Searcher as Searcher
+from xstar.searchers.auto import Auto as Auto, without_model as without_model
+from xstar.searchers.base import (
+    SEARCHERS as SEARCHERS,
+    Finite as Finite,
+    Independent as Independent,
+    Searcher as Searcher,
+)
 from xstar.searchers.boca.searcher import BOCA as BOCA
 from xstar.searchers.cma import CMA as CMA
-from xstar.searchers.dngo.searcher import DNGO as DNGO
-from xstar.searchers.dngo.searcher import DNGOPaper as DNGOPaper
-from xstar.searchers.evolution import Evolution as Evolution
-from xstar.searchers.evolution import NetworkRandom as NetworkRandom
-from xstar.searchers.evolution import RegularisedEvolution as RegularisedEvolution
+from xstar.searchers.dngo.searcher import DNGO as DNGO, DNGOPaper as DNGOPaper
+from xstar.searchers.evolution import (
+    Evolution as Evolution,
+    NetworkRandom as NetworkRandom,
+    RegularisedEvolution as RegularisedEvolution,
+)
 from xstar.searchers.forest.searcher import Forest as Forest
-from xstar.searchers.gp.searcher import GP as GP
-from xstar.searchers.gp.searcher import MOBSTERPaper as MOBSTERPaper
+from xstar.searchers.gp.searcher import GP as GP, MOBSTERPaper as MOBSTERPaper
 from xstar.searchers.grid import Grid as Grid
-from xstar.searchers.nasbot.searcher import NASBOT as NASBOT
-from xstar.searchers.nasbot.searcher import NASBOTPaper as NASBOTPaper
+from xstar.searchers.nasbot.searcher import NASBOT as NASBOT, NASBOTPaper as NASBOTPaper
 from xstar.searchers.pbil import PBIL as PBIL
 from xstar.searchers.random import Random as Random
 from xstar.searchers.sobol import Sobol as Sobol

@@ -22,7 +22,7 @@ from xstar.searchers.base import SEARCHERS
 from xstar.searchers.dngo.searcher import DNGO
 from xstar.searchers.evolution import Evolution
 from xstar.searchers.gp.searcher import GP, PRIOR_WEIGHT, checked_weight
-from xstar.searchers.scalarised import suggestion
+from xstar.searchers.scalarised import of_several
 from xstar.space import Parameter, Space
 from xstar.trial import Done, New, Origin, Suggestion
 
@@ -61,10 +61,10 @@ class Auto:
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         if names := without_model(history.space):
-            made = suggestion(Evolution(), history, task, rng)
+            made = of_several(Evolution(), history, task, rng)
             reason = f"no model knows {', '.join(names)}; "
         else:
-            made = suggestion(self._gp if len(history.inside) < self.switch else DNGO(), history, task, rng)
+            made = of_several(self._gp if len(history.inside) < self.switch else DNGO(), history, task, rng)
             reason = ""
         if isinstance(made, Done):
             return made

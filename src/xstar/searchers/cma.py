@@ -18,7 +18,7 @@ generation (``opened``); the first of a generation records what it learned from 
 belongs to. The state is the fold of these and of the results. Of two trials that open the same generation the one with the
 lower number counts.
 
-Columns. The distribution is over the columns of the encoded space (``space/encode.py``). If some are discrete (Ints,
+Columns. The distribution is over the columns of the encoded space (``space/cube.py``). If some are discrete (Ints,
 Ordinals, grids, Bools, Bits, the one-hot columns of a Choice), CMA-ES with margin keeps every value of them within reach. For
 a Choice that is a compromise: with continuous columns of which the largest wins, FC-Net ends worse (60 trials, mean of 5
 seeds: naval 12.7e-5 instead of 5.2e-5, protein 0.236 instead of 0.223), NAS-Bench-201, which has nothing but Choices, better

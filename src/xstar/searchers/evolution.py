@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 
 from xstar.acquisition.evolve import chances, evaluations, evolve
 from xstar.core.checks import check_counts
-from xstar.core.table import Table
 from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.models.targets import Targets
 from xstar.searchers.base import SEARCHERS, at_random, exhausted, highest_budget
+from xstar.searchers.bo.observations import Table
 from xstar.searchers.mutation import first_design, initial_trial, mutated, pools, untried_child
 from xstar.trial import Config, Done, New, Origin, Suggestion
 

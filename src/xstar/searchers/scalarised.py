@@ -37,8 +37,8 @@ class HandlesGoals(Protocol):
         ...
 
 
-def suggestion(searcher: Searcher, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
-    """What a searcher suggests, whether it knows several objectives or one."""
+def of_several(searcher: Searcher, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
+    """What a searcher suggests where there may be several objectives, whether it knows several or one."""
     goals = history.goals
     if not goals.several or (isinstance(searcher, HandlesGoals) and searcher.handles(goals)):
         return searcher.suggest(history, task, rng)

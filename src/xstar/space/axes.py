@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 
 from xstar.space.binary import Bits, Bool
 from xstar.space.cube import SMOOTH, Cube, cube_of
-from xstar.space.number import prior_position
-from xstar.space.numeric import Float, Int
+from xstar.space.numeric import Float, Int, prior_position
 from xstar.space.options import Choice, Ordinal
 from xstar.space.parameters import Parameter
 from xstar.space.priors import LARGEST_STD

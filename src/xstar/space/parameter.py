@@ -39,7 +39,7 @@ class Parameter(ABC):
     kind: ClassVar[str]
     """The name of the kind in JSON."""
     blank: ClassVar[float] = 0.5
-    """What the columns of an inactive parameter hold: see ``encode.py`` for the reason."""
+    """What the columns of an inactive parameter hold: see ``cube.py`` for the reason."""
     when: Mapping[str, object] | None
     """The conditions under which the parameter takes part; None: always. After construction a ``When`` or None."""
 

@@ -15,14 +15,10 @@ import numpy as np
 from xstar.core import entry_points
 from xstar.core.values import unwrap
 from xstar.errors import InvalidSpace
-from xstar.space.binary import Bits as Bits
-from xstar.space.binary import Bool as Bool
+from xstar.space.binary import Bits as Bits, Bool as Bool
 from xstar.space.conditions import when_from_json
-from xstar.space.numeric import Float as Float
-from xstar.space.numeric import Int as Int
-from xstar.space.options import Choice as Choice
-from xstar.space.options import Constant as Constant
-from xstar.space.options import Ordinal as Ordinal
+from xstar.space.numeric import Float as Float, Int as Int
+from xstar.space.options import Choice as Choice, Constant as Constant, Ordinal as Ordinal
 from xstar.space.parameter import Parameter as Parameter
 from xstar.space.priors import normal_from_json
 from xstar.space.values import Json

@@ -20,11 +20,10 @@ from xstar.core.checks import whole_number
 from xstar.core.randomness import Streams
 from xstar.errors import InvalidReport
 from xstar.executors.clock import processor_clock
-from xstar.journal import History
-from xstar.journal import events as ev
+from xstar.journal import History, events as ev
 from xstar.schedulers import Oblivious, Scheduler
 from xstar.searchers import Independent, Searcher
-from xstar.searchers.scalarised import suggestion
+from xstar.searchers.scalarised import of_several
 from xstar.space import Space
 from xstar.study.ledger import Ledger
 from xstar.study.limits import Limits
@@ -99,7 +98,7 @@ class Policy:
             queued, given = history.queue[0]
             choice = self._enqueued(history, task, queued, given)
         else:
-            choice = suggestion(self.searcher, history, task, self.streams.generator(number, "suggest"))
+            choice = self._suggested(history, task)
             if isinstance(choice, Done):
                 return choice
         config, seen = history.space.dump(choice.config), history.seen + history.unread
@@ -108,12 +107,18 @@ class Policy:
             budget = choice.budget
         return ev.Asked(number, config, Origin.of(choice.origin), seen, now, budget, bracket, queued, self.by)
 
+    def _suggested(self, history: History, task: New) -> Suggestion | Done:
+        rng = self.streams.generator(history.next_number, "suggest")
+        if history.goals.several:
+            return of_several(self.searcher, history, task, rng)
+        return self.searcher.suggest(history, task, rng)
+
     def _enqueued(self, history: History, task: New, queued: int, given: Config) -> Suggestion:
         """A configuration that a user wants tried; what it leaves open is as the searcher would have it."""
         if history.space.is_complete(given):
             return Suggestion(given, Origin("enqueued", "number {number}", number=queued + 1))
         number = history.next_number
-        made = suggestion(self.searcher, history, task, self.streams.generator(number, "suggest"))
+        made = self._suggested(history, task)
         rng = self.streams.generator(number, "complete")
         if isinstance(made, Done):
             made = Suggestion(history.space.sample(rng), f"random: {made.reason}")

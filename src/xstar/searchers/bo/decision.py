@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 
 from xstar.acquisition.criterion import Criterion, LogProbability, confidence_weight
 from xstar.acquisition.hypervolume import HypervolumeCriterion
-from xstar.acquisition.model import JointModel
 from xstar.acquisition.optimise import SMALL_SPACE, candidates, every_row, maximise
 from xstar.acquisition.thompson import JOINT_CANDIDATES, thompson_scores
 from xstar.journal import History
 from xstar.models.kernels import Array
 from xstar.models.linalg import NotPositiveDefinite, single_threaded
+from xstar.models.model import JointModel
 from xstar.searchers.bo.learner import PROBABLY, Known, Learner
 from xstar.searchers.bo.networks import NetworkEvolution, with_networks
 from xstar.trial import Config, Origin, Suggestion

@@ -9,12 +9,10 @@ from itertools import islice
 
 import numpy as np
 
-from xstar.core.table import Table
 from xstar.journal import History
 from xstar.models.feasibility import LENGTHS, Feasibility
-from xstar.searchers.bo.fit_cache import last_refit
 from xstar.searchers.bo.inputs import of_positions
-from xstar.searchers.bo.observations import Array, Observations
+from xstar.searchers.bo.observations import Observations, Table, last_refit
 from xstar.trial import State, Trial
 
 
@@ -122,14 +120,6 @@ class Failures:
         instead of 1e-6. A noisy bad value also avoids that, but if the optimum lies on the boundary of the failing
         region, 12 of 14 suggestions cross it instead of 6.
         """
-        if not self.data.has_failed:
-            return []
         failed = [self.history.trials[number] for number in self.data.failed[-(self.limit // 2) :]]
         expected = self.classifier.without_each(len(failed)) < 0.0
         return [each for each, fails in zip(failed, expected, strict=True) if fails or each.state is State.INFEASIBLE]
-
-
-def aims(history: History, trials: Sequence[Trial]) -> Array:
-    """Return the budget that each trial runs or ran to; the full budget if none was specified."""
-    full = history.levels[-1] if history.levels else 1
-    return np.array([trial.target or full for trial in trials], dtype=np.float64)

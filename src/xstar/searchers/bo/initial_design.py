@@ -23,7 +23,7 @@ from xstar.journal import History
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.mutation import first_design, initial_trial
 from xstar.space import Bool, Choice, Config, Constant, Float, Int, Ordinal, Space, Value
-from xstar.space.number import prior_position
+from xstar.space.numeric import prior_position
 from xstar.trial import Done, New, Origin, Suggestion
 
 LEAST_WITH_NETWORKS = 10

@@ -30,12 +30,6 @@ def of_description(name: str, catalogue: Catalogue) -> Inputs:
     return Inputs(groups, tuple(f"{what} of {name}" for what in labels), options)
 
 
-def of_cube(data: Observations) -> Inputs:
-    """Return the columns of all parameters except architectures."""
-    cube = data.cube
-    return Inputs(cube.groups, cube.labels, cube.categories)
-
-
 def of_positions(data: Observations) -> Inputs:
     """Return the columns of ``data.positions``: those of the cube, followed by the descriptive features of networks."""
     cube = data.cube

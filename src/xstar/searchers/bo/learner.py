@@ -1,6 +1,6 @@
 """The method-specific part of a decision: how a surrogate is fitted, and the defaults that a method may override.
 
-To add a surrogate, write a model (``acquisition.model.Model``) and a subclass of :class:`Learner` whose ``learn``
+To add a surrogate, write a model (``models.model.Model``) and a subclass of :class:`Learner` whose ``learn``
 method fits it to inputs and losses. Every other method has a default that works with any model; GP and DNGO override
 the ones that they can do faster or better.
 
@@ -29,13 +29,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar.acquisition.criterion import LogProbability, averaged, below
-from xstar.acquisition.model import Model, with_pending
 from xstar.acquisition.optimise import CANDIDATES
 from xstar.journal import History
 from xstar.models.kernels import Array
+from xstar.models.model import Model, with_pending
 from xstar.models.targets import Targets
 from xstar.nets.catalogue import NEAR
-from xstar.searchers.bo.feasibility import Failures, Outcomes, aims
+from xstar.searchers.bo.feasibility import Failures, Outcomes
 from xstar.searchers.bo.networks import on_positions
 from xstar.searchers.bo.observations import Observations
 from xstar.trial import Trial
@@ -262,6 +262,11 @@ class Learner(ABC):
         """The classifier of failures."""
         return Failures(self.history, self.data, self.limit, self._key("feasible"))
 
+    @property
+    def bad(self) -> list[Trial]:
+        """The trials that count as bad values: infeasible ones, and failures that were to be expected."""
+        return self.failures.expected() if self.data.has_failed else []
+
     def _key(self, purpose: str) -> Hashable:
         return (self.options, purpose)
 
@@ -270,8 +275,11 @@ class Learner(ABC):
         return np.hstack([X, self.budget_position(budget)[:, None]]) if self.over_budgets else X
 
     def inputs_of(self, trials: Sequence[Trial]) -> Array:
-        """Return the inputs of trials, each at the budget that it runs or ran to."""
-        return self.inputs(self.data.rows(trials), aims(self.history, trials))
+        """Return the inputs of trials, each at the budget that it runs or ran to; the full one if none was specified."""
+        full = self.history.levels[-1] if self.history.levels else 1
+        return self.inputs(
+            self.data.rows(trials), np.array([trial.target or full for trial in trials], dtype=np.float64)
+        )
 
     @property
     def with_budget(self) -> Callable[[Array], Array]:
@@ -302,7 +310,7 @@ class Learner(ABC):
 
     def _observed(self) -> tuple[Array, Array]:
         """Return all observations, plus infeasible trials and expected failures with a bad value."""
-        data, failed = self.data, self.failures.expected()
+        data, failed = self.data, self.bad
         X, y = self.inputs(data.X, data.budget), data.loss
         if not failed:
             return X, y

@@ -31,7 +31,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar.core.goals import DEFAULT, Goals
-from xstar.core.table import Table
 from xstar.journal import History
 from xstar.nets.catalogue import Catalogue
 from xstar.searchers.base import highest_budget
@@ -39,6 +38,37 @@ from xstar.space.cube import Cube, cube_of
 from xstar.trial import Config, State, Trial
 
 Array = NDArray[np.float64]
+
+
+class Table:
+    """Appending a row costs amortised O(width): room for as many rows again is made whenever it is full.
+
+    >>> table = Table(2)
+    >>> table.append(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    >>> table.rows[1].tolist()
+    [3.0, 4.0]
+    """
+
+    __slots__ = ("_room", "count")
+
+    def __init__(self, width: int) -> None:
+        self.count = 0
+        self._room: Array = np.empty((0, width))
+
+    @property
+    def rows(self) -> Array:
+        """All rows: a view, valid until the next ``append``."""
+        return self._room[: self.count]
+
+    def append(self, rows: Array) -> None:
+        """Add rows at the end."""
+        need = self.count + len(rows)
+        if need > len(self._room):
+            grown = np.empty((max(64, 2 * need), self._room.shape[1]))
+            grown[: self.count] = self.rows
+            self._room = grown
+        self._room[self.count : need] = rows
+        self.count = need
 
 
 @dataclass
@@ -224,3 +254,32 @@ def constraint_metrics(history: History, number: int, budget: int) -> list[float
     reading = next(each for each in reversed(history.trials[number].reports) if each.budget == budget)
     found = [reading.metrics.get(name, math.nan) for name in bounds]
     return found if all(map(math.isfinite, found)) else None
+
+
+# ---------------------------------------------------------------- refits
+
+FIRST = 2
+"""A surrogate is fitted from this many observations on."""
+GROWTH = 10
+"""A refit happens when the data have grown by a tenth, and after every observation up to 20."""
+MOST_NEW = 100
+"""A refit happens after this many new observations at the latest. They are rows below a Cholesky factor of at most 500
+rows, and at 100,000 trials a tenth would be 10,000 of them."""
+
+
+def last_refit(count: int, growth: int = GROWTH, most_new: int | None = MOST_NEW) -> int:
+    """Return the largest count of the schedule that is at most ``count``: when a surrogate is refitted.
+
+    Hyperparameters are a function of the observations up to there, and of nothing else. Resuming or auditing a study therefore
+    reproduces the same numbers, and all programs that share a study need the same ones (``journal/memo.py``).
+
+    >>> [last_refit(count) for count in (2, 19, 21, 23, 24)]
+    [2, 19, 20, 22, 24]
+    """
+    at = FIRST
+    steady = float("inf") if most_new is None else growth * most_new
+    while at < steady and (after := at + max(1, at // growth)) <= count:
+        at = after
+    if most_new is not None and at >= steady:
+        at += (count - at) // most_new * most_new
+    return at

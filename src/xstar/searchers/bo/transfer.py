@@ -30,15 +30,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import nnls
 
-from xstar.acquisition.model import Model
 from xstar.journal import History
 from xstar.journal.prior_study import PriorObservations
 from xstar.models.gp import Posterior, fit
 from xstar.models.kernels import Array
-from xstar.models.prediction import Prediction
+from xstar.models.model import Model, Prediction
 from xstar.models.surrogate import Inputs, Surrogate, at_full_budget, over_budgets
 from xstar.models.targets import Targets, choose
-from xstar.searchers.bo.inputs import NetworkKernel, of_cube, of_positions
+from xstar.searchers.bo.inputs import NetworkKernel, of_positions
 from xstar.searchers.bo.observations import Observations
 
 PSEUDO = 2.0
@@ -184,7 +183,7 @@ def _surrogate(data: Observations, several: bool) -> Surrogate:
     inputs: Inputs
     if data.in_numbers:
         # Networks by their descriptive features alone: distances to those of another study are costly, and few are near.
-        inputs = replace(of_cube(data), networks=NetworkKernel(distances="none").of(data))
+        inputs = replace(Inputs.of(data.cube), networks=NetworkKernel(distances="none").of(data))
     else:
         inputs = of_positions(data)
     return over_budgets(inputs, "matern") if several else at_full_budget(inputs)

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from xstar.acquisition.criterion import confidence_weight
-from xstar.acquisition.model import with_pending
 from xstar.models.kernels import Array
+from xstar.models.model import with_pending
 from xstar.searchers.gp.learner import GPLearner
 from xstar.space import Config
 
@@ -39,7 +39,7 @@ class BOCALearner(GPLearner):
     def _spread_at(self, at: Array) -> tuple[Array, Array, Array]:
         """Return τ, κ₀ and φ at each row; the last row is at the full budget."""
         pending, parts = self.inputs_of(self.pending_trials), []
-        for model in self._with_new(self.fitted, 0):
+        for model in self.with_new(self.refit, 0):
             posterior = model.posterior
             surrogate, theta = posterior.surrogate, posterior.theta
             prior = surrogate.variance(theta, at).values

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar.acquisition.criterion import LogProbability, ToRows
-from xstar.acquisition.model import Model
 from xstar.models.feasibility import Feasibility
 from xstar.models.kernels import Array
 from xstar.models.linear import Head
+from xstar.models.model import Model
 from xstar.models.quadratic import Quadratic
 from xstar.searchers.bo.feasibility import Outcomes
 from xstar.searchers.bo.inputs import of_positions

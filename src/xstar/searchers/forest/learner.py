@@ -18,8 +18,8 @@ from xstar.models import forest
 from xstar.models.grafting import Grafted
 from xstar.models.kernels import Array
 from xstar.models.targets import Targets, choose
-from xstar.searchers.bo.fit_cache import last_refit
 from xstar.searchers.bo.learner import Learned, Learner
+from xstar.searchers.bo.observations import last_refit
 
 
 @dataclass(frozen=True)

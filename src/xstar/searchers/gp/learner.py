@@ -11,6 +11,7 @@ same numbers.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
@@ -19,24 +20,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar.acquisition.criterion import LogProbability, log_expected_improvement
-from xstar.acquisition.model import with_pending
 from xstar.acquisition.optimise import CANDIDATES, FEWER_CANDIDATES, LARGE_MODEL
-from xstar.core.pareto import ordered, reference
 from xstar.core.randomness import Streams
+from xstar.journal import History
+from xstar.journal.memo import cached
 from xstar.models.gp import Posterior, fit, sample_fits
 from xstar.models.kernels import Array
-from xstar.models.priors import EXACT, LENGTH, SHARED_LENGTH, SWITCH_LENGTH, Prior
-from xstar.models.surrogate import Surrogate, at_full_budget, over_budgets
+from xstar.models.model import Prediction, normal_draws, with_pending
+from xstar.models.priors import EXACT
+from xstar.models.surrogate import Inputs, Surrogate, at_full_budget, length_prior, over_budgets
 from xstar.models.targets import Targets, choose
-from xstar.searchers.bo.fit_cache import last_refit, thetas
 from xstar.searchers.bo.initial_design import has_priors
-from xstar.searchers.bo.inputs import NetworkKernel, NetworkKernels, of_cube, of_positions
+from xstar.searchers.bo.inputs import NetworkKernel, NetworkKernels, of_positions
 from xstar.searchers.bo.learner import BAD, PROBABLY, PROMISING, UNFINISHED, Known, Learned, Learner
-from xstar.searchers.bo.observations import Observations
-from xstar.searchers.bo.transfer import SourceMeans
+from xstar.searchers.bo.observations import last_refit
+from xstar.searchers.bo.transfer import Shift, SourceMeans, shifted
 from xstar.searchers.bo.user_prior import log_prior, trusted
-from xstar.searchers.gp.posteriors import Extended, Fitted, Joint
-from xstar.trial import Trial
 
 UNEXPLAINED = 0.1
 """The standard deviation of the noise above which losses are noisy, in standard deviations of the losses. On 40 development
@@ -55,9 +54,6 @@ MOST_PENDING = 256
 """The trials that were started last stand where the model last wanted to look, and would be suggested again without them. Each
 is a row of the Cholesky factor, in every decision: with a thousand of them one took 0.25 s. On 500 workers (``curves-mlp``,
 1,200 trials, two seeds) the regret with this limit was 0.016 and 0.005, and 0.019 and 0.010 without it."""
-MOST_SHARING = 20
-"""The most parameters whose length scales have a factor in common. Of many more, most may not matter: of Hartmann's function
-of 6 among 100 parameters the median after 50 trials was -2.75 with the factor and -3.15 without it."""
 
 
 NASBOT_KERNEL = NetworkKernel()
@@ -91,6 +87,69 @@ class GPOptions:
 def _loss(goal: int) -> str:
     """The purpose of the model of an objective."""
     return f"{LOSS} {goal}" if goal else LOSS
+
+
+# ---------------------------------------------------------------- posteriors
+
+
+@dataclass(frozen=True)
+class Refit:
+    """A model as of its last refit."""
+
+    last: int
+    targets: Targets
+    chosen: NDArray[np.intp]
+    """Indices, among the ``last`` observations, of those that it was fitted to."""
+    posteriors: tuple[Posterior, ...]
+    """One posterior, or one per draw of the hyperparameters."""
+    shift: Shift | None = None
+    """What other studies predict; the posteriors are of what is left."""
+
+
+@dataclass(frozen=True)
+class Extended:
+    """A posterior and the observations since its refit, which become rows together with pending trials."""
+
+    posterior: Posterior
+    X: Array
+    y: Array
+    shift: Shift | None = None
+    """What other studies predict; ``y`` are the residuals."""
+
+    @cached_property
+    def _whole(self) -> Posterior:
+        return self.posterior.extended(self.X, self.y)
+
+    @property
+    def noise(self) -> float:
+        return self.posterior.noise
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of the factor."""
+        return len(self._whole.X)
+
+    @property
+    def jitter(self) -> float:
+        """The jitter added to the diagonal."""
+        return self._whole.jitter
+
+    def means(self, A: Array) -> Array:
+        made = self._whole.means(A)
+        return made if self.shift is None else made + self.shift(A)[:, None]
+
+    def predict(self, A: Array) -> Prediction:
+        at = self._whole.predict(A)
+        return at if self.shift is None else shifted(at, self.shift, A)
+
+    def sample(self, A: Array, normal: Array) -> Array:
+        made = self._whole.sample(A, normal)
+        return made if self.shift is None else made + self.shift(A)[:, None]
+
+    def fantasised(self, A: Array, draws: int, rng: np.random.Generator) -> Extended:
+        normal = normal_draws(len(A), draws, rng) if draws else None
+        made = self.posterior.extended(np.vstack([self.X, A]), self.y, normal)
+        return Extended(made, A[:0], self.y[:0], self.shift)
 
 
 # ---------------------------------------------------------------- the learner
@@ -137,7 +196,7 @@ class GPLearner(Learner):
 
     @property
     def _noisy(self) -> bool:
-        noises = [np.sqrt(posterior.noise) for fitted in self.fits for posterior in fitted.posteriors]
+        noises = [np.sqrt(posterior.noise) for refit in self.refits for posterior in refit.posteriors]
         return bool(np.mean(noises) > UNEXPLAINED)
 
     @property
@@ -170,34 +229,39 @@ class GPLearner(Learner):
     # ------------------------------------------------------------ the losses
 
     @cached_property
-    def fits(self) -> tuple[Fitted, ...]:
+    def refits(self) -> tuple[Refit, ...]:
         """The model of each objective as of its last refit."""
         data, surrogate = self.data, self._surrogate()
         X = self.inputs(data.X, data.budget)
         return tuple(
-            self._fitted(_loss(goal), surrogate, X, y, data.budget, SourceMeans.of(self.history, data, goal))
+            self._model_of(_loss(goal), surrogate, X, y, data.budget, self._sources(goal))
             for goal, y in enumerate(data.losses.T)
         )
 
+    def _sources(self, goal: int) -> SourceMeans | None:
+        return SourceMeans.of(self.history, self.data, goal) if self.history.prior_studies else None
+
     @property
-    def fitted(self) -> Fitted:
+    def refit(self) -> Refit:
         """The model of the only objective as of its last refit."""
-        return self.fits[0]
+        return self.refits[0]
 
     def _surrogate(self) -> Surrogate:
-        inputs = replace(of_cube(self.data), networks=self.options.networks.of(self.data))
+        inputs = Inputs.of(self.data.cube)
+        if self.data.networks:
+            inputs = replace(inputs, networks=self.options.networks.of(self.data))
         if self.over_budgets:
             return over_budgets(inputs, self.options.budget_kernel)
         if self.data.networks:
             return at_full_budget(inputs)
-        return at_full_budget(inputs, least_noise=EXACT, length=length_prior(self.data))
+        return at_full_budget(inputs, least_noise=EXACT, length=length_prior(self.data.cube))
 
-    def _fitted(
+    def _model_of(
         self, purpose: str, surrogate: Surrogate, X: Array, y: Array, budget: Array, sources: SourceMeans | None = None
-    ) -> Fitted:
+    ) -> Refit:
         """Return a model of the first observations, as many as the schedule says, from ``history.memo`` if it is there."""
         history, options, last = self.history, self.options, last_refit(len(y))
-        kept = history.memo.get(Fitted, self._key(purpose))
+        kept = history.memo.get(Refit, self._key(purpose))
         if kept is not None and kept.last == last:
             return kept
         X, y = X[:last], y[:last]
@@ -217,9 +281,9 @@ class GPLearner(Learner):
             rng = Streams(history.seed).generator(last, "gp fit")
             return sample_fits(surrogate, inputs, outputs, rng, options.samples)
 
-        found = thetas(history, f"gp {purpose}", (options, last, inputs, outputs), surrogate, compute)
+        found = _thetas(history, f"gp {purpose}", (options, last, inputs, outputs), surrogate, compute)
         posteriors = tuple(Posterior.of(surrogate, theta, inputs, outputs) for theta in found)
-        return history.memo.put(Fitted(last, targets, chosen, posteriors, shift), self._key(purpose))
+        return history.memo.put(Refit(last, targets, chosen, posteriors, shift), self._key(purpose))
 
     def _spread(self, X: Array) -> Array:
         """Return coordinates of inputs between which there are distances: networks by their descriptive features."""
@@ -230,8 +294,8 @@ class GPLearner(Learner):
     def _seen(self) -> NDArray[np.intp]:
         """Return the observations that the model uses. Above its limit, the others are not considered for the incumbent
         either: the model has better ones nearby."""
-        chosen = [fitted.chosen for fitted in self.fits]
-        return np.concatenate([np.unique(np.concatenate(chosen)), np.arange(self.fitted.last, self.data.count)])
+        chosen = [refit.chosen for refit in self.refits]
+        return np.concatenate([np.unique(np.concatenate(chosen)), np.arange(self.refit.last, self.data.count)])
 
     def possible_incumbents(self) -> NDArray[np.intp]:
         return self.data.feasible(self.history, self._seen)
@@ -245,11 +309,13 @@ class GPLearner(Learner):
         # Workers that draw functions at the same time draw different ones.
         pending = [] if self.acquisition == "thompson" else self.pending_trials[-MOST_PENDING:]
         if self.data.goals.several:
-            return self._known_fronts(tried, pending, rng)
+            from xstar.searchers.gp.fronts import known_fronts
+
+            return known_fronts(self, tried, pending, rng)
         waiting = self.inputs_of(pending)
-        models = [with_pending(model, waiting, self.fantasies, rng) for model in self._with_new(self.fitted, 0)]
+        models = [with_pending(model, waiting, self.fantasies, rng) for model in self.with_new(self.refit, 0)]
         if not len(tried):
-            return self._described(models)
+            return self.described(models)
         rows = np.vstack([tried, self.data.rows(list(self.history.running.values())[-MOST_PENDING:])])
         means = [model.means(self.with_budget(rows)) for model in models]
         if self.over_budgets and self.options.unfinished:
@@ -259,44 +325,14 @@ class GPLearner(Learner):
         incumbents = tuple(each.min(axis=0) for each in means)
         average = np.mean([each.mean(axis=1) for each in means], axis=0)
         promising = rows[np.argsort(average, kind="stable")[:PROMISING]]
-        return replace(self._described(models), incumbents=incumbents, promising=promising)
+        return replace(self.described(models), incumbents=incumbents, promising=promising)
 
-    def _known_fronts(self, tried: Array, pending: list[Trial], rng: np.random.Generator) -> Known:
-        """The same for several objectives: the incumbents are the fronts of the posterior means, one under each fantasy."""
-        waiting = self.inputs_of(pending)
-        every = [
-            [with_pending(model, waiting, self.fantasies, rng) for model in self._with_new(fitted, goal)]
-            for goal, fitted in enumerate(self.fits)
-        ]
-        known = self._described([model for models in every for model in models])
-        if not len(tried):
-            return replace(known, models=every[0])
-        rows = np.vstack([tried, self.data.rows(list(self.history.running.values())[-MOST_PENDING:])])
-        at = self.with_budget(rows)
-        joint = [Joint(models, [model.means(at) for model in models]) for models in zip(*every, strict=True)]
-        if self.over_budgets:
-            joint = [each.conditioned(at, UNFINISHED, self.fantasies, rng) for each in joint]
-        average = np.mean([each.average for each in joint], axis=0)
-        limits = np.array(
-            [
-                np.inf if np.isinf(limit) else float(fitted.targets(np.array([limit]))[0])
-                for fitted, limit in zip(self.fits, self.data.goals.thresholds, strict=True)
-            ]
-        )
-        return replace(
-            known,
-            models=[each.models for each in joint],
-            fronts=[each.fronts for each in joint],
-            reference=np.minimum(reference(average), limits),
-            promising=rows[ordered(average)[:PROMISING]],
-        )
-
-    def _with_new(self, model: Fitted, goal: int) -> list[Extended]:
+    def with_new(self, model: Refit, goal: int) -> list[Extended]:
         """Return the posteriors with the observations since the refit and the trials that count as bad values."""
         data, losses = self.data, self.data.losses[:, goal]
         new = slice(model.last, data.count)
         X, y = self.inputs(data.X[new], data.budget[new]), model.targets(losses[new])
-        if failed := self.failures.expected():
+        if failed := self.bad:
             X = np.vstack([X, self.inputs_of(failed)])
             y = np.append(y, np.full(len(failed), np.quantile(model.targets(losses), BAD)))
         if model.shift is not None and len(X):
@@ -312,9 +348,9 @@ class GPLearner(Learner):
             inputs = inputs[np.sort(np.argsort(-value, kind="stable")[:UNFINISHED])]
         return model.fantasised(inputs, self.fantasies, rng)
 
-    def _described(self, models: list[Extended]) -> Known:
+    def described(self, models: list[Extended]) -> Known:
         """The models and, for the origin, what they were fitted to; what is to be improved on is still missing."""
-        model, detail = self.fitted, ", n={n}"
+        model, detail = self.refit, ", n={n}"
         numbers: dict[str, float] = {"n": self.data.count}
         if len(model.chosen) < model.last:
             detail += ", fitted to {fitted} of {last}"
@@ -331,15 +367,24 @@ class GPLearner(Learner):
     # ------------------------------------------------------------ constraint metrics
 
     def learn(self, purpose: str, X: Array, y: Array) -> Learned:
-        model = self._fitted(f"constraint {purpose}", at_full_budget(of_positions(self.data)), X, y, np.ones(len(y)))
+        model = self._model_of(f"constraint {purpose}", at_full_budget(of_positions(self.data)), X, y, np.ones(len(y)))
         new = slice(model.last, len(y))
         return Learned(model.targets, [Extended(each, X[new], model.targets(y[new])) for each in model.posteriors])
 
 
-def length_prior(data: Observations) -> Prior:
-    """Return the prior of the length scales of numbers and switches at full budget: with a factor in common where all
-    parameters are of the same kind."""
-    cube = data.cube
-    if not cube.numeric.any() and not cube.categories:
-        return SWITCH_LENGTH
-    return SHARED_LENGTH if bool(cube.numeric.all()) and len(cube.labels) <= MOST_SHARING else LENGTH
+def _thetas(
+    history: History,
+    name: str,
+    made_from: Sequence[object],
+    surrogate: Surrogate,
+    compute: Callable[[], Sequence[Array]],
+) -> list[Array]:
+    """Return ``compute()``, hyperparameters of a surrogate that are a function of ``made_from`` and of its priors: from
+    the cache that programs share, if they are there."""
+    priors = surrogate.priors
+    given = (*made_from, type(surrogate).__name__, surrogate.names, priors)
+    found = cached(history, name, given, lambda: np.array(compute()))
+    low, high = np.array([prior.low for prior in priors]), np.array([prior.high for prior in priors])
+    if found.ndim != 2 or found.shape[1] != len(priors) or not ((low <= found) & (found <= high)).all():
+        return list(compute())  # not what this function has left there
+    return list(found)

@@ -5,7 +5,7 @@ scheduler with rungs it models f(x, r) over configurations and budgets; with ASH
 
 One suggestion, in the terms of MOBSTER's Algorithm 1:
 
-    observed     rows of the model, whose hyperparameters were fitted at the last count of a schedule  (bo/fit_cache.py)
+    observed     rows of the model, whose hyperparameters were fitted at the last count of a schedule  (last_refit)
     new          observations since then: rows below its Cholesky factor                               (learner.py)
     pending      running trials, and those that wait to run again, each at the budget it runs to
     fantasised   M joint draws of their outcomes, each a column of the whitened targets                (models/gp.py)

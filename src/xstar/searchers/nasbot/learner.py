@@ -9,7 +9,7 @@
 
 The paper says neither the bounds of the priors nor the number of draws, nor how often they are renewed. The bounds and the
 number are those of the authors' published code; renewed they are at every observation up to 20, then whenever the observations
-have grown by a tenth (``bo/fit_cache.py``).
+have grown by a tenth (``last_refit``).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import numpy as np
 from xstar.models.kernels import Array
 from xstar.models.otmann_kernel import UNIFORM_NOISE
 from xstar.models.priors import ZERO_MEAN
-from xstar.models.surrogate import Plain, Surrogate, over_configurations
-from xstar.searchers.bo.inputs import PaperNetworkKernel, of_cube
+from xstar.models.surrogate import Inputs, Plain, Surrogate, over_configurations
+from xstar.searchers.bo.inputs import PaperNetworkKernel
 from xstar.searchers.bo.learner import Known
 from xstar.searchers.gp.learner import GPLearner, GPOptions
 
@@ -59,12 +59,12 @@ class PaperLearner(GPLearner):
     def _surrogate(self) -> Surrogate:
         if self.over_budgets:
             return super()._surrogate()
-        inputs = replace(of_cube(self.data), networks=self.options.networks.of(self.data))
+        inputs = replace(Inputs.of(self.data.cube), networks=self.options.networks.of(self.data))
         return Plain(*over_configurations(inputs), UNIFORM_NOISE, ZERO_MEAN)
 
     def known(self, tried: Array, rng: np.random.Generator) -> Known:
         found = super().known(tried, rng)
         if found.incumbents is None or self.over_budgets:
             return found
-        lowest = self.fitted.targets(self.data.loss[self.possible_incumbents()]).min()
+        lowest = self.refit.targets(self.data.loss[self.possible_incumbents()]).min()
         return replace(found, incumbents=tuple(np.full_like(each, lowest) for each in found.incumbents))

@@ -22,14 +22,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xstar.core.table import Table
 from xstar.journal import History
 from xstar.models.kernels import Array
 from xstar.models.linalg import single_threaded
 from xstar.models.parzen import Parzen
 from xstar.nets.describe import describe
 from xstar.searchers.base import at_random
-from xstar.searchers.bo.observations import Observations
+from xstar.searchers.bo.observations import Observations, Table
 from xstar.searchers.mutation import is_active
 from xstar.space.axes import Axes, Points, axes_of
 from xstar.trial import Config, Done, Origin, Suggestion
