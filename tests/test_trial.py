@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pickle
 
-from xstar.journal import event_json
-from xstar.journal import events as ev
+from xstar.journal import event_json, events as ev
 from xstar.trial import Origin
 
 

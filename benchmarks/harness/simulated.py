@@ -21,8 +21,7 @@ from benchmarks.harness import kinds
 from benchmarks.harness.experiment import chosen_from, names, numbers
 from benchmarks.harness.problems import at_hand, full_training
 from benchmarks.harness.records import Found, Record, Task, improvements, significant
-from xstar import problems
-from xstar import simulation as simulated
+from xstar import problems, simulation as simulated
 from xstar.trial import State
 
 TIMES = 6

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import ot
 
-from xstar.nets import Graph, Layer
-from xstar.nets import labels as label_costs
+from xstar.nets import Graph, Layer, labels as label_costs
 from xstar.nets.measures import path_lengths
 
 LARGE = 1e6  # stands for ∞ in the plain way

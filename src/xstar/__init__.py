@@ -10,44 +10,42 @@ from typing import TYPE_CHECKING, Any
 from xstar.core.version import VERSION
 
 if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with what follows
-    from xstar import errors as errors
-    from xstar import executors as executors
-    from xstar import igo as igo
-    from xstar import nets as nets
-    from xstar import problems as problems
-    from xstar import registry as registry
-    from xstar import schedulers as schedulers
-    from xstar import searchers as searchers
-    from xstar import testing as testing
-    from xstar.api import maximize as maximize
-    from xstar.api import minimize as minimize
+    from xstar import (
+        errors as errors,
+        executors as executors,
+        igo as igo,
+        nets as nets,
+        problems as problems,
+        registry as registry,
+        schedulers as schedulers,
+        searchers as searchers,
+        testing as testing,
+    )
+    from xstar.api import maximize as maximize, minimize as minimize
     from xstar.core.versions import show_versions as show_versions
-    from xstar.errors import Infeasible as Infeasible
-    from xstar.errors import Pruned as Pruned
-    from xstar.errors import XstarError as XstarError
+    from xstar.errors import Infeasible as Infeasible, Pruned as Pruned, XstarError as XstarError
     from xstar.executors.ray import Ray as Ray
     from xstar.executors.running import RunningTrial as RunningTrial
     from xstar.integrations.define_by_run import from_optuna as from_optuna
     from xstar.programs import Command as Command
-    from xstar.space import Bits as Bits
-    from xstar.space import Bool as Bool
-    from xstar.space import Choice as Choice
-    from xstar.space import Constant as Constant
-    from xstar.space import Domain as Domain
-    from xstar.space import Float as Float
-    from xstar.space import Int as Int
-    from xstar.space import Normal as Normal
-    from xstar.space import Ordinal as Ordinal
-    from xstar.space import Space as Space
-    from xstar.space import at_least as at_least
-    from xstar.space import at_most as at_most
-    from xstar.space import between as between
-    from xstar.study import Limits as Limits
-    from xstar.study import Study as Study
+    from xstar.space import (
+        Bits as Bits,
+        Bool as Bool,
+        Choice as Choice,
+        Constant as Constant,
+        Domain as Domain,
+        Float as Float,
+        Int as Int,
+        Normal as Normal,
+        Ordinal as Ordinal,
+        Space as Space,
+        at_least as at_least,
+        at_most as at_most,
+        between as between,
+    )
+    from xstar.study import Limits as Limits, Study as Study
     from xstar.study.result import Result as Result
-    from xstar.trial import State as State
-    from xstar.trial import Trial as Trial
-    from xstar.trial import Verdict as Verdict
+    from xstar.trial import State as State, Trial as Trial, Verdict as Verdict
 
 __version__ = VERSION
 

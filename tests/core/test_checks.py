@@ -10,11 +10,11 @@ import pytest
 import xstar as xs
 from xstar.core.checks import whole_number
 from xstar.core.goals import DEFAULT
-from xstar.core.table import Table
 from xstar.errors import InvalidArgument
 from xstar.executors import ProcessExecutor
 from xstar.schedulers import ASHA, FIFO, Median
 from xstar.searchers import DNGO, GP, Grid
+from xstar.searchers.bo.observations import Table
 
 
 @pytest.mark.parametrize("given", [4, np.int64(4), np.uint8(4), 4.0, np.float32(4.0)])

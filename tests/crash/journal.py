@@ -8,8 +8,7 @@ from pathlib import Path
 
 import xstar as xs
 from xstar.inspect.audit import audit_events
-from xstar.journal import History
-from xstar.journal import events as ev
+from xstar.journal import History, events as ev
 from xstar.storage import SqlStorage
 from xstar.storage.lease_holder import LeaseHolder
 from xstar.study.settings import Settings

@@ -6,13 +6,11 @@ import contextlib
 import json
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tests.mutations import damaged
 from xstar.errors import CorruptJournal, StorageTooNew, XstarError
-from xstar.journal import SCHEMA, event_json
-from xstar.journal import events as ev
+from xstar.journal import SCHEMA, event_json, events as ev
 from xstar.testing.journals import one_of_each
 from xstar.trial import Verdict
 

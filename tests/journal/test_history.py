@@ -8,8 +8,7 @@ import random
 import pytest
 
 from xstar.errors import CorruptJournal
-from xstar.journal import History, MemoryJournal
-from xstar.journal import events as ev
+from xstar.journal import History, MemoryJournal, events as ev
 from xstar.journal.rules import MOST_TIMES_LOST
 from xstar.testing import check_journal
 from xstar.testing.journals import created, one_of_each

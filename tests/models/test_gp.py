@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process import kernels as sk
+from sklearn.gaussian_process import GaussianProcessRegressor, kernels as sk
 
 from tests.models.differences import slopes
 from xstar.models.gp import Posterior, fit, log_posterior, negative_log_posterior, sample_fits

@@ -26,8 +26,8 @@ from xstar.nets import (
     normalise,
     otmann,
     register_label,
+    transport as solver,
 )
-from xstar.nets import transport as solver
 from xstar.nets.distance import Transport
 from xstar.nets.invalid import MixedFamilies
 from xstar.nets.labels import FORBID, cost, label

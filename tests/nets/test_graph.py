@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tests.nets.cases import random_cnn, random_graphs, random_mlp, renumbered
 from xstar.errors import InvalidArgument

@@ -14,8 +14,7 @@ import xstar as xs
 from tests.plots.networks import a_study, collected
 from xstar import nets
 from xstar.errors import InvalidArgument
-from xstar.plots import distances
-from xstar.plots import network_data as data
+from xstar.plots import distances, network_data as data
 
 
 def told(study: xs.Study, config: dict[str, Any], value: float) -> None:

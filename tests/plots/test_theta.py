@@ -15,8 +15,7 @@ from tests.trials import ask, run_trials
 from xstar.errors import InvalidArgument, NoValue
 from xstar.igo import IGO, Layout
 from xstar.igo.generations import Generations
-from xstar.journal import History, MemoryJournal
-from xstar.journal import events as ev
+from xstar.journal import History, MemoryJournal, events as ev
 from xstar.plots.kinds import KINDS
 from xstar.plots.source import Snapshot
 from xstar.plots.theta import MOMENTS, MOST_ROWS, Path, entropy

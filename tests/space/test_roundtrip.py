@@ -9,8 +9,7 @@ import pickle
 from typing import Any
 
 import numpy as np
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from tests.space.cases import is_active, spaces, spaces_and_configs
 from xstar.space import Choice, Encoder, Float, Ordinal, Parameter, Space

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import psycopg
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from xstar.errors import InvalidArgument
 from xstar.storage.address import Address, masked

@@ -16,8 +16,7 @@ from tests.trials import ask
 from tests.waiting import PATIENCE
 from xstar.errors import StorageError
 from xstar.inspect.audit import audit
-from xstar.journal import History
-from xstar.journal import events as ev
+from xstar.journal import History, events as ev
 from xstar.schedulers import Hyperband, StoppingASHA
 from xstar.searchers.random import Random
 from xstar.storage import SqlStorage, connections, postgresql, sqlite

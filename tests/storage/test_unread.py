@@ -13,8 +13,7 @@ import xstar as xs
 from tests.trials import ask
 from xstar.errors import UnknownStudy
 from xstar.inspect.audit import audit
-from xstar.journal import event_json
-from xstar.journal import events as ev
+from xstar.journal import event_json, events as ev
 from xstar.schedulers import FIFO
 from xstar.searchers import Random, Searcher, Sobol
 from xstar.storage import SqlStorage

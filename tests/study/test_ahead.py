@@ -13,8 +13,7 @@ import xstar as xs
 from tests.trials import ask, run_trials
 from xstar import problems
 from xstar.inspect.audit import audit
-from xstar.journal import History
-from xstar.journal import events as ev
+from xstar.journal import History, events as ev
 from xstar.schedulers import ASHA
 from xstar.searchers import GP, Random
 from xstar.simulation import simulate

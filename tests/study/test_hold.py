@@ -13,8 +13,7 @@ from xstar.cli.main import app
 from xstar.errors import CorruptJournal, InvalidArgument
 from xstar.executors.inline import InlineExecutor
 from xstar.inspect.audit import audit
-from xstar.journal import event_json
-from xstar.journal import events as ev
+from xstar.journal import event_json, events as ev
 from xstar.loop import PAUSED, run
 
 SPACE = xs.Space(x=xs.Float(0, 1))

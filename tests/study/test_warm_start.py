@@ -14,8 +14,7 @@ from tests.trials import ask, run_trials
 from xstar.errors import CorruptJournal, InvalidArgument, StudyMismatch, UnknownStudy
 from xstar.inspect.audit import audit
 from xstar.inspect.exchange import export_events, import_events
-from xstar.journal import event_json
-from xstar.journal import events as ev
+from xstar.journal import event_json, events as ev
 from xstar.models.parzen import Parzen
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.bo.transfer import SourceMeans

@@ -18,8 +18,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 import typer
 
-from xstar.api import minimize
-from xstar.api import options as keywords
+from xstar.api import minimize, options as keywords
 from xstar.core.checks import nearest
 from xstar.core.goals import Metric
 from xstar.errors import InvalidArgument

@@ -14,8 +14,7 @@ from rich.text import Text
 
 from xstar import problems
 from xstar.cli.text import console, warn
-from xstar.core.words import number, plural
-from xstar.core.words import seconds as words
+from xstar.core.words import number, plural, seconds as words
 from xstar.errors import InvalidArgument
 from xstar.executors.clock import wall_clock
 from xstar.problems import Problem

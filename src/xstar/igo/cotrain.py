@@ -50,8 +50,7 @@ from xstar.core.checks import whole_number
 from xstar.errors import InvalidArgument, MissingExtra
 from xstar.igo.categorical import Categorical
 from xstar.igo.core import IGO
-from xstar.igo.cotrain_structures import METHODS as METHODS
-from xstar.igo.cotrain_structures import Structures
+from xstar.igo.cotrain_structures import METHODS as METHODS, Structures
 from xstar.igo.family import Array, Family
 
 try:

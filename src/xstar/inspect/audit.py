@@ -24,8 +24,7 @@ from xstar.core.randomness import Streams
 from xstar.errors import InvalidConfig, InvalidReport
 from xstar.executors.clock import monotonic_clock
 from xstar.inspect.likeness import Elsewhere, Likeness, different_numbers, likeness
-from xstar.journal import History
-from xstar.journal import events as ev
+from xstar.journal import History, events as ev
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space

@@ -21,8 +21,7 @@ from xstar.core.words import readable
 from xstar.errors import CorruptJournal, XstarError
 from xstar.executors.clock import wall_clock
 from xstar.files import check_folder
-from xstar.journal import SCHEMA, Event, History, Journal, event_json
-from xstar.journal import events as ev
+from xstar.journal import SCHEMA, Event, History, Journal, event_json, events as ev
 from xstar.study import open_storage, table
 from xstar.study.settings import check_name
 

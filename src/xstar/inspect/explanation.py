@@ -13,8 +13,7 @@ import numpy as np
 
 from xstar.core.goals import Losses
 from xstar.core.words import number, short_config
-from xstar.journal import History
-from xstar.journal import events as ev
+from xstar.journal import History, events as ev
 from xstar.plots.figure import plain
 from xstar.schedulers import ASHA, Hyperband, Scheduler, StoppingASHA
 from xstar.schedulers.rungs import OnRungs

@@ -16,8 +16,7 @@ from typing import Any
 from xstar.core.checks import whole_number
 from xstar.errors import InvalidArgument
 from xstar.executors.clock import wall_clock
-from xstar.journal import Event, History, MemoryJournal
-from xstar.journal import events as ev
+from xstar.journal import Event, History, MemoryJournal, events as ev
 from xstar.schedulers import SCHEDULERS
 from xstar.searchers import SEARCHERS
 from xstar.study import Study, open_storage

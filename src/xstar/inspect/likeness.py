@@ -15,8 +15,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from xstar.core.words import plural
-from xstar.journal import History
-from xstar.journal import events as ev
+from xstar.journal import History, events as ev
 from xstar.trial import Origin
 
 if TYPE_CHECKING:  # SciPy loads slowly

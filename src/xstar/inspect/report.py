@@ -15,8 +15,7 @@ from typing import Any
 
 from xstar import nets, space
 from xstar.core.goals import Goals
-from xstar.core.markup import escaped, table
-from xstar.core.markup import value as shown
+from xstar.core.markup import escaped, table, value as shown
 from xstar.errors import MissingExtra
 from xstar.inspect.findings import sentences
 from xstar.inspect.papers import cited

@@ -14,11 +14,9 @@ from xstar.core.randomness import Streams
 from xstar.core.reasons import last_line
 from xstar.core.words import plural
 from xstar.errors import UnknownTrial, XstarError
-from xstar.inspect.explanation import Turn, reported, started
-from xstar.inspect.explanation import Why as Why
+from xstar.inspect.explanation import Turn, Why as Why, reported, started
 from xstar.inspect.suggestions import compared, known_then, margin
-from xstar.journal import Event, History, Readable
-from xstar.journal import events as ev
+from xstar.journal import Event, History, Readable, events as ev
 from xstar.searchers.bo.decision import DecisionTrace
 from xstar.study.decisions import Policy
 from xstar.study.settings import Settings

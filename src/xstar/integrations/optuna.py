@@ -18,8 +18,7 @@ from xstar.core.randomness import Streams
 from xstar.errors import InvalidArgument, InvalidSpace
 from xstar.integrations import missing
 from xstar.integrations.distributions import number_range, one_of
-from xstar.journal import History
-from xstar.journal import events as ev
+from xstar.journal import History, events as ev
 from xstar.searchers import Auto, Searcher
 from xstar.space import Float, Parameter, Space
 from xstar.study.methods import METHODS
@@ -30,8 +29,7 @@ try:
     from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
     from optuna.samplers import BaseSampler
     from optuna.search_space import IntersectionSearchSpace
-    from optuna.study import Study as OptunaStudy
-    from optuna.study import StudyDirection
+    from optuna.study import Study as OptunaStudy, StudyDirection
     from optuna.trial import FrozenTrial, TrialState
 except ImportError as error:
     raise missing("optuna", "optuna") from error

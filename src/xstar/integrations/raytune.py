@@ -22,10 +22,13 @@ from xstar.trial import State
 
 try:
     from ray.tune.search import Searcher as TuneSearcher
-    from ray.tune.search.sample import Categorical, Quantized
-    from ray.tune.search.sample import Domain as TuneDomain
-    from ray.tune.search.sample import Float as TuneFloat
-    from ray.tune.search.sample import Integer as TuneInteger
+    from ray.tune.search.sample import (
+        Categorical,
+        Domain as TuneDomain,
+        Float as TuneFloat,
+        Integer as TuneInteger,
+        Quantized,
+    )
 except ImportError as error:
     raise missing("raytune", "'ray[tune]'") from error
 

@@ -6,25 +6,23 @@ Reading order: ``labels.py`` (layer types), ``graph.py`` with ``validation.py`` 
 ``draw.py``.
 """
 
-from xstar.nets.cell import Cell as Cell
-from xstar.nets.cell import CellNetwork as CellNetwork
-from xstar.nets.chain import Chain as Chain
-from xstar.nets.chain import ChainNetwork as ChainNetwork
-from xstar.nets.distance import STRUCTURE as STRUCTURE
-from xstar.nets.distance import Transport as Transport
-from xstar.nets.distance import distances as distances
-from xstar.nets.distance import normalise as normalise
-from xstar.nets.distance import otmann as otmann
-from xstar.nets.feedforward import CNN as CNN
-from xstar.nets.feedforward import MLP as MLP
-from xstar.nets.graph import Graph as Graph
-from xstar.nets.graph import Layer as Layer
+from xstar.nets.cell import Cell as Cell, CellNetwork as CellNetwork
+from xstar.nets.chain import Chain as Chain, ChainNetwork as ChainNetwork
+from xstar.nets.distance import (
+    STRUCTURE as STRUCTURE,
+    Transport as Transport,
+    distances as distances,
+    normalise as normalise,
+    otmann as otmann,
+)
+from xstar.nets.feedforward import CNN as CNN, MLP as MLP
+from xstar.nets.graph import Graph as Graph, Layer as Layer
 from xstar.nets.invalid import InvalidGraph as InvalidGraph
-from xstar.nets.labels import Family as Family
-from xstar.nets.labels import Label as Label
-from xstar.nets.labels import register_family as register_family
-from xstar.nets.labels import register_label as register_label
-from xstar.nets.modifiers import MODIFIERS as MODIFIERS
-from xstar.nets.modifiers import mutate as mutate
-from xstar.nets.node_cell import NodeCell as NodeCell
-from xstar.nets.node_cell import NodeCellNetwork as NodeCellNetwork
+from xstar.nets.labels import (
+    Family as Family,
+    Label as Label,
+    register_family as register_family,
+    register_label as register_label,
+)
+from xstar.nets.modifiers import MODIFIERS as MODIFIERS, mutate as mutate
+from xstar.nets.node_cell import NodeCell as NodeCell, NodeCellNetwork as NodeCellNetwork

@@ -36,8 +36,7 @@ from xstar.nets.describe import describe, described_by, graph_of
 from xstar.nets.distance import STRUCTURE, Array, distances
 from xstar.nets.distance_table import DistanceTable, Numbers, larger
 from xstar.nets.graph import Graph
-from xstar.nets.labels import label
-from xstar.nets.labels import number as label_number
+from xstar.nets.labels import label, number as label_number
 
 FIRST_CANDIDATE = 1 << 30
 """The index of the first candidate."""

@@ -18,8 +18,7 @@ import numpy as np
 
 from xstar.nets.graph import Graph, Layer
 from xstar.nets.invalid import InvalidGraph
-from xstar.nets.labels import label
-from xstar.nets.labels import labels as labels_of
+from xstar.nets.labels import label, labels as labels_of
 
 T = TypeVar("T")
 

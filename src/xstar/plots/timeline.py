@@ -13,8 +13,7 @@ from itertools import islice
 from typing import Any
 
 from xstar.core.words import seconds
-from xstar.journal import Event
-from xstar.journal import events as ev
+from xstar.journal import Event, events as ev
 from xstar.plots.best import UNITS
 from xstar.plots.figure import QUIET, Figure, axis, empty, figure
 from xstar.plots.source import Source, joined, shown_of

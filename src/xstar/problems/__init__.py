@@ -14,9 +14,7 @@ from typing import Any
 
 from xstar.errors import InvalidArgument
 from xstar.problems import curves, data, electricity, fcnet, hpolib, klein, lcbench, misleading, nasbench201, synthetic
-from xstar.problems.base import Curve as Curve
-from xstar.problems.base import Entry as Entry
-from xstar.problems.base import Problem as Problem
+from xstar.problems.base import Curve as Curve, Entry as Entry, Problem as Problem
 
 _ENTRIES: dict[str, Entry] = {
     **synthetic.ENTRIES,

@@ -11,8 +11,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from xstar.core.checks import check_names as check_choices
-from xstar.core.checks import check_switches, whole_number
+from xstar.core.checks import check_names as check_choices, check_switches, whole_number
 from xstar.core.reasons import BY_WHOM
 from xstar.core.values import as_float
 from xstar.errors import Infeasible, InvalidArgument, MissingMetric, ProgramFailed

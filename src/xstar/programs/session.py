@@ -14,8 +14,7 @@ from pathlib import Path
 from xstar.core.processes import session_members
 from xstar.errors import ProgramFailed
 from xstar.executors.clock import monotonic_clock
-from xstar.executors.orphans import PROGRAM_RECORD as RECORD
-from xstar.executors.orphans import end_orphan, put_on_record
+from xstar.executors.orphans import PROGRAM_RECORD as RECORD, end_orphan, put_on_record
 from xstar.programs.output import Lines, Log
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")

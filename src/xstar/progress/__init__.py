@@ -10,7 +10,5 @@
 Neither rich nor IPython is imported before something is shown.
 """
 
-from xstar.progress.choice import Progress as Progress
-from xstar.progress.choice import check_progress as check_progress
-from xstar.progress.choice import show_progress as show_progress
+from xstar.progress.choice import Progress as Progress, check_progress as check_progress, show_progress as show_progress
 from xstar.progress.tracker import Tracker as Tracker

@@ -1,11 +1,12 @@
 """How much? One file per scheduler."""
 
-from xstar.schedulers.asha import ASHA as ASHA
-from xstar.schedulers.asha import StoppingASHA as StoppingASHA
-from xstar.schedulers.base import SCHEDULERS as SCHEDULERS
-from xstar.schedulers.base import Advises as Advises
-from xstar.schedulers.base import Oblivious as Oblivious
-from xstar.schedulers.base import Scheduler as Scheduler
+from xstar.schedulers.asha import ASHA as ASHA, StoppingASHA as StoppingASHA
+from xstar.schedulers.base import (
+    SCHEDULERS as SCHEDULERS,
+    Advises as Advises,
+    Oblivious as Oblivious,
+    Scheduler as Scheduler,
+)
 from xstar.schedulers.fifo import FIFO as FIFO
 from xstar.schedulers.hyperband import Hyperband as Hyperband
 from xstar.schedulers.median import Median as Median

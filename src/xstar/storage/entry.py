@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from xstar.journal import event_json
-from xstar.journal import events as ev
+from xstar.journal import event_json, events as ev
 from xstar.trial import Verdict
 
 Row = tuple[int, int, str, str]

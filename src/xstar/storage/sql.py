@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from xstar.errors import CorruptJournal, JournalConflict, StudyExists, UnknownStudy
-from xstar.journal import SCHEMA, Turn, event_json
-from xstar.journal import events as ev
+from xstar.journal import SCHEMA, Turn, event_json, events as ev
 from xstar.journal.events import Event
 from xstar.storage.connections import Statements
 from xstar.storage.database import Database

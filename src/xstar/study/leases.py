@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xstar.core.reasons import shortened
-from xstar.journal import Journal, SharedJournal
-from xstar.journal import events as ev
+from xstar.journal import Journal, SharedJournal, events as ev
 from xstar.storage.heartbeat import Heartbeat
 from xstar.study.ledger import Ledger
 from xstar.trial import State, Trial

@@ -16,8 +16,7 @@ from typing import Any, TypeVar, cast
 
 from xstar.core.environment import environment
 from xstar.errors import JournalConflict
-from xstar.journal import Event, History, Journal, SharedJournal
-from xstar.journal import events as ev
+from xstar.journal import Event, History, Journal, SharedJournal, events as ev
 from xstar.trial import Trial
 
 T = TypeVar("T")  # some kinds of event, or None

@@ -19,8 +19,7 @@ from xstar.core.reasons import shortened
 from xstar.errors import InvalidArgument, InvalidReport, StudyExists, UnknownTrial
 from xstar.executors.clock import stopwatch, wall_clock
 from xstar.files import Folders
-from xstar.journal import History, Journal, MemoryJournal
-from xstar.journal import events as ev
+from xstar.journal import History, Journal, MemoryJournal, events as ev
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space

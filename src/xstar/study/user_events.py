@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from xstar.errors import InvalidArgument, InvalidConfig, InvalidReport
-from xstar.journal import History
-from xstar.journal import events as ev
+from xstar.journal import History, events as ev
 from xstar.journal.rules import check_state, checked_budget
 from xstar.space import Space
 from xstar.space.narrowing import narrowed as narrowed_space

@@ -15,8 +15,7 @@ import numpy as np
 from xstar.core.goals import Goals
 from xstar.core.randomness import Streams
 from xstar.errors import InvalidArgument
-from xstar.journal import History
-from xstar.journal import events as ev
+from xstar.journal import History, events as ev
 from xstar.searchers import CMA, PBIL, Grid, Random, Searcher, Sobol
 from xstar.space import Space
 from xstar.space.transfer import carried

@@ -7,5 +7,4 @@ check_searcher(MySearcher())        # raises AssertionError with the rule that i
 from xstar.testing.executors import check_executor as check_executor
 from xstar.testing.journals import check_journal as check_journal
 from xstar.testing.schedulers import check_scheduler as check_scheduler
-from xstar.testing.searchers import SPACES as SPACES
-from xstar.testing.searchers import check_searcher as check_searcher
+from xstar.testing.searchers import SPACES as SPACES, check_searcher as check_searcher

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xstar.errors import JournalConflict
-from xstar.journal import Event, History, Journal, SharedJournal, Turn
-from xstar.journal import events as ev
+from xstar.journal import Event, History, Journal, SharedJournal, Turn, events as ev
 from xstar.space import Float, Space
 from xstar.trial import Origin, State, Verdict
 

@@ -1,6 +1,4 @@
 """Where? On a Ray cluster: ``settings`` (``xs.Ray``), ``cluster`` (nodes), ``relay`` (on a node), ``executor`` (here)."""
 
 from xstar.executors.ray.cluster import import_ray as import_ray
-from xstar.executors.ray.settings import EXECUTORS as EXECUTORS
-from xstar.executors.ray.settings import Ray as Ray
-from xstar.executors.ray.settings import chosen as chosen
+from xstar.executors.ray.settings import EXECUTORS as EXECUTORS, Ray as Ray, chosen as chosen
