@@ -15,7 +15,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from xstar.cli.experiment_space import EXAMPLE, read_parameter
+from xstar.cli.experiment_space import EXAMPLE, read_parameter, read_threshold
 from xstar.cli.load import Program
 from xstar.cli.options import FORMS, file_keys
 from xstar.core.checks import nearest
@@ -25,7 +25,7 @@ from xstar.programs import Command
 from xstar.programs.placeholders import check_names, names_in
 from xstar.schedulers import SCHEDULERS
 from xstar.searchers import SEARCHERS
-from xstar.space import Space, at_least, at_most, between
+from xstar.space import Space
 
 SECTIONS = ("program", "space", "settings")
 PARTS: Mapping[str, Registry[Any]] = {"searcher": SEARCHERS, "scheduler": SCHEDULERS}
@@ -185,11 +185,10 @@ def _setting(key: str, value: Any) -> Any:
 def _bound(metric: str, bound: Any) -> Any:
     if not isinstance(bound, Mapping):
         return bound
-    low, high = bound.get("at_least"), bound.get("at_most")
-    if not bound or set(bound) - {"at_least", "at_most"}:
+    if (threshold := read_threshold(bound)) is None:
         rule = f"the bound of {metric!r} must be a number, or have at_least and at_most"
         raise InvalidArgument("constraints", rule, dict(bound), "e.g. accuracy = {at_least = 0.9}")
-    return at_most(high) if low is None else at_least(low) if high is None else between(low, high)
+    return threshold
 
 
 Keys = tuple[str, ...]

@@ -21,6 +21,7 @@ from typing import Any
 from xstar.core.checks import nearest
 from xstar.errors import InvalidSpace
 from xstar.space import Choice, Constant, Domain, Normal, Parameter, at_least, at_most, between, read_when
+from xstar.space.conditions import Threshold
 from xstar.space.parameters import KINDS, domain_from_json, domain_kinds
 
 EXAMPLE = "e.g. lr = {float = [1e-4, 0.1], log = true}, layers = {int = [1, 4]} or optimizer = ['sgd', 'adam']"
@@ -95,12 +96,19 @@ def _when(given: Any) -> Any:
 def _condition(parent: str, wanted: Any) -> Any:
     if not isinstance(wanted, Mapping):
         return wanted
-    if wanted and set(wanted) <= {"at_least", "at_most"}:
-        low, high = wanted.get("at_least"), wanted.get("at_most")
-        return at_most(high) if low is None else at_least(low) if high is None else between(low, high)
+    if (threshold := read_threshold(wanted)) is not None:
+        return threshold
     raise InvalidSpace(
         f"when.{parent}",
         "must be a value, a list of values, or have at_least and at_most",
         dict(wanted),
         "e.g. {at_least = 2}",
     )
+
+
+def read_threshold(given: Mapping[str, Any]) -> Threshold | None:
+    """``{at_least = 2, at_most = 4}``; ``None``: it is none."""
+    if not given or set(given) - {"at_least", "at_most"}:
+        return None
+    low, high = given.get("at_least"), given.get("at_most")
+    return at_most(high) if low is None else at_least(low) if high is None else between(low, high)

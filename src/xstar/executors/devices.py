@@ -108,9 +108,8 @@ def share_gpus(workers: int, gpus: float, found: Sequence[str]) -> list[tuple[st
         whole, sharing = 1, int(1 / number + 1e-9)  # 1/3 three times is one GPU, though 3 · 0.3333 is not quite
     needed = -(-workers // sharing) * whole
     if needed > len(found):
-        raise InvalidArgument(
-            "gpus", _too_few(workers, number, needed), _described(found), _remedy(workers, number, found)
-        )
+        rule = f"{plural(workers, 'worker')} with {number:g} each need {plural(needed, 'GPU')}"
+        raise InvalidArgument("gpus", rule, _described(found), _remedy(found))
     return [tuple(found[worker // sharing * whole : worker // sharing * whole + whole]) for worker in range(workers)]
 
 
@@ -125,32 +124,17 @@ def check_gpus(gpus: object) -> float:
     return float(number)
 
 
-def _too_few(workers: int, gpus: float, needed: int) -> str:
-    return f"{plural(workers, 'worker')} with {gpus:g} each need {plural(needed, 'GPU')}"
-
-
 def _described(found: Sequence[str]) -> str:
     if not found:
         return f"found=none ({VISIBLE} is {os.environ[VISIBLE]!r})" if VISIBLE in os.environ else "found=none"
     return f"found={len(found)} ({', '.join(found)})"
 
 
-def _remedy(workers: int, gpus: float, found: Sequence[str]) -> str:
-    if not found:
-        where = f"change {VISIBLE}" if VISIBLE in os.environ else "`nvidia-smi -L` lists those that the driver knows"
-        return f"{where}; or pass gpus=0 to train on the CPU"
-    if gpus > len(found):
-        return f"gpus={len(found)} is the most for one worker"
-    fitting = int(len(found) // gpus)
-    return f"workers={fitting} would fit; or workers={workers} with gpus={_fraction(workers, len(found))}"
-
-
-def _fraction(workers: int, found: int) -> str:
-    """The most that each worker can have, as one would write it."""
-    if found >= workers:
-        return str(found // workers)
-    sharing = -(-workers // found)
-    return f"{1 / sharing:.3g}" if 1 / sharing == round(1 / sharing, 3) else f"1/{sharing}"
+def _remedy(found: Sequence[str]) -> str:
+    if found:
+        return "ask for fewer workers, or for less of a GPU each: two with gpus=0.5 share one"
+    where = f"change {VISIBLE}" if VISIBLE in os.environ else "`nvidia-smi -L` lists those that the driver knows"
+    return f"{where}; or pass gpus=0 to train on the CPU"
 
 
 def visible_gpus() -> tuple[str, ...]:

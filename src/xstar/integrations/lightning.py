@@ -9,7 +9,7 @@ from typing import Any
 
 from xstar.errors import InvalidArgument, MissingMetric
 from xstar.executors import ranks
-from xstar.integrations import missing
+from xstar.integrations import epochs_of, missing
 
 try:
     from lightning.pytorch import Callback
@@ -52,11 +52,7 @@ class Report(Callback):
     @property
     def max_epochs(self) -> int:
         """The epochs of a full training, those of earlier runs included, as Lightning counts them."""
-        if self._trial.max_budget is None:
-            raise InvalidArgument(
-                "max_budget", "is needed to know how many epochs there are", None, "pass max_budget=…"
-            )
-        return int(self._trial.max_budget)
+        return epochs_of(self._trial)
 
     def setup(self, trainer: Any, pl_module: Any, stage: str) -> None:
         """All ranks are here: there must be one search among them, else they train different trials in one group."""
