@@ -51,11 +51,6 @@ def test_help_shows_keywords_with_types_and_defaults(search: Any) -> None:
         assert f"\n    {name}\n        " in page, f"the docstring does not explain {name}"
 
 
-def test_the_first_line_says_which_way() -> None:
-    assert "lowest" in (xs.minimize.__doc__ or "").splitlines()[0]
-    assert "highest" in (xs.maximize.__doc__ or "").splitlines()[0]
-
-
 @BOTH
 @pytest.mark.parametrize(
     ("options", "message"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-import importlib.util
 import os
 import re
 import subprocess
@@ -19,6 +18,7 @@ import pytest
 import yaml
 
 import xstar as xs
+from tests.modules import module_of
 from xstar import errors
 from xstar.study.methods import METHODS, choose
 
@@ -260,19 +260,14 @@ def test_the_anytime_curves_are_those_of_the_records(file: str) -> None:
 
 
 def test_the_first_page_begins_as_the_readme_does() -> None:
-    module = made_by("home_page", ROOT / "tools")
+    module = module_of(ROOT / "tools" / "home_page.py")
     page, readme = (path.read_text(encoding="utf-8") for path in (module.PAGE, module.README))
     assert module.rewritten(page, readme) == page, "run: python tools/home_page.py"
 
 
-def made_by(script: str, folder: Path = DOCS / "assets") -> Any:
-    """A script of a folder as a module."""
-    spec = importlib.util.spec_from_file_location(script, folder / f"{script}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def made_by(script: str) -> Any:
+    """A script that makes pictures, as a module."""
+    return module_of(DOCS / "assets" / f"{script}.py")
 
 
 def test_the_picture_of_the_parts_is_that_of_the_contract() -> None:
@@ -323,10 +318,6 @@ def test_the_shelves_are_those_of_the_package() -> None:
 
 
 def test_the_reference_is_written_in_markdown() -> None:
-    spec = importlib.util.spec_from_file_location("reference_text", ROOT / "tools" / "reference_text.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = module_of(ROOT / "tools" / "reference_text.py")
     text = "As :class:`~xstar.api.Result`.\n\n>>> 1 + 1\n2\n>>> 3\n3\n\nMore."
     assert module.markdown(text) == "As `Result`.\n\n```pycon\n>>> 1 + 1\n2\n>>> 3\n3\n```\n\nMore."

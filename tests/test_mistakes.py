@@ -17,13 +17,7 @@ import pytest
 import xstar as xs
 from tests.trials import ask
 from xstar.core.keywords import OTHER_NAMES
-from xstar.errors import (
-    InvalidArgument,
-    ObjectiveError,
-    StorageError,
-    UnknownAttribute,
-    UnknownParameter,
-)
+from xstar.errors import InvalidArgument, ObjectiveError, StorageError, UnknownAttribute, UnknownParameter
 
 SPACE = xs.Space(
     x=xs.Float(0, 1), optimizer=xs.Choice(["sgd", "adam"]), momentum=xs.Float(0, 1, when={"optimizer": "sgd"})

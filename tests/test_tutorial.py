@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.modules import module_of
 
 DOCS = Path(__file__).parents[1] / "docs"
 NOTEBOOK = DOCS / "tutorial.ipynb"
@@ -51,11 +52,7 @@ def check(notebook: Any) -> None:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of the kernel's client, not ours: those of the notebook stay in its outputs
 def test_it_runs_in_a_kernel() -> None:
-    spec = importlib.util.spec_from_file_location("make_tutorial", DOCS / "assets" / "make_tutorial.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = module_of(DOCS / "assets" / "make_tutorial.py")
     notebook = module.executed()
     check(notebook)
     errors = [

@@ -14,7 +14,7 @@ from benchmarks.harness.cases import Case, search, true_after
 from benchmarks.harness.development import development
 from benchmarks.harness.mostly_failing import mostly_failing
 from benchmarks.harness.peers import active_part, without_conditions
-from benchmarks.harness.penalties import penalised, suiting
+from benchmarks.harness.penalties import penalised
 from benchmarks.harness.records import Record, Task
 from benchmarks.harness.report import Results
 
@@ -94,16 +94,6 @@ def test_ranks_are_averaged_over_seeds_and_share_what_is_equal() -> None:
     assert "| low d (2) | **1.50 ± 0.00** | **1.50 ± 0.00** | 3.00 ± 0.00 | no |" in text
 
 
-def test_ranks_are_among_different_methods() -> None:
-    records = {}
-    for method in ("xstar-gp", "xstar-gp~a:B=1", "nevergrad"):
-        task = Task.of(0, "levy6", method, evaluations=100, set="development")
-        records[task] = Record(task, {"incumbents": [(1, 1.0)], "processor": 1.0}, {})
-    results = Results(list(records), records)
-    assert class_ranks.widely_run(results) == ["xstar-gp", "nevergrad"]
-    assert any("xstar-gp~a:B=1" in row for row in class_ranks.duels(results, [25]))
-
-
 def test_a_method_with_one_seed_of_five_is_ranked_on_that_alone() -> None:
     records = {}
     for seed in range(5):
@@ -151,12 +141,3 @@ def test_a_penalty_is_no_loss_that_was_found() -> None:
     assert "| xstar-gp | **1.00 ± 0.00** |" in text
     assert "| optuna-tpe | 2.00 ± 0.00 |" in text
     assert "| nevergrad | 3.00 ± 0.00 |" in text
-
-
-def test_some_options_suit_each_other() -> None:
-    for name, case in suiting().items():
-        assert case.fails is not None
-        drawn = [case.space.sample(np.random.default_rng(seed)) for seed in range(400)]
-        known = [case.true(config) for config in drawn if not case.fails(config)]
-        assert 0.01 < len(known) / len(drawn) < 0.6, name
-        assert len(set(known)) > 1, name

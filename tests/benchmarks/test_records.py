@@ -10,15 +10,7 @@ import pytest
 from benchmarks import search as quality
 from benchmarks.harness.experiment import block, parser_of
 from benchmarks.harness.pack import pack
-from benchmarks.harness.records import (
-    Record,
-    Store,
-    Task,
-    arrival,
-    best_after,
-    improvements,
-    significant,
-)
+from benchmarks.harness.records import Record, Store, Task, arrival, best_after, improvements
 from benchmarks.harness.report import Results, cell, mean_ranks, placed, ranks, write
 
 MADE = {"commit": "abc1234", "machine": "2 cores", "versions": {"xstar": "1.0", "optuna": "5.0"}}
@@ -36,12 +28,6 @@ def test_a_record_survives_its_line() -> None:
     assert again.found == {"best": [[1, 2.0], [3, 0.3333333333]], "processor": 1.5, "median": 1.25, "wall": 2.0}
     assert again.made == MADE
     assert again.line() == Record.parse(again.line()).line()
-
-
-def test_a_task_is_known_by_all_of_its_settings() -> None:
-    assert Task.of(0, "f", "m", a=1, b=2) == Task.of(0, "f", "m", b=2, a=1)
-    assert Task.of(0, "f", "m", a=1) != Task.of(0, "f", "m", a=2)
-    assert Task.from_json(Task.of(0, "f", "m", a=1).to_json()) == Task.of(0, "f", "m", a=1)
 
 
 def test_the_last_line_of_a_task_counts(tmp_path: Path) -> None:
@@ -83,11 +69,6 @@ def test_trajectories_keep_improvements_only() -> None:
     assert arrival(steps, 4.0) == 4
     assert arrival(steps, 0.5) == math.inf
     assert best_after(improvements([None]), 1) == math.inf
-
-
-def test_numbers_are_rounded_wherever_they_stand() -> None:
-    given = {"a": 123456.789, "b": [1 / 3, 2], "c": {"d": "x", "e": None, "f": 0.0, "g": True}}
-    assert significant(given, 3) == {"a": 123000.0, "b": [0.333, 2], "c": {"d": "x", "e": None, "f": 0.0, "g": True}}
 
 
 def test_a_table_is_rebuilt_from_the_file_alone(tmp_path: Path) -> None:

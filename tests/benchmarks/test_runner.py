@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import subprocess
-import sys
 from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import replace
@@ -63,13 +62,6 @@ def test_every_spec_imports_and_explains_itself(name: str) -> None:
 def test_every_spec_is_in_the_readme() -> None:
     readme = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
     assert [name for name in SPECS if f"| `{name}` |" not in readme] == []
-
-
-def test_the_command_line_works() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.search", "--help"], capture_output=True, text=True, cwd=ROOT, check=True
-    )
-    assert "How good searches" in done.stdout
 
 
 # --- runs and their records --------------------------------------------------------------------------------------------
@@ -238,11 +230,3 @@ def test_optuna_runs_at_its_own_defaults() -> None:
     settings = [name for name in vars(theirs) if isinstance(vars(theirs)[name], bool | int | float | type(None))]
     assert "_multivariate" in settings
     assert {name: vars(ours)[name] for name in settings} == {name: vars(theirs)[name] for name in settings}
-
-
-def test_what_a_trial_costs_is_measured_without_a_model() -> None:
-    from benchmarks.workloads.trial_cost import ask_and_tell, new_study
-
-    study = new_study(None)
-    ask_and_tell(study, 20)
-    assert {trial.origin.split(":")[0] for trial in study.history.trials} == {"random"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shlex
 import subprocess
@@ -14,6 +13,7 @@ import pytest
 from typer.main import get_command
 
 from tests.cli.conftest import Cli
+from tests.modules import module_of
 from xstar.cli.main import app
 from xstar.core.version import VERSION
 
@@ -22,12 +22,8 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def reference() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("cli_reference", ROOT / "tools" / "cli_reference.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    made: ModuleType = module_of(ROOT / "tools" / "cli_reference.py")
+    return made
 
 
 def test_every_command_has_its_help_on_the_page(reference: ModuleType) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import pty
 import re
@@ -17,6 +16,7 @@ from pathlib import Path
 import xstar as xs
 from tests.cli.conftest import Write
 from tests.executors.cases import Recorder
+from tests.modules import module_of
 from tests.waiting import PATIENCE, hear, until
 from xstar.core.goals import read_goals
 from xstar.executors import run_job
@@ -185,11 +185,7 @@ def test_the_example_runs(tmp_path: Path) -> None:
 
 
 def test_the_example_resumes_where_it_stopped(tmp_path: Path) -> None:
-    spec = importlib.util.spec_from_file_location("digits", ROOT / "examples" / "digits.py")
-    assert spec is not None
-    assert spec.loader is not None
-    digits = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(digits)
+    digits = module_of(ROOT / "examples" / "digits.py")
     config = {
         "lr": 0.01,
         "batch": 64,

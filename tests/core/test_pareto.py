@@ -54,16 +54,6 @@ def test_the_hypervolume_is_that_of_inclusion_and_exclusion(m: int, seed: int) -
     assert_allclose(hypervolume(Y, r), expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("m", [2, 3, 4, 5])
-def test_the_hypervolume_is_the_share_of_points_that_are_dominated(m: int) -> None:
-    rng = np.random.default_rng(m)
-    Y, r = rng.random((20, m)), np.ones(m)
-    points = rng.random((20_000, m))
-    below = np.asarray((Y[None] <= points[:, None]).all(axis=2))
-    share = np.asarray(below.any(axis=1)).mean()
-    assert_allclose(hypervolume(Y, r), share, atol=0.02)
-
-
 def test_points_beyond_the_reference_and_none_at_all_cover_nothing() -> None:
     r = np.array([1.0, 1.0])
     assert hypervolume(np.empty((0, 2)), r) == 0.0

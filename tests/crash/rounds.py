@@ -126,10 +126,7 @@ class Round:
             environment["OPENBLAS_CORETYPE"] = self.dice.choice(self.core_types)
         with (self.folder / f"log-{self._logs}.txt").open("wb") as log:
             return subprocess.Popen(
-                [sys.executable, "-P", str(PROGRAM), *map(str, given)],
-                stderr=log,
-                cwd=self.folder,
-                env=environment,
+                [sys.executable, "-P", str(PROGRAM), *map(str, given)], stderr=log, cwd=self.folder, env=environment
             )
 
     def _refill(self) -> None:

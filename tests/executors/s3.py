@@ -10,11 +10,7 @@ from typing import Any
 import pytest
 
 BUCKET = "bucket"
-CREDENTIALS = {
-    "AWS_ACCESS_KEY_ID": "none",
-    "AWS_SECRET_ACCESS_KEY": "none",
-    "AWS_DEFAULT_REGION": "us-east-1",
-}
+CREDENTIALS = {"AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none", "AWS_DEFAULT_REGION": "us-east-1"}
 
 
 class Store:

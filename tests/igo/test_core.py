@@ -82,43 +82,11 @@ def test_a_product_of_one_is_that_one(mode: dict[str, Any]) -> None:
             assert sizes == sizes_too
 
 
-@pytest.mark.parametrize("n", [10, 100])
-def test_two_points_and_one_nth_are_cga(n: int) -> None:
-    core = IGO(Bernoulli(n), adapt="none", samples=2, step=1 / n)
-    rng, theta = np.random.default_rng(3), np.full(n, 0.5)
-    for points, found, *_ in steps(core, leadingones, 3, 1000):
-        x = [[1 if u >= 1 - p else 0 for u, p in zip(rng.random(n), theta, strict=True)] for _ in range(2)]
-        assert_array_equal(points, x)
-        first, second = leadingones(np.array(x))
-        for k in range(n):
-            winner, loser = (x[0], x[1]) if first < second else (x[1], x[0])
-            if first != second:
-                theta[k] = min(max(theta[k] + (winner[k] - loser[k]) * (1 / n), 1 / n), 1 - 1 / n)
-        assert_array_equal(found, theta)
-
-
 def test_an_adaptation_without_room_is_none() -> None:
     fixed = steps(IGO(Bernoulli(30), adapt="none"), onemax, 4, 100)
     for adapt in ("samples", "step"):
         bound = steps(IGO(Bernoulli(30), adapt=adapt, most=2), onemax, 4, 100)
         assert all(np.array_equal(one[1], other[1]) for one, other in zip(fixed, bound, strict=True))
-
-
-def test_one_update_by_hand() -> None:
-    """Algorithm 1 for λ = 4, written out."""
-    core = IGO(Bernoulli(16))
-    x = np.random.default_rng(5).integers(0, 2, (4, 16))
-    core.update(x, [3.0, 1.0, 2.0, 4.0])
-    weights = np.array([4.0, 8.0, 4.0, 0.0])  # μ = 1: 2λ/μ, λ/μ, λ/μ, 0
-    mean, variance = weights.mean(), weights.var()
-    gradient = sum((weights[i] - mean) * (x[i] - 0.5) for i in range(4)) / 4
-    np.testing.assert_allclose(core.theta, np.clip(0.5 + 0.25 * gradient, 1 / 16, 15 / 16))
-    beta = 0.25
-    path = np.sqrt(beta * (2 - beta) * 4 / (16 * variance)) * gradient / 0.5
-    gamma = beta * (2 - beta)
-    np.testing.assert_allclose(core.trace.path, path)
-    expected = np.clip(2 * np.exp(beta * (gamma - path @ path / 1.5)), 2, 16)
-    np.testing.assert_allclose(core.trace.size, expected)
 
 
 # ---------------------------------------------------------------- the paper's figures
@@ -232,11 +200,6 @@ def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
         IGO(Bernoulli(5), **wrong)
 
 
-def test_counts_must_be_counts() -> None:
-    with pytest.raises(InvalidArgument, match="count"):
-        IGO(Bernoulli(5)).sample(0, np.random.default_rng(0))
-
-
 # ---------------------------------------------------------------- state
 
 
@@ -297,15 +260,6 @@ def test_umda_is_the_average_of_the_better_half() -> None:
         assert_allclose(core.theta, np.clip(best.mean(axis=0), 0.01, 0.99), atol=1e-12)
 
 
-def test_umda_of_categories() -> None:
-    core = IGO(Categorical(3, 4, margin=0.01), adapt="none", samples=60, step=1, weights="umda")
-    rng = np.random.default_rng(0)
-    points, losses = core.sample(60, rng), rng.random(60)
-    core.update(points, losses)
-    best = points[np.argsort(losses)[:30]]
-    assert_allclose(core.theta, (best[:, :, None] == np.arange(4)).mean(axis=0), atol=1e-12)
-
-
 @pytest.mark.parametrize(
     "weights", ["truncation", "exponential", lambda f: 1.0 / (1.0 + f)], ids=["half", "exp", "own"]
 )
@@ -330,13 +284,6 @@ def test_a_preference_times_a_factor_is_the_same() -> None:
     for core in cores:
         steps(core, onemax, 3, 20)
     assert_allclose(cores[0].theta, cores[1].theta, rtol=1e-9)
-
-
-def test_equal_preferences_change_nothing() -> None:
-    for weights in ("umda", "truncation", "exponential"):
-        core = IGO(Bernoulli(4), adapt="none", weights=weights)
-        core.update(np.array([[0, 1, 0, 1], [1, 1, 0, 0]]), [2.0, 2.0])
-        assert_array_equal(core.theta, 0.5)
 
 
 def test_preferences_that_make_no_sense_are_refused() -> None:

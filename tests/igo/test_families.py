@@ -45,11 +45,6 @@ def test_preferences_are_those_of_the_paper(losses: list[float]) -> None:
     assert found.any() == (len(set(losses)) > 1)  # exactly 0 where there is nothing to learn
 
 
-def test_two_points_are_compared_as_in_cga() -> None:
-    assert_array_equal(preferences(np.array([3.0, 1.0])), [-2.0, 2.0])
-    assert_array_equal(preferences(np.array([1.0, 1.0])), [0.0, 0.0])
-
-
 # ---------------------------------------------------------------- gradient and metric
 
 
@@ -143,9 +138,7 @@ def test_an_inactive_variable_takes_no_gradient() -> None:
             assert not np.asarray(gradient)[0].any()
         assert_array_equal(family.gradient(theta, points, w, np.ones_like(active)).shape, gradient.shape)
         assert_allclose(
-            family.gradient(theta, points, w, np.ones_like(active)),
-            family.gradient(theta, points, w, None),
-            atol=1e-12,
+            family.gradient(theta, points, w, np.ones_like(active)), family.gradient(theta, points, w, None), atol=1e-12
         )
 
 
@@ -190,12 +183,6 @@ def test_theta_never_leaves_its_margins(family: Family, seed: int, step: float, 
         core.update(points, losses, active=active, at=late)
         assert family.inside(core.theta)
         family.check(core.sample(3, rng))
-
-
-@pytest.mark.parametrize("bits", [1, 2, 3, 4, 100])
-def test_margins_of_bits_are_the_papers(bits: int) -> None:
-    assert Bernoulli(bits).lowest == min(1 / bits, 0.25)
-    assert Bernoulli(bits).highest == 1 - Bernoulli(bits).lowest
 
 
 def test_at_the_margins_one_variable_in_all_differs() -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import xstar as xs
+from tests.space.cases import Words
 from xstar.errors import InvalidArgument
 from xstar.igo import IGO, Layout
 from xstar.space import Normal
@@ -33,31 +30,6 @@ SPACES_TOO = {
         k=xs.Ordinal(["s", "m", "l"], prior=[1, 1, 8]),
     ),
 }
-
-
-class Dice:
-    """A domain: something that no family knows."""
-
-    kind = "dice-of-igo-tests"
-    when: Mapping[str, Any] | None = None
-
-    def sample(self, rng: np.random.Generator) -> int:
-        return int(rng.integers(1, 7))
-
-    def contains(self, value: object) -> bool:
-        return value in range(1, 7)
-
-    def mutate(self, value: int, rng: np.random.Generator) -> int:
-        return self.sample(rng)
-
-    def dump(self, value: int) -> int:
-        return value
-
-    def parse(self, data: int) -> int:
-        return data
-
-    def to_json(self) -> dict[str, Any]:
-        return {}
 
 
 @pytest.mark.parametrize("space", SPACES_TOO.values(), ids=SPACES_TOO)
@@ -118,28 +90,16 @@ def test_inactive_parameters_stay_as_they_are() -> None:
 
 
 def test_domains_are_drawn_and_not_learned() -> None:
-    space = xs.Space(x=xs.Bits(3), dice=Dice())
+    space = xs.Space(x=xs.Bits(3), word=Words("abc"))
     layout, rng = Layout(space), np.random.default_rng(3)
-    drawn = {layout.config(point, rng)["dice"] for point in IGO(layout.family).sample(200, rng)}
-    assert drawn == set(range(1, 7))
+    drawn = {layout.config(point, rng)["word"] for point in IGO(layout.family).sample(200, rng)}
+    assert len(drawn) == 6
     assert layout.family.variables == 3
 
 
 @pytest.mark.parametrize(
-    "space", [xs.Space(a=3), xs.Space(a=xs.Choice(["x"]), d=Dice())], ids=["constant", "one option and a domain"]
+    "space", [xs.Space(a=3), xs.Space(a=xs.Choice(["x"]), d=Words("ab"))], ids=["constant", "one option and a domain"]
 )
 def test_a_space_with_nothing_to_learn_is_refused(space: xs.Space) -> None:
     with pytest.raises(InvalidArgument, match="a parameter to learn about"):
         Layout(space)
-
-
-@pytest.mark.parametrize("space", SPACES_TOO.values(), ids=SPACES_TOO)
-def test_a_core_over_a_space_can_be_stored(space: xs.Space) -> None:
-    layout, rng = Layout(space), np.random.default_rng(4)
-    core = IGO(layout.family)
-    for _ in range(5):
-        points, active = layout.points([layout.config(point, rng) for point in core.sample(4, rng)])
-        core.update(points, rng.random(4), active=active)
-    twin = IGO.load(json.loads(json.dumps(core.dump())))
-    assert_array_equal(twin.theta, core.theta)
-    assert_array_equal(twin.sample(3, np.random.default_rng(5)), core.sample(3, np.random.default_rng(5)))

@@ -160,8 +160,7 @@ def test_counts_agree_with_the_trials() -> None:
 
 
 @pytest.mark.parametrize(
-    "events",
-    [[created()], [asked(1)], [reported(0, 1, 1.0)], [ev.Completed(-1, 1.0)], [ev.Started(5, 1, 1, 1.0)]],
+    "events", [[created()], [asked(1)], [reported(0, 1, 1.0)], [ev.Completed(-1, 1.0)], [ev.Started(5, 1, 1, 1.0)]]
 )
 def test_nonsense_is_named(events: list[ev.Event]) -> None:
     with pytest.raises(CorruptJournal, match="event"):

@@ -12,19 +12,7 @@ import pytest
 
 import xstar as xs
 from xstar.errors import InvalidArgument, InvalidConfig, InvalidSpace
-from xstar.nets import (
-    CNN,
-    MLP,
-    Cell,
-    CellNetwork,
-    Graph,
-    Label,
-    Layer,
-    invalid,
-    modifiers,
-    mutate,
-    register_label,
-)
+from xstar.nets import CNN, MLP, Cell, CellNetwork, Graph, Label, Layer, invalid, modifiers, mutate, register_label
 from xstar.nets.feedforward import cnn_pool, mlp_pool
 
 DOMAINS: list[Any] = [

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 import xstar as xs
 from xstar.inspect.audit import audit
 from xstar.searchers import Searcher
-from xstar.space import register_domain
 
 SQUARE = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1))
 
@@ -104,31 +101,3 @@ def check_cache(searcher: Searcher, loss: Callable[..., float]) -> None:
         other = run(emptied, 1, loss)[0]
         assert (other.config, other.origin) == (trial.config, trial.origin)
     assert audit(kept).findings == []
-
-
-class Words:
-    """A domain: permutations of two letters."""
-
-    kind = "test-two-words"
-    when: Mapping[str, Any] | None = None
-
-    def sample(self, rng: np.random.Generator) -> str:
-        return "ab" if rng.random() < 0.5 else "ba"
-
-    def contains(self, value: object) -> bool:
-        return value in ("ab", "ba")
-
-    def mutate(self, value: str, rng: np.random.Generator) -> str:
-        return value[::-1]
-
-    def dump(self, value: str) -> dict[str, str]:
-        return {"word": value}
-
-    def parse(self, data: dict[str, str]) -> str:
-        return data["word"]
-
-    def to_json(self) -> dict[str, str]:
-        return {}
-
-
-register_domain(Words.kind, lambda data: Words())

@@ -12,16 +12,7 @@ import numpy as np
 import pytest
 
 import xstar as xs
-from tests.searchers.cases import (
-    SQUARE,
-    ask,
-    awkward,
-    best_value,
-    bowl,
-    check_cache,
-    of_the_model,
-    run,
-)
+from tests.searchers.cases import SQUARE, ask, awkward, best_value, bowl, check_cache, of_the_model, run
 from xstar import problems
 from xstar.inspect.audit import audit
 from xstar.journal import History

@@ -14,7 +14,6 @@ import pytest
 import xstar as xs
 from tests.searchers.cases import (
     SQUARE,
-    Words,
     awkward,
     best_value,
     bowl,
@@ -23,6 +22,7 @@ from tests.searchers.cases import (
     check_resuming,
     run,
 )
+from tests.space.cases import Words
 from xstar.errors import InvalidArgument
 from xstar.models import features
 from xstar.schedulers import ASHA, FIFO, Hyperband, SearcherBudget, StoppingASHA
@@ -155,7 +155,7 @@ def test_domains_without_positions_are_refused(method: str) -> None:
     if method == "cma":
         pytest.importorskip("cmaes")
     with pytest.raises(InvalidArgument, match="word"):
-        xs.Study(xs.Space(x=xs.Float(0, 1), word=Words()), method=method).ask()
+        xs.Study(xs.Space(x=xs.Float(0, 1), word=Words("ab")), method=method).ask()
 
 
 def test_the_names_of_the_papers() -> None:

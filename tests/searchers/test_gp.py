@@ -10,15 +10,7 @@ import numpy as np
 import pytest
 
 import xstar as xs
-from tests.searchers.cases import (
-    SQUARE,
-    ask,
-    awkward,
-    best_value,
-    bowl,
-    of_the_model,
-    run,
-)
+from tests.searchers.cases import SQUARE, ask, awkward, best_value, bowl, of_the_model, run
 from xstar.acquisition.thompson import thompson_scores
 from xstar.inspect.audit import audit
 from xstar.journal import Memo

@@ -26,12 +26,7 @@ def first(searcher: Searcher, space: xs.Space = SPACE, **options: object) -> xs.
 def test_numbers_are_at_the_median_and_conditions_hold() -> None:
     trial = first(GP(prior_weight=0.0))
     assert trial.origin == "gp: initial 1, the middle of the space"
-    assert trial.config == {
-        "depth": 3,
-        "rate": pytest.approx(1e-2),
-        "width": 2,
-        "prior": pytest.approx(8.0, rel=1e-4),
-    }
+    assert trial.config == {"depth": 3, "rate": pytest.approx(1e-2), "width": 2, "prior": pytest.approx(8.0, rel=1e-4)}
     assert "middle" not in first(GP()).origin  # priors that may be doubted have a first trial of their own
     assert first(DNGO()).origin == "dngo: initial 1, sobol: point 0"
 

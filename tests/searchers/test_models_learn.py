@@ -47,9 +47,7 @@ def infeasible(study: xs.Study, first: int) -> int:
     "space",
     [
         xs.Space(
-            opt=xs.Choice(["sgd", "adam"]),
-            layers=xs.Int(1, 3),
-            momentum=xs.Float(0.0, 0.99, when={"opt": "sgd"}),
+            opt=xs.Choice(["sgd", "adam"]), layers=xs.Int(1, 3), momentum=xs.Float(0.0, 0.99, when={"opt": "sgd"})
         ),
         xs.Space(layers=xs.Int(1, 50), momentum=xs.Int(1, 60)),
     ],

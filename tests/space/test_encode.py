@@ -52,12 +52,7 @@ def test_inactive_columns_hold_their_blanks() -> None:
     ]
     X, active = Encoder(mixed()).encode(configs)
     assert_array_equal(
-        X,
-        [
-            [0, 1, 0, 0, 1.0, 0, 0, 0.5, 0.5],
-            [1, 0, 1, 0, 0.5, 0, 1, 0.5, 0.5],
-            [1, 0, 0, 1, 0.5, 0, 0, 1.0, 0.0],
-        ],
+        X, [[0, 1, 0, 0, 1.0, 0, 0, 0.5, 0.5], [1, 0, 1, 0, 0.5, 0, 1, 0.5, 0.5], [1, 0, 0, 1, 0.5, 0, 0, 1.0, 0.0]]
     )
     expected = np.array([[1, 1, 1, 1, 1, 0, 0, 0, 0], [1, 1, 1, 1, 0, 1, 1, 0, 0], [1, 1, 1, 1, 0, 0, 0, 1, 1]])
     assert_array_equal(active, expected.astype(bool))
@@ -82,8 +77,7 @@ def test_the_vectorised_form_is_the_plain_one(space: Space) -> None:
 
 
 @pytest.mark.parametrize(
-    "parameter",
-    [Float(0.1, 0.3), Float(1e-4, 1e-1, log=True), Float(-7.3, 1e300), Int(3, 17), Int(3, 17, log=True)],
+    "parameter", [Float(0.1, 0.3), Float(1e-4, 1e-1, log=True), Float(-7.3, 1e300), Int(3, 17), Int(3, 17, log=True)]
 )
 def test_the_ends_of_the_cube_are_exactly_the_bounds(parameter: Float | Int) -> None:
     encoder = Encoder(Space(x=parameter))

@@ -152,11 +152,6 @@ def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     assert path.read_text() == "hello " * 1000
 
 
-def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="does not exist; create it first"):
-        a_study(tmp_path / "nowhere" / "s.db")
-
-
 def test_an_unreachable_server() -> None:
     with pytest.raises(StorageError, match=r"127\.0\.0\.1"):
         xs.Study(SPACE, name="s", storage="postgresql://nobody@127.0.0.1:1/none?connect_timeout=2")

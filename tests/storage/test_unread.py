@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import xstar as xs
+from tests.storage.test_sharing import lost
 from tests.trials import ask
 from xstar.errors import UnknownStudy
 from xstar.inspect.audit import audit
@@ -172,27 +173,6 @@ def test_a_trial_shows_what_became_of_it(pair: tuple[xs.Study, xs.Study], decode
     assert two.trials[21].state is xs.State.FAILED
 
 
-def test_a_trial_that_another_program_ended_stays_as_it_ended(pair: tuple[xs.Study, xs.Study]) -> None:
-    one, two = pair
-    trial = ask(one)
-    two.fail(trial.number, "no room")
-    one.tell(trial, 0.5)
-    assert trial.state is xs.State.FAILED
-    assert trial.value is None
-    assert audit(one).findings == []
-    with pytest.raises(xs.errors.InvalidReport, match="must be running"):
-        one.tell(trial, 0.5)
-
-
-def test_what_is_no_number_fails_its_trial(pair: tuple[xs.Study, xs.Study]) -> None:
-    one, two = pair
-    trial = ask(one)
-    one.tell(trial, float("nan"))
-    run(two, 1)
-    assert trial.state is xs.State.FAILED
-    assert audit(two).findings == []
-
-
 def test_epochs_are_reported_as_ever(storage: str, name: str) -> None:
     one, two = (xs.Study(SPACE, name=name, storage=storage, searcher=Random(), scheduler=FIFO(3)) for _ in range(2))
     for study in (one, two, one, two):
@@ -230,7 +210,7 @@ def test_an_event_appended_over_a_connection_that_broke_is_not_appended_twice(pa
         calls.append(entry)
         placed: int = append(entry)
         if len(calls) in (1, 2):
-            raise sqlite3.OperationalError("database is locked") if one.storage.database.path else _lost()  # type: ignore[union-attr]
+            raise sqlite3.OperationalError("database is locked") if one.storage.database.path else lost()  # type: ignore[union-attr]
         return placed
 
     connection.append = broken
@@ -240,12 +220,6 @@ def test_an_event_appended_over_a_connection_that_broke_is_not_appended_twice(pa
     run(two, 1)
     assert len(one.trials) == 22
     assert audit(one).findings == []
-
-
-def _lost() -> Exception:
-    import psycopg
-
-    return psycopg.OperationalError("server closed the connection unexpectedly")
 
 
 def test_a_study_that_was_deleted_is_missed(pair: tuple[xs.Study, xs.Study], storage: str) -> None:
