@@ -11,7 +11,7 @@ from tests.trials import run_trials
 SOURCES = Path(xs.__file__).parent
 PAGE = Path(__file__).parents[1] / "docs" / "architecture.md"
 MOST_TO_READ = 12
-MOST_EXECUTED = 44
+MOST_EXECUTED = 30
 """Files with a function that runs between ``study.ask()`` and its answer, from the journal to the columns of the space."""
 
 

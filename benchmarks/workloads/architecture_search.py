@@ -19,9 +19,8 @@ from xstar import nets, problems
 from xstar.journal import History
 from xstar.nets import synthetic
 from xstar.searchers import NASBOT, Searcher
-from xstar.searchers.bo.initial_design import Design
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.bo.suggest import suggest
+from xstar.searchers.bo.suggest import Design, suggest
 from xstar.searchers.nasbot.learner import PaperLearner, paper_options
 from xstar.trial import Done, New, Suggestion
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from xstar.journal import History
-from xstar.searchers.bo.initial_design import Design
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.bo.suggest import suggest
+from xstar.searchers.bo.suggest import Design, suggest
 from xstar.searchers.dngo.fit import DNGOOptions, Sizes
 from xstar.searchers.dngo.learner import DNGOLearner
 from xstar.trial import Done, New, Suggestion

@@ -20,9 +20,8 @@ from xstar.models import features, logistic
 from xstar.models.linear import Head
 from xstar.schedulers import ASHA
 from xstar.searchers.auto import Auto
-from xstar.searchers.bo.initial_design import Design
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.bo.suggest import suggest
+from xstar.searchers.bo.suggest import Design, suggest
 from xstar.searchers.dngo.feasibility import LIKELIHOOD
 from xstar.searchers.dngo.fit import DNGOOptions, Sizes, last_training
 from xstar.searchers.dngo.learner import SPACING, DNGOLearner, Leaders, apart

@@ -12,7 +12,7 @@ from xstar.models.gp import as_arrays, log_prior
 from xstar.models.priors import MEAN, SHARED_LENGTH
 from xstar.schedulers import ASHA
 from xstar.searchers import DNGO, GP, Searcher
-from xstar.searchers.bo.initial_design import MOST_STEPS, STEP
+from xstar.searchers.bo.suggest import MOST_STEPS, STEP
 from xstar.searchers.gp import learner as gp_learner
 from xstar.space import Config
 

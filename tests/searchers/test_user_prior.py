@@ -13,8 +13,8 @@ from tests.searchers.cases import ask, run
 from xstar.inspect.audit import audit
 from xstar.schedulers import ASHA
 from xstar.searchers import GP
-from xstar.searchers.bo.initial_design import without_priors
 from xstar.searchers.bo.observations import Observations
+from xstar.searchers.bo.suggest import without_priors
 from xstar.searchers.bo.user_prior import UNIFORM, log_prior, log_ratio, trust, trusted
 from xstar.space.cube import cube_of
 

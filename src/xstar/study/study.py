@@ -24,8 +24,7 @@ from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space
 from xstar.study.decisions import LEAST_WORKERS, STARTS, Policy, Preparation, Start, is_late
-from xstar.study.leases import Leases
-from xstar.study.ledger import Ledger
+from xstar.study.ledger import Leases, Ledger
 from xstar.study.limits import NO_LIMITS, Limits
 from xstar.study.opening import check_there, open_storage
 from xstar.study.settings import Constraints, Settings, check_name

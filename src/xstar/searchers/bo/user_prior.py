@@ -21,7 +21,7 @@ A prior that is wrong is found out by what it favours. An observation is favoure
     τ = max(0, 2 P(a favoured one has the lower loss than another) − 1)       over all pairs of a favoured one and another
 
 is 1 where all of them are better and 0 where they are no better (Mann and Whitney's statistic on another scale: it compares
-losses, so any increasing transformation leaves it as it is). The initial design has both kinds (``initial_design.py``). With a
+losses, so any increasing transformation leaves it as it is). The initial design has both kinds (``suggest.py``). With a
 prior in the opposite corner, τ was 0 from the first model on in 12 of 12 searches (Hartmann6, Rosenbrock4, Levy6).
 
 Over budgets the losses of one budget are compared. A scheduler promotes what is better, so that at the larger ones there may

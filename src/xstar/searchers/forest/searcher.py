@@ -25,9 +25,8 @@ import numpy as np
 from xstar.core.checks import check_counts, check_shares
 from xstar.journal import History
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.bo.initial_design import Design
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.bo.suggest import suggest
+from xstar.searchers.bo.suggest import Design, suggest
 from xstar.trial import Done, New, Suggestion
 
 if TYPE_CHECKING:

@@ -30,10 +30,10 @@ from xstar.models.model import Prediction, normal_draws, with_pending
 from xstar.models.priors import EXACT
 from xstar.models.surrogate import Inputs, Surrogate, at_full_budget, length_prior, over_budgets
 from xstar.models.targets import Targets, choose
-from xstar.searchers.bo.initial_design import has_priors
 from xstar.searchers.bo.inputs import NetworkKernel, NetworkKernels, of_positions
 from xstar.searchers.bo.learner import BAD, PROBABLY, PROMISING, UNFINISHED, Known, Learned, Learner
 from xstar.searchers.bo.observations import last_refit
+from xstar.searchers.bo.suggest import has_priors
 from xstar.searchers.bo.transfer import Shift, SourceMeans, shifted
 from xstar.searchers.bo.user_prior import log_prior, trusted
 

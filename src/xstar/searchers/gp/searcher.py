@@ -31,9 +31,8 @@ from xstar.core.values import as_float
 from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.searchers.base import SEARCHERS, at_random, exhausted
-from xstar.searchers.bo.initial_design import Design
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.bo.suggest import ENOUGH, check_space, decided, suggest
+from xstar.searchers.bo.suggest import ENOUGH, Design, check_space, decided, suggest
 from xstar.space.cube import cube_of
 from xstar.trial import Done, New, Suggestion
 

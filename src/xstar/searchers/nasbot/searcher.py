@@ -26,9 +26,8 @@ from xstar.core.checks import check_names, check_switches
 from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.bo.initial_design import Design
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.bo.suggest import suggest
+from xstar.searchers.bo.suggest import Design, suggest
 from xstar.searchers.gp.searcher import GP
 from xstar.trial import Done, New, Suggestion
 

@@ -27,8 +27,7 @@ from xstar.core.checks import check_counts, check_shares
 from xstar.core.goals import Goals
 from xstar.journal import History
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.bo.initial_design import Design
-from xstar.searchers.bo.suggest import before_model
+from xstar.searchers.bo.suggest import Design, before_model
 from xstar.trial import Done, New, Suggestion
 
 

@@ -25,9 +25,8 @@ from xstar.nets.domains import Networks
 from xstar.nets.graph import Graph
 from xstar.nets.modifiers import CHAIN
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.bo.initial_design import Design
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.bo.suggest import suggest
+from xstar.searchers.bo.suggest import Design, suggest
 from xstar.searchers.treebo.kernel import is_chain
 from xstar.space.cube import cube_of
 from xstar.trial import Config, Done, New, Suggestion
