@@ -59,14 +59,6 @@ def test_the_chosen_one_leads_the_runners_up(method: str) -> None:
         assert each.low <= each.mean <= each.high
 
 
-def test_what_was_expected_is_near_what_came() -> None:
-    study = a_study("gp", 30)
-    found = why(study.journal, 29)
-    mean = found.candidates[0].mean
-    assert mean is not None
-    assert abs(mean - (study.trials[29].value or 0.0)) < 0.05
-
-
 def test_the_scheduler_gives_its_reasons() -> None:
     study = a_study("asha", 30, max_budget=9)
     promoted = next(event.trial for event in study.journal.read(0) if isinstance(event, ev.Started))

@@ -70,13 +70,6 @@ def test_gradients(parts: str) -> None:
     assert_array_equal(kernel.variance(theta, A).to_left(np.ones(4)), np.zeros_like(A))
 
 
-def test_names_and_priors_go_together() -> None:
-    assert len(made("both").names) == len(made("both").priors) == 6
-    assert len(made("plain").names) == len(made("plain").priors) == 3
-    four = Transported(between, 0, "net", (0.1, 0.2, 0.4, 0.8))
-    assert len(four.names) == 10  # with the noise, the paper's eleven
-
-
 def test_of_what_describes_things() -> None:
     """Described is the kernel of what is looked up; in sums and products its gradients hold, too."""
     features = np.random.default_rng(3).random((9, 2))

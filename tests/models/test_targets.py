@@ -24,11 +24,6 @@ def test_all_powers_at_once_are_one_after_the_other() -> None:
     assert_array_equal(_all_powers(z).var(axis=1), [each.var() for each in one_by_one])
 
 
-def test_power_one_changes_nothing() -> None:
-    z = np.linspace(-3, 3, 20)
-    assert_allclose(yeo_johnson(z, 1.0), z, rtol=1e-12)
-
-
 @pytest.mark.parametrize("transform", [False, True])
 @pytest.mark.parametrize("kind", ["normal", "heavy", "light", "two"])
 def test_targets_are_standardised_and_keep_the_order(transform: bool, kind: str) -> None:

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from xstar import nets
 from xstar.nets import catalogue as catalogue_module
-from xstar.nets.catalogue import FIRST_CANDIDATE, NEAR, Catalogue, is_of_networks
+from xstar.nets.catalogue import FIRST_CANDIDATE, NEAR, Catalogue
 from xstar.nets.describe import PLAIN, describe, described_by
 from xstar.nets.measures import hops, path_lengths
 
@@ -195,13 +195,6 @@ def test_descriptions() -> None:
     assert [cell.operations[place] for place in edges.argmax(axis=1)] == list(value.operations)
     assert_array_equal(edges.sum(axis=1), np.ones(6))
     assert names[-5:] == ("edge 5",) * 5
-
-
-def test_what_a_domain_of_networks_is() -> None:
-    assert is_of_networks(MLP)
-    assert is_of_networks(nets.Cell())
-    with pytest.raises(AttributeError):
-        is_of_networks(object())
 
 
 def test_hops_are_path_lengths() -> None:

@@ -8,7 +8,6 @@ import pytest
 
 import xstar as xs
 from tests.searchers.cases import ask, run
-from xstar.inspect.audit import audit
 from xstar.nets.synthetic import f3
 from xstar.searchers import DNGO, Auto
 from xstar.searchers.bo.observations import Observations
@@ -18,25 +17,11 @@ pytestmark = pytest.mark.usefixtures("short_training")
 SMALL = xs.nets.MLP(inputs=4, max_layers=14, units=(8, 64))
 NETS = xs.Space(net=SMALL)
 JOINT = xs.Space(x=xs.Float(0, 1), net=SMALL, kind=xs.Choice(["a", "b"]))
-CONDITIONAL = xs.Space(
-    kind=xs.Choice(["net", "tree"]), net=xs.nets.MLP(inputs=4, max_layers=12, when={"kind": "net"}), x=xs.Float(0, 1)
-)
 
 
 def loss(config: dict[str, Any]) -> float:
     value = -f3(config["net"]) if "net" in config else 0.0
     return float(value + (config["x"] - 0.3) ** 2 if "x" in config else value)
-
-
-@pytest.mark.parametrize("space", [NETS, JOINT, CONDITIONAL], ids=["nets", "joint", "conditional"])
-def test_searches_spaces_with_architectures(space: xs.Space) -> None:
-    study = xs.Study(space, searcher=DNGO(initial=5, networks=2, fantasies=3), seed=0)
-    trials = run(study, 10, loss)
-    assert [trial.origin.startswith("dngo: log EI") for trial in trials] == [False] * 5 + [True] * 5
-    assert len({space.key(trial.config) for trial in trials}) == 10
-    for trial in trials:
-        space.parse(trial.config)
-    assert audit(study).findings == []
 
 
 def test_no_distance_is_ever_computed() -> None:

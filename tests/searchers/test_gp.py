@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import xstar as xs
-from tests.searchers.cases import SQUARE, ask, awkward, best_value, bowl, of_the_model, run
+from tests.searchers.cases import SQUARE, ask, awkward, best_value, bowl, run
 from xstar.acquisition.thompson import thompson_scores
 from xstar.inspect.audit import audit
 from xstar.journal import Memo
@@ -162,23 +162,6 @@ def test_the_names_are_those_of_the_layers_below() -> None:
 
 
 # ---------------------------------------------------------------- small spaces
-
-
-def test_one_constant() -> None:
-    study = xs.Study(xs.Space(a=3), method="gp")
-    trial = ask(study)
-    assert trial.config == {"a": 3}
-    study.tell(trial, 1.0)
-    assert study.ask() is None
-    assert study.ended == "all 1 configurations of the space have been tried"
-
-
-def test_one_category() -> None:
-    study = xs.Study(xs.Space(a=xs.Choice(["x", "y", "z", "u", "v", "w"])), searcher=GP(initial=2), seed=1)
-    trials = run(study, 6, lambda config: float(ord(config["a"])))
-    assert sorted(trial["a"] for trial in trials) == ["u", "v", "w", "x", "y", "z"]
-    assert len(of_the_model(trials)) == 4
-    assert study.ask() is None
 
 
 def test_a_category_of_one_option_beside_a_number() -> None:

@@ -171,14 +171,20 @@ def share_of_budget(trial: xs.Trial) -> float:
     return trial.target / 9
 
 
-def test_what_runs_is_pending_at_the_budget_it_runs_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[np.ndarray] = []
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
+    """What is pending in each decision."""
+    found: list[np.ndarray] = []
 
     def noted(model: Any, pending: Any, *rest: Any) -> Any:
-        seen.append(pending.copy())
+        found.append(pending.copy())
         return with_pending(model, pending, *rest)
 
     monkeypatch.setattr(gp_learner, "with_pending", noted)
+    return found
+
+
+def test_what_runs_is_pending_at_the_budget_it_runs_to(seen: list[np.ndarray]) -> None:
     study = xs.Study(SQUARE, searcher=GP(initial=1), scheduler=ASHA(9), seed=1)
     trials = [ask(study) for _ in range(4)]
     for place, trial in enumerate(trials[:3]):
@@ -192,14 +198,7 @@ def test_what_runs_is_pending_at_the_budget_it_runs_to(monkeypatch: pytest.Monke
     assert {row[2] for row in expected} == {1 / 9, 3 / 9}
 
 
-def test_with_stopping_a_trial_runs_on_to_the_next_rung(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[np.ndarray] = []
-
-    def noted(model: Any, pending: Any, *rest: Any) -> Any:
-        seen.append(pending.copy())
-        return with_pending(model, pending, *rest)
-
-    monkeypatch.setattr(gp_learner, "with_pending", noted)
+def test_with_stopping_a_trial_runs_on_to_the_next_rung(seen: list[np.ndarray]) -> None:
     study = xs.Study(SQUARE, searcher=GP(initial=1), scheduler=StoppingASHA(9), seed=1)
     one, two = ask(study), ask(study)
     study.report(one, 1.0, 1)

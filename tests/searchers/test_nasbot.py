@@ -37,11 +37,14 @@ def loss(config: dict[str, Any]) -> float:
     return float(value + (config["x"] - 0.3) ** 2 if "x" in config else value)
 
 
+@pytest.mark.usefixtures("short_training")
 @pytest.mark.parametrize("space", [NETS, JOINT, CONDITIONAL], ids=["nets", "joint", "conditional"])
-def test_searches_spaces_with_architectures(space: xs.Space) -> None:
-    study = xs.Study(space, searcher=NASBOT(initial=4), seed=0)
+@pytest.mark.parametrize("searcher", [NASBOT(initial=4), DNGO(initial=4, networks=2, fantasies=3)])
+def test_searches_spaces_with_architectures(searcher: NASBOT | DNGO, space: xs.Space) -> None:
+    study = xs.Study(space, searcher=searcher, seed=0)
     trials = run(study, 8, loss)
-    assert [trial.origin.startswith("nasbot: log EI") for trial in trials] == [False] * 4 + [True] * 4
+    name = "nasbot" if isinstance(searcher, NASBOT) else "dngo"
+    assert [trial.origin.startswith(f"{name}: log EI") for trial in trials] == [False] * 4 + [True] * 4
     assert len({space.key(trial.config) for trial in trials}) == 8
     for trial in trials:
         space.parse(trial.config)  # canonical, or it raises

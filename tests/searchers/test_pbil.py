@@ -162,18 +162,6 @@ def test_a_pause_counts_as_the_result_whatever_comes_later() -> None:
     assert audit(study).findings == []
 
 
-def test_a_durable_study_goes_on_where_it_was(tmp_path: Path) -> None:
-    def few(until: int, name: str) -> list[Any]:
-        with xs.Study(BITS, searcher=PBIL(), seed=6, name=name, storage=str(tmp_path / "x.db")) as study:
-            while len(study.history.trials) < until:
-                trial = ask(study)
-                study.tell(trial, zeros(trial))
-            return [(trial.config, trial.origin) for trial in study.history.trials]
-
-    few(37, "stopped")
-    assert few(90, "stopped") == few(90, "in-one-go")
-
-
 def test_two_programs_share_the_generations(tmp_path: Path) -> None:
     name, storage = "shared", str(tmp_path / "x.db")
     with (

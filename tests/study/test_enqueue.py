@@ -8,7 +8,6 @@ import xstar as xs
 from tests.trials import ask
 from xstar.errors import InvalidConfig
 from xstar.inspect.audit import audit
-from xstar.inspect.exchange import export_events, import_events
 
 SPACE = xs.Space(
     lr=xs.Float(1e-4, 1.0, log=True),
@@ -46,15 +45,6 @@ def test_the_rest_is_what_would_have_been_suggested() -> None:
     assert two.config == {**one.config, "lr": 0.1}
 
 
-def test_what_is_switched_on_is_drawn() -> None:
-    study = xs.Study(SPACE, method="sobol", seed=1)
-    for solver in ("sgd", "adam"):
-        study.enqueue({"solver": solver})
-        trial = ask(study)
-        assert trial["solver"] == solver
-    assert audit(study).findings == []
-
-
 @pytest.mark.parametrize(
     ("config", "message"),
     [
@@ -79,12 +69,3 @@ def test_nothing_at_all_is_left_to_the_searcher() -> None:
         study.tell(ask(study), 1.0)
     assert "completed by random: all 2 points of the grid" in study.history.trials[-1].origin
     assert audit(study).findings == []
-
-
-def test_a_queue_can_be_exported(tmp_path: object) -> None:
-    study = xs.Study(SPACE, method="random", seed=1)
-    study.enqueue({"lr": 0.1})
-    import_events(list(export_events(study)), "copy", f"{tmp_path}/x.db")
-    with xs.Study.open("copy", f"{tmp_path}/x.db") as copy:
-        trial = ask(copy)
-        assert trial["lr"] == 0.1
