@@ -12,7 +12,7 @@ import pytest
 
 import xstar as xs
 from xstar.errors import ObjectiveError
-from xstar.executors.full_disk import full_disk
+from xstar.executors.objective import full_disk
 
 SPACE = xs.Space(x=xs.Float(0, 1))
 

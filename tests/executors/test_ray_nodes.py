@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from xstar.executors.ray.cluster import Node
-from xstar.executors.ray.nodes import LOOK_SECONDS, Nodes, spread
+from xstar.executors.ray.cluster import LOOK_SECONDS, Node, Nodes, spread
 
 NEEDS = {"CPU": 2.0}
 SMALL, LARGE = Node("a", "small", {"CPU": 4.0}), Node("b", "large", {"CPU": 8.0})

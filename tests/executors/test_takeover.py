@@ -13,8 +13,7 @@ import pytest
 import xstar as xs
 from xstar.core.processes import machine, started
 from xstar.executors.carrying import UrlCarrier
-from xstar.executors.orphans import RECORD
-from xstar.executors.takeover import take_over, taken_over
+from xstar.executors.orphans import RECORD, take_over, taken_over
 from xstar.journal import events as ev
 from xstar.trial import Job
 

@@ -32,7 +32,7 @@ from sklearn.preprocessing import StandardScaler  # noqa: E402
 from sklearn.tree import DecisionTreeClassifier  # noqa: E402
 from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 
-from xstar.integrations.resources import interleaved  # noqa: E402
+from xstar.integrations.cv_folds import interleaved  # noqa: E402
 from xstar.integrations.sklearn import SearchCV  # noqa: E402
 
 X, y = load_iris(return_X_y=True)

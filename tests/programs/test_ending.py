@@ -18,7 +18,7 @@ from xstar.core.goals import read_goals
 from xstar.core.processes import session_members
 from xstar.executors import InlineExecutor
 from xstar.inspect.audit import audit
-from xstar.programs.ahead import FILE
+from xstar.programs.reports import FILE
 from xstar.trial import Finished, Report
 
 GRANDCHILDREN = """

@@ -15,7 +15,7 @@ import pytest
 
 import xstar as xs
 from tests.waiting import PATIENCE, until
-from xstar.executors.takeover import taken_over
+from xstar.executors.orphans import taken_over
 from xstar.inspect.audit import audit
 from xstar.journal import events as ev
 from xstar.storage import SqlStorage, connections, sql

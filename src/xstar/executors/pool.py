@@ -20,7 +20,7 @@ from xstar.errors import ObjectiveError
 from xstar.executors.clock import monotonic_clock
 from xstar.executors.contract import TICK
 from xstar.executors.objective import Objective, warn_once
-from xstar.executors.takeover import taken_over
+from xstar.executors.orphans import taken_over
 from xstar.trial import Failure, Finished, Job, Noted, Outcome, Report, Verdict
 
 log = logging.getLogger("xstar")

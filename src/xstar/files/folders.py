@@ -3,7 +3,7 @@
     <root>/<study>-<6 letters>/00017/checkpoint/    what the objective saves; survives pauses, crashes and moves
     <root>/<study>-<6 letters>/00017/stdout.txt     what it printed (stderr.txt likewise), all runs appended
     <root>/<study>-<6 letters>/00017-2/             the same from attempt 2 on, which took the trial over from a holder who may
-                                                    still live (``executors/takeover.py``): what is in the other counts no more
+                                                    still live (``executors/orphans.py``): what is in the other counts no more
 
 ``root`` is ``directory=`` if given, else ``<name of the database>-files`` beside a SQLite file, else ``xstar-files`` in the
 current folder; a study in memory uses a temporary folder that goes with it. Machines that share a study must see the same

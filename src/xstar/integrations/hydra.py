@@ -17,7 +17,7 @@ from typing import Any
 
 from xstar.core.words import number
 from xstar.errors import InvalidArgument, InvalidSpace, ObjectiveError
-from xstar.executors.takeover import take_over
+from xstar.executors.orphans import take_over
 from xstar.integrations import missing
 from xstar.integrations.distributions import number_range
 from xstar.space import Choice, Constant, Ordinal, Space

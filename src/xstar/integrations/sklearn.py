@@ -16,9 +16,8 @@ import numpy as np
 from xstar.core.checks import whole_number
 from xstar.errors import InvalidArgument
 from xstar.integrations import missing
-from xstar.integrations.cv_folds import KEPT, Fold, Search
+from xstar.integrations.cv_folds import KEPT, SAMPLES, Fold, Ladder, Search
 from xstar.integrations.distributions import Candidates
-from xstar.integrations.resources import SAMPLES, Ladder
 from xstar.study import Limits, Study
 from xstar.trial import Trial
 

@@ -15,10 +15,9 @@ from xstar.core.checks import check_names as check_choices, check_switches, whol
 from xstar.core.reasons import BY_WHOM
 from xstar.core.values import as_float
 from xstar.errors import Infeasible, InvalidArgument, MissingMetric, ProgramFailed
-from xstar.programs.ahead import Ahead
 from xstar.programs.exchange import Exchange
 from xstar.programs.placeholders import check_names, fill, fill_words
-from xstar.programs.reports import Epochs, Reported, read_report
+from xstar.programs.reports import Ahead, Epochs, Reported, read_report
 from xstar.programs.session import Session
 from xstar.space import Space
 

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from xstar.errors import CorruptJournal, JournalConflict, StudyExists, UnknownStudy
+from xstar.errors import CorruptJournal, InvalidArgument, JournalConflict, StudyExists, UnknownStudy
 from xstar.journal import SCHEMA, Turn, event_json, events as ev
 from xstar.journal.events import Event
+from xstar.storage.address import Address
 from xstar.storage.connections import Statements
 from xstar.storage.database import Database
 from xstar.storage.entry import Entry, Refused, Row, StudyConnection
@@ -55,6 +56,9 @@ class StudyInfo:
     name: str
     trials: int
     events: int
+
+
+DEFAULT_STORAGE = "xstar.db"
 
 
 class SqlStorage:
@@ -278,3 +282,19 @@ def _server_start(database: Statements) -> float:
 def _drop_after_fork(connection: StudyConnection | None) -> None:
     if connection is not None:
         connection.drop(forked=True)
+
+
+def open_storage(storage: str | os.PathLike[str] | None) -> SqlStorage:
+    """The database at a path or URL (default ``xstar.db``)."""
+    if storage is not None and os.fspath(storage) == ":memory:":
+        rule, remedy = "must name a file or a server", "leave out storage and the study's name for a study in memory"
+        raise InvalidArgument("storage", rule, storage, remedy)
+    return SqlStorage(DEFAULT_STORAGE if storage is None else storage)
+
+
+def check_there(name: str, storage: str | os.PathLike[str] | None) -> None:
+    """Refuse a file that is missing where a study should be: to open it would make an empty one."""
+    address = Address.of(DEFAULT_STORAGE if storage is None else storage)
+    if address.path is not None and address.uri is None and not address.path.exists():
+        path = address.path
+        raise UnknownStudy(f"there is no study {name!r}: there is no storage {path}; check the path")

@@ -23,10 +23,10 @@ from xstar.journal import History, Journal, MemoryJournal, events as ev
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space
+from xstar.storage import check_there, open_storage
 from xstar.study.decisions import LEAST_WORKERS, STARTS, Policy, Preparation, Start, is_late
 from xstar.study.ledger import Leases, Ledger
 from xstar.study.limits import NO_LIMITS, Limits
-from xstar.study.opening import check_there, open_storage
 from xstar.study.settings import Constraints, Settings, check_name
 from xstar.study.shown import Shown
 from xstar.study.tradeoffs import no_best, no_value

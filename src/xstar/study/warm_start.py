@@ -19,8 +19,8 @@ from xstar.journal import History, events as ev
 from xstar.searchers import CMA, PBIL, Grid, Random, Searcher, Sobol
 from xstar.space import Space
 from xstar.space.transfer import carried
+from xstar.storage import open_storage
 from xstar.study.naming import rungs_of
-from xstar.study.opening import open_storage
 from xstar.trial import State
 
 if TYPE_CHECKING:

@@ -1,19 +1,24 @@
-"""The cluster as the driver sees it: connecting, nodes and what fits on them, nodes that cannot run trials."""
+"""The cluster as the driver sees it: connecting, nodes and what fits on them, which get slots, and the actors of one driver."""
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import math
+import os
 import sys
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from xstar.core.processes import machine, started
 from xstar.core.version import VERSION
 from xstar.core.words import short_config
 from xstar.errors import InvalidArgument, MissingExtra, ObjectiveError
+from xstar.executors.ray.relay import relay_class
+from xstar.executors.ray.settings import Ray
 
 log = logging.getLogger("xstar")
 
@@ -146,3 +151,117 @@ def check_clock(node: Node, apart: float) -> None:
 def refuse(reason: str) -> ObjectiveError:
     """The error for a node that cannot run trials, at the start of a search."""
     return ObjectiveError(f"the search cannot run on this cluster: {reason}")
+
+
+LOOK_SECONDS = 2.0
+"""Between two looks at the cluster's nodes."""
+
+
+class Nodes:
+    """What is known of the nodes besides what Ray says."""
+
+    def __init__(self, ray: Any) -> None:
+        self._ray = ray
+        self._unfit: set[str] = set()
+        self._failures: dict[str, tuple[int, float]] = {}
+        """Node → how often in a row an actor did not start there, and until when it is left alone."""
+
+    def living(self) -> dict[str, Node]:
+        """All nodes of the cluster now, by id."""
+        return {node.id: node for node in living_nodes(self._ray)}
+
+    def usable(self, nodes: Iterable[Node], now: float) -> list[Node]:
+        """Those that may get a slot."""
+        return [node for node in nodes if node.id not in self._unfit and not self.is_avoided(node, now)]
+
+    def exclude(self, node: Node) -> bool:
+        """It cannot run trials. Returns whether that is new."""
+        new = node.id not in self._unfit
+        self._unfit.add(node.id)
+        return new
+
+    def is_avoided(self, node: Node, now: float) -> bool:
+        """Whether it is left alone for a while."""
+        return now < self._failures.get(node.id, (0, 0.0))[1]
+
+    def leave_alone(self, node: Node, until: float) -> None:
+        """No slots there until then."""
+        self._failures[node.id] = (0, until)
+
+    def failed(self, node: Node, now: float) -> int:
+        """An actor did not start there: left alone for longer each time. Returns how often in a row."""
+        times = self._failures.get(node.id, (0, 0.0))[0] + 1
+        self._failures[node.id] = (times, now + LOOK_SECONDS * 2**times)
+        return times
+
+    def succeeded(self, node: Node) -> None:
+        """A worker was started there."""
+        self._failures.pop(node.id, None)
+
+
+def spread(
+    nodes: list[Node], taken: Iterable[str], missing: int, limit: int, needs: Mapping[str, float]
+) -> Iterator[Node]:
+    """Where ``missing`` more slots go, the emptiest node first, as long as there is room.
+
+    ``taken`` has the id of the node of every slot that there is; no node gets more than ``limit``.
+    """
+    has = {node.id: 0 for node in nodes}
+    for node_id in taken:
+        if node_id in has:
+            has[node_id] += 1
+    for _ in range(missing):
+        room = [node for node in nodes if has[node.id] < min(node.room(needs), limit)]
+        if not room:
+            return
+        node = min(room, key=lambda node: (has[node.id], node.id))
+        has[node.id] += 1
+        yield node
+
+
+log = logging.getLogger("xstar")
+
+NAMESPACE = "xstar"
+
+
+class Actors:
+    """Makes and ends actors for the slots of a study."""
+
+    def __init__(self, ray: Any, settings: Ray, folder: Path) -> None:
+        self._ray = ray
+        self._settings = settings
+        self._study = folder.name
+        self._relay = ray.remote(relay_class())
+
+    def make(self, node: Node) -> Any:
+        """An actor on this node; Ray starts it when there is room."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        settings, process = self._settings, os.getpid()
+        return self._relay.options(
+            num_cpus=settings.cpus,
+            num_gpus=settings.gpus,
+            resources=dict(settings.resources or {}),
+            max_concurrency=4,  # exchange, tell and end, and one to spare
+            max_restarts=0,
+            scheduling_strategy=NodeAffinitySchedulingStrategy(node.id, soft=False),
+            namespace=NAMESPACE,
+            name="|".join([self._study, machine(), str(process), started(process) or "", uuid.uuid4().hex[:12]]),
+        ).remote()
+
+    def end(self, actor: Any, slot: int) -> None:
+        """Kill an actor, and the worker process behind it."""
+        try:
+            self._ray.kill(actor)
+        except Exception as error:  # it is dead already, or Ray is: either way it runs nothing any more
+            log.debug("the actor of slot %d was not ended: %s", slot, error)
+
+    def end_those_of_dead_drivers(self) -> None:
+        """Whoever ran this study on this machine and was killed may have left actors that Ray has yet to end."""
+        for row in self._ray.util.list_named_actors(all_namespaces=True):
+            if row["namespace"] != NAMESPACE:
+                continue
+            study, where, process, start, _ = row["name"].rsplit("|", 4)
+            if study == self._study and where == machine() and started(int(process)) != start:
+                with contextlib.suppress(ValueError):  # it is gone by now
+                    self._ray.kill(self._ray.get_actor(row["name"], namespace=NAMESPACE))

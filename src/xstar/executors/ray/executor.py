@@ -26,13 +26,23 @@ from xstar.executors.clock import monotonic_clock, wall_clock
 from xstar.executors.contract import TICK
 from xstar.executors.devices import Place
 from xstar.executors.objective import Objective, check_objective
+from xstar.executors.orphans import take_over
 from xstar.executors.pool import FAILED_STARTS, WorkerPool, pickled
-from xstar.executors.ray.actors import Actors
-from xstar.executors.ray.cluster import Node, Token, check_clock, check_room, connect, refuse, unfit
-from xstar.executors.ray.nodes import LOOK_SECONDS, Nodes, spread
+from xstar.executors.ray.cluster import (
+    LOOK_SECONDS,
+    Actors,
+    Node,
+    Nodes,
+    Token,
+    check_clock,
+    check_room,
+    connect,
+    refuse,
+    spread,
+    unfit,
+)
 from xstar.executors.ray.settings import OBJECTS, SHARED, Ray
 from xstar.executors.ray.slot import Slot, Stage
-from xstar.executors.takeover import take_over
 from xstar.trial import Job, Outcome
 
 log = logging.getLogger("xstar")
