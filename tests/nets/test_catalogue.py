@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from xstar import nets
 from xstar.nets import catalogue as catalogue_module
-from xstar.nets.catalogue import FIRST_CANDIDATE, NEAR, Catalogue
+from xstar.nets.catalogue import EXACT_NEIGHBOURS, FIRST_CANDIDATE, Catalogue
 from xstar.nets.describe import PLAIN, describe, described_by
 from xstar.nets.measures import hops, path_lengths
 
@@ -59,16 +59,16 @@ def test_candidates_are_provisional_until_they_are_settled() -> None:
     children = [MLP.mutate(networks[place], rng) for place in range(4)]
     catalogue.between(known, known)
     before = catalogue.computed
-    catalogue.refer(known.tolist())
+    catalogue.begin_decision(known.tolist())
     numbers = np.array(catalogue.propose(children, known[:4].tolist()))
     assert (numbers >= FIRST_CANDIDATE).all()
     exact = nets.distances(children, networks) / catalogue.unit
     d, _ = catalogue.between(numbers, known)
-    assert catalogue.computed - before == 4 * NEAR
+    assert catalogue.computed - before == 4 * EXACT_NEIGHBOURS
     to_parent = np.array([exact[place, place] for place in range(4)])
     assert not np.array_equal(d, exact)
     assert (np.abs(d - exact) <= to_parent[:, None] + 1e-9).all()  # the triangle inequality
-    assert ((d == exact).all(axis=2).sum(axis=1) >= NEAR).all()
+    assert ((d == exact).all(axis=2).sum(axis=1) >= EXACT_NEIGHBOURS).all()
     catalogue.make_exact(numbers.tolist())
     assert_array_equal(catalogue.between(numbers, known)[0], exact)
     assert_allclose(
@@ -84,15 +84,15 @@ def test_nothing_exact_is_computed_again() -> None:
     catalogue.between(known, known)
     child = MLP.mutate(networks[0], rng)
     exact = nets.distances([child], networks) / catalogue.unit
-    catalogue.refer(known.tolist())
+    catalogue.begin_decision(known.tolist())
     catalogue.make_exact(catalogue.propose([child], [1]))
-    catalogue.forget_candidates()
+    catalogue.end_decision()
     before = catalogue.computed
-    catalogue.refer(known.tolist())
+    catalogue.begin_decision(known.tolist())
     again = np.array(catalogue.propose([child], [2]))
     catalogue.make_exact(again.tolist())
     assert_array_equal(catalogue.between(again, known)[0], exact)
-    catalogue.forget_candidates()
+    catalogue.end_decision()
     entered = np.array(catalogue.enter([child]))
     assert entered.tolist() == [21]
     assert_array_equal(catalogue.between(entered, known)[0], exact)
@@ -115,7 +115,7 @@ def test_what_is_remembered_changes_no_answer(domain: nets.MLP) -> None:
 
     def rows(catalogue: Catalogue) -> np.ndarray:
         known = catalogue.enter(networks[:12])
-        catalogue.refer(known)
+        catalogue.begin_decision(known)
         (one,) = catalogue.propose([child], known[:1])
         (two,) = catalogue.propose([grandchild], [one])
         return catalogue.between(np.array([one, two]), np.array(known))[0]
@@ -125,10 +125,10 @@ def test_what_is_remembered_changes_no_answer(domain: nets.MLP) -> None:
         catalogue = Catalogue(domain)
         numbers = np.array(catalogue.enter(used))
         if used[0] is not grandchild:
-            catalogue.refer(numbers.tolist())
+            catalogue.begin_decision(numbers.tolist())
             catalogue.make_exact(catalogue.propose([child], [int(numbers[3])]))
         catalogue.between(numbers, numbers)
-        catalogue.forget_candidates()
+        catalogue.end_decision()
         found = rows(catalogue)
         if used[0] is grandchild:  # it is known there, and its row is exact
             found, expected = found[:1], fresh[:1]
@@ -144,7 +144,7 @@ def test_children_of_candidates_inherit_in_turn() -> None:
     known = np.array(catalogue.enter(networks))
     child = MLP.mutate(networks[0], rng)
     grandchild = MLP.mutate(child, rng)
-    catalogue.refer(known.tolist())
+    catalogue.begin_decision(known.tolist())
     (one,) = catalogue.propose([child], [1])
     (two,) = catalogue.propose([grandchild], [one])
     d, _ = catalogue.between(np.array([two]), known)  # the row of its parent was not asked for before
@@ -154,19 +154,19 @@ def test_children_of_candidates_inherit_in_turn() -> None:
 
 
 def test_what_nobody_asks_for_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalogue_module, "MOST_SLOTS", 10)
+    monkeypatch.setattr(catalogue_module, "MOST_TABULATED", 10)
     cell = nets.Cell()
     networks = sampled(40, cell)
     catalogue = Catalogue(cell)
     numbers = np.array(catalogue.enter(networks))
     for start in range(0, 33, 3):
         few = slice(start, start + 8)
-        catalogue.refer(numbers[few].tolist())
+        catalogue.begin_decision(numbers[few].tolist())
         d, _ = catalogue.between(numbers[few], numbers[few])
         assert_array_equal(d, nets.distances(networks[few]) / catalogue.unit)
         (new,) = catalogue.propose([cell.mutate(networks[start], np.random.default_rng(start))], [int(numbers[start])])
         assert catalogue.between(np.array([new]), numbers[few])[0].shape == (1, 8, 4)
-        catalogue.forget_candidates()
+        catalogue.end_decision()
     assert catalogue.computed < 40 * 39 // 2
 
 

@@ -25,7 +25,7 @@ from xstar.models.kernels import Array
 
 T = TypeVar("T")
 
-PER_ROOT, FEWEST, MOST = 25, 50, 500
+PER_ROOT, LEAST_EVALUATIONS, MOST_EVALUATIONS = 25, 50, 500
 """n_EA = 25 √t, between 50 and 500: the values of the authors' published code; the paper states only the rate."""
 PER_GENERATION, SMALLEST, LARGEST = 3, 5, 100
 """N_mut = 3 √n_EA, between 5 and 100: from the same source."""
@@ -33,7 +33,7 @@ PER_GENERATION, SMALLEST, LARGEST = 3, 5, 100
 
 def evaluations(t: int) -> int:
     """Return n_EA after ``t`` trials."""
-    return min(max(round(PER_ROOT * sqrt(t)), FEWEST), MOST)
+    return min(max(round(PER_ROOT * sqrt(t)), LEAST_EVALUATIONS), MOST_EVALUATIONS)
 
 
 def generation(count: int) -> int:

@@ -30,7 +30,7 @@ TARGET = 1.5
 """α, Algorithm 1. A larger value keeps λ larger. In the paper's Figure 4, 1.1 is slow on LeadingOnes, and every value
 from 1.5 on is stable."""
 
-FEWEST = 2
+LEAST_SAMPLES = 2
 """λ_min, Algorithm 1: one point has no rank."""
 
 ROOM = 10
@@ -75,7 +75,7 @@ class Settings:
         """Return the defaults for n ``parameters``, overridden by the given arguments."""
         if adapt not in ADAPT:
             raise InvalidArgument("adapt", f"must be one of {', '.join(ADAPT)}", adapt)
-        fewest = FEWEST if samples is None else whole_number("samples", samples, least=FEWEST)
+        fewest = LEAST_SAMPLES if samples is None else whole_number("samples", samples, least=LEAST_SAMPLES)
         limit = max(parameters, ROOM, fewest) if most is None else whole_number("most", most, least=fewest)
         size = parameters**-0.5 if step is None else step
         if not 0.0 < size <= 1.0:

@@ -64,7 +64,7 @@ from xstar.igo.cotrain_data import Source
 FORMAT = 1
 """Version of the checkpoint format."""
 
-PATIENCE = 20
+MOST_DIVERGED = 20
 """Consecutive steps without a finite loss before an error is raised. If half of all structures diverge, this happens by
 chance once in 10⁶ such sequences or less; with corrupted weights it always happens."""
 
@@ -181,9 +181,9 @@ class CoTraining:
             self.schedule.step()
         self.step += 1
         self._lost = 0 if finite else self._lost + 1
-        if self._lost >= PATIENCE:
+        if self._lost >= MOST_DIVERGED:
             remedy = "lower the learning rate, or set clip"
-            raise InvalidArgument("loss", f"must be finite once in {PATIENCE} steps", values, remedy)
+            raise InvalidArgument("loss", f"must be finite once in {MOST_DIVERGED} steps", values, remedy)
         self._since += [value for value in values if math.isfinite(value)]
         self._structures.rank(drawn, values)
 

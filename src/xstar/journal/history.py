@@ -74,7 +74,7 @@ class History:
         self.observed: list[tuple[Any, ...]] = []
         """(trial, budget, loss; of several objectives, one loss each) of every report at a rung, and of the last report,
         wherever that was, of every trial that is complete, was stopped, or ended above the bound of a constraint."""
-        self.inside = self.observed
+        self.observed_inside = self.observed
         """Those of them that models learn from: of trials that lie in the space as it is now."""
         self.memo = Memo()
         """For searchers and schedulers: what they computed from this history. May be emptied without changing an answer."""
@@ -321,7 +321,7 @@ class History:
         except InvalidConfig as error:
             raise CorruptJournal(f"event {self.seen} (reshaped): {error}") from error
         self.queue = queue_inside(self.queue, self.space)
-        self.inside = [each for each in self.observed if self.trials[each[0]].inside]
+        self.observed_inside = [each for each in self.observed if self.trials[each[0]].inside]
         self._tried = {}
         for trial in self.trials:
             if trial.inside:
@@ -367,8 +367,8 @@ class History:
 
     def _observe(self, trial: Trial, budget: int, losses: Losses) -> None:
         self.observed.append((trial.number, budget, *losses))
-        if self.inside is not self.observed and trial.inside:
-            self.inside.append((trial.number, budget, *losses))
+        if self.observed_inside is not self.observed and trial.inside:
+            self.observed_inside.append((trial.number, budget, *losses))
 
     def _end(self, trial: Trial, state: State, at: float) -> None:
         broken = self.violation(trial) if self.created.constraints and state is State.COMPLETE else None

@@ -5,24 +5,24 @@ Notation
 ============  ================================================================================  =============
 symbol        meaning                                                                           shape
 ============  ================================================================================  =============
-``known``     networks that were entered permanently; index 0 means "no network" (inactive)
-``slots``     the indices of known networks whose distances were requested                      (N,)
+entered       networks that stay; index 0 means "no network" (inactive)
+tabulated     the entered networks whose distances were requested                               (N,)
 ``table``     d of all pairs of them                                                            (N, N, S)
 candidates    networks of one decision, indexed from ``FIRST_CANDIDATE`` on; discarded after    C of them
-``rows``      d of each candidate to the networks in slots                                      (N, S) each
+``rows``      d of each candidate to the tabulated networks                                     (N, S) each
 ============  ================================================================================  =============
 
 Distances are computed on request only: a model that uses only descriptive features never triggers any, and one that is
 fitted to 500 of 10,000 networks triggers only theirs.
 
 Distances dominate the cost of a NASBOT decision, and most candidates are discarded. A candidate therefore starts with
-the row of its parent, and only the distances to its ``NEAR`` nearest networks are computed. By the triangle inequality,
-the error of the others is at most its distance to its parent, which is small compared to them. ``make_exact`` computes
-the rest for promising candidates. Provisional distances are discarded after the decision; exact rows are cached, so
+the row of its parent, and only the distances to the nearest ``EXACT_NEIGHBOURS`` networks are computed. By the triangle
+inequality, the error of the others is at most its distance to its parent, which is small compared to them. ``make_exact``
+computes the rest for promising candidates. Provisional distances are discarded after the decision; exact rows are cached, so
 that no exact pair is computed twice.
 
 The results of a decision must not depend on the cache. The nearest networks are therefore chosen among those that the
-decision itself named (``refer``), in its own order, and a candidate is provisional until this decision makes it exact.
+decision itself named (``begin_decision``), in its own order, and a candidate is provisional until this decision makes it exact.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ from xstar.nets.labels import label, number as label_number
 
 FIRST_CANDIDATE = 1 << 30
 """The index of the first candidate."""
-NEAR = 5
+EXACT_NEIGHBOURS = 5
 """The number of exact distances of a provisional candidate. One takes about 0.25 ms between networks of 22 layers: with
 250 candidates and 100 networks, 5 take 0.3 s of CPU time, all of them 4.6 s."""
-MOST_SLOTS = 2_000
+MOST_TABULATED = 2_000
 """Maximum number of networks with stored distances: 128 MB. Beyond it, those not currently requested are dropped."""
 SAMPLES = 16
 """The number of random networks whose median mass is the unit, for a domain without a pool."""
@@ -62,7 +62,7 @@ class Catalogue:
     """
 
     _references: list[int]
-    _near_count: int | None
+    _exact_neighbours: int | None
 
     def __init__(self, domain: Any, structure: Sequence[float] = STRUCTURE) -> None:
         self.domain = domain
@@ -71,7 +71,7 @@ class Catalogue:
         """The unit of d."""
         self.names = described_by(domain)
         """Names of the features in ``described``."""
-        self._known: list[Any] = [None]
+        self._entered: list[Any] = [None]
         self._numbers: dict[Any, int] = {}
         self._masses = np.zeros(64)
         self._described = np.full((64, len(self.names)), 0.5)
@@ -90,7 +90,7 @@ class Catalogue:
         """Enter networks permanently and return their indices; None has the index 0."""
         new = list(dict.fromkeys(value for value in values if value is not None and value not in self._numbers))
         if new:
-            start, end = len(self._known), len(self._known) + len(new)
+            start, end = len(self._entered), len(self._entered) + len(new)
             if end > len(self._masses):
                 room = max(2 * len(self._masses), end)
                 self._masses = larger(self._masses, (room,), 0.0)
@@ -98,15 +98,14 @@ class Catalogue:
                 self._table.make_room(room)
             self._masses[start:end] = [graph_of(value).mass for value in new]
             self._described[start:end] = [describe(value, self.names) for value in new]
-            self._known += new
+            self._entered += new
             self._numbers.update(zip(new, range(start, end), strict=True))
         return [0 if value is None else self._numbers[value] for value in values]
 
-    def refer(self, numbers: Sequence[int], near: int | None = NEAR) -> None:
-        """Begin a decision: the nearest networks of candidates, ``near`` of them or all, are chosen among these known networks,
-        in this order."""
+    def begin_decision(self, numbers: Sequence[int], exact: int | None = EXACT_NEIGHBOURS) -> None:
+        """The nearest networks of candidates, ``exact`` of them or all, are chosen among these entered ones, in this order."""
         self._drop_candidates()
-        self._near_count = near
+        self._exact_neighbours = exact
         self._references = [number for number in dict.fromkeys(numbers) if number]
 
     def propose(self, values: Sequence[Any], parents: Sequence[int]) -> list[int]:
@@ -123,22 +122,22 @@ class Catalogue:
         return made
 
     def make_exact(self, numbers: Sequence[int]) -> None:
-        """Compute the distances of these networks to all networks in slots exactly."""
+        """Compute the distances of these networks to all tabulated networks exactly."""
         for number in numbers:
             if number >= FIRST_CANDIDATE and number not in self._exact:
                 self._make_exact(number)
         self._last = None
 
-    def forget_candidates(self) -> None:
-        """End the decision: discard candidates and cache their exact rows."""
+    def end_decision(self) -> None:
+        """Discard candidates and cache their exact rows."""
         self._table.remember({self._candidates[each - FIRST_CANDIDATE]: self._rows[each] for each in self._exact})
-        if len(self._table) > MOST_SLOTS:
+        if len(self._table) > MOST_TABULATED:
             self._table.keep([0, *self._references])
         self._drop_candidates()
 
     def _drop_candidates(self) -> None:
         self._references = []
-        self._near_count = NEAR
+        self._exact_neighbours = EXACT_NEIGHBOURS
         self._candidates: list[Any] = []
         self._candidate_numbers: dict[Any, int] = {}
         self._own: list[Array] = []
@@ -150,16 +149,16 @@ class Catalogue:
     # --- queries --------------------------------------------------------------------------------------------------
 
     def between(self, ours: Numbers, theirs: Numbers) -> tuple[Array, Array]:
-        """Return d and d̄ of all pairs, each (m, n, S). ``theirs`` are known networks."""
+        """Return d and d̄ of all pairs, each (m, n, S). ``theirs`` are entered networks."""
         key = ours.tobytes(), theirs.tobytes()
         if self._last is not None and self._last[:2] == key:
             return self._last[2]  # while hyperparameters are sampled, the same pairs are requested repeatedly
         new = ours >= FIRST_CANDIDATE
-        self._give_slots(np.unique(np.concatenate([theirs, ours[~new]])).tolist())
+        self._tabulate(np.unique(np.concatenate([theirs, ours[~new]])).tolist())
         if new.any():
-            self._begin(ours[new].tolist())
+            self._make_rows(ours[new].tolist())
             rows = [self._row(number) for number in ours.tolist()]
-            d = np.array(rows)[:, self._table.slots(theirs)]
+            d = np.array(rows)[:, self._table.columns(theirs)]
         else:
             d = self._table.between(ours, theirs)
         masses = np.array([self._mass(number) for number in ours.tolist()])
@@ -190,7 +189,7 @@ class Catalogue:
         return types, units
 
     def _value(self, number: int) -> Any:
-        return self._candidates[number - FIRST_CANDIDATE] if number >= FIRST_CANDIDATE else self._known[number]
+        return self._candidates[number - FIRST_CANDIDATE] if number >= FIRST_CANDIDATE else self._entered[number]
 
     def _layers_of(self, value: Any) -> tuple[list[int], list[float]]:
         if value is None:
@@ -201,14 +200,14 @@ class Catalogue:
 
     # --- distances ----------------------------------------------------------------------------------------------
 
-    def _give_slots(self, numbers: list[int]) -> None:
-        """Ensure that these known networks have slots and that the table has their distances."""
-        new = self._table.without_slot(numbers)
+    def _tabulate(self, numbers: list[int]) -> None:
+        """Ensure that the table has the distances of these entered networks."""
+        new = self._table.untabulated(numbers)
         if new:
-            self._table.add(new, [self._known[number] for number in new])
+            self._table.add(new, [self._entered[number] for number in new])
 
-    def _begin(self, numbers: list[int]) -> None:
-        """Create rows for candidates without one or with fewer slots than there are, parents first."""
+    def _make_rows(self, numbers: list[int]) -> None:
+        """Create rows for candidates without one or with fewer columns than the table has, parents first."""
         line: dict[int, None] = {}  # children before parents
         todo = list(dict.fromkeys(numbers))
         while todo:
@@ -218,8 +217,8 @@ class Catalogue:
                 for parent in (self._parents[each - FIRST_CANDIDATE] for each in todo)
                 if parent >= FIRST_CANDIDATE
             ]
-        known = {self._parents[each - FIRST_CANDIDATE] for each in line}
-        self._give_slots(sorted({*self._references, *(number for number in known if number < FIRST_CANDIDATE)}))
+        parents = {self._parents[each - FIRST_CANDIDATE] for each in line}
+        self._tabulate(sorted({*self._references, *(number for number in parents if number < FIRST_CANDIDATE)}))
         # A parent has a lower index than its children.
         by_parent: dict[int, list[int]] = {}
         for number in sorted(line):
@@ -230,24 +229,26 @@ class Catalogue:
             else:
                 by_parent.setdefault(self._parents[number - FIRST_CANDIDATE], []).append(number)
         for parent in sorted(by_parent):
-            self._near(parent, by_parent[parent])
+            self._estimate(parent, by_parent[parent])
 
-    def _near(self, parent: int, children: list[int]) -> None:
+    def _estimate(self, parent: int, children: list[int]) -> None:
         """Copy the parent's row to its children, with exact distances to the nearest references."""
         far = self._row(parent)
-        slots = self._table.slots(self._references)
+        columns = self._table.columns(self._references)
         sums = self._masses[self._references] + self._mass(parent)
-        order = np.argsort(far[slots, -1] / np.maximum(sums, 1e-300), kind="stable")[: self._near_count].tolist()
-        near = [self._known[self._references[place]] for place in order]
+        order = np.argsort(far[columns, -1] / np.maximum(sums, 1e-300), kind="stable")[
+            : self._exact_neighbours
+        ].tolist()
+        near = [self._entered[self._references[place]] for place in order]
         candidates = [self._candidates[number - FIRST_CANDIDATE] for number in children]
         found = distances(candidates, near, self.structure, threads=1) / self.unit
         self._table.computed += found.shape[0] * found.shape[1]
         for number, values in zip(children, found, strict=True):
             self._rows[number] = far.copy()
-            self._rows[number][slots[order]] = values
+            self._rows[number][columns[order]] = values
 
     def _row(self, number: int) -> Array:
-        """Return d of one network to all in slots."""
+        """Return d of one network to all tabulated ones."""
         return self._rows[number] if number >= FIRST_CANDIDATE else self._table.row(number)
 
     def _make_exact(self, number: int) -> None:

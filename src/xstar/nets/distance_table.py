@@ -1,7 +1,7 @@
 """The distances between the networks of a catalogue, each pair computed once, and only on request.
 
-A network gets a *slot*, a row and a column of the table, when its distances are first asked for; ``catalogue.py`` has the
-notation. Slot 0 stands for "no network", which is one unit away from all others.
+A network gets a row and a column of the table when its distances are first asked for; ``catalogue.py`` has the notation.
+Column 0 stands for "no network", which is one unit away from all others.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ REMEMBERED = 4_000
 
 
 class DistanceTable:
-    """d of all pairs of networks in slots, in a unit of mass."""
+    """d of all pairs of tabulated networks, in a unit of mass."""
 
     def __init__(self, structure: tuple[float, ...], unit: float) -> None:
         self.structure = structure
@@ -29,35 +29,35 @@ class DistanceTable:
         self.computed = 0
         """The number of pairs computed so far."""
         self._numbers: list[int] = [0]
-        """The index of the network in each slot."""
+        """The index of the network of each column."""
         self._values: list[Any] = [None]
-        """The network in each slot."""
-        self._slot = np.full(64, -1, dtype=np.int64)
-        """The slot of each index; -1: none."""
-        self._slot[0] = 0
+        """The network of each column."""
+        self._column = np.full(64, -1, dtype=np.int64)
+        """The column of each index; -1: none."""
+        self._column[0] = 0
         self._table = np.zeros((64, 64, len(structure)))
         self._remembered: dict[Any, Array] = {}
 
     def __len__(self) -> int:
-        """How many slots there are."""
+        """How many columns there are."""
         return len(self._numbers)
 
     def make_room(self, count: int) -> None:
         """Allow indices below ``count``."""
-        if count > len(self._slot):
-            self._slot = larger(self._slot, (count,), -1)
+        if count > len(self._column):
+            self._column = larger(self._column, (count,), -1)
 
-    def slots(self, numbers: Numbers | Sequence[int]) -> Numbers:
-        """Return the slots of indices that have one."""
-        return self._slot[numbers]
+    def columns(self, numbers: Numbers | Sequence[int]) -> Numbers:
+        """Return the columns of tabulated indices."""
+        return self._column[numbers]
 
-    def without_slot(self, numbers: Sequence[int]) -> list[int]:
-        """Return those of the indices that have no slot."""
-        slots = self._slot[numbers].tolist()
-        return [number for number, slot in zip(numbers, slots, strict=True) if slot < 0]
+    def untabulated(self, numbers: Sequence[int]) -> list[int]:
+        """Return those of the indices that are not in the table."""
+        columns = self._column[numbers].tolist()
+        return [number for number, column in zip(numbers, columns, strict=True) if column < 0]
 
     def add(self, numbers: Sequence[int], values: Sequence[Any]) -> None:
-        """Give slots to networks that have none: compute their distances to each other and to those in slots."""
+        """Enter networks that are not in the table: compute their distances to each other and to the others."""
         start, end = len(self), len(self) + len(numbers)
         if end > len(self._table):
             room = max(2 * len(self._table), end)
@@ -67,31 +67,31 @@ class DistanceTable:
         self._table[:start, start:end] = across.transpose(1, 0, 2)
         self._table[start:end, start:end] = distances(values, structure=self.structure) / self.unit
         self.computed += len(numbers) * (len(numbers) - 1) // 2
-        self._slot[numbers] = range(start, end)
+        self._column[numbers] = range(start, end)
         self._numbers += numbers
         self._values += values
 
     def keep(self, numbers: list[int]) -> None:
         """Drop all networks but these, the first of which is 0."""
-        places = self._slot[numbers]
-        self._table[: len(places), : len(places)] = self._table[np.ix_(places, places)]
-        self._slot[:] = -1
-        self._slot[numbers] = range(len(numbers))
-        self._numbers, self._values = numbers, [self._values[place] for place in places.tolist()]
+        columns = self._column[numbers]
+        self._table[: len(columns), : len(columns)] = self._table[np.ix_(columns, columns)]
+        self._column[:] = -1
+        self._column[numbers] = range(len(numbers))
+        self._numbers, self._values = numbers, [self._values[column] for column in columns.tolist()]
         self._remembered = {}
 
     def row(self, number: int) -> Array:
-        """Return d of a network in a slot to all of them: (slots, S)."""
-        row: Array = self._table[self._slot[number], : len(self)]
+        """Return d of a tabulated network to all of them: (N, S)."""
+        row: Array = self._table[self._column[number], : len(self)]
         return row
 
     def between(self, ours: Numbers, theirs: Numbers) -> Array:
-        """Return d of all pairs of networks in slots: (m, n, S)."""
-        found: Array = self._table[np.ix_(self._slot[ours], self._slot[theirs])]
+        """Return d of all pairs of tabulated networks: (m, n, S)."""
+        found: Array = self._table[np.ix_(self._column[ours], self._column[theirs])]
         return found
 
     def exact_row(self, value: Any) -> Array:
-        """Return d of any network to all in slots, using cached values where available."""
+        """Return d of any network to all tabulated ones, using cached values where available."""
         row = np.zeros((len(self), len(self.structure)))
         row[0] = 1.0  # a typical mass
         old = self._remembered.get(value)
@@ -104,7 +104,7 @@ class DistanceTable:
         return row
 
     def remember(self, rows: Mapping[Any, Array]) -> None:
-        """Cache exact rows of networks without a slot."""
+        """Cache exact rows of networks that are not in the table."""
         if len(self._remembered) > REMEMBERED:
             self._remembered = {}
         self._remembered |= rows

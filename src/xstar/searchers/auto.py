@@ -64,7 +64,7 @@ class Auto:
             made = of_several(Evolution(), history, task, rng)
             reason = f"no model knows {', '.join(names)}; "
         else:
-            made = of_several(self._gp if len(history.inside) < self.switch else DNGO(), history, task, rng)
+            made = of_several(self._gp if len(history.observed_inside) < self.switch else DNGO(), history, task, rng)
             reason = ""
         if isinstance(made, Done):
             return made

@@ -157,14 +157,14 @@ class _Losses:
     _place: dict[int, int] = field(default_factory=dict)
 
     def catch_up(self, history: History) -> None:
-        for number, budget, loss in history.inside[self._seen :]:
+        for number, budget, loss in history.observed_inside[self._seen :]:
             row = (number, loss, budget, history.violation(history.trials[number]) is None)
             index = self._place.setdefault(number, self.table.count)
             if index == self.table.count:
                 self.table.append(np.array([row], dtype=np.float64))
             else:
                 self.table.rows[index] = row
-        self._seen = len(history.inside)
+        self._seen = len(history.observed_inside)
 
     def before(self, number: int, enough: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the ``PARENTS`` best trials among the comparable ones, and their losses."""

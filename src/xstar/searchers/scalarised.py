@@ -76,7 +76,7 @@ class Scalarised(History):
         self.goals = goals = ScalarGoals(history.goals, weights, front.min(axis=0), front.max(axis=0))
         scalars = goals.of(observed).tolist() if len(observed) else []
         self.observed = [(*row[:2], s) for row, s in zip(history.observed, scalars, strict=True)]
-        self.inside = [each for each in self.observed if history.trials[each[0]].inside]
+        self.observed_inside = [each for each in self.observed if history.trials[each[0]].inside]
         self.memo = Memo()
         self.trials = [_scalar(trial, goals) for trial in history.trials]
         self.running, self.paused, self.waiting = (

@@ -160,7 +160,8 @@ class Decision:
         started = len(learner.history.trials)
         starts = learner.starts if learner.data.count >= 2 else ()
         scores = with_networks(learner.data, criterion, learner.has_gradients)
-        evolution = NetworkEvolution(learner.history, learner.data, scores, learner.modifiers, learner.near, self.rng)
+        options = learner.modifiers, learner.exact_neighbours
+        evolution = NetworkEvolution(learner.history, learner.data, scores, *options, self.rng)
         found = evolution.maximise(starts or range(max(0, started - learner.limit), started))
         if (trace := self._trace) is not None:
             trace.leading = found[:MOST_LEADING]

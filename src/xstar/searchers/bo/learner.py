@@ -34,7 +34,7 @@ from xstar.journal import History
 from xstar.models.kernels import Array
 from xstar.models.model import Model, with_pending
 from xstar.models.targets import Targets
-from xstar.nets.catalogue import NEAR
+from xstar.nets.catalogue import EXACT_NEIGHBOURS
 from xstar.searchers.bo.feasibility import Failures, Outcomes
 from xstar.searchers.bo.networks import on_positions
 from xstar.searchers.bo.observations import Observations
@@ -153,9 +153,9 @@ class Learner(ABC):
         return "all"
 
     @property
-    def near(self) -> int | None:
+    def exact_neighbours(self) -> int | None:
         """To how many of the networks of the model the distances of a candidate are exact at first; ``None``: all."""
-        return NEAR
+        return EXACT_NEIGHBOURS
 
     @property
     def fantasies(self) -> int:

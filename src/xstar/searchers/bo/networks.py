@@ -92,7 +92,7 @@ class NetworkEvolution:
     scores: Scores
     modifiers: str
     """The set of modifiers; with ``chain`` networks stay feed-forward (TreeBO)."""
-    near: int | None
+    exact_neighbours: int | None
     """To how many networks the distances of candidates are exact at first; ``None``: all."""
     rng: np.random.Generator
 
@@ -102,7 +102,7 @@ class NetworkEvolution:
             return self._maximise(starts)
         finally:
             for catalogue in self.data.networks:
-                catalogue.forget_candidates()
+                catalogue.end_decision()
 
     def _maximise(self, starts: Iterable[int]) -> list[tuple[Config, float]]:
         first = self._population(starts)
@@ -142,7 +142,7 @@ class NetworkEvolution:
             for name, catalogue in zip(data.cube.encoder.domains, data.networks, strict=True)
         ]
         for catalogue, column in zip(data.networks, columns, strict=True):
-            catalogue.refer(column, self.near)
+            catalogue.begin_decision(column, self.exact_neighbours)
         return [Member(config, numbers) for config, numbers in zip(listed, zip(*columns, strict=True), strict=True)]
 
     def _children(self, parents: list[Member]) -> list[Member]:

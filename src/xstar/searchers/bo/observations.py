@@ -127,7 +127,7 @@ class Observations:
         return metrics is None or within(history, metrics)
 
     def _observe(self, history: History) -> None:
-        new = history.inside[self.count :]
+        new = history.observed_inside[self.count :]
         if not new:
             return
         rows = self.rows(history.trials[number] for number, *_ in new)

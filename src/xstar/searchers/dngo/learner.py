@@ -179,7 +179,7 @@ class DNGOLearner(Learner):
         history = self.history
         if not history.created.constraints:
             return np.ones(len(indices), dtype=bool)
-        metrics = [constraint_metrics(history, *history.inside[index][:2]) for index in indices.tolist()]
+        metrics = [constraint_metrics(history, *history.observed_inside[index][:2]) for index in indices.tolist()]
         return np.array([values is not None and within(history, values) for values in metrics], dtype=bool)
 
     def possible_incumbents(self) -> NDArray[np.intp]:

@@ -53,7 +53,7 @@ class PaperLearner(GPLearner):
     name: ClassVar[str] = "nasbot-paper"
 
     @property
-    def near(self) -> int | None:
+    def exact_neighbours(self) -> int | None:
         return None
 
     def _surrogate(self) -> Surrogate:
