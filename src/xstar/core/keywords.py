@@ -15,7 +15,7 @@ R = TypeVar("R")
 
 OTHER_NAMES = {
     "direction": "xs.minimize looks for the lowest value, xs.maximize for the highest",
-    "directions": "xs.minimize looks for the lowest value, xs.maximize for the highest; a search has one objective",
+    "directions": 'say them with the metrics, e.g. metric={"accuracy": "max", "latency": "min"}',
     "min_budget": "it is the scheduler's, e.g. scheduler=xs.schedulers.ASHA(81, min_budget=3)",
     "eta": "it is the scheduler's, e.g. scheduler=xs.schedulers.ASHA(81, eta=4)",
     "n_jobs": "did you mean 'workers'?",

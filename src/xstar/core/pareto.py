@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-FINE = 128
+FINE = 64
 """Of a front, so many rows are spread one after the other, which costs a comparison with the whole front each. Of two
-objectives, what is left has one of them within a hundredth or so of the front's range: less than losses at a rung say."""
+objectives, what is left has one of them within a fiftieth or so of the front's range: less than losses at a rung say."""
 
 
 def nowhere_above(A: Array, B: Array) -> NDArray[np.bool_]:

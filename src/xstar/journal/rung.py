@@ -120,7 +120,11 @@ class RungOfFronts(Rung):
         row = np.array(losses)
         front, beyond = self._fronts.front_of(row), bool(self._are_beyond(row))
         first = self._before(front, beyond)
-        return first < places and -1 in self._members(front, beyond, row)[: places - first]
+        if first >= places:
+            return False
+        if first + np.count_nonzero(self._fronts.numbers == front) < places:
+            return True  # wherever it stands in its front
+        return -1 in self._members(front, beyond, row)[: places - first]
 
     def standing(self) -> list[int]:
         records = list(self.records)
@@ -142,7 +146,7 @@ class RungOfFronts(Rung):
         that it dominates out of it."""
         Y = self._fronts.Y
         rows = np.flatnonzero(self._fronts.numbers == front)
-        rows = rows[np.lexsort((np.array(self._trials)[rows], *Y[::-1, rows]))]
+        rows = rows[np.lexsort(([self._trials[row] for row in rows.tolist()], *Y[::-1, rows]))]
         found = Y[:, rows].T
         if new is not None:
             stays = (found < new).any(axis=1) | (found == new).all(axis=1)
