@@ -21,28 +21,14 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 HEAVY = {"cmaes", "fastapi", "kaleido", "optuna", "pandas", "plotly", "psycopg", "ray", "sklearn", "sqlite3"}
 HEAVY |= {"IPython", "rich", "torch", "typer", "uvicorn"}
 HEAVY |= {
-    "hydra",
-    "joblib",
-    "keras",
-    "lightgbm",
-    "lightning",
-    "mlflow",
-    "tensorboardX",
-    "transformers",
-    "wandb",
-    "xgboost",
+    *("hydra", "joblib", "keras", "lightgbm", "lightning", "mlflow", "tensorboardX", "transformers"),
+    *("wandb", "xgboost"),
 }
 
 CLOCKS = {
     "time": {
-        "time",
-        "time_ns",
-        "monotonic",
-        "monotonic_ns",
-        "perf_counter",
-        "perf_counter_ns",
-        "process_time",
-        "process_time_ns",
+        *("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns"),
+        *("process_time", "process_time_ns"),
     },
     "datetime.datetime": {"now", "utcnow", "today"},
     "datetime.date": {"today"},
@@ -102,13 +88,13 @@ def global_random_uses(code: str) -> list[str]:
 
 
 SEEN_AS_CLOCKS = (
-    "import time\ntime.time()",
-    "import time as t\nt.perf_counter()",
-    "from time import monotonic\nmonotonic()",
-    "import time\nclock = time.monotonic_ns",
+    *("import time\ntime.time()", "import time as t\nt.perf_counter()"),
+    *("from time import monotonic\nmonotonic()", "import time\nclock = time.monotonic_ns"),
     "import datetime\ndatetime.datetime.now()",
-    "from datetime import datetime as dt\ndt.now(None)",
-    "def f():\n    from datetime import date\n    return date.today()",
+    *(
+        "from datetime import datetime as dt\ndt.now(None)",
+        "def f():\n    from datetime import date\n    return date.today()",
+    ),
 )
 NOT_SEEN_AS_CLOCKS = (
     "import time\ntime.sleep(1)",
@@ -116,13 +102,10 @@ NOT_SEEN_AS_CLOCKS = (
     "def f(executor):\n    return executor.time() + executor.now",
 )
 SEEN_AS_GLOBAL = (
-    "import numpy as np\nnp.random.rand()",
-    "import numpy as np\nnp.random.seed(1)",
-    "import numpy as np\nnp.random.default_rng()",
-    "from numpy import random\nrandom.normal()",
+    *("import numpy as np\nnp.random.rand()", "import numpy as np\nnp.random.seed(1)"),
+    *("import numpy as np\nnp.random.default_rng()", "from numpy import random\nrandom.normal()"),
     "from numpy.random import shuffle",
-    "import numpy.random as npr\nnpr.uniform()",
-    "import random\nrandom.shuffle([])",
+    *("import numpy.random as npr\nnpr.uniform()", "import random\nrandom.shuffle([])"),
 )
 NOT_SEEN_AS_GLOBAL = (
     "import numpy as np\nnp.random.default_rng(1).normal()",

@@ -17,12 +17,6 @@ def test_an_origin_is_a_sentence_that_knows_its_parts() -> None:
     assert pickle.loads(pickle.dumps(made)).numbers == made.numbers
 
 
-def test_an_origin_from_a_sentence() -> None:
-    made = Origin.of("random: gp failed at n=3, {odd}")
-    assert (str(made), made.method, made.numbers) == ("random: gp failed at n=3, {odd}", "random", {})
-    assert Origin.of("mine").method == "mine"
-
-
 def test_an_origin_keeps_its_parts_in_the_journal() -> None:
     made = Origin("gp", "n={n}", n=24)
     asked = event_json.load("asked", event_json.dump(ev.Asked(0, {}, made, 1, 0.0)))

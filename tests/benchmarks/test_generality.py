@@ -107,16 +107,6 @@ def test_a_method_with_one_seed_of_five_is_ranked_on_that_alone() -> None:
     assert "| optuna-gp | 3.00" in text
 
 
-def test_most_configurations_fail_and_the_optimum_does_not() -> None:
-    for name, case in mostly_failing().items():
-        assert case.fails is not None
-        drawn = [case.space.sample(np.random.default_rng(seed)) for seed in range(400)]
-        share = np.mean([case.fails(config) for config in drawn])
-        assert 0.8 < share < 1.0, name
-        known = [case.true(config) for config in drawn if not case.fails(config)]
-        assert len(set(known)) > 1, name
-
-
 def test_what_fails_returns_a_penalty_or_the_loss_of_chance() -> None:
     for name, case in penalised().items():
         failing = mostly_failing()[name.removesuffix("-by-chance")]

@@ -15,16 +15,8 @@ from benchmarks.harness.records import Store, Task
 from xstar.problems import base
 
 SMALL = [
-    "--part",
-    "development",
-    "--problems",
-    "levy6",
-    "--methods",
-    "xstar-random",
-    "--seeds",
-    "1",
-    "--evaluations",
-    "4",
+    *("--part", "development", "--problems", "levy6", "--methods", "xstar-random", "--seeds", "1"),
+    *("--evaluations", "4"),
 ]
 
 

@@ -66,17 +66,8 @@ def test_the_command_line_wins(cli: Cli, write: Write) -> None:
         assert study.direction == "maximize"
         assert study.history.created.searcher["name"] == "grid"
     words = [
-        "--seed",
-        "7",
-        "--study",
-        "yours",
-        "--storage",
-        "line.db",
-        "--method",
-        "sobol",
-        "--trials",
-        "3",
-        "--minimize",
+        *("--seed", "7", "--study", "yours", "--storage", "line.db", "--method", "sobol", "--trials"),
+        *("3", "--minimize"),
     ]
     cli("run", file, *words)
     with stored("yours", "line.db") as study:

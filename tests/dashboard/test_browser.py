@@ -86,15 +86,8 @@ def test_every_page_without_an_error(page: Any, server: Server) -> None:
     page.click("nav >> text=Studies")
     page.click("a >> text=first")
     for name in (
-        "history",
-        "curves",
-        "importance",
-        "slice",
-        "contour",
-        "parallel",
-        "timeline",
-        "calibration",
-        "failures",
+        *("history", "curves", "importance", "slice", "contour", "parallel", "timeline"),
+        *("calibration", "failures"),
     ):
         page.locator(f"#plot-{name}").scroll_into_view_if_needed()
         drawn(page, name)

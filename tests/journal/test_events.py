@@ -46,10 +46,6 @@ def test_any_report_survives_json(
     assert repr(again(event)) == repr(event)
 
 
-def test_defaults_take_no_room() -> None:
-    assert json.loads(event_json.dump(ev.Completed(3, 1.5))) == {"trial": 3, "at": 1.5}
-
-
 @pytest.mark.parametrize(
     ("kind", "body", "word"),
     [

@@ -108,18 +108,8 @@ def test_two_pairs_of_the_reference() -> None:
     )
     np.testing.assert_allclose(a.masses, [211.2, 64.0, 2048.0, 211.2, 211.2], rtol=1e-12)
     ops = [
-        "conv7",
-        "max-pool",
-        "res3",
-        "avg-pool",
-        "res5",
-        "res3",
-        "conv7",
-        "max-pool",
-        "conv3",
-        "res5",
-        "max-pool",
-        "fc",
+        *("conv7", "max-pool", "res3", "avg-pool", "res5", "res3", "conv7", "max-pool", "conv3", "res5"),
+        *("max-pool", "fc"),
     ]
     units = [16, None, 32, None, 32, 32, 32, None, 128, 16, None, 256]
     layers = [Layer("ip"), *map(Layer, ops, units), Layer("softmax"), Layer("op")]

@@ -258,14 +258,8 @@ def test_a_cell_as_a_graph() -> None:
     assert str(cell) == "|nor_conv_3x3~0|+|nor_conv_1x1~0|skip_connect~1|+|none~0|avg_pool_3x3~1|nor_conv_3x3~2|"
     ops = [layer.op for layer in cell.graph.layers]
     assert ops == [
-        "ip",
-        "nor_conv_3x3",
-        "nor_conv_1x1",
-        "skip_connect",
-        "avg_pool_3x3",
-        "nor_conv_3x3",
-        "softmax",
-        "op",
+        *("ip", "nor_conv_3x3", "nor_conv_1x1", "skip_connect", "avg_pool_3x3", "nor_conv_3x3"),
+        *("softmax", "op"),
     ]
     assert cell.graph.edges == ((0, 1), (0, 2), (1, 3), (1, 4), (2, 5), (3, 5), (4, 6), (5, 6), (6, 7))
     assert cell.graph.masses[1:6] == (256.0, 256.0, 16.0, 16.0, 256.0)

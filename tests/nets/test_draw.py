@@ -44,10 +44,6 @@ def test_masses_strides_and_odd_names() -> None:
     graph = Graph(layers, [(0, 1), (1, 2), (2, 3), (3, 4)])
     root = ElementTree.fromstring(graph.draw(masses=True))
     assert [text.text for text in root.findall(f"{NAMESPACE}text")] == [
-        "0: ip (4)",
-        "1: conv3, 8 /2 (8)",
-        "2: test <b>&, 4 (32)",
-        "3: softmax (4)",
-        "4: op (4)",
+        *("0: ip (4)", "1: conv3, 8 /2 (8)", "2: test <b>&, 4 (32)", "3: softmax (4)", "4: op (4)"),
     ]
     assert graph._repr_svg_() == graph.draw()

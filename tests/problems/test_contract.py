@@ -20,17 +20,8 @@ from xstar.problems import Curve, Problem, lcbench
 from xstar.space import Encoder
 
 FILE_FREE = [
-    "branin",
-    "hartmann6",
-    "ackley10",
-    "rosenbrock4",
-    "levy6",
-    "curves-mlp",
-    "curves-optimizer",
-    "curves-late",
-    "curves-deep",
-    "curves-schedule",
-    "curves-regularised",
+    *("branin", "hartmann6", "ackley10", "rosenbrock4", "levy6", "curves-mlp", "curves-optimizer"),
+    *("curves-late", "curves-deep", "curves-schedule", "curves-regularised"),
 ]
 
 

@@ -34,16 +34,8 @@ def test_the_example_in_bash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.delenv("XSTAR_STORAGE", raising=False)
     shutil.copytree(FOLDER, tmp_path / "any-program")
     words = [
-        "run",
-        "any-program/experiment.toml",
-        "--trials",
-        "5",
-        "--method",
-        "asha",
-        "--max-budget",
-        "3",
-        "--seed",
-        "1",
+        *("run", "any-program/experiment.toml", "--trials", "5", "--method", "asha", "--max-budget", "3"),
+        *("--seed", "1"),
     ]
     found = CliRunner().invoke(app, words)
     assert found.exit_code == 0, found.output

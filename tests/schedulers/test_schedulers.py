@@ -83,27 +83,6 @@ class Player:
         return self.story[-1]
 
 
-def test_promotion_by_hand() -> None:
-    """η = 3, rungs 1, 3, 9; one worker. Worked out on paper from Section 2 of the MOBSTER paper."""
-    player = Player(ASHA(9), [0.5, 0.3, 0.4, 0.2, 0.6, 0.7, 0.1, 0.8, 0.9])
-    for expected in [
-        (0, 1, "paused"),
-        (1, 1, "paused"),
-        (2, 1, "paused"),  # now η records at rung 1: the best third is trial 1
-        (1, 3, "paused"),
-        (3, 1, "paused"),  # 4 records, ⌊4/3⌋ = 1: trial 3 is the best of them and not yet promoted
-        (3, 3, "paused"),
-        (4, 1, "paused"),  # 5 records, one place, taken by trial 3
-        (5, 1, "paused"),  # 6 records, two places: trials 3 and 1 have been promoted already
-        (6, 1, "paused"),  # 7 records, ⌊7/3⌋ = 2 places: trials 6 and 3
-        (6, 3, "paused"),  # rung 3 now has η records: its best third is trial 6
-        (6, 9, "complete"),  # scanned from the top: before anything new is started
-        (7, 1, "paused"),
-        (8, 1, "paused"),  # 9 records, three places: 6, 3, 1, all promoted
-    ]:
-        assert player.step() == expected
-
-
 @pytest.mark.parametrize("workers", [1, 4])
 def test_one_epoch_in_four_is_of_full_budget_trials(workers: int) -> None:
     history = simulated(ASHA(9, full_share=True), 120, workers).history
@@ -119,21 +98,6 @@ def test_one_epoch_in_four_is_of_full_budget_trials(workers: int) -> None:
 
 def test_where_there_is_one_rung_a_full_share_changes_nothing() -> None:
     assert story(ASHA(9, min_budget=9, full_share=True), 3) == story(FIFO(9), 3)
-
-
-def test_stopping_by_hand() -> None:
-    """η = 3, rungs 1, 3, 9: the first η − 1 at a rung go on whatever they report; then only the best ⌊n/3⌋."""
-    player = Player(StoppingASHA(9), [0.9, 0.8, 0.5, 0.6, 0.4, 0.7, 0.45])
-    for expected in [
-        (0, 9, "complete"),  # alone at every rung
-        (1, 9, "complete"),  # fewer than η records at every rung
-        (2, 9, "complete"),  # third of 3 at rung 1 and the best of them; the same at rung 3
-        (3, 1, "stopped"),  # second of 4, one place
-        (4, 9, "complete"),  # best of 5
-        (5, 1, "stopped"),  # fourth of 6, two places
-        (6, 3, "stopped"),  # second of 7 at rung 1, two places; second of 5 at rung 3, one place
-    ]:
-        assert player.step() == expected
 
 
 def test_equal_losses_are_treated_alike() -> None:

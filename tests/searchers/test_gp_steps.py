@@ -105,9 +105,3 @@ def test_shared_deviations_are_those_of_the_joint_normal() -> None:
     value, slope = log_prior(as_arrays(priors), theta)
     assert value == pytest.approx(-0.5 * off @ np.linalg.solve(covariance, off))
     np.testing.assert_allclose(slope, -np.linalg.solve(covariance, off))
-
-
-def test_length_scales_move_together() -> None:
-    """A factor that all of them share costs less than the same factor of each."""
-    alone, together = (log_prior(as_arrays((SHARED_LENGTH,) * k), np.ones(k))[0] for k in (1, 5))
-    assert alone > together > 2.0 * alone

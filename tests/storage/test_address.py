@@ -10,13 +10,10 @@ from xstar.errors import InvalidArgument
 from xstar.storage.address import Address, masked
 
 URLS = [
-    "postgresql://me@host/db",
-    "postgresql://me:secret@host:5433/db",
+    *("postgresql://me@host/db", "postgresql://me:secret@host:5433/db"),
     "postgresql://:@/db?host=/run/a%20socket&port=5433",
     "postgresql://me:p%40s%3As%2F%3F%23%25@[::1]:5432/a%20b?sslmode=require&connect_timeout=2",
-    "postgresql:///db",
-    "postgresql://host",
-    "postgres://a%3Ab@host/",
+    *("postgresql:///db", "postgresql://host", "postgres://a%3Ab@host/"),
 ]
 
 
@@ -58,13 +55,9 @@ def test_files(url: str, file: str, uri: str | None) -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        "postgresql://me:secret@there:port/db",
-        "postgresql://me:sec@ret@there/db",
-        "postgresql://me:sec/ret@there/db",
-        "postgresql://there/db?application_name=secret@x",
-        "postgresql://there/db?password=secret&password=secret",
-        "sqlite:///x.db?mode=ro",
-        "sqlite://x.db",
+        *("postgresql://me:secret@there:port/db", "postgresql://me:sec@ret@there/db"),
+        *("postgresql://me:sec/ret@there/db", "postgresql://there/db?application_name=secret@x"),
+        *("postgresql://there/db?password=secret&password=secret", "sqlite:///x.db?mode=ro", "sqlite://x.db"),
     ],
 )
 def test_a_url_that_is_none_is_refused_without_its_password(url: str) -> None:

@@ -190,13 +190,8 @@ def test_a_damaged_journal_is_named(tmp_path: Path, statement: str) -> None:
 @pytest.mark.parametrize(
     "storage",
     [
-        "",
-        "mysql://host/db",
-        "sqlite://",
-        "sqlite:///:memory:",
-        "http://[bad",
-        "sqlite:///x.db?mode=ro",
-        "sqlite://x.db",
+        *("", "mysql://host/db", "sqlite://", "sqlite:///:memory:", "http://[bad"),
+        *("sqlite:///x.db?mode=ro", "sqlite://x.db"),
     ],
 )
 def test_a_storage_that_is_none_is_refused(storage: str) -> None:

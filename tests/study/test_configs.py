@@ -35,11 +35,6 @@ def test_an_objective_may_take_its_configuration_apart(method: str, workers: int
     assert audit(study).findings == []
 
 
-def test_an_objective_that_is_called_again_finds_the_whole_configuration() -> None:
-    study = xs.minimize(careless, SPACE, trials=4, method="asha-stop", max_budget=9, seed=1).study
-    assert [trial.state for trial in study.history.trials if trial.reason] == []
-
-
 def test_whoever_owns_the_loop_cannot_change_the_history() -> None:
     study = xs.Study(SPACE, method="gp", seed=1)
     for _ in range(12):

@@ -230,19 +230,8 @@ SPACES = {"pbil": BITS, "umda": BITS, "cma": NUMBERS}
 
 
 QUICK = {
-    "random",
-    "asha",
-    "asha-stop",
-    "hyperband",
-    "median",
-    "gp",
-    "mobster",
-    "tpe",
-    "bohb",
-    "pbil",
-    "cma",
-    "forest",
-    "auto",
+    *("random", "asha", "asha-stop", "hyperband", "median", "gp", "mobster", "tpe", "bohb", "pbil", "cma"),
+    *("forest", "auto"),
 }
 
 

@@ -173,20 +173,6 @@ def test_added_observations_count_for_the_best_but_not_for_the_total() -> None:
         study.add({"x": 0.1, "kind": "a"}, math.nan)
 
 
-def test_enqueued_configurations_come_first_in_order() -> None:
-    study = xs.Study(SPACE, method="random", seed=2)
-    study.enqueue({"x": 0.1, "kind": "a"})
-    study.enqueue({"kind": "b", "x": 0})
-    assert ask(study).config == {"x": 0.1, "kind": "a"}
-    second = ask(study)
-    assert second.config == {"x": 0.0, "kind": "b"}
-    assert second.origin == "enqueued: number 2"
-    assert ask(study).origin == "random"
-    with pytest.raises(InvalidConfig):
-        study.enqueue({"x": 7})
-    assert audit(study).findings == []
-
-
 @pytest.mark.parametrize("method", ["random", "sobol", "grid"])
 def test_an_exhausted_space_ends_with_a_word(method: str) -> None:
     study = xs.Study(xs.Space(a=xs.Bool(), b=xs.Int(1, 3)), method=method)
@@ -224,12 +210,9 @@ def test_a_different_study_by_the_same_name_is_refused(tmp_path: Path) -> None:
         )
     message = str(caught.value)
     for word in (
-        "space: x: high is",
-        "metric: 'maximize loss' here, 'minimize error' in the stored study",
-        "seed: 2 here, 1",
-        "method: sobol here, auto in the stored study",
-        "max_budget",
-        "another study name",
+        *("space: x: high is", "metric: 'maximize loss' here, 'minimize error' in the stored study"),
+        *("seed: 2 here, 1", "method: sobol here, auto in the stored study"),
+        *("max_budget", "another study name"),
     ):
         assert word in message
     xs.Study(name="s", storage=path).close()  # nothing asked for, nothing to differ
