@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,19 @@ import xstar as xs
 from tests.trials import ask
 from xstar.errors import InvalidArgument, StudyExists
 from xstar.inspect.audit import audit
-from xstar.inspect.fork import fork
+from xstar.inspect.fork import fork_events
 from xstar.journal import events as ev
+from xstar.storage import open_storage
 
 SPACE = xs.Space(x=xs.Float(0, 1))
+
+
+def fork(events: Sequence[ev.Event], at: int, name: str, storage: Path, **changed: Any) -> int:
+    made = fork_events(events, at, name, **changed)
+    place = open_storage(storage)
+    place.create(name, made)
+    place.close()
+    return sum(isinstance(event, ev.Asked | ev.Added) for event in made)
 
 
 def an_old_one(storage: Path, method: str = "random", **settings: Any) -> list[ev.Event]:

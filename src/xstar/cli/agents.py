@@ -8,8 +8,6 @@ decision again with what agents did, and ``xstar show --json`` says who did what
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -19,9 +17,8 @@ from xstar.cli.options import STORAGE, Storage
 from xstar.core.version import VERSION
 from xstar.errors import MissingExtra, NoValue, XstarError
 from xstar.inspect import summary
-from xstar.inspect.look import StudyView, existing, look
+from xstar.inspect.look import StudyView, existing, look, opened
 from xstar.space import Space
-from xstar.study import Study
 
 INSTRUCTIONS = (
     "Studies are searches for hyperparameters and architectures. Read a study before you act on it: its space, its best "
@@ -113,14 +110,9 @@ def _best(view: StudyView) -> Any:
 
 
 def _writing(storage: str, author: str) -> list[Any]:
-    @contextmanager
-    def opened(study: str) -> Iterator[Study]:
-        with existing(storage), Study.open(study, storage) as found:
-            yield found
-
     def propose(study: str, config: dict[str, Any], reason: str) -> str:
         """Have a configuration, or a part of one, tried next; the searcher completes what it leaves open."""
-        with opened(study) as found:
+        with opened(study, storage) as found:
             found.enqueue(config, author=author, reason=reason)
         return "it will be tried next"
 
@@ -129,7 +121,7 @@ def _writing(storage: str, author: str) -> list[Any]:
 
         A range [low, high] of a number, some options of a choice, or one value at which the parameter is frozen.
         """
-        with opened(study) as found:
+        with opened(study, storage) as found:
             before = found.space
             found.narrow(changes, author=author, reason=reason)
             return found.space.difference(before)
@@ -140,7 +132,7 @@ def _writing(storage: str, author: str) -> list[Any]:
 
         ``fill`` says what a new parameter was in the trials so far, such as {"layers": 2}.
         """
-        with opened(study) as found:
+        with opened(study, storage) as found:
             before = found.space
             given = {name: read_parameter(name, value) for name, value in parameters.items()}
             found.widen(Space({**before.parameters, **given}), fill, author=author, reason=reason)
@@ -148,7 +140,7 @@ def _writing(storage: str, author: str) -> list[Any]:
 
     def hold(study: str, state: str, reason: str) -> str:
         """Pause a study ("pause": nothing is started), let it go on ("go"), or stop it ("stop": its programs end)."""
-        with opened(study) as found:
+        with opened(study, storage) as found:
             found.hold(state, author=author, reason=reason)
             return f"{len(found.history.running)} trials still run"
 

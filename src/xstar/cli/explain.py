@@ -13,7 +13,8 @@ from rich.text import Text
 from xstar.cli.options import STORAGE, AsJson, Storage, StudyName
 from xstar.cli.text import command, console, json_text
 from xstar.core.words import plural
-from xstar.inspect.look import look
+from xstar.inspect.look import existing, look
+from xstar.journal import events as ev
 from xstar.progress import Tracker
 from xstar.progress.picture import take
 from xstar.progress.terminal import facts_of, running_of
@@ -59,17 +60,17 @@ def fork(
     storage: Storage = STORAGE,
 ) -> None:
     """Begin a new study at any moment of an old one, to see what another method would have done from there."""
-    from xstar.inspect.fork import fork as make
+    from xstar.inspect.fork import fork_events
 
-    with look(study, storage) as view:
-        events = list(view.journal.read(0))
+    with existing(storage) as place:
+        events = list(place.open(study).read(0))
         moment = len(events) if at is None else at
         target = name or f"{study}-fork-{moment}"
-        kept = make(events, moment, target, storage, method=method, max_budget=max_budget, seed=seed)
+        made = fork_events(events, moment, target, method=method, max_budget=max_budget, seed=seed)
+        place.create(target, made)
+    kept = plural(sum(isinstance(event, ev.Asked | ev.Added) for event in made), "trial")
     out = console()
-    out.print(
-        f"study {target!r} begins with {plural(kept, 'trial')}, as {study!r} was after {moment} events", soft_wrap=True
-    )
+    out.print(f"study {target!r} begins with {kept}, as {study!r} was after {moment} events", soft_wrap=True)
     where = () if storage == DEFAULT_STORAGE else ("--storage", storage)
     out.print(f"run it:       {command('run', 'FILE', '--study', target, *where)}", soft_wrap=True)
 

@@ -21,11 +21,10 @@ from xstar.cli.text import console, json_text
 from xstar.core.words import plural, seconds
 from xstar.errors import CorruptJournal, InvalidArgument
 from xstar.inspect.exchange import export_csv, export_events, import_events
-from xstar.inspect.look import existing, look
+from xstar.inspect.look import existing, look, opened
 from xstar.inspect.summary import of_audit
 from xstar.plots.source import Source
 from xstar.programs import report_client
-from xstar.study import Study
 from xstar.study.settings import check_name
 
 Reason = Annotated[str, typer.Option(metavar="TEXT", help="Why; it is kept with the event.", show_default=False)]
@@ -162,9 +161,7 @@ def hold(
     storage: Storage = STORAGE,
 ) -> None:
     """Pause a study that programs work on, stop it, or let it go on."""
-    with existing(storage):  # refuses where there is none
-        pass
-    with Study.open(study, storage) as held:
+    with opened(study, storage) as held:
         held.hold(state, reason=reason)
         running = len(held.history.running)
     words = {"pause": "pauses", "go": "goes on", "stop": "stops"}[state]
@@ -296,11 +293,9 @@ def widen(
 ) -> None:
     """Let a study go on in a wider space: larger ranges, more options, new parameters. The trials so far stay."""
     program = load(file, space)
-    with look(study, storage):  # refuses a storage that is not there, which opening would make
-        pass
-    with Study.open(study, storage) as opened:
-        lines = program.space.difference(opened.space)
-        opened.widen(program.space, read_values("--fill", fill or []), reason=reason)
+    with opened(study, storage) as wider:
+        lines = program.space.difference(wider.space)
+        wider.widen(program.space, read_values("--fill", fill or []), reason=reason)
     out = console()
     if not lines:
         out.print(f"study {study!r} has this space already", soft_wrap=True)
@@ -324,12 +319,10 @@ def narrow(
     storage: Storage = STORAGE,
 ) -> None:
     """Let a study go on in a part of its space: shorter ranges, fewer options, parameters frozen at a value."""
-    with look(study, storage):
-        pass
-    with Study.open(study, storage) as opened:
-        before = opened.space
-        opened.narrow(read_values("NAME=VALUE", changes), reason=reason)
-        lines, outside = opened.space.difference(before), sum(not trial.inside for trial in opened.trials)
+    with opened(study, storage) as found:
+        before = found.space
+        found.narrow(read_values("NAME=VALUE", changes), reason=reason)
+        lines, outside = found.space.difference(before), sum(not trial.inside for trial in found.trials)
     out = console()
     out.print(f"study {study!r} goes on in a narrower space (here) than it had (there):", soft_wrap=True)
     for line in lines or ["which it had already"]:

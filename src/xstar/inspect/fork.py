@@ -7,7 +7,6 @@ so that the new study runs them again. Checkpoints stay with the old study, so a
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,7 +18,7 @@ from xstar.executors.clock import wall_clock
 from xstar.journal import Event, History, MemoryJournal, events as ev
 from xstar.schedulers import SCHEDULERS
 from xstar.searchers import SEARCHERS
-from xstar.study import Study, open_storage
+from xstar.study import Study
 from xstar.study.methods import resolve
 from xstar.study.settings import Settings, check_name
 
@@ -36,6 +35,7 @@ def fork_events(
     seed: int | None = None,
 ) -> list[Event]:
     """The first events of a new study: the old one's after ``at`` events, under another method."""
+    check_name(name)
     first = events[0]
     assert isinstance(first, ev.Created)
     at = whole_number("at", at, least=1, remedy=f"the study has {len(events)} events")
@@ -88,27 +88,6 @@ def _check_rungs(rungs: Sequence[int], old: History) -> None:
         )
 
 
-def fork(
-    events: Sequence[Event],
-    at: int,
-    name: str,
-    storage: str | os.PathLike[str],
-    *,
-    method: str | None = None,
-    max_budget: int | None = None,
-    seed: int | None = None,
-) -> int:
-    """Create the study ``name`` in ``storage``; returns how many trials it begins with."""
-    check_name(name)
-    made = fork_events(events, at, name, method=method, max_budget=max_budget, seed=seed)
-    place = open_storage(storage)
-    try:
-        place.create(name, made)
-    finally:
-        place.close()
-    return sum(isinstance(event, ev.Asked | ev.Added) for event in made)
-
-
 def forked(study: Study, at: int | None, name: str | None, **changed: Any) -> Study:
     """``study.fork``: the new study, opened."""
     events = list(study.journal.read(0))
@@ -119,6 +98,5 @@ def forked(study: Study, at: int | None, name: str | None, **changed: Any) -> St
             raise InvalidArgument("name", rule, name, "leave it out, or fork a stored study")
         return Study.over(MemoryJournal(fork_events(events, moment, "study", **changed)))
     target = name or f"{study.name}-fork-{moment}"
-    check_name(target)
     study.storage.create(target, fork_events(events, moment, target, **changed))
     return Study.open(target, study.storage.database.address)

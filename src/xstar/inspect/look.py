@@ -20,7 +20,7 @@ from xstar.journal.events import Created
 from xstar.storage import SqlJournal, SqlStorage
 from xstar.storage.address import Address
 from xstar.storage.tables import META
-from xstar.study import open_storage
+from xstar.study import Study, open_storage
 from xstar.study.naming import rungs_of
 from xstar.study.settings import Settings
 from xstar.trial import Trial
@@ -86,6 +86,14 @@ def look(name: str, storage: str | os.PathLike[str]) -> Iterator[StudyView]:
     """A view of the study ``name``."""
     with existing(storage) as place:
         yield StudyView(place.open(name))
+
+
+@contextmanager
+def opened(name: str, storage: str | os.PathLike[str]) -> Iterator[Study]:
+    """The study ``name`` itself, to act on; it is made by nobody here."""
+    _check(storage)
+    with Study.open(name, storage) as study:
+        yield study
 
 
 def _check(storage: str | os.PathLike[str]) -> None:
