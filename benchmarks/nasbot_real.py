@@ -2,6 +2,7 @@
 
     python -m benchmarks.nasbot_real --part mlp   [--seeds 3] [--first 3] [--evaluations 50] [--problems naval,protein]
                                      [--optimizers adam,sgd]
+    python -m benchmarks.nasbot_real --part tradeoffs [--seeds 2] [--first 3] [--evaluations 40] [--problems naval,electricity]
     python -m benchmarks.nasbot_real --part carries [--seeds 10] [--evaluations 150]
                                      [--methods …] [--processes 1] [--write]
 
@@ -12,6 +13,9 @@ for initial weights and for the search: all methods of one seed see the same fun
 alone, ``nasbot-described`` the term over features. The network a method ends with is trained ``FINAL`` times more from other
 weights; the median of these test errors is reported. The training was chosen on seeds 0 and 1 of naval, so figures to be quoted
 begin at seed 3. Needs torch.
+
+*Trade-offs.* The same trainings (``adam``) with two objectives, validation error and number of weights. The area that a front
+dominates is that over the logarithms of both, up to the error of a constant and the largest network that was seen.
 
 *Cells.* All 15,625 cells of NAS-Bench-201 with their validation errors on CIFAR-10 after 200 epochs, the mean of two or three
 runs. How many evaluations does it take until one of the six cells is evaluated whose test accuracy is that of ``TARGETS`` or
@@ -26,8 +30,10 @@ from __future__ import annotations
 import math
 import statistics
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
 from benchmarks.harness.problems import at_hand
@@ -43,16 +49,20 @@ from benchmarks.workloads.architecture_search import (
     VARIANTS,
     run_cells,
     run_mlp,
+    run_tradeoffs,
 )
 from benchmarks.workloads.mlp_training import FILES, SCALE, TRAININGS
+from xstar.core.pareto import hypervolume
 from xstar.problems import data
 
+PLAIN = ("nasbot", "evolution", "random")
+LIMITS = (2_000, 20_000)
 EVERY = (*NETWORKS, "nasbot-paper", "treebo", *TERMS, *EDGES)
 
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--methods", default=",".join(EVERY), help="those that a part does not have are left out")
-    parser.add_argument("--problems", default=",".join(FILES), help="of the MLPs")
+    parser.add_argument("--problems", help="of the MLPs")
     parser.add_argument("--optimizers", default=",".join(TRAININGS), help="of the MLPs")
     parser.add_argument("--seeds", type=int)
     parser.add_argument("--first", type=int, help="the first seed")
@@ -111,6 +121,39 @@ def mlp_report(results: Results, options: Namespace) -> Iterator[str]:
             yield from ("", *table(heads, lines))
 
 
+def tradeoff_tasks(options: Namespace) -> list[Task]:
+    names = chosen_from(options.problems, FILES, "--problems")
+    return tasks(options, names, PLAIN, **(SCALE | TRAININGS["adam"] | {"optimizer": "adam"}))
+
+
+def missing(problem: str, results: Results, counts: Sequence[int]) -> Iterator[list[list[float]]]:
+    """For each count, by method and seed: the share of the area of all methods' networks together that its front leaves out."""
+    runs = [{r.task.seed: np.log10(r.found["seen"]) for r in results.of(problem, method)} for method in PLAIN]
+    every = {seed: np.concatenate([each[seed] for each in runs]) for seed in set.intersection(*map(set, runs))}
+    most = {seed: np.array([0.0, rows[:, 1].max()]) for seed, rows in every.items()}
+    full = {seed: hypervolume(rows, most[seed]) for seed, rows in every.items()}
+    for n in counts:
+        yield [[1 - hypervolume(of[seed][:n], most[seed]) / full[seed] for seed in sorted(every)] for of in runs]
+
+
+def tradeoff_report(results: Results, options: Namespace) -> Iterator[str]:
+    yield f"{options.evaluations} trainings (Adam) a search, two objectives: validation error (of a constant: 1) and number of"
+    yield "weights. *Missing*: of the area that all networks of the three methods dominate, over the logarithms of both, what a"
+    yield "front leaves out. *Error*: the lowest with so many weights. Mean ± standard error over seeds; the lowest is bold."
+    counts = sorted({min(options.evaluations, count) for count in (10, 20, options.evaluations)})
+    heads = ["method", *(f"missing after {n}" for n in counts), *(f"error, ≤ {n:,}" for n in LIMITS), "ms per decision"]
+    for problem in results.problems:
+        runs = [[record.found for record in results.of(problem, method)] for method in PLAIN]
+        errors = [
+            [[min(e for e, size in [*r["seen"], (1.0, 0)] if size <= limit) for r in of] for of in runs]
+            for limit in LIMITS
+        ]
+        rows = [row_of_cells(each, "{:.3g} ± {:.1g}") for each in (*missing(problem, results, counts), *errors)]
+        rows.append([f"{statistics.mean(r['decided'] for r in of):.3g}" for of in runs])
+        lines = [(method, *cells) for method, cells in zip(PLAIN, zip(*rows, strict=True), strict=True)]
+        yield from ("", f"### {problem}, error × weights, {len(runs[0])} seeds", "", *table(heads, lines))
+
+
 # ---------------------------------------------------------------- cells
 
 
@@ -161,9 +204,19 @@ EXPERIMENT = Experiment(
             "MLPs",
             mlp_tasks,
             run_mlp,
+            run_tradeoffs,
             mlp_report,
             Libraries(also=("torch",)),
-            {"first": 3, "seeds": 10, "evaluations": 50},
+            {"first": 3, "seeds": 10, "evaluations": 50, "problems": "naval,protein"},
+        ),
+        "tradeoffs": Part(
+            "Error against weights",
+            tradeoff_tasks,
+            run_tradeoffs,
+            tradeoff_report,
+            Libraries(also=("torch",)),
+            {"first": 3, "seeds": 2, "evaluations": 40, "problems": "naval,electricity"},
+            records="nasbot_tradeoffs",
         ),
         "carries": Part(
             "What carries NASBOT",

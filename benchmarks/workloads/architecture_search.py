@@ -14,7 +14,7 @@ import numpy as np
 import xstar as xs
 from benchmarks.harness.methods import METHODS, Optimiser, Xstar
 from benchmarks.harness.records import Found, Task, improvements, significant
-from benchmarks.workloads.mlp_training import domain, train
+from benchmarks.workloads.mlp_training import Trained, domain, train
 from xstar import nets, problems
 from xstar.journal import History
 from xstar.nets import synthetic
@@ -80,29 +80,40 @@ def milliseconds(decided: list[float]) -> float:
     return float(significant(1e3 * statistics.mean(decided)))
 
 
-def run_mlp(task: Task, options: Namespace) -> Found:
-    study = xs.Study(
-        xs.Space(net=domain(task.problem, task.seed)), metric="mse", seed=task.seed, **searcher_of(task.method)
-    )
-    losses, trained, decided = [], [], []
+def trained(task: Task, study: xs.Study, told: Callable[[Trained], Any]) -> tuple[list[Trained], float]:
+    """Every network that a study asks for, and the milliseconds of a decision."""
+    found, decided = [], []
     for _ in range(task["evaluations"]):
         begun = time.process_time()
         trial = study.ask()
         decided.append(time.process_time() - begun)
         if trial is None:
             raise RuntimeError(f"the study gave no trial: {study.ended}")
-        found = train(task.problem, task.seed, trial["net"], 0, task["optimizer"])
-        losses.append(found.valid)
-        trained.append(found.seconds)
-        study.tell(trial, found.valid)
+        found.append(train(task.problem, task.seed, trial["net"], 0, task["optimizer"]))
+        study.tell(trial, told(found[-1]))
+    return found, milliseconds(decided)
+
+
+def run_mlp(task: Task, options: Namespace) -> Found:
+    space = xs.Space(net=domain(task.problem, task.seed))
+    study = xs.Study(space, metric="mse", seed=task.seed, **searcher_of(task.method))
+    found, decided = trained(task, study, lambda one: one.valid)
     pick, again = study.best["net"], range(1, FINAL + 1)
     return {
-        "best": improvements(losses),
+        "best": improvements(one.valid for one in found),
         "tests": [train(task.problem, task.seed, pick, weights, task["optimizer"]).test for weights in again],
         "pick": pick.to_json(),
-        "trained": significant(statistics.median(trained)),
-        "decided": milliseconds(decided),
+        "trained": significant(statistics.median(one.seconds for one in found)),
+        "decided": decided,
     }
+
+
+def run_tradeoffs(task: Task, options: Namespace) -> Found:
+    """Validation error against the number of weights: both of every network."""
+    space = xs.Space(net=domain(task.problem, task.seed))
+    study = xs.Study(space, metric=["mse", "weights"], seed=task.seed, **searcher_of(task.method))
+    found, decided = trained(task, study, lambda one: {"mse": one.valid, "weights": one.weights})
+    return {"seen": [(significant(one.valid), one.weights) for one in found], "decided": decided}
 
 
 def run_cells(task: Task, options: Namespace) -> Found:

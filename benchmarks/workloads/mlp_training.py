@@ -1,4 +1,5 @@
-"""Trainings that a processor can afford: MLPs on naval propulsion and protein structure, two data sets of the NASBOT paper.
+"""Trainings that a processor can afford: MLPs on naval propulsion and protein structure, two data sets of the NASBOT paper, and
+on electricity, where the output is whether the price goes up.
 
 As in the paper (5, C.2): 60 % of the rows are for training (here no more than ``rows`` of them), 20 % for validation (here no
 more than ``valid``), 20 % for the test; inputs and output are normalised, so that a constant predicts with an error of 1.
@@ -23,6 +24,7 @@ from xstar.problems import data
 FILES = {
     "naval": "uci_regression/naval-propulsion-plant.npz",
     "protein": "uci_regression/protein-tertiary-structure.npz",
+    "electricity": "electricity/elec.csv.gz",
 }
 SCALE: dict[str, Any] = {
     "rows": 2000,
@@ -65,8 +67,12 @@ def split_of(problem: str, seed: int, rows: int | None = SCALE["rows"], valid: i
     """60, 20 and 20 % of the rows in an order that the seed gives, cut to the settings; scaled by the training rows."""
     import torch
 
-    with np.load(data.path(FILES[problem])) as file:
-        x, y = file["data"][:, file["feature_index"]], file["data"][:, file["target_index"]].reshape(-1, 1)
+    if problem == "electricity":
+        table = np.loadtxt(data.path(FILES[problem]), delimiter=",", skiprows=1)
+        x, y = table[:, :-1], table[:, -1:]
+    else:
+        with np.load(data.path(FILES[problem])) as file:
+            x, y = file["data"][:, file["feature_index"]], file["data"][:, file["target_index"]].reshape(-1, 1)
     order = np.random.default_rng(seed).permutation(len(x))
     first, second = int(0.6 * len(x)), int(0.8 * len(x))
     parts = order[:first][:rows], order[first:second][:valid], order[second:]
@@ -84,6 +90,7 @@ class Trained(NamedTuple):
     valid: float
     test: float
     seconds: float
+    weights: int
 
 
 @lru_cache(maxsize=4096)
@@ -129,7 +136,7 @@ def train(problem: str, seed: int, graph: nets.Graph, weights: int, optimizer: s
             found = error(split.valid)
             if found < best[0]:
                 best = found, error(split.test)
-    return Trained(*best, time.process_time() - begun)
+    return Trained(*best, time.process_time() - begun, sum(each.numel() for each in model.parameters()))
 
 
 def domain(problem: str, seed: int) -> nets.MLP:
