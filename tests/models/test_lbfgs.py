@@ -58,6 +58,12 @@ def test_both_ways_find_the_same_to_the_last_bit(function: lbfgs.Function, steps
         assert one[1] == other[1]
 
 
+def test_the_values_that_the_routine_is_known_by_are_those_of_minimize(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lbfgs, "_directly", lbfgs._through_scipy)
+    monkeypatch.setattr("scipy.__version__", f"{lbfgs.COMPARED[0]}.0")
+    assert lbfgs._is_known.__wrapped__()
+
+
 @of_a_compared_version
 def test_both_ways_ask_for_the_same_points() -> None:
     assert lbfgs._is_known()

@@ -39,8 +39,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr, ndtr
 
+from xstar.core.compiled import erfcx, log_ndtr, ndtr
 from xstar.models.kernels import Array
 from xstar.models.model import Model
 

@@ -31,9 +31,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from xstar.acquisition.criterion import LOG_SQRT_2PI, LogProbability, in_parts, log_h, with_constraints
+from xstar.core.compiled import log_ndtr
 from xstar.core.pareto import non_dominated
 from xstar.models.kernels import Array
 from xstar.models.model import Model

@@ -12,8 +12,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
 
+from xstar.core.compiled import ndtr
 from xstar.core.words import number, plural, seconds
 from xstar.errors import NoValue
 from xstar.journal import History

@@ -24,8 +24,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotri
 
+from xstar.core.compiled import dpotri
 from xstar.models.kernels import Array, Covariance
 from xstar.models.lbfgs import descend
 from xstar.models.linalg import (

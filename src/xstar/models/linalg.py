@@ -12,10 +12,9 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.linalg.blas import dtrsm
-from scipy.linalg.lapack import dpotrf
 from threadpoolctl import ThreadpoolController
 
+from xstar.core.compiled import dpotrf, dtrsm
 from xstar.models.kernels import Array
 
 JITTER = 1e-9

@@ -28,8 +28,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf
 
+from xstar.core.compiled import dpotrf
 from xstar.models.features import Evaluated, Network
 from xstar.models.gp import LEAST_VARIANCE
 from xstar.models.kernels import Array

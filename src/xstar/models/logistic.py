@@ -28,8 +28,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr
 
+from xstar.core.compiled import log_ndtr
 from xstar.models.features import Network
 from xstar.models.kernels import Array
 from xstar.models.linalg import backward, forward

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
-from scipy.special import ndtri
 
 from xstar.models.kernels import Array
 
@@ -86,6 +85,8 @@ def normal_draws(count: int, samples: int, rng: np.random.Generator) -> Array:
     This is a Latin hypercube: the average over 20 fantasies of one pending trial has the error of a few hundred
     independent draws.
     """
+    from scipy.special import ndtri  # imported at use: only fantasies need it, and it takes as long as a first search
+
     order = rng.permuted(np.tile(np.arange(samples), (count, 1)), axis=1)
     made: Array = ndtri((order + rng.random((count, samples))) / samples)
     return np.clip(made, -6.0, 6.0)

@@ -27,8 +27,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import exp1
 
+from xstar.core.compiled import exp1
 from xstar.models.kernels import Array
 
 OFFSET = (0.0, 1.0)

@@ -202,7 +202,9 @@ def _probabilities(parameter: Parameter, grid: Grid | None) -> list[Array]:
             assert grid is not None
             shares = np.diff(grid.borders)
             if parameter.prior is not None:
-                from scipy.special import ndtr  # imported at use: see ``cube.py`` for what the import of xstar may cost
+                from xstar.core.compiled import (
+                    ndtr,  # imported at use: see ``cube.py`` for what the import of xstar may cost
+                )
 
                 mean = prior_position(parameter, parameter.prior)
                 shares = np.maximum(np.diff(ndtr((grid.borders - mean) / parameter.prior.std)), 1e-12)

@@ -28,7 +28,6 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import nnls
 
 from xstar.journal import History
 from xstar.journal.prior_study import PriorObservations
@@ -95,6 +94,8 @@ class SourceMeans:
 
     def shift(self, X: Array, t: Array) -> Shift:
         """Return Σ_s b_s m_s with the weights that explain the targets ``t`` at ``X``."""
+        from scipy.optimize import nnls  # not at the top: a model without sources does without it
+
         M = np.column_stack([mean.values(X[:, : self.width]) for mean in self.means])
         count = len(self.means)
         kappa = np.sqrt(PSEUDO)

@@ -32,9 +32,9 @@ the highest budget that has enough of the rarer kind.
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtr
 
 from xstar.acquisition.criterion import LogProbability, ToRows
+from xstar.core.compiled import ndtr
 from xstar.journal import History
 from xstar.models.kernels import Array
 from xstar.searchers.bo.observations import Observations
