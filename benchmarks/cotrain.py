@@ -1,7 +1,7 @@
 """Weights and structure at once on MNIST: the two experiments of the paper's "Hyper-Parameter Optimization".
 
-    python -m benchmarks.cotrain --mnist mnist.npz [--experiments layers activations] [--iterations N] [--minutes 8] [--seeds 5]
-        [--first 0] [--rate 0.01] [--device cuda] [--write]
+    python -m benchmarks.cotrain --part mnist|fixed --mnist mnist.npz [--experiments layers activations] [--iterations N]
+        [--minutes 8] [--seeds 5] [--first 0] [--rate 0.01] [--init LeCun] [--rates 0.01,0.03,0.1] [--device cuda] [--write]
 
 Layer selection (31 bits): 32 hidden layers of 128 ReLU units, X_(k+2) = X_(k+1) + m_k H_(k+1)(X_(k+1)), gradients clipped to
 norm 2. Activation selection (3,072 bits): 3 hidden layers of 1,024 units, each tanh (0) or ReLU (1). cGA, PBIL-λ and PBIL-ε; in
@@ -10,8 +10,9 @@ the second experiment also all ReLU and all tanh. Test errors with the structure
 From the paper: mini-batches of 64, Nesterov's momentum 0.9, weight decay 1e-4, the rate divided by 10 at 1/2 and 3/4 of the
 iterations, one iteration = one step of the weights, 30 trials. It leaves to its reference: the number of iterations, the first
 rate, the initial weights. Here: as many iterations as the time allows (``--iterations``, or ``--minutes`` for all experiments
-together), a first rate of 0.01 (``--rate``), normal weights of variance 1/fan-in and biases 0 (the default of Chainer, which
-the paper used), all 60,000 training images in shuffled epochs, pixels / 255.
+together), a first rate (``--rate``), normal weights (``--init``: of variance 1/fan-in, LeCun's, the default of Chainer, which
+the paper used; He's; Glorot's) and biases 0, all 60,000 training images in shuffled epochs, pixels / 255. ``fixed`` trains all
+tanh and all ReLU from each of these weights with each of ``--rates``: which of them end as the paper's?
 
 All methods and seeds of a run are trained side by side (``workloads/cotraining.py``) and are one line of the records. A machine
 with a GPU needs numpy and torch only, and no repository: name the commit in XSTAR_COMMIT and a folder with ``--records``.
@@ -22,10 +23,10 @@ from __future__ import annotations
 import statistics
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from benchmarks.harness.experiment import Experiment, Part, main
+from benchmarks.harness.experiment import Experiment, Part, main, names
 from benchmarks.harness.machine import peer
 from benchmarks.harness.records import Found, Record, Store, Task, significant
 from benchmarks.harness.report import Results, table
@@ -46,6 +47,7 @@ PAPER = {
 """Median and quartiles of the final test error in %, 30 trials."""
 TOLERANCE = 1e-9
 """Between the cores on the device and those of the library."""
+USUAL = "LeCun"
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -56,39 +58,66 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--rate", type=float, default=0.01, help="the first step size of the weights")
+    parser.add_argument("--rates", default="0.01,0.03,0.1", help="those of the part fixed")
+    parser.add_argument("--init", choices=["LeCun", "He", "Glorot"], default=USUAL, help="the initial weights")
     parser.add_argument("--device", default="", help="cuda where there is one, else cpu")
+
+
+def length(options: Namespace, parts: int) -> dict[str, Any]:
+    """Of a run, by its steps or by its time."""
+    if not options.mnist:
+        raise SystemExit("--mnist is needed to run: an .npz with x_train, y_train, x_test, y_test")
+    if options.iterations is not None:
+        return {"iterations": options.iterations}
+    return {"minutes": options.minutes / parts}
 
 
 def tasks(options: Namespace) -> list[Task]:
     """The runs asked for after those on record, whose tables are to stay beside theirs."""
-    known = Store(options.records / f"{EXPERIMENT.name}.jsonl").read()
-    kept = [task for task in known if task.problem in options.experiments]
+    kept = on_record(options, options.experiments)
     if options.table_only:
         return kept
-    if not options.mnist:
-        raise SystemExit("--mnist is needed to run: an .npz with x_train, y_train, x_test, y_test")
-    length: dict[str, Any] = {"iterations": options.iterations}
-    if options.iterations is None:
-        length = {"minutes": options.minutes / len(options.experiments)}
+    how = {"rate": options.rate} | ({} if options.init == USUAL else {"init": options.init})
     asked = [
-        Task.of(options.first, key, "side by side", seeds=options.seeds, rate=options.rate, **length)
+        Task.of(
+            options.first, key, "side by side", seeds=options.seeds, **how, **length(options, len(options.experiments))
+        )
         for key in options.experiments
     ]
     return asked if options.again else list(dict.fromkeys([*kept, *asked]))
 
 
+def fixed_tasks(options: Namespace) -> list[Task]:
+    kept = on_record(options, ["fixed"])
+    if options.table_only:
+        return kept
+    how = {"seeds": options.seeds, "rates": options.rates, **length(options, 1)}
+    return list(dict.fromkeys([*kept, Task.of(options.first, "fixed", "side by side", **how)]))
+
+
+def on_record(options: Namespace, keys: Sequence[str]) -> list[Task]:
+    known = Store(options.records / f"{EXPERIMENT.name}.jsonl").read()
+    return [task for task in known if task.problem in keys]
+
+
 def run(task: Task, options: Namespace) -> Found:
     torch, begun = peer("torch"), time.perf_counter()
-    from benchmarks.workloads import cotraining, pairs
+    from benchmarks.workloads import cotraining, fixed_networks, pairs
 
     device = torch.device(options.device or ("cuda" if torch.cuda.is_available() else "cpu"))
     torch.set_float32_matmul_precision("high")
     worst = pairs.compare_with_the_core(device)
     if worst > TOLERANCE:
         raise RuntimeError(f"Pairs differ from the core by {worst:g}")
-    data = cotraining.load(options.mnist, device)
-    net = {"layers": cotraining.Layers, "activations": cotraining.Activations}[task.problem]()
-    experiment = cotraining.Experiment(net, data, task["seeds"], task["rate"], device, task.seed)
+    data, (seeds, first) = cotraining.load(options.mnist, device), (task["seeds"], task.seed)
+    experiment: Any
+    if task.problem == "fixed":
+        rates = [float(rate) for rate in names(task["rates"])]
+        experiment = fixed_networks.Grid(cotraining.Activations(), data, seeds, rates, device, first)
+    else:
+        net = {"layers": cotraining.Layers, "activations": cotraining.Activations}[task.problem]()
+        init = task.get("init") or USUAL
+        experiment = cotraining.Experiment(net, data, seeds, task["rate"], device, first, init)
     if device.type == "cuda":
         experiment.capture()
     iterations = task.get("iterations")
@@ -123,10 +152,10 @@ def finals(key: str, last: dict[str, Any]) -> Iterator[str]:
 
 
 def pooled(records: list[Record]) -> list[tuple[Task, Found, int]]:
-    """Runs of the same length and rate, of whatever seeds, as one: its first task, what was found, how many seeds."""
+    """Runs of the same length, rate and weights, of whatever seeds, as one: its first task, what was found, how many seeds."""
     groups: dict[tuple[Any, ...], list[Record]] = {}
     for record in records:
-        key = (record.task.problem, record.found["iterations"], record.task["rate"])
+        key = (record.task.problem, record.found["iterations"], record.task["rate"], record.task.get("init") or USUAL)
         groups.setdefault(key, []).append(record)
     found = []
     for of in groups.values():
@@ -152,24 +181,47 @@ def counted(seeds: int) -> str:
 
 
 def report(results: Results, options: Namespace) -> Iterator[str]:
-    yield "The paper: 30 trials; its number of iterations and first rate are not in its text."
+    yield "The paper: 30 trials; its number of iterations, first rate and initial weights are not in its text."
     for task, found, seeds in pooled(results.records):
         key = task.problem
         last, count = found["curve"][-1], found["iterations"]
         epochs = count * BATCH / found["images"]
         yield from ("", f"## {TITLES[key]}", "")
-        yield f"{counted(seeds)} on {found['device']}, matrix products in {found['precision']}, first rate {task['rate']:g}."
-        yield f"{count:,} iterations ({epochs:.0f} epochs) in {last['seconds']:.0f} s for all methods and seeds"
-        yield "together. Final test errors in %:"
+        yield f"{counted(seeds)} on {found['device']}, matrix products in {found['precision']}, first rate {task['rate']:g},"
+        yield f"weights of {task.get('init') or USUAL}, {count:,} iterations ({epochs:.0f} epochs) in {last['seconds']:.0f} s"
+        yield "for all methods and seeds together. Final test errors in %:"
         yield from ("", *finals(key, last))
 
 
+def fixed_report(results: Results, options: Namespace) -> Iterator[str]:
+    tanh, relu = (PAPER["activations"][kind][0] for kind in ("tanh", "ReLU"))
+    yield f"Median test errors in % of networks with fixed activations; the paper: tanh {tanh:.3f}, ReLU {relu:.3f}."
+    for record in results.records:
+        found, cells = record.found, record.found["curve"][-1]["cells"]
+        ends = {(each["rate"], each["init"], each["kind"]): statistics.median(each["error"]) for each in cells}
+        rows = []
+        for rate, init, kind in ends:
+            if kind == "tanh":
+                both = [ends[rate, init, each] for each in ("tanh", "ReLU")]
+                off = max(abs(both[0] - tanh), abs(both[1] - relu))
+                rows.append((f"{rate:g}", init, *(f"{each:.3f}" for each in both), f"{off:.3f}"))
+        told = f"{counted(record.task['seeds'])} on {found['device']}, matrix products in {found['precision']}"
+        yield from ("", f"{told}, {found['iterations']:,} iterations:", "")
+        yield from table(["first rate", "weights", "tanh", "ReLU", "farther one from the paper"], rows, left=2)
+
+
+TORCH = Libraries(also=("torch",))
 EXPERIMENT = Experiment(
     name="cotrain",
     title="Co-training on MNIST",
     result="cotrain.md",
     description=__doc__,
-    parts={"mnist": Part("MNIST", tasks, run, report, Libraries(also=("torch",)))},
+    parts={
+        "mnist": Part("MNIST", tasks, run, report, TORCH),
+        "fixed": Part(
+            "Fixed activations: which weights and rate are the paper's?", fixed_tasks, run, fixed_report, TORCH
+        ),
+    },
     arguments=arguments,
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,25 +27,40 @@ def test_runs_of_other_seeds_are_told_as_one() -> None:
     assert one[1]["curve"][-1]["seconds"] == 20.0
 
 
-def test_a_tiny_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("part", "told"), [("mnist", "Layer selection"), ("fixed", "| 0.03 | Glorot |")])
+def test_a_tiny_run(
+    part: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     pytest.importorskip("torch")
     from benchmarks.workloads import cotraining
 
     monkeypatch.setattr(machine, "changes", lambda root=None: [])
-    monkeypatch.setattr(cotraining, "Layers", lambda kind=cotraining.Layers: kind(4))
+    for name in ("Layers", "Activations"):
+        monkeypatch.setattr(cotraining, name, partial(getattr(cotraining, name), 4))
     rng = np.random.default_rng(0)
     images, labels = rng.integers(0, 255, (130, 28, 28), dtype=np.uint8), rng.integers(0, 10, 130)
     np.savez(tmp_path / "mnist.npz", x_train=images, y_train=labels, x_test=images, y_test=labels)
-    given = ["--mnist", str(tmp_path / "mnist.npz"), "--experiments", "layers", "--seeds", "1", "--device", "cpu"]
+    given = [
+        "--part",
+        part,
+        "--mnist",
+        str(tmp_path / "mnist.npz"),
+        "--experiments",
+        "layers",
+        "--seeds",
+        "1",
+        "--device",
+        "cpu",
+    ]
     main(cotrain.EXPERIMENT, [*given, "--records", str(tmp_path), "--processes", "0", "--iterations", "6"])
     (record,) = Store(tmp_path / "cotrain.jsonl").read().values()
     assert record.found["iterations"] == record.found["curve"][-1]["iteration"] == 6
-    assert "Layer selection" in capsys.readouterr().out
+    assert told in capsys.readouterr().out
 
 
 def test_a_step_of_the_weights_is_nesterovs() -> None:
     torch = pytest.importorskip("torch")
-    from benchmarks.workloads import cotraining
+    from benchmarks.workloads import mnist_networks as networks
     from tests.benchmarks.small_cotraining import small
 
     experiment: Any = small("Activations")
@@ -53,7 +69,7 @@ def test_a_step_of_the_weights_is_nesterovs() -> None:
     speed = [each.clone() for each in experiment.speed]
     grads = [torch.rand_like(param) for param in before]
     experiment._descend([grad.clone() for grad in grads])
-    momentum = cotraining.MOMENTUM
+    momentum = networks.MOMENTUM
     for param, was, v, grad in zip(experiment.params, before, speed, grads, strict=True):
-        g = grad + cotraining.DECAY * was
+        g = grad + networks.DECAY * was
         torch.testing.assert_close(param.detach(), was - 0.05 * (g + momentum * (momentum * v + g)))

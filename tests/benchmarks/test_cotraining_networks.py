@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
-from benchmarks.workloads import pairs  # noqa: E402
+from benchmarks.workloads import cotraining, fixed_networks, pairs  # noqa: E402
 from tests.benchmarks.small_cotraining import small  # noqa: E402
 
 
@@ -77,3 +77,26 @@ def test_networks_side_by_side_are_networks_alone(which: str) -> None:
         wrong = alone(run.net, net, data["x_test"], m).argmax(1) != data["y_test"]
         assert errors[replica] == pytest.approx(100 * wrong.float().mean().item(), abs=0.25)
     assert all(core.generation > 0 for core in run.cores)
+
+
+def test_networks_with_fixed_activations_are_networks_alone_at_their_own_rates() -> None:
+    data, rates = small("Activations").data, (0.05, 0.2)
+    run = fixed_networks.Grid(cotraining.Activations(6), data, 2, rates, torch.device("cpu"))
+    assert run.replicas == 2 * 3 * 2 * 2
+    nets = [[nn.Parameter(param[replica].detach().clone()) for param in run.params] for replica in range(24)]
+    he, lecun = (nets[place][0] for place in (4, 0))  # of the same seed: the same random numbers
+    torch.testing.assert_close(he, 2**0.5 * lecun)
+    batches = []
+    for step in range(4):
+        run.advance(1)
+        batches.append(run.order.view(2, run.epoch, 64)[:, step % run.epoch].clone())
+    for replica, net in enumerate(nets):
+        sgd = torch.optim.SGD(net, lr=rates[replica // 12], momentum=0.9, nesterov=True, weight_decay=1e-4)
+        structure = torch.full((18,), float(replica % 4 >= 2))  # tanh, then ReLU, of two seeds each
+        for batch in batches:
+            x, y = data["x_train"][batch[replica % 2]], data["y_train"][batch[replica % 2]]
+            sgd.zero_grad()
+            functional.cross_entropy(alone(run.net, net, x, structure), y).backward()
+            sgd.step()
+        for param, own in zip(run.params, net, strict=True):
+            assert_allclose(param[replica].detach().numpy(), own.detach().numpy(), rtol=0, atol=2e-6)
