@@ -86,11 +86,15 @@ def test_every_page_without_an_error(page: Any, server: Server) -> None:
     page.click("nav >> text=Studies")
     page.click("a >> text=first")
     for name in (
-        *("history", "curves", "importance", "slice", "contour", "parallel", "timeline"),
+        *("history", "curves", "importance", "slice", "rank", "contour", "parallel", "timeline"),
         *("calibration", "failures"),
     ):
         page.locator(f"#plot-{name}").scroll_into_view_if_needed()
         drawn(page, name)
+        for place, select in enumerate(page.locator(f"#plot-{name} select").all()):
+            with page.expect_response(f"**/plots/{name}?*") as answered:
+                select.select_option(index=place + 1)
+            assert answered.value.ok
     page.click("#trials tr[data-trial='3'] a")
     page.wait_for_selector("text=ValueError: <img src=x")  # as words
     page.click("#why button")
@@ -138,6 +142,7 @@ def test_an_architecture_is_drawn(page: Any, server: Server) -> None:
     page.goto(f"{server.address}/study/nets")
     page.locator("#plot-networks").scroll_into_view_if_needed()
     drawn(page, "networks")
+    assert page.locator("#plot-networks .imagelayer image").count() > 1
     page.locator("#plot-networks .plot .points path").first.hover(force=True)
     page.wait_for_selector("#plot-networks .pointed")
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.nets.cases import random_graphs
 from xstar.nets import CNN, Graph, Label, Layer, register_label
+from xstar.nets.draw import thumbnail
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 
@@ -36,6 +37,22 @@ def test_a_picture_shows_every_layer_and_edge(graph: Graph) -> None:
             assert right < left
     assert float(boxes[0].attrib["y"]) == min(rows)
     assert float(boxes[-1].attrib["y"]) == max(rows)
+
+
+@pytest.mark.parametrize("graph", random_graphs(1, 3, [6, 30]), ids=repr)
+def test_a_thumbnail_has_a_dot_for_every_layer_within_its_frame(graph: Graph) -> None:
+    text, ratio = thumbnail(graph)
+    root = ElementTree.fromstring(text)
+    left, top, width, height = map(float, root.attrib["viewBox"].split())
+    assert ratio == pytest.approx(width / height, rel=0.02)
+    dots = root.findall(f"{NAMESPACE}g/{NAMESPACE}circle")
+    assert len(dots) == len(graph.layers)
+    for dot in dots:
+        x, y, r = (float(dot.attrib[name]) for name in ("cx", "cy", "r"))
+        assert left <= x - r <= x + r <= left + width
+        assert top <= y - r <= y + r <= top + height
+    (path,) = root.findall(f"{NAMESPACE}path")
+    assert path.attrib["d"].count("M") == len(graph.edges)
 
 
 def test_masses_strides_and_odd_names() -> None:

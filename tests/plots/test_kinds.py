@@ -227,6 +227,30 @@ def test_a_contour_is_low_where_trials_were_good() -> None:
         plain(60).plot.data("contour", x="nothing")
 
 
+def test_ranks_go_from_the_best_to_the_worst_over_every_pair() -> None:
+    study = xs.Study(xs.Space(a=xs.Float(0, 1), b=xs.Int(1, 9), c=xs.Choice(["u", "v"])), method="random", seed=1)
+    run_trials(study, 9, lambda trial: 10.0**trial.number if trial.number else 2.0)
+    data = study.plot.data("rank")
+    assert [(x.name, y.name) for x, y in data.panels] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert_allclose(data.shares, np.arange(9) / 8)
+    assert len(study.plot.data("rank", parameters=["c", "a"]).panels) == 1
+    with pytest.raises(InvalidArgument, match="at least two different"):
+        study.plot.data("rank", parameters=["c", "c"])
+
+
+@pytest.mark.parametrize(
+    ("space", "budget", "absent"),
+    [
+        (xs.Space(a=xs.Float(0, 1)), 9, {"rank", "contour", "parallel"}),
+        (xs.Space(a=xs.Float(0, 1), b=xs.Float(0, 1)), None, {"curves", "rungs"}),
+    ],
+)
+def test_a_page_leaves_out_what_a_study_can_never_show(space: xs.Space, budget: int | None, absent: set[str]) -> None:
+    study = xs.Study(space, method="gp" if budget is None else "asha", max_budget=budget)
+    many = {"front", "hypervolume", "networks", "distances", "theta", "comparison"}
+    assert set(KINDS) - many - {name for name in KINDS if KINDS[name].suits(study.history)} == absent
+
+
 def test_studies_that_differ_only_in_the_seed_share_a_band() -> None:
     studies = [plain(20, seed=seed) for seed in (1, 2, 3)]
     other = edge("maximize")

@@ -50,14 +50,7 @@ class Node:
 def svg(graph: Graph, masses: bool = False) -> str:
     """Return the picture. ``masses`` adds the masses in parentheses."""
     texts = [_text(graph, number, masses) for number in range(len(graph.layers))]
-    nodes, chains = _nodes(graph, texts)
-    ranks = _ordered(nodes, chains)
-    _place(nodes, ranks, chains)
-    left = min(node.x - node.width / 2 for node in nodes)
-    for node in nodes:
-        node.x += MARGIN - left
-    width = max(node.x + node.width / 2 for node in nodes) + MARGIN
-    height = 2 * MARGIN + HEIGHT + STEP * (len(ranks) - 1)
+    nodes, chains, width, height = _laid_out(graph, texts)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.1f} {height:.1f}" width="{width:.1f}" '
         f'height="{height:.1f}" font-family="Helvetica, Arial, sans-serif" font-size="12">',
@@ -68,6 +61,35 @@ def svg(graph: Graph, masses: bool = False) -> str:
     parts += [_edge([nodes[number] for number in chain]) for chain in chains]
     parts += [_box(graph, node, texts[node.layer]) for node in nodes if node.layer is not None]
     return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def thumbnail(graph: Graph) -> tuple[str, float]:
+    """Return a small picture without words, and its width over its height: each layer a dot in a deeper tone of its colour."""
+    nodes, chains, width, height = _laid_out(graph, [""] * len(graph.layers))
+    paths = (" L".join(f"{nodes[number].x:.0f} {_top(nodes[number]):.0f}" for number in chain) for chain in chains)
+    dots = (
+        f'<circle cx="{node.x:.0f}" cy="{_top(node):.0f}" r="13" fill="{_fill(graph, node.layer)}"/>'
+        for node in nodes
+        if node.layer is not None
+    )
+    text = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-6 -6 {width + 12:.0f} {height:.0f}">'
+        f'<path d="M{" M".join(paths)}" fill="none" stroke="{LINE}" stroke-width="5"/>'
+        f'<g stroke="{LINE}" stroke-width="4" style="filter: saturate(4) brightness(.86)">{"".join(dots)}</g></svg>'
+    )
+    return text, (width + 12) / height
+
+
+def _laid_out(graph: Graph, texts: list[str]) -> tuple[list[Node], list[list[int]], float, float]:
+    """Return layers and bends in their places, the nodes that each edge passes through, and the size of it all."""
+    nodes, chains = _nodes(graph, texts)
+    ranks = _ordered(nodes, chains)
+    _place(nodes, ranks, chains)
+    left = min(node.x - node.width / 2 for node in nodes)
+    for node in nodes:
+        node.x += MARGIN - left
+    width = max(node.x + node.width / 2 for node in nodes) + MARGIN
+    return nodes, chains, width, 2 * MARGIN + HEIGHT + STEP * (len(ranks) - 1)
 
 
 def _text(graph: Graph, number: int, masses: bool) -> str:
@@ -157,11 +179,14 @@ def _edge(chain: list[Node]) -> str:
 
 def _box(graph: Graph, node: Node, text: str) -> str:
     assert node.layer is not None
-    kind = graph.layers[node.layer].label
-    fill = FILLS.get((kind.group or "") if kind.role == "processing" else kind.role, OTHER)
-    left, top = node.x - node.width / 2, _top(node)
+    left, top, fill = node.x - node.width / 2, _top(node), _fill(graph, node.layer)
     return (
         f'<rect x="{left:.1f}" y="{top:.1f}" width="{node.width:.1f}" height="{HEIGHT:.1f}" rx="4" fill="{fill}" '
         f'stroke="{LINE}"/><text x="{node.x:.1f}" y="{top + 16:.1f}" text-anchor="middle" fill="{INK}">'
         f"{escape(text)}</text>"
     )
+
+
+def _fill(graph: Graph, layer: int) -> str:
+    kind = graph.layers[layer].label
+    return FILLS.get((kind.group or "") if kind.role == "processing" else kind.role, OTHER)

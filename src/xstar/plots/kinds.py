@@ -31,6 +31,7 @@ from xstar.plots import (
     importance,
     networks,
     parallel,
+    rank,
     rungs,
     slices,
     theta,
@@ -40,7 +41,7 @@ from xstar.plots import (
 from xstar.plots.figure import Figure, empty, text
 from xstar.plots.network_data import net_parameters
 from xstar.plots.output import to_plotly
-from xstar.plots.source import Source
+from xstar.plots.source import Source, dimensions
 from xstar.plots.theta import has_theta
 
 if TYPE_CHECKING:
@@ -123,6 +124,16 @@ def has_networks(history: History) -> bool:
     return bool(net_parameters(history))
 
 
+def has_pairs(history: History) -> bool:
+    """Whether two parameters, or a parameter and objectives, have an axis."""
+    return len(dimensions(history)) + history.goals.several > 1
+
+
+def has_epochs(history: History) -> bool:
+    """Whether trials may report more than once."""
+    return history.created.scheduler.get("max_budget", 0) not in (None, 1)
+
+
 def _kind(
     name: str,
     about: str,
@@ -138,7 +149,7 @@ KINDS: dict[str, Kind] = dict(
         _kind("front", "the best trade-offs of several objectives", front, objectives="several"),
         _kind("hypervolume", "how much the front covers, over trials, time or budget", volume, objectives="several"),
         _kind("history", "the best so far over trials, time or budget", best),
-        _kind("curves", "learning curves by outcome, with rungs", curves),
+        _kind("curves", "learning curves by outcome, with rungs", curves, has_epochs),
         _kind(
             "rungs",
             "how many trials reached each rung, and what became of them",
@@ -148,8 +159,9 @@ KINDS: dict[str, Kind] = dict(
         ),
         _kind("importance", "how much each parameter mattered, with its error", importance),
         _kind("slice", "values along each parameter", slices),
-        _kind("contour", "a Gaussian process over two parameters: mean and uncertainty", contour),
-        _kind("parallel", "configurations as lines across their parameters", parallel, objectives="any"),
+        _kind("rank", "pairs of parameters, each trial coloured by its rank", rank, has_pairs),
+        _kind("contour", "a Gaussian process over two parameters: mean and uncertainty", contour, has_pairs),
+        _kind("parallel", "configurations as lines across their parameters", parallel, has_pairs, objectives="any"),
         _kind("timeline", "what the workers did: busy, idle, lost, by rung", timeline, objectives="any"),
         _kind("calibration", "predicted against observed values", calibration),
         _kind("distribution", "how many trials are at least how good", distribution),

@@ -1,16 +1,28 @@
 """A map of the architectures that were tried, near where OTMANN is small (NASBOT, Figure 4), and the winner's ancestors.
 
 Where a network was made by mutating another one, its origin names the parent; the line of parents of the best one is drawn.
+The best one and some that lie apart from each other have their drawing beside them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
 
 from xstar.journal import History
+from xstar.nets.draw import thumbnail
 from xstar.plots import network_data
 from xstar.plots.figure import RAMP, Figure, Trace, axis, dots, figure, line, number, text
 from xstar.plots.source import Array, Source, joined, shown_of
+
+PICTURES = 7
+"""Drawings on the map, at most."""
+APART = 0.3
+SIZE = 0.27
+"""How far drawn networks are from each other at least, and how large a drawing is, as shares of the map's width."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +42,8 @@ class Map:
     """The place of the best one in these lists."""
     ancestors: list[int]
     """Places of the best one's parent, its parent, … as far as they are on the map."""
+    pictures: dict[int, tuple[str, float]]
+    """By their places in these lists, some networks as SVG text, and its width over its height."""
     found: int
     share: float
     """Of the distances, how much the two axes show."""
@@ -52,9 +66,21 @@ def compute(source: Source, *, parameter: str | None = None, most: int = network
         [f"{len(graph.layers)} layers, {len(graph.edges)} edges, mass {graph.mass:,.4g}" for graph in networks.graphs],
         networks.best,
         [numbers.index(number) for number in lineage(history, numbers[networks.best]) if number in numbers],
+        {place: thumbnail(networks.graphs[place]) for place in spread(places.positions, networks.best)},
         networks.found,
         places.share,
     )
+
+
+def spread(positions: Array, first: int) -> list[int]:
+    """The first place, then each time the one farthest from all before, until those left are too near."""
+    chosen, least = [first], APART * float(np.ptp(positions, axis=0).max())
+    while len(chosen) < PICTURES:
+        away = np.linalg.norm(positions[:, None] - positions[chosen], axis=2).min(axis=1)
+        if not away.max() > least:
+            break
+        chosen.append(int(away.argmax()))
+    return chosen
 
 
 def lineage(history: History, trial: int) -> list[int]:
@@ -107,6 +133,8 @@ def draw(data: Map) -> Figure:
     )
     ring = {"size": 17, "symbol": "circle-open", "color": "#b4540a", "line": {"width": 2.5}}
     traces.append(dots([x[data.best]], [y[data.best]], "best", marker=ring, hoverinfo="skip"))
+    low, high = data.positions.min(axis=0), data.positions.max(axis=0)
+    pad = 0.6 * SIZE * float((high - low).max())  # pictures end within the plot
     share = f"the two axes show {data.share:.0%} of the distances"
     facts = joined("near: similar by OTMANN", share, shown_of(len(data.trials), data.found, "networks"))
     square = {"scaleanchor": "x", "scaleratio": 1}
@@ -114,8 +142,27 @@ def draw(data: Map) -> Figure:
         traces,
         title,
         facts,
-        xaxis=axis("", showticklabels=False),
-        yaxis=axis("", showticklabels=False, **square),
+        xaxis=axis("", showticklabels=False, range=[low[0] - pad / 2, high[0] + 2 * pad]),
+        yaxis=axis("", showticklabels=False, range=[low[1] - pad, high[1] + pad], **square),
         showlegend=False,
+        height=600,
+        images=_images(data),
         meta={"parameter": data.parameter},
     )
+
+
+def _images(data: Map) -> list[dict[str, Any]]:
+    """Drawings beside their dots, which a browser keeps as images: nothing in them is run."""
+    size = SIZE * float(np.ptp(data.positions, axis=0).max())
+    about = {"xref": "x", "yref": "y", "xanchor": "left", "yanchor": "middle", "layer": "below"}
+    return [
+        {
+            **about,
+            "source": f"data:image/svg+xml,{quote(picture)}",
+            "x": data.positions[place, 0] + 0.08 * size,
+            "y": data.positions[place, 1],
+            "sizex": size * min(1.0, ratio),
+            "sizey": size * min(1.0, 1.0 / ratio),
+        }
+        for place, (picture, ratio) in data.pictures.items()
+    ]

@@ -43,18 +43,17 @@ def compute(
     most: int = MOST_DOTS,
 ) -> Slices:
     """Comparable trials along some parameters (default: the first twelve that have an axis), in so many columns."""
-    if columns < 1:
-        raise InvalidArgument("columns", "must be at least 1", columns)
+    check_columns(columns)
     history = source.history
     known = {each.name: each for each in dimensions(history)}
     asked = [parameters] if isinstance(parameters, str) else parameters
-    names = list(known)[:MOST_PANELS] if asked is None else [_known(name, known) for name in asked]
+    shown = [known_dimension(name, known) for name in (list(known)[:MOST_PANELS] if asked is None else asked)]
     found = comparable(history)
     kept = thinned(len(found.trials), most, np.argsort(found.losses, kind="stable")[:20].tolist())
     some = [found.trials[place] for place in kept]
     return Slices(
         history.created.metric,
-        [(known[name], known[name].places(some)) for name in names],
+        [(each, each.places(some)) for each in shown],
         history.goals.only.sign * found.losses[kept],
         [trial.number for trial in some],
         len(found.trials),
@@ -65,10 +64,17 @@ def compute(
     )
 
 
-def _known(name: str, known: dict[str, Dimension]) -> str:
+def check_columns(columns: int) -> None:
+    """At least one."""
+    if columns < 1:
+        raise InvalidArgument("columns", "must be at least 1", columns)
+
+
+def known_dimension(name: str, known: dict[str, Dimension]) -> Dimension:
+    """The parameter of a name that a user gave."""
     if name not in known:
         raise InvalidArgument("parameters", f"must be among those with an axis ({', '.join(known) or 'none'})", name)
-    return name
+    return known[name]
 
 
 def draw(data: Slices) -> Figure:

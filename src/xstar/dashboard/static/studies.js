@@ -1,5 +1,5 @@
 // All studies of the storage.
-import { ago, badge, crumbs, fill, get, h, number, page, problem } from "/static/ui.js";
+import { ago, crumbs, fill, get, h, number, page, problem, tally } from "/static/ui.js";
 
 const EVERY = 3000;
 
@@ -38,7 +38,7 @@ function card(study, chosen) {
     study.objectives.length > 1
       ? h("p", { class: "big" }, number(study.front.count), h("small", {}, ` in the front of ${study.goal}`))
       : h("p", { class: "big" }, study.best ? number(study.best.value, 6) : "–", h("small", {}, ` ${study.direction === "minimize" ? "lowest" : "highest"} ${study.metric}`)),
-    h("p", {}, Object.entries(study.counts).map(([state, count]) => [badge(state), ` ${number(count)} `])),
+    h("p", {}, tally(study.counts)),
     h("p", { class: "quiet" }, `${study.method} · ${number(study.epochs)} epochs · ${running ? `${study.counts.running} at work · ` : ""}${ago(study.latest)}`),
   );
 }

@@ -1,12 +1,12 @@
 // One study: live, or as it was after any event of its journal.
-import { address, ago, badge, connection, crumbs, debounced, facts, fill, from, get, h, moment, number, page, post, problem, say, seconds, shown, study as at, table } from "/static/ui.js";
+import { address, ago, connection, crumbs, debounced, facts, fill, from, get, h, moment, number, page, post, problem, say, seconds, shown, study as at, table, tally } from "/static/ui.js";
 import { Plot } from "/static/plot.js";
 import { Trials } from "/static/trials.js";
 
 // Milliseconds between two drawings while the study runs; ten times as long as the slowest took, where that is more, so that
 // looking at a large study costs it no more than a tenth of a core.
 const REDRAW = 3000;
-const WITH_TRIALS = ["front", "hypervolume", "history", "curves", "slice", "contour", "parallel", "timeline", "calibration", "distribution", "networks"]; // whose points are trials
+const WITH_TRIALS = ["front", "hypervolume", "history", "curves", "slice", "rank", "contour", "parallel", "timeline", "calibration", "distribution", "networks"]; // whose points are trials
 
 export async function showStudy(main, name) {
   crumbs(["Studies", "/"], [name]);
@@ -148,7 +148,7 @@ class StudyPage {
   show() {
     const { summary } = this;
     const part = summary.total > summary.seen && this.moment === null ? summary.seen / summary.total : 1;
-    const counts = Object.entries(summary.counts).map(([state, count]) => h("span", { class: "pair" }, badge(state), ` ${number(count)}`));
+
     fill(
       this.head,
       h("h1", {}, this.name),
@@ -156,7 +156,7 @@ class StudyPage {
       part < 1 ? h("p", { role: "status" }, h("progress", { max: 1, value: part, "aria-label": "Reading the journal" }), ` read ${number(summary.seen)} of ${number(summary.total)} events; what follows is the study so far`) : null,
       facts([
         summary.objectives.length > 1 ? ["front", h("span", { class: "big" }, summary.front.count ? number(summary.front.count) : "–")] : ["best", summary.best ? h("a", { class: "big", href: page(this.name, summary.best.number) }, number(summary.best.value, 6)) : "–"],
-        ["trials", h("span", {}, number(summary.trials), " ", counts)],
+        ["trials", h("span", {}, number(summary.trials), " ", tally(summary.counts))],
         ["epochs", number(summary.epochs)],
         summary.queued ? ["enqueued", number(summary.queued)] : null,
         summary.hold === "go" ? null : ["held", summary.hold === "pause" ? "paused" : "stopped"],
@@ -190,9 +190,8 @@ class StudyPage {
       });
       controls.push(select);
     };
-    if (name === "slice" && innerWidth < 700) options.columns = 1;
+    if (["slice", "rank"].includes(name) && innerWidth < 700) options.columns = 1;
     if (name === "history" || name === "hypervolume") choice("over", ["trials", "time", "budget"], "Over");
-    if (name === "importance") choice("method", ["forest", "gp"], "Model");
     if (name === "contour") ["x", "y"].forEach((key) => choice(key, ["", ...Object.keys(this.summary.parameters)], `Parameter ${key}`));
     const drawing = h("img", { alt: "", class: "pointed", hidden: true });
     const chosen = (trial) => import("/static/app.js").then((app) => app.go(page(this.name, trial)));

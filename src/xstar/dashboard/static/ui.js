@@ -72,6 +72,7 @@ export function from(origin) {
   return h("span", { title: origin }, words);
 }
 
+export const tally = (counts) => Object.entries(counts).map(([state, count]) => h("span", { class: "pair" }, badge(state), ` ${number(count)}`));
 export const badge = (state) => h("span", { class: `state ${state}` }, state);
 
 export const shown = (value) => (typeof value === "number" ? number(value) : value === null ? "none" : typeof value === "object" ? JSON.stringify(value) : String(value));
