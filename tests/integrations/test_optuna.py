@@ -7,11 +7,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import xstar as xs
 from xstar.cli.main import app
+from xstar.core.pareto import hypervolume
 from xstar.errors import InvalidArgument, InvalidSpace, ObjectiveError, UnknownStudy
 from xstar.inspect.audit import audit
 from xstar.searchers import GP
@@ -113,10 +115,33 @@ def test_a_trial_that_was_seen_running_and_then_pruned_is_pending_no_more() -> N
 def test_what_a_sampler_refuses() -> None:
     with pytest.raises(InvalidArgument, match=r"method: must be one of .*or a searcher, but got 'magic'"):
         Sampler("magic")
-    with pytest.raises(InvalidArgument, match="one objective, but got 2"):
-        optimise(
-            Sampler("gp"), lambda trial: (trial.suggest_float("x", 0, 1), 0), 1, directions=["minimize", "maximize"]
-        )
+    with pytest.raises(InvalidArgument, match="metric: must name one to 5 metrics"):
+        optimise(Sampler("gp"), lambda trial: (trial.suggest_float("x", 0, 1),) * 6, 2, directions=["minimize"] * 6)
+
+
+def tradeoff(trial: Any) -> tuple[float, float]:
+    """Error and speed: nearly all of the square is far from the front, on which x is 0.5 and y from 0.2 to 0.6."""
+    x, y = trial.suggest_float("x", 0, 1), trial.suggest_float("y", 0, 1)
+    return (y - 0.2) ** 2 + abs(x - 0.5), 1 - (y - 0.6) ** 2 - abs(x - 0.5)
+
+
+BOTH = {"directions": ["minimize", "maximize"]}
+
+
+def covered(study: Any) -> float:
+    losses = np.array([(trial.values[0], -trial.values[1]) for trial in study.best_trials])
+    return hypervolume(losses, np.array([0.2, -0.8]))
+
+
+def test_several_directions_are_a_front() -> None:
+    ours = optimise(Sampler("gp", seed=0), tradeoff, 30, **BOTH)
+    chance = optimise(optuna.samplers.RandomSampler(seed=0), tradeoff, 30, **BOTH)
+    assert covered(ours) > 1.2 * covered(chance)
+
+
+def test_a_searcher_that_knows_one_number_gets_one_of_several() -> None:
+    first, again = (params(optimise(Sampler("forest", seed=seed), tradeoff, 14, **BOTH)) for seed in (0, 0))
+    assert first == again
 
 
 def test_names_become_identifiers() -> None:
@@ -218,13 +243,35 @@ def test_what_an_import_refuses(tmp_path: Path, stored: str, optunas: Callable[[
     )
     with pytest.raises(InvalidSpace, match="z: must be in all trials, or where others have certain values"):
         import_optuna(url, "odd", "new", tmp_path / "x.db")
-    both = optuna.create_study(study_name="both", storage=more, directions=["minimize", "minimize"])
-    both.optimize(lambda t: (t.suggest_float("x", 0, 1), 0), n_trials=1)
-    with pytest.raises(InvalidArgument, match="one objective"):
-        import_optuna(url, "both", "new", tmp_path / "x.db")
     done = CliRunner().invoke(app, ["import", "--study", "new", "--storage", str(tmp_path / "x.db")])
     assert done.exit_code == 2
     assert not (tmp_path / "x.db").exists()
+
+
+@pytest.mark.parametrize("names", [None, ["error", "speed"]])
+def test_a_study_with_several_objectives_is_imported_with_its_front(
+    tmp_path: Path, optunas: Callable[[Path], Any], names: list[str] | None
+) -> None:
+    storage = optunas(tmp_path / "both.db")
+    theirs = optuna.create_study(study_name="both", storage=storage, sampler=optuna.samplers.RandomSampler(1), **BOTH)
+    if names is not None:
+        with pytest.warns(optuna.exceptions.ExperimentalWarning):
+            theirs.set_metric_names(names)
+    theirs.optimize(tradeoff, n_trials=12)
+    import_optuna(f"sqlite:///{tmp_path / 'both.db'}", "both", "new", tmp_path / "x.db")
+    with xs.Study.open("new", tmp_path / "x.db") as study:
+        first, second = names or ["value_0", "value_1"]
+        assert study.history.goals.goal == f"minimize {first}, maximize {second}"
+        assert [list(trial.values.values()) for trial in study.trials] == [trial.values for trial in theirs.trials]
+        assert {trial.number for trial in study.front} == {trial.number for trial in theirs.best_trials}
+        assert audit(study).findings == []
+
+
+def test_an_objective_with_several_values_runs_as_it_is() -> None:
+    ported = xs.from_optuna(tradeoff)
+    result = xs.minimize(ported, ported.space, metric={"value_0": "min", "value_1": "max"}, trials=8, seed=0)
+    for trial in result.front:
+        assert tuple(trial.values.values()) == tradeoff(optuna.trial.FixedTrial(trial.config))
 
 
 def test_ranges_of_one_step_that_begin_elsewhere_become_one(tmp_path: Path, optunas: Callable[[Path], Any]) -> None:

@@ -49,7 +49,14 @@ class FromOptuna:
             raise
         if left := [name for name in trial.config if name not in asked.params]:
             raise not_static(left[0], "asked for by every trial", Words(f"trial {trial.number} without it"))
+        if isinstance(returned, tuple | list):
+            return dict(zip(value_names(len(returned)), returned, strict=True))
         return returned
+
+
+def value_names(count: int) -> list[str]:
+    """What the objectives of Optuna are called here where they have no names: ``value_0`` and so on."""
+    return [f"value_{place}" for place in range(count)]
 
 
 def from_optuna(objective: Objective, *, space: Space | None = None, dry_runs: int = 2) -> FromOptuna:
@@ -57,7 +64,8 @@ def from_optuna(objective: Objective, *, space: Space | None = None, dry_runs: i
 
     ``dry_runs`` is how often the objective is called to find its space; where these differ, it is called once more for each
     value of its options and small integers. Each call ends at the objective's first report, or when it returns: one that does
-    not report is evaluated. A ``space`` of your own spares all of that.
+    not report is evaluated. A ``space`` of your own spares all of that. Several values that it returns are the metrics
+    ``value_0``, ``value_1`` and so on.
     """
     whole_number("dry_runs", dry_runs, least=1)
     if space is not None:

@@ -17,9 +17,11 @@ from xstar.core.checks import whole_number
 from xstar.core.randomness import Streams
 from xstar.errors import InvalidArgument, InvalidSpace
 from xstar.integrations import missing
+from xstar.integrations.define_by_run import value_names
 from xstar.integrations.distributions import number_range, one_of
 from xstar.journal import History, events as ev
 from xstar.searchers import Auto, Searcher
+from xstar.searchers.scalarised import of_several
 from xstar.space import Float, Parameter, Space
 from xstar.study.methods import METHODS
 from xstar.study.settings import Settings
@@ -41,7 +43,7 @@ class Sampler(BaseSampler):
     """A searcher of xstar as a sampler of Optuna: ``optuna.create_study(sampler=Sampler("gp", seed=0))``.
 
     ``method`` is the name of a method (its searcher is used; pruning is Optuna's part) or a searcher. Trials that Optuna pruned
-    are left out of what is learned from, as in Optuna's own Gaussian process; those that failed are not. One objective only.
+    are left out of what is learned from, as in Optuna's own Gaussian process; those that failed are not.
     """
 
     def __init__(self, method: str | Searcher | None = None, *, seed: int | None = None) -> None:
@@ -55,9 +57,6 @@ class Sampler(BaseSampler):
 
     def infer_relative_search_space(self, study: OptunaStudy, trial: FrozenTrial) -> dict[str, BaseDistribution]:
         """The parameters that all finished trials had."""
-        if len(study.directions) > 1:
-            rule, remedy = "a Sampler has one objective", "use one of Optuna's samplers for several"
-            raise InvalidArgument("directions", rule, len(study.directions), remedy)
         common = self._common.setdefault(study.study_name, IntersectionSearchSpace(include_pruned=True))
         return {name: each for name, each in common.calculate(study).items() if not each.single()}
 
@@ -84,10 +83,7 @@ class Sampler(BaseSampler):
         space, names = as_space(search_space)
         key = (study.study_name, repr(search_space))
         if key not in self._mirrors:
-            maximise = study.direction == StudyDirection.MAXIMIZE
-            settings = Settings(
-                space, searcher=self._searcher, direction="maximize" if maximise else "minimize", seed=0
-            )
+            settings = Settings(space, searcher=self._searcher, metric=objectives(study), seed=0)
             history = History()
             history.extend([settings.create(None, 0.0)])
             self._mirrors[key] = Mirror(history, names)
@@ -125,9 +121,9 @@ class Mirror:
             config = {self.names[name]: trial.params[name] for name in self.names}
             data = self.history.space.dump(self.history.space.parse(config))
             self.history.fold(ev.Asked(mine, data, "optuna", self.history.seen, 0.0))
-        if trial.state == TrialState.COMPLETE and trial.value is not None and math.isfinite(trial.value):
-            value = {self.history.created.metric: trial.value}
-            self.history.fold(ev.Reported(mine, 1, value, 0.0, self.history.seen, final=True))
+        if trial.state == TrialState.COMPLETE and all(map(math.isfinite, trial.values)):
+            values = dict(zip(self.history.goals.metrics, trial.values, strict=True))
+            self.history.fold(ev.Reported(mine, 1, values, 0.0, self.history.seen, final=True))
         elif trial.state in ENDED:
             self.history.fold(ev.Failed(mine, "exception", "it failed in Optuna", 0.0))
 
@@ -138,7 +134,7 @@ class Mirror:
 
     def suggest(self, searcher: Searcher, streams: Streams, number: int) -> dict[str, Any]:
         """What to try next, by Optuna's names."""
-        found = searcher.suggest(self.history, New(), streams.generator(number, "suggest"))
+        found = of_several(searcher, self.history, New(), streams.generator(number, "suggest"))
         if isinstance(found, Done):  # Optuna goes on when a finite space is exhausted
             config = self.history.space.sample(streams.generator(number, "repeat"))
         else:
@@ -156,6 +152,14 @@ def _searcher(method: str | Searcher | None) -> Searcher:
     if not callable(getattr(method, "suggest", None)):
         raise InvalidArgument("method", "must be the name of a method, or a searcher", method, 'e.g. Sampler("gp")')
     return method
+
+
+def objectives(study: OptunaStudy) -> dict[str, str]:
+    """The objectives by name, with their directions; without names, ``value`` is the only one and ``value_0`` the first."""
+    count = len(study.directions)
+    names = study.metric_names or (["value"] if count == 1 else value_names(count))
+    ways = ["max" if each == StudyDirection.MAXIMIZE else "min" for each in study.directions]
+    return dict(zip(names, ways, strict=True))
 
 
 # ---------------------------------------------------------------- distributions

@@ -21,7 +21,7 @@ from xstar.executors.clock import wall_clock
 from xstar.inspect.exchange import export_events, import_events
 from xstar.integrations import missing
 from xstar.integrations.conditions import when_asked
-from xstar.integrations.optuna import parameter, python_names
+from xstar.integrations.optuna import objectives, parameter, python_names
 from xstar.space import Space
 from xstar.storage.address import masked
 from xstar.study import Study
@@ -40,15 +40,12 @@ def import_optuna(url: str, source: str | None, name: str, storage: str | os.Pat
     """Make the study ``name`` in ``storage`` of the study ``source`` at Optuna's storage ``url``."""
     with ExitStack() as end:
         found = _load(url, source, end)
-        directions, trials = found.directions, found.get_trials(deepcopy=False)
-    if len(directions) > 1:
-        raise InvalidArgument("study", "must have one objective", f"directions={len(directions)}")
+        metric, trials = objectives(found), found.get_trials(deepcopy=False)
     distributions = _merged(trials)
     names = python_names(distributions)
     space = Space(_parameters(distributions, trials))
     now = [min((each.datetime_start.timestamp() for each in trials if each.datetime_start), default=wall_clock())]
-    direction = directions[0].name.lower()
-    with Study(space, direction=direction, method="auto", seed=0, clock=lambda: now[0]) as study:
+    with Study(space, metric=metric, method="auto", seed=0, clock=lambda: now[0]) as study:
         for trial in sorted(trials, key=lambda each: each.number):
             _tell(study, trial, names, now)
         import_events(export_events(study), name, storage)
@@ -96,10 +93,11 @@ def _tell(study: Study, trial: FrozenTrial, names: dict[str, str], now: list[flo
     if trial.datetime_complete is not None:
         now[0] = max(now[0], trial.datetime_complete.timestamp())
     if trial.state == TrialState.COMPLETE:
-        if made.value is not None and made.value == trial.value:
+        values = dict(zip(study.goals.metrics, trial.values, strict=True))
+        if made.reports and made.reports[-1].metrics == values:
             study.complete(made)
         else:
-            study.tell(made, trial.value)
+            study.tell(made, values)
     elif trial.state == TrialState.PRUNED:
         study.fail(made, f"pruned by Optuna after {len(trial.intermediate_values)} reports")
     elif trial.state == TrialState.FAIL:
