@@ -132,15 +132,68 @@ def test_metadata_is_routed() -> None:
     assert search.best_score_ > 0.8
 
 
-def test_which_of_several_scores_counts() -> None:
+def test_which_of_several_scores_counts(tmp_path: Path) -> None:
     scoring = ["accuracy", "neg_log_loss"]
     search = SearchCV(tree(), DEPTHS, n_iter=4, cv=2, scoring=scoring, refit=False, metric="neg_log_loss").fit(X, y)
     assert search.metric_ == "neg_log_loss"
     assert not hasattr(search, "best_estimator_")
     chosen = SearchCV(tree(), DEPTHS, n_iter=4, cv=2, scoring=scoring, refit=lambda table: 2).fit(X, y)
     assert chosen.best_index_ == 2
-    with pytest.raises(InvalidArgument, match="metric: must be one of accuracy, neg_log_loss, but got 'recall'"):
-        SearchCV(tree(), DEPTHS, cv=2, scoring=scoring, refit="accuracy", metric="recall").fit(X, y)
+    kept: dict[str, Any] = {"cv": 2, "study": "s", "storage": tmp_path / "x.db"}
+    for metric in ("recall", ["accuracy", "recall"]):
+        with pytest.raises(InvalidArgument, match="metric: must be one of accuracy, neg_log_loss, but got 'recall'"):
+            SearchCV(tree(), DEPTHS, scoring=scoring, refit="accuracy", metric=metric, **kept).fit(X, y)
+    with pytest.raises(InvalidArgument, match="metric: must be one of score, but got 'accuracy'"):
+        SearchCV(tree(), DEPTHS, metric=["accuracy", "score"], **kept).fit(X, y)
+    assert list(tmp_path.iterdir()) == []
+
+
+def leaves(model: Any, X: Any, y: Any) -> int:
+    return -int(model.get_n_leaves())
+
+
+def simplest(table: Any) -> int:
+    """The smallest tree within five points of the most accurate one."""
+    good = table["mean_test_accuracy"] >= table["mean_test_accuracy"].max() - 0.05
+    return int(np.where(good, table["mean_test_simple"], -np.inf).argmax())
+
+
+SCORES: dict[str, Any] = {
+    "scoring": {"accuracy": "accuracy", "simple": leaves},
+    "metric": ["accuracy", "simple"],
+    "cv": 3,
+}
+
+
+@pytest.mark.parametrize("refit", ["accuracy", "simple", simplest, False])
+def test_several_scores_are_searched_for_their_front(refit: Any, tmp_path: Path) -> None:
+    kept: dict[str, Any] = {"study": "front", "storage": tmp_path / "x.db", "refit": refit, **SCORES}
+    search = SearchCV(tree(), DEPTHS, n_iter=8, random_state=0, **kept).fit(X, y)
+    table = search.cv_results_
+    scores = np.column_stack([table["mean_test_accuracy"], table["mean_test_simple"]])
+    found = scores[search.front_]
+    assert (np.diff(found, axis=0) * [-1, 1] > 0).all()  # the most accurate first, each of the others simpler
+    assert {tuple(row) for row in found} == {
+        tuple(row) for row in scores if not ((scores >= row).all(axis=1) & (scores > row).any(axis=1)).any()
+    }
+    if refit:
+        expected = refit(table) if callable(refit) else table[f"mean_test_{refit}"].argmax()
+        assert search.best_index_ == expected
+        assert search.best_estimator_.get_params()["max_depth"] == search.best_params_["max_depth"]
+    again = SearchCV(tree(), DEPTHS, n_iter=8, random_state=0, **kept).fit(X, y)  # a finished study
+    assert again.front_.tolist() == search.front_.tolist()
+    assert again.cv_results_["params"] == table["params"]
+    with xs.Study.open("front", tmp_path / "x.db") as study:
+        assert study.history.goals.goal == "maximize accuracy, maximize simple"
+
+
+def test_several_scores_with_a_resource() -> None:
+    search = SearchCV(
+        tree(), DEPTHS, n_iter=9, resource="n_samples", min_resources=30, random_state=0, refit="accuracy", **SCORES
+    ).fit(X, y)
+    got = search.cv_results_["n_resources"]
+    assert set(got[search.front_]) == {got.max()}
+    assert got.min() < got.max()
 
 
 def test_more_jobs_than_folds_try_several_candidates_at_once() -> None:

@@ -59,8 +59,8 @@ class Search:
                 params |= self.ladder.as_params(noted["amount"])
             self.rows[trial.number] = (params, folds and [_numbers(fold) for fold in folds])
 
-    def tell(self, study: Study, trial: Trial, target: int, metric: str | None) -> bool:
-        """Record what the folds gave; returns whether the trial goes on at once."""
+    def tell(self, study: Study, trial: Trial, target: int, metric: str | list[str] | None) -> bool:
+        """Record what the folds gave, the mean of each score that counts; returns whether the trial goes on at once."""
         _, folds = self.rows[trial.number]
         noted = {
             "folds": folds and [_plain(fold) for fold in folds],
@@ -71,15 +71,19 @@ class Search:
         if folds is None:
             study.fail(trial, str(self.last_failure).strip())
             return False
-        scores = [fold["test_scores"] if metric is None else fold["test_scores"][metric] for fold in folds]
-        value = float(np.mean(scores))
-        if not math.isfinite(value):
+        scores = [fold["test_scores"] for fold in folds]
+        chosen = {"score": metric} if not isinstance(metric, list) else {name: name for name in metric}
+        values = {
+            objective: float(np.mean([each if name is None else each[name] for each in scores]))
+            for objective, name in chosen.items()
+        }
+        if not all(map(math.isfinite, values.values())):
             study.fail(trial, f"the scores of the folds are {scores}", "nan")
             return False
         if self.ladder is None:
-            study.tell(trial, value)
+            study.tell(trial, values)
             return False
-        verdict = study.report(trial, value, target)
+        verdict = study.report(trial, values, target)
         return verdict is Verdict.CONTINUE and trial.state is State.RUNNING
 
 

@@ -49,7 +49,9 @@ class SearchCV(BaseSearchCV):
     method
         How to search, as in ``xs.minimize``. By default a Gaussian process; with ``resource``, MOBSTER.
     metric
-        Which of several scores the search goes by: that of ``refit`` by default, or else the first.
+        Which of several scores the search goes by: that of ``refit`` by default, or else the first. A list: it searches for the
+        best trade-offs of these, higher is better, and ``front_`` has their rows of ``cv_results_``; ``refit`` names the score
+        whose best is refitted, or is a function of ``cv_results_`` that returns a row.
     resource
         What a candidate may get more or less of: a parameter as ``n_estimators`` or ``clf__max_iter``, or ``"n_samples"``. Bad
         candidates end with little of it; one that gets more is fitted anew.
@@ -75,7 +77,7 @@ class SearchCV(BaseSearchCV):
         error_score: Any = math.nan,
         return_train_score: bool = False,
         method: str | None = None,
-        metric: str | None = None,
+        metric: str | Sequence[str] | None = None,
         resource: str | None = None,
         min_resources: int | None = None,
         max_resources: int | None = None,
@@ -117,6 +119,9 @@ class SearchCV(BaseSearchCV):
     def _check_input_parameters(self, X: Any, y: Any, split_params: Any) -> None:
         whole_number("n_iter", self.n_iter, least=1)
         candidates = Candidates(self.space)
+        if not callable(self.scoring):  # before a study is stored with a name that no score has
+            plain = self.scoring is None or isinstance(self.scoring, str)
+            self._watched(None if plain else dict.fromkeys(self.scoring))
         folds = self._checked_cv_orig.get_n_splits(X, y, **split_params)
         ladder = None if self.resource is None else Ladder.of(self, candidates.space, X, y, folds)
         data = None if self.study is None else joblib.hash((X, y))
@@ -140,11 +145,14 @@ class SearchCV(BaseSearchCV):
                     trial.number for trial in group if search.tell(study, trial, target, getattr(self, "metric_", None))
                 }
                 running = [trial for trial in running if trial not in group or trial.number in went_on]
-            if study.refresh().best is None and search.last_failure is not None:
+            if not study.refresh().has_value and search.last_failure is not None:
                 raise search.last_failure
             if not search.fresh:  # a finished study: BaseSearchCV reads the kind of score from a fit of its own
-                best = study.best
+                best = study.front[0]
                 self._evaluate([best], best.budget if search.ladder else 0, evaluate_candidates)
+            if study.goals.several:
+                rows = sorted(search.rows)
+                self.front_ = np.array([rows.index(trial.number) for trial in study.front])
 
     def _evaluate(self, trials: Sequence[Trial], target: int, evaluate_candidates: Callable[..., Any]) -> None:
         search, split = self._search, None
@@ -203,14 +211,15 @@ class SearchCV(BaseSearchCV):
     # ------------------------------------------------------------ the study
 
     def _open(self, search: Search) -> Study:
-        self.__dict__.pop("metric_", None)
+        for fitted in ("metric_", "front_"):
+            self.__dict__.pop(fitted, None)
         return Study(
             search.candidates.space,
             name=self.study,
             storage=self.storage,
             method=self.method,
             max_budget=None if search.ladder is None else search.ladder.full,
-            metric="score",
+            metric="score" if isinstance(self.metric, str | None) else list(self.metric),
             direction="maximize",
             seed=search.seed,
         )
@@ -220,11 +229,16 @@ class SearchCV(BaseSearchCV):
             return self.random_state
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _watched(self, scores: Any) -> str | None:
-        """The name of the score that counts; ``None`` where there is one only."""
-        if not isinstance(scores, dict):
-            return None
-        name = self.metric or (self.refit if isinstance(self.refit, str) else next(iter(scores)))
-        if name not in scores:
-            raise InvalidArgument("metric", f"must be one of {', '.join(scores)}", name)
-        return name
+    def _watched(self, scores: Any) -> str | list[str] | None:
+        """The name of the score that counts, or the names of those that do; ``None`` where there is one only."""
+        known = list(scores) if isinstance(scores, dict) else ["score"]
+        if isinstance(self.metric, str | None):
+            if not isinstance(scores, dict):
+                return None
+            first = self.refit if isinstance(self.refit, str) else known[0]
+            names = [self.metric or first]
+        else:
+            names = list(self.metric)
+        if unknown := [each for each in names if each not in known]:
+            raise InvalidArgument("metric", f"must be one of {', '.join(known)}", unknown[0])
+        return names[0] if isinstance(self.metric, str | None) else names
