@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import xstar as xs
-from xstar.errors import InvalidSpace
+from xstar.errors import InvalidArgument, InvalidSpace
 
 try:  # not importorskip: an installed Ray without Tune's dependencies raises when it is imported
     from ray import tune
@@ -58,6 +58,23 @@ def test_it_goes_on_where_it_was_saved(tmp_path: Path) -> None:
     again = Searcher(metric="loss", mode="min")
     again.restore(str(tmp_path / "state"))
     assert begun + drive(again, 12, 16) == whole
+
+
+def test_several_metrics_are_objectives(tmp_path: Path) -> None:
+    searcher = Searcher(method="gp", seed=0, metric=["loss", "size"], mode=["min", "max"])
+    assert searcher.set_search_properties(None, None, dict(CONFIG))  # a TuneConfig without a metric
+    for number in range(12):
+        config: Any = searcher.suggest(f"t{number}")
+        searcher.on_trial_complete(f"t{number}", {"loss": loss(config), "size": config["x"]} if number else {"loss": 1})
+    assert "no finite size" in str(searcher.study.trials[0].reason)
+    searcher.save(str(tmp_path / "state"))
+    again = Searcher(metric=["loss", "size"], mode=["min", "max"])
+    again.restore(str(tmp_path / "state"))
+    assert len(again.study.front) > 1
+    assert again.suggest("next") == searcher.suggest("next")
+    for wrong in (["min"], ["min", "obs"], "least"):
+        with pytest.raises(InvalidArgument, match="mode: must be 'min' or 'max', one of them for each metric"):
+            Searcher(metric=["loss", "size"], mode=wrong)
 
 
 def test_trials_that_fail_and_a_space_that_ends() -> None:

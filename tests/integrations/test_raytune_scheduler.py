@@ -98,7 +98,7 @@ class Controller:
         for trial in running[:1]:
             trial.epoch += 1
             loss = (trial.config["x"] - 1) ** 2 + 1 / trial.epoch
-            trial.last_result = {"loss": loss, "epoch": trial.epoch}
+            trial.last_result = {"loss": loss, "size": trial.config["x"], "epoch": trial.epoch}
             decision = self.scheduler.on_trial_result(self, trial, dict(trial.last_result))
             if decision == "PAUSE":
                 trial.status = "PAUSED"
@@ -113,18 +113,23 @@ class Controller:
         raise AssertionError(f"it hangs: {[(trial.trial_id, trial.status, trial.epoch) for trial in self.trials]}")
 
 
-def joint(method: str, samples: int = 18) -> Controller:
-    searcher, scheduler = Searcher(method=method, max_budget=9, seed=0), Scheduler(time_attr="epoch")
-    assert searcher.set_search_properties("loss", "min", dict(SPACE))
-    scheduler.set_search_properties("loss", "min")
+SEVERAL: dict[str, Any] = {"metric": ["loss", "size"], "mode": ["min", "max"]}
+
+
+def joint(method: str, samples: int = 18, **several: Any) -> Controller:
+    searcher, scheduler = Searcher(method=method, max_budget=9, seed=0, **several), Scheduler(time_attr="epoch")
+    assert searcher.set_search_properties(None if several else "loss", None if several else "min", dict(SPACE))
     return Controller(searcher, scheduler, samples)
 
 
+@pytest.mark.parametrize("several", [{}, SEVERAL], ids=["one", "several"])
 @pytest.mark.parametrize("method", ["asha", "mobster", "asha-stop", "hyperband", "async-hyperband", "median"])
-def test_one_study_decides_what_is_new_and_what_goes_on(method: str) -> None:
-    made = joint(method)
+def test_one_study_decides_what_is_new_and_what_goes_on(method: str, several: dict[str, Any]) -> None:
+    made = joint(method, **several)
     made.run()
     study = made.searcher.study
+    assert study.goals.goal == ("minimize loss, maximize size" if several else "minimize loss")
+    assert {trial.budget for trial in study.front} == {9}
     assert {trial.trial_id: trial.epoch for trial in made.trials} == {
         f"t{place}": trial.budget for place, trial in enumerate(study.trials)
     }
@@ -207,22 +212,19 @@ def train_in_tune(config: dict[str, Any]) -> None:
     for epoch in range(start, 10):
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "state.json").write_text(json.dumps({"epoch": epoch}))
-            metrics = {"loss": (config["x"] - 1) ** 2 + 1 / epoch, "epoch": epoch, "start": start}
+            loss = (config["x"] - 1) ** 2 + 1 / epoch
+            metrics = {"loss": loss, "size": config["x"], "epoch": epoch, "start": start}
             tune.report(metrics, checkpoint=tune.Checkpoint.from_directory(folder))
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("kind", ["plain", "joint"])
-def test_a_real_experiment(kind: str, tmp_path: Path) -> None:
-    """The unmodified script of Tune, and ours: the same function and number of trials."""
-    given: dict[str, dict[str, Any]] = {
-        "plain": {},
-        "joint": {
-            "search_alg": Searcher(method="mobster", max_budget=9, seed=0),
-            "scheduler": Scheduler(time_attr="epoch"),
-        },
-    }
+@pytest.mark.parametrize("several", [{}, SEVERAL], ids=["one", "several"])
+def test_a_real_experiment(several: dict[str, Any], tmp_path: Path) -> None:
+    """The training function of a script of Tune, and its Tuner with a searcher and a scheduler of ours."""
+    searcher = Searcher(method="mobster", max_budget=9, seed=0, **several)
+    one = {} if several else {"metric": "loss", "mode": "min"}
+    ours: dict[str, Any] = {"search_alg": searcher, "scheduler": Scheduler(time_attr="epoch"), **one}
     ray.init(
         num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR, ignore_reinit_error=True
     )
@@ -230,17 +232,18 @@ def test_a_real_experiment(kind: str, tmp_path: Path) -> None:
         tuner = tune.Tuner(
             train_in_tune,
             param_space=dict(SPACE),
-            tune_config=tune.TuneConfig(metric="loss", mode="min", num_samples=9, **given[kind]),
+            tune_config=tune.TuneConfig(num_samples=9, **ours),
             run_config=tune.RunConfig(storage_path=str(tmp_path), verbose=0),
         )
         results: Any = tuner.fit()
     finally:
         ray.shutdown()
     assert results.num_errors == 0
-    epochs = sorted(each.metrics["epoch"] for each in results)
-    if kind == "plain":
-        assert epochs == [9] * 9
-        return
-    assert set(epochs) == {1, 3, 9}
+    assert {each.metrics["epoch"] for each in results} == {1, 3, 9}
     for each in results:  # each went on from its rung; none began again
         assert each.metrics["start"] == {1: 1, 3: 2, 9: 4}[each.metrics["epoch"]]
+    if several:
+        front = searcher.study.front
+        seen = [(each.metrics["loss"], each.metrics["size"]) for each in results]
+        assert front
+        assert all((trial.values["loss"], trial.values["size"]) in seen for trial in front)

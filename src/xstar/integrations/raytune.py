@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from xstar.study import Study
 from xstar.trial import State
 
 try:
+    from ray.tune.result import DEFAULT_METRIC
     from ray.tune.search import Searcher as TuneSearcher
     from ray.tune.search.sample import (
         Categorical,
@@ -32,14 +34,15 @@ try:
 except ImportError as error:
     raise missing("raytune", "'ray[tune]'") from error
 
-DIRECTIONS = {"min": "minimize", "max": "maximize"}
-
 
 class Searcher(TuneSearcher):
     """``tune.TuneConfig(search_alg=Searcher(method="gp", seed=0), metric="loss", mode="min")``.
 
     The space is that of the Tuner's ``param_space``, or an ``xs.Space``. Trials that a scheduler of Tune stopped count with
     their last result. Trials are chosen with those that run in mind; no ``ConcurrencyLimiter`` is needed for that.
+
+    Several objectives are lists, ``Searcher(metric=["loss", "size"], mode=["min", "min"])``; a ``TuneConfig`` has one metric or
+    none, and ``searcher.study.front`` the trade-offs.
 
     With ``max_budget`` the study has a scheduler of ours, too: add ``scheduler=Scheduler()`` to the ``TuneConfig``.
     """
@@ -50,11 +53,14 @@ class Searcher(TuneSearcher):
         *,
         method: str | None = None,
         max_budget: int | None = None,
-        metric: str | None = None,
-        mode: str | None = None,
+        metric: str | Sequence[str] | None = None,
+        mode: str | Sequence[str] | None = None,
         seed: int | None = None,
     ) -> None:
-        super().__init__(metric=metric, mode=mode)
+        if metric is not None:
+            goals(metric, mode)
+        super().__init__()
+        self._metric, self._mode = metric, mode
         self._space, self._method, self._seed = space, method, seed
         self.max_budget = max_budget
         self._study: Study | None = None
@@ -68,18 +74,18 @@ class Searcher(TuneSearcher):
         """What the Tuner says; False: it was said before."""
         if self._study is not None:
             return False
-        self._metric, self._mode = metric or self._metric, mode or self._mode
+        if self._metric is None:
+            self._metric = metric
+        if self._mode is None:
+            self._mode = mode
         if self._space is None:
             self._space = from_tune(config)
         self._begin()
         return True
 
     def _begin(self) -> None:
-        mode = self._mode or "min"
-        if mode not in DIRECTIONS:
-            raise InvalidArgument("mode", "must be 'min' or 'max'", mode)
         given: dict[str, Any] = {"method": self._method, "max_budget": self.max_budget, "seed": self._seed}
-        self._study = Study(self._space, direction=DIRECTIONS[mode], **given)
+        self._study = Study(self._space, metric=goals(self._metric or DEFAULT_METRIC, self._mode), **given)
 
     @property
     def study(self) -> Study:
@@ -114,11 +120,13 @@ class Searcher(TuneSearcher):
         if self._study.trials[number].reports and not error:
             self._study.complete(number)
             return
-        value = (result or {}).get(str(self._metric))
-        if error or value is None or not math.isfinite(value):
-            self._study.fail(number, f"Tune says that it failed, or reported no {self._metric}")
+        values = {name: (result or {}).get(name) for name in self._study.goals.metrics}
+        lacking = [name for name, value in values.items() if value is None or not math.isfinite(value)]
+        if error or lacking:
+            why = "Tune says that it failed" if error else f"Tune has no finite {' and '.join(lacking)} of it"
+            self._study.fail(number, why)
         else:
-            self._study.tell(number, float(value))
+            self._study.tell(number, values)
 
     def save(self, checkpoint_path: str) -> None:
         """Write the journal, one event per line, and which trial of Tune is which of ours."""
@@ -140,6 +148,15 @@ class Searcher(TuneSearcher):
         self._space = self._study.space
         if self._study.scheduler.max_budget is not None:
             self.max_budget = self._study.scheduler.max_budget
+
+
+def goals(metric: str | Sequence[str], mode: str | Sequence[str] | None) -> dict[str, str]:
+    """Metrics and modes as Tune's search algorithms take them, by name."""
+    names = [metric] if isinstance(metric, str) else list(metric)
+    modes = [mode or "min"] * len(names) if mode is None or isinstance(mode, str) else list(mode)
+    if len(modes) != len(names) or not set(modes) <= {"min", "max"}:
+        raise InvalidArgument("mode", "must be 'min' or 'max', one of them for each metric", mode)
+    return dict(zip(names, modes, strict=True))
 
 
 def from_tune(config: dict[str, Any]) -> Space:

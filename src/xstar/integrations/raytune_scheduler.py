@@ -7,7 +7,6 @@ scheduler hands back.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from xstar.errors import InvalidArgument, MissingMetric
@@ -78,11 +77,11 @@ class Scheduler(TrialScheduler):
 
     def on_trial_result(self, tune_controller: Any, trial: Any, result: dict[str, Any]) -> str:
         """Report it and hear what the trial shall do."""
-        metric = str(self._metric)
-        for name in (metric, self._time):
+        metrics = self.study.goals.metrics
+        for name in (*metrics, self._time):
             if name not in result:
                 raise MissingMetric(name, "must be in every result", sorted(result)[:20], "report it")
-        number, value = self._known.trials[trial.trial_id], float(result[metric])
+        number, values = self._known.trials[trial.trial_id], {name: float(result[name]) for name in metrics}
         known, budget = self.study.trials[number], int(result[self._time])
         if known.state.over:
             return str(TrialScheduler.STOP)
@@ -90,10 +89,10 @@ class Scheduler(TrialScheduler):
             budget = min(budget, known.target)  # where results are seldom, the first one past a rung counts there
         if budget <= known.budget:
             return str(TrialScheduler.CONTINUE)  # it began again, without a checkpoint: this much is on record
-        if not math.isfinite(value):
-            self.study.fail(number, f"{metric} is {value}")
+        if wrong := self.study.goals.unusable(values):
+            self.study.fail(number, wrong)
             return str(TrialScheduler.STOP)
-        verdict = self.study.report(number, value, budget)
+        verdict = self.study.report(number, values, budget)
         return str(TrialScheduler.STOP if known.state.over else ACTIONS[verdict])  # complete: no need to train on
 
     def on_trial_complete(self, tune_controller: Any, trial: Any, result: dict[str, Any]) -> None:
