@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import xstar as xs
-from tests.integrations.wandb_files import runs
-from xstar.integrations.trackers import MLflow, TensorBoard, Tracker, WandB
+from tests.integrations.wandb_files import runs, summaries
+from xstar.integrations.trackers import MLflow, TensorBoard, Tracker, WandB, covered_then
 
 SPACE = xs.Space(x=xs.Float(0, 1))
 
@@ -171,3 +171,54 @@ def test_wandb_written_by_hand_is_the_same(tmp_path: Path) -> None:
     wandb.teardown()  # its service writes files after a run has ended
     assert runs(tmp_path / "ours") == runs(tmp_path)
     assert len(runs(tmp_path)) == 3
+
+
+def two_curves(trial: Any) -> Any:
+    for epoch in trial.epochs():
+        yield {"loss": trial["x"] + 1 / epoch, "cost": -trial["x"]}
+
+
+def several(watch: Any = None, trials: int = 4) -> xs.Result:
+    goals = ["loss", "cost"]
+    return xs.minimize(
+        two_curves, SPACE, metric=goals, max_budget=2, trials=trials, method="median", seed=0, watch=watch
+    )
+
+
+def test_the_hypervolume_is_that_of_the_moment_when_a_trial_ended() -> None:
+    history = several().study.history
+    for trials in (1, 2, 4):
+        then = several(trials=trials)
+        found = covered_then(history, history.trials[trials - 1])
+        upto = {name: found[f"hypervolume_up_to.{name}"] for name in ("loss", "cost")}
+        assert found["hypervolume"] == then.hypervolume(upto)
+    assert covered_then(search().study.history, search().study.trials[0]) == {}
+
+
+@pytest.mark.filterwarnings("ignore")  # of what MLflow does with SQLAlchemy
+@pytest.mark.parametrize("kind", ["tensorboard", "mlflow", "wandb"])
+def test_all_objectives_and_the_hypervolume_are_written(kind: str, tmp_path: Path) -> None:
+    package = {"tensorboard": "tensorboardX"}.get(kind, kind)
+    module = pytest.importorskip(package, reason=f"{package} is not installed")
+    uri = f"sqlite:///{tmp_path / 'runs.db'}"
+    made: Tracker
+    if kind == "tensorboard":
+        made = TensorBoard(tmp_path)
+    else:
+        made = MLflow(uri, "e") if kind == "mlflow" else WandB("e", mode="offline", folder=str(tmp_path))
+    study = several(made).study
+    assert made.broken is None
+    if kind == "wandb":
+        module.teardown()  # its service writes files after a run has ended
+    for trial in study.trials:
+        expected = {**trial.metrics, **covered_then(study.history, trial)}
+        if kind == "tensorboard":
+            last = {tag: value for tag, _, value in scalars(tmp_path / f"trial-{trial.number:04d}")}
+        elif kind == "mlflow":
+            client = module.MlflowClient(uri)
+            where = client.get_experiment_by_name("e").experiment_id
+            (run,) = client.search_runs([where], f"tags.mlflow.runName = 'trial-{trial.number}'")
+            last = run.data.metrics
+        else:
+            last = summaries(tmp_path)[f"trial-{trial.number}"]
+        assert {name: last[name] for name in expected} == pytest.approx(expected, rel=1e-6)

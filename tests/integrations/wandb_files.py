@@ -52,3 +52,16 @@ def runs(folder: Path) -> dict[str, Any]:
         config.pop("_wandb", None)  # versions and the like
         found[name] = config, losses, code
     return found
+
+
+def summaries(folder: Path) -> dict[str, dict[str, Any]]:
+    """By the name of a run: what its summary was given."""
+    found: dict[str, dict[str, Any]] = {}
+    for file in folder.glob("wandb/offline-run-*/run-*.wandb"):
+        name, given = "", dict[str, Any]()
+        for record in records(file):
+            name = record.run.display_name if record.HasField("run") else name
+            if record.HasField("summary"):
+                given |= {each.key or each.nested_key[0]: json.loads(each.value_json) for each in record.summary.update}
+        found[name] = given
+    return found

@@ -60,7 +60,8 @@ class Searcher(TuneSearcher):
         if metric is not None:
             goals(metric, mode)
         super().__init__()
-        self._metric, self._mode = metric, mode
+        self._metric: Any = metric
+        self._mode: Any = mode
         self._space, self._method, self._seed = space, method, seed
         self.max_budget = max_budget
         self._study: Study | None = None

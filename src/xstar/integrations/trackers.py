@@ -14,6 +14,9 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from xstar.core.pareto import hypervolume
 from xstar.integrations import missing
 from xstar.journal import History
 from xstar.study import Study
@@ -88,6 +91,21 @@ class Tracker(ABC):
         return
 
 
+def covered_then(history: History, trial: Trial) -> dict[str, float]:
+    """Of several objectives: the hypervolume of the front when a trial ended, and up to which reference point; else nothing.
+
+    A function of what had happened by then, so that a tracker that is attached later writes the same.
+    """
+    goals, ended = history.goals, trial.ended_at or 0.0
+    losses = [step.trial.known_losses for step in history.fronts.steps if step.at <= ended] if goals.several else []
+    if not losses:
+        return {}
+    r = goals.reference(losses)
+    upto = zip(goals.metrics, goals.signs, r.tolist(), strict=True)
+    volume = hypervolume(np.array(losses), r)
+    return {"hypervolume": volume, **{f"hypervolume_up_to.{name}": sign * value for name, sign, value in upto}}
+
+
 class TensorBoard(Tracker):
     """One run per trial below ``folder``: its metrics over budgets, its configuration and its origin as text."""
 
@@ -122,6 +140,8 @@ class TensorBoard(Tracker):
     def end(self, study: Study, trial: Trial) -> None:
         if trial.number in self._writers:
             writer = self._writers.pop(trial.number)
+            for name, value in covered_then(study.history, trial).items():
+                writer.add_scalar(name, value, trial.budget, walltime=trial.ended_at)
             if trial.reason:
                 writer.add_text("reason", trial.reason)
             writer.close()
@@ -185,8 +205,10 @@ class MLflow(Tracker):
         self._client.set_tag(run, "xstar.reported", self._reported[trial.number] + 1)
 
     def end(self, study: Study, trial: Trial) -> None:
-        status = self.ENDS.get(trial.state, "FAILED")
-        self._client.set_terminated(self._runs[trial.number], status, int((trial.ended_at or 0) * 1000))
+        run, status, at = self._runs[trial.number], self.ENDS.get(trial.state, "FAILED"), (trial.ended_at or 0) * 1000
+        for name, value in covered_then(study.history, trial).items():
+            self._client.log_metric(run, name, value, int(at), trial.budget)
+        self._client.set_terminated(run, status, int(at))
 
 
 class WandB(Tracker):
@@ -221,7 +243,9 @@ class WandB(Tracker):
         self._runs[trial.number].log(dict(reading.metrics), step=reading.budget)
 
     def end(self, study: Study, trial: Trial) -> None:
-        self._runs.pop(trial.number).finish(0 if trial.state in (State.COMPLETE, State.STOPPED) else 1)
+        run = self._runs.pop(trial.number)
+        run.summary.update(covered_then(study.history, trial))
+        run.finish(0 if trial.state in (State.COMPLETE, State.STOPPED) else 1)
 
     def close(self) -> None:
         for run in self._runs.values():
