@@ -120,7 +120,7 @@ bench-quick: .venv/.installed  ## the headline ratios in under ten minutes, besi
 .venv-peers/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install -q torch==2.13.0
-	.venv-peers/bin/python -m pip install -q -c constraints.txt -e '.[benchmarks]' optuna pandas scikit-learn nevergrad hyperopt cmaes coco-experiment ioh botorch smac "ray[tune]"
+	.venv-peers/bin/python -m pip install -q -c constraints.txt -e '.[benchmarks]' optuna pandas scikit-learn nevergrad hyperopt cmaes coco-experiment ioh botorch pymoo smac "ray[tune]"
 	@touch $@
 
 bench-peers: .venv-peers/.installed  ## speed and search beside Optuna, BoTorch and SMAC3 (hours; needs swig), or NAME=… ARGS=…

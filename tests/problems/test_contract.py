@@ -16,7 +16,7 @@ import pytest
 
 from xstar import problems
 from xstar.errors import InvalidArgument, InvalidConfig, MissingExtra
-from xstar.problems import Curve, Problem, lcbench
+from xstar.problems import Curve, Problem, data
 from xstar.space import Encoder
 
 FILE_FREE = [
@@ -151,7 +151,7 @@ def test_absent_data_is_an_error_that_names_the_variable(
 
 def test_an_absent_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     made("lcbench-126025")
-    lcbench._session.cache_clear()
+    data.surrogate.cache_clear()
     monkeypatch.setitem(sys.modules, "onnxruntime", None)  # as if it were not installed
     assert "onnxruntime not installed" in problems.missing("lcbench-126025")
     with pytest.raises(MissingExtra, match=r"\.\[benchmarks\]"):

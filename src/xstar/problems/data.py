@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xstar.errors import InvalidArgument
+from xstar.errors import InvalidArgument, MissingExtra
 
 VARIABLE = "XSTAR_DATA"
 DEFAULT = "../shared/data"  # beside a checkout
@@ -35,6 +38,23 @@ def path(name: str) -> Path:
         remedy = f"set the environment variable {VARIABLE} to the folder that has it; see docs/problems.md"
         raise InvalidArgument(VARIABLE, f"must be a folder with the file {name}", str(folder()), remedy)
     return found
+
+
+@cache
+def surrogate(model: Path, encoding: Path) -> tuple[Any, dict[str, dict[str, int]]]:
+    """The ``run`` of a model of YAHPO Gym, shared by all who ask, and the numbers of its categories."""
+    try:
+        onnxruntime: Any = import_module("onnxruntime")
+    except ImportError:
+        raise MissingExtra(
+            "a surrogate needs onnxruntime: pip install '.[benchmarks]' in a checkout of xstar"
+        ) from None
+    options = onnxruntime.SessionOptions()
+    # A few rows are too few to share: a second thread gains nothing, and comparisons run side by side anyway.
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+    return session.run, json.loads(encoding.read_text(encoding="utf-8"))
 
 
 def increasing(seconds: NDArray[Any]) -> NDArray[np.float64]:

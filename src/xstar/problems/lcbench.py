@@ -15,17 +15,14 @@ search far larger than any comparison's, made once by ``python -m xstar.problems
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import cache, partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xstar.errors import MissingExtra
 from xstar.problems import data
 from xstar.problems.base import Curve, Entry
 from xstar.problems.tabular import Scattered
@@ -91,8 +88,8 @@ class Surrogate:
         self.optimum, values = OPTIMA[task]
         self.best: Config = SPACE.parse(dict(zip(SPACE, values, strict=True)))
         self._task = task
-        self._run, codes = _session(data.path(MODEL), data.path(ENCODING))
-        self._code = codes[task]
+        self._run, encoding = data.surrogate(data.path(MODEL), data.path(ENCODING))
+        self._code = encoding["OpenML_task_id"][task]
         self._category = np.full((EPOCHS, 1), self._code, np.int32)
         self._epochs = np.arange(1, EPOCHS + 1, dtype=np.float32)
 
@@ -126,22 +123,6 @@ class Surrogate:
 
     def __reduce__(self) -> tuple[type[Surrogate], tuple[str]]:
         return type(self), (self._task,)  # a session cannot be pickled, and need not be
-
-
-@cache
-def _session(model: Path, encoding: Path) -> tuple[Any, dict[str, int]]:
-    """The model's ``run``, shared by all tasks, and the number of each task."""
-    try:
-        onnxruntime: Any = import_module("onnxruntime")
-    except ImportError:
-        raise MissingExtra("lcbench needs onnxruntime: pip install '.[benchmarks]' in a checkout of xstar") from None
-    options = onnxruntime.SessionOptions()
-    # 52 rows are too few to share: a second thread gains nothing, and comparisons run side by side anyway.
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
-    codes: dict[str, int] = json.loads(encoding.read_text(encoding="utf-8"))["OpenML_task_id"]
-    return session.run, codes
 
 
 @cache
