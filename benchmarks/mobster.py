@@ -53,6 +53,8 @@ FIGURE5 = (
     *("a-rs", "s-hb", "s-bohb", "a-bo", "asha", "asha-stop", "ts", "boca"),
     *(PAPER, f"{PAPER}-stop", "mobster", "mobster-stop", SYNE_TUNE),
 )
+OURS = {"a-rs": "random", "s-hb": "hyperband", "s-bohb": "bohb", "a-bo": "gp"}
+"""Names of the paper's table, and ours: A- asynchronous, S- synchronous; RS random search, HB Hyperband, BO a GP."""
 DUELS = {
     "promotion against stopping": [(name, f"{name}-stop") for name in FIGURE3[1:] if not name.endswith("-stop")],
     "one bracket against all": [
@@ -98,7 +100,7 @@ def run(task: Task, options: Namespace) -> Found:
         return run_syne_tune(task)
     if task.method in FIGURE3[1:]:
         return run_simulated(task, None, MOBSTERPaper() if task.method.startswith(PAPER) else Random(), ladder(task))
-    return run_simulated(task, task.method)
+    return run_simulated(task, OURS.get(task.method, task.method))
 
 
 # ---------------------------------------------------------------- reports

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from tests.plots.studies import EDGES, edge, many, multi_fidelity, plain
 from tests.trials import ask, run_trials
 from xstar import nets
 from xstar.errors import InvalidArgument
+from xstar.plots.figure import grid
 from xstar.plots.kinds import KINDS, kind
 from xstar.plots.source import thinned
 
@@ -286,6 +288,16 @@ def test_thinning_keeps_what_it_is_told(count: int, most: int) -> None:
     places = thinned(count, most, keep)
     assert len(places) <= max(most, 0) + len(keep) or count <= most
     assert set(keep) <= set(places.tolist())
+
+
+@pytest.mark.parametrize(("panels", "columns"), [(1, 1), (12, 1), (12, 3), (7, 3)])
+def test_panels_are_alike_and_do_not_overlap(panels: int, columns: int) -> None:
+    places = grid(panels, columns)
+    wide, high = ({round(domain[1] - domain[0], 9) for domain in domains} for domains in zip(*places, strict=True))
+    assert len(wide) == len(high) == 1
+    assert high.pop() > 0.5 / -(-panels // columns)
+    for (x, y), (other_x, other_y) in combinations(places, 2):
+        assert x[1] <= other_x[0] or other_x[1] <= x[0] or other_y[1] < y[0]
 
 
 def test_words_become_options() -> None:

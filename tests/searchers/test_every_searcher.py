@@ -161,10 +161,6 @@ def test_domains_without_positions_are_refused(method: str) -> None:
 def test_the_names_of_the_papers() -> None:
     expected: dict[str, tuple[Searcher, Any]] = {
         "bohb": (TPE(gamma=0.15, candidates=64, random_fraction=1 / 3), Hyperband(27)),
-        "s-bohb": (TPE(gamma=0.15, candidates=64, random_fraction=1 / 3), Hyperband(27)),
-        "s-hb": (Random(), Hyperband(27)),
-        "a-bo": (GP(), FIFO(27)),
-        "a-rs": (Random(), FIFO(27)),
         "ts": (GP(acquisition="thompson"), FIFO(27)),
         "boca": (BOCA(), SearcherBudget(27)),
         "dngo-paper": (DNGOPaper(), FIFO(27)),

@@ -21,6 +21,8 @@ SOFTWARE = f"""@software{{xstar,
 
 _ENTRY = re.compile(r"^@\w+\{([\w-]+),\n.*?^\}", re.MULTILINE | re.DOTALL)
 _FIELD = re.compile(r"^  (\w+) = \{+(.*?)\}+,$", re.MULTILINE)
+MOST_AUTHORS = 6
+"""In a line of text; BibTeX names all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,8 @@ class Paper:
     def text(self) -> str:
         """One line for a list of references."""
         field = dict(_FIELD.findall(self.bibtex))
-        names = field["author"].replace(" and others", " et al.").replace(" and ", ", ")
+        authors = field["author"].replace("{", "").replace("}", "").split(" and ")
+        names = ", ".join(authors) if len(authors) <= MOST_AUTHORS else f"{authors[0]} et al."
         venue = field.get("journal") or field["booktitle"]
         return f"{names}{'' if names.endswith('.') else '.'} {field['title']}. {venue}, {field['year']}."
 

@@ -140,13 +140,16 @@ def dots(x: Iterable[Any], y: Iterable[Any], name: str, **more: Any) -> Trace:
 
 
 def grid(panels: int, columns: int, gap: float = 0.08) -> list[tuple[list[float], list[float]]]:
-    """Where ``panels`` panels lie: (domain of x, domain of y) of each, row by row from the top."""
+    """Where ``panels`` panels lie: (domain of x, domain of y) of each, row by row from the top.
+
+    ``gap`` is a share of the whole width; between rows is half a panel, however many there are.
+    """
     rows = max(1, -(-panels // columns))
-    wide, high = (1 - gap * (columns - 1)) / columns, (1 - 2 * gap * (rows - 1)) / rows
+    wide, high = (1 - gap * (columns - 1)) / columns, 1 / (1.5 * rows - 0.5)
     places = []
     for panel in range(panels):
         row, column = divmod(panel, columns)
-        left, top = column * (wide + gap), 1 - row * (high + 2 * gap)
+        left, top = column * (wide + gap), 1 - 1.5 * row * high
         places.append(([left, min(1.0, left + wide)], [max(0.0, top - high), top]))
     return places
 

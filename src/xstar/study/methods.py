@@ -87,11 +87,6 @@ METHODS: dict[str, tuple[Callable[[], Searcher], Callable[[int | None], Schedule
     "mobster-stop": (GP, lambda budget: StoppingASHA(_needed(budget))),
     "mobster-hyperband": (GP, lambda budget: ASHA(_needed(budget), brackets=None)),
     "boca": (BOCA, lambda budget: SearcherBudget(_needed(budget))),
-    # The names of MOBSTER's tables: A- asynchronous, S- synchronous; RS random search, BO Bayesian optimisation, HB Hyperband.
-    "a-rs": (Random, FIFO),
-    "a-bo": (GP, FIFO),
-    "s-hb": (Random, lambda budget: Hyperband(_needed(budget))),
-    "s-bohb": (_bohb, lambda budget: Hyperband(_needed(budget))),
 }
 
 EPOCHS = "pass the epochs of a full training run"
