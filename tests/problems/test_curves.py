@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.stats import spearmanr
 
 from xstar import problems
 from xstar.errors import InvalidArgument
-from xstar.problems.curves import FLOOR, NOISE, RATE, START, LearningCurves, mlp, optimizer
+from xstar.problems.curves import FLOOR, NOISE, PROBLEMS, RATE, START, make
 from xstar.space import Config
 
 NAMES = ["curves-mlp", "curves-optimizer"]
+MISLEADING = [name for name in PROBLEMS if name not in NAMES]
 
 
 def sample(problem: problems.Problem, count: int, seed: int = 0) -> list[Config]:
@@ -29,7 +30,7 @@ def discordant(problem: problems.Problem, early: int, count: int = 200) -> float
     return float(np.mean(turned))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PROBLEMS)
 def test_no_sample_is_below_the_optimum(name: str) -> None:
     problem = problems.get(name)
     assert problem.loss(problem.best) == problem.optimum == FLOOR
@@ -46,9 +47,9 @@ def test_noise_free_curves_fall_from_the_start_to_the_expected_loss(name: str) -
         assert losses[-1] == pytest.approx(problem.loss(config), abs=1e-12)
 
 
-@pytest.mark.parametrize("make", [mlp, optimizer])
-def test_the_fast_form_equals_the_formula(make: Callable[..., LearningCurves]) -> None:
-    problem = make(noise=0, max_budget=30, crossing=0.7)
+@pytest.mark.parametrize("name", NAMES)
+def test_the_fast_form_equals_the_formula(name: str) -> None:
+    problem = make(name, noise=0, max_budget=30, crossing=0.7)
     for config in sample(problem, 20):
         final = problem.loss(config)
         alpha = RATE * np.exp(0.7 * problem._shape(config)[1])
@@ -104,3 +105,23 @@ def test_the_longest_budget_can_be_chosen() -> None:
 def test_bad_options_are_refused(options: dict[str, object]) -> None:
     with pytest.raises(InvalidArgument, match=next(iter(options))):
         problems.get("curves-mlp", **options)
+
+
+def all_losses(name: str, count: int = 300) -> np.ndarray:
+    problem = problems.get(name, noise=0.0)
+    return np.array([problem.curve(config, 0).losses for config in sample(problem, count, seed=3)])
+
+
+@pytest.mark.parametrize("name", MISLEADING)
+def test_the_first_epoch_would_drop_the_best_and_a_third_of_the_budget_would_not(name: str) -> None:
+    losses = all_losses(name)
+    best = np.argsort(losses[:, -1])[: len(losses) // 20]
+    kept = {budget: np.isin(best, np.argsort(losses[:, budget - 1])[: len(losses) // 3]).mean() for budget in (1, 27)}
+    assert kept[1] < 0.1
+    assert kept[27] > 0.8
+
+
+@pytest.mark.parametrize(("name", "most"), [("curves-late", -0.4), ("curves-deep", -0.25)])
+def test_the_first_epoch_is_the_wrong_way_round(name: str, most: float) -> None:
+    losses = all_losses(name)
+    assert spearmanr(losses[:, 0], losses[:, -1]).statistic < most

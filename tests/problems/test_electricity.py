@@ -9,7 +9,6 @@ import pytest
 
 import xstar as xs
 from xstar import problems
-from xstar.errors import InvalidArgument
 from xstar.problems import electricity
 from xstar.simulation import simulate
 
@@ -17,7 +16,7 @@ USUAL = [1e-3, 32, 1e-5, 0.1, 0.2, 64, 128, 0.1, 0.1]
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> str:
+def problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> problems.Problem:
     """Three rows, two epochs, 200 rows of validation."""
     configs = np.array([USUAL, [1.0, *USUAL[1:]], [1e-3, 8, *USUAL[2:]]], dtype=np.float32)
     valid = np.array([[60, 40], [90, 90], [50, 30]], dtype=np.uint16)
@@ -30,15 +29,15 @@ def table(tmp_path: Path) -> str:
         test=valid,
         sizes=[200, 100],
     )
-    return str(file)
+    monkeypatch.setattr(electricity, "TABLE", file)
+    return problems.get("electricity")
 
 
 def config(**changes: float) -> dict[str, float]:
     return {**dict(zip(electricity.SPACE.parameters, USUAL, strict=True)), **changes}
 
 
-def test_a_configuration_has_the_curve_of_the_nearest_row(table: str) -> None:
-    problem = problems.get("electricity", table=table)
+def test_a_configuration_has_the_curve_of_the_nearest_row(problem: problems.Problem) -> None:
     assert problem.optimum == 30 / 200
     assert problem.best["batch_size"] == 8
     assert list(problem.curve(config(), 0).losses) == [60 / 200, 40 / 200]
@@ -46,8 +45,7 @@ def test_a_configuration_has_the_curve_of_the_nearest_row(table: str) -> None:
     assert problem.budgets == (1, 2)
 
 
-def test_a_small_batch_and_a_wide_layer_take_longer(table: str) -> None:
-    problem = problems.get("electricity", table=table)
+def test_a_small_batch_and_a_wide_layer_take_longer(problem: problems.Problem) -> None:
     first, second = problem.curve(config(), 0).seconds
     assert second == pytest.approx(2 * first)
     assert problem.curve(config(batch_size=8), 0).seconds[0] > 3 * first
@@ -57,14 +55,7 @@ def test_a_small_batch_and_a_wide_layer_take_longer(table: str) -> None:
     assert wide > 1.5 * narrow
 
 
-def test_it_can_be_searched_in_simulated_time(table: str) -> None:
-    study = simulate(problems.get("electricity", table=table), "asha", workers=2, trials=12, seed=0)
+def test_it_can_be_searched_in_simulated_time(problem: problems.Problem) -> None:
+    study = simulate(problem, "asha", workers=2, trials=12, seed=0)
     assert study.best.value in (30 / 200, 40 / 200)
     assert isinstance(study, xs.Study)
-
-
-def test_without_its_table_it_says_how_to_make_it(tmp_path: Path) -> None:
-    with pytest.raises(InvalidArgument, match="electricity_table"):
-        problems.get("electricity", table=str(tmp_path / "none.npz"))
-    if not electricity.TABLE.is_file():
-        assert "was not made yet" in problems.missing("electricity")

@@ -13,13 +13,12 @@ from importlib.util import find_spec
 from typing import Any
 
 from xstar.errors import InvalidArgument
-from xstar.problems import curves, data, electricity, fcnet, hpolib, klein, lcbench, misleading, nasbench201, synthetic
+from xstar.problems import curves, data, electricity, fcnet, hpolib, klein, lcbench, nasbench201, synthetic
 from xstar.problems.base import Curve as Curve, Entry as Entry, Problem as Problem
 
 _ENTRIES: dict[str, Entry] = {
     **synthetic.ENTRIES,
     **curves.ENTRIES,
-    **misleading.ENTRIES,
     **nasbench201.ENTRIES,
     **lcbench.ENTRIES,
     **klein.ENTRIES,
@@ -56,7 +55,6 @@ def missing(name: str) -> str:
     files = [file for file in entry.files if not data.present(file)]
     packages = [package for package in entry.packages if find_spec(package) is None]
     parts = [f"no {', '.join(files)} in {data.folder()} (set {data.VARIABLE})"] if files else []
-    parts += [f"{file.name} was not made yet" for file in entry.shipped if not file.is_file()]
     parts += [f"{', '.join(packages)} not installed (pip install '.[benchmarks]')"] if packages else []
     return "; ".join(parts)
 

@@ -14,7 +14,6 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -80,8 +79,6 @@ class Entry:
     """The files it reads, relative to the folder of ``XSTAR_DATA``."""
     packages: tuple[str, ...] = ()
     """The packages of the extra ``benchmarks`` it imports."""
-    shipped: tuple[Path, ...] = ()
-    """The files it reads that are part of xstar, once they were made."""
 
 
 class Noise(threading.local):

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from xstar.errors import InvalidArgument
 from xstar.problems.base import Entry
 from xstar.problems.tabular import Scattered
 from xstar.space import Float, Int, Space
@@ -50,9 +49,6 @@ def epoch_seconds(rows: dict[str, Any]) -> Any:
 
 @cache
 def arrays(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        remedy = "make it on a machine with a GPU: python -m benchmarks.electricity_table, then --gather"
-        raise InvalidArgument("electricity", "needs the table of its curves", str(path), remedy)
     with np.load(path, allow_pickle=False) as table:
         rows = dict(zip(table["names"].tolist(), table["configs"].T.astype(np.float64), strict=True))
         losses = table["valid"] / table["sizes"][0]
@@ -65,11 +61,10 @@ def arrays(path: Path) -> dict[str, Any]:
     return {"rows": rows, "losses": losses[:, None, :], "seconds": seconds[:, None, :]}
 
 
-def problem(*, table: str | None = None) -> Scattered:
-    """``table`` is another file of the same form."""
-    found = arrays(TABLE if table is None else Path(table))
+def problem() -> Scattered:
+    found = arrays(TABLE)
     budgets = range(1, found["losses"].shape[2] + 1)
     return Scattered("electricity", SPACE, **found, budgets=budgets, unit="validation error as a fraction")
 
 
-ENTRIES = {"electricity": Entry(problem, shipped=(TABLE,))}
+ENTRIES = {"electricity": Entry(problem)}
