@@ -1,4 +1,4 @@
-"""The search behind ``lcbench.OPTIMA``: ``python -m xstar.problems.lcbench_search`` prints that table again.
+"""The search behind ``xstar.problems.lcbench.OPTIMA``: ``python tools/lcbench_optima.py`` prints that table again.
 
 For every task three sets of points: the rows of the table, 2^20 points of a scrambled Sobol sequence, and the lattice
 {0, 1/2, 1}^7, because a network extrapolates and its extremes tend to lie in corners, where a Sobol sequence never is. From

@@ -10,7 +10,7 @@ Both are free of noise: the seed changes nothing. Losses are validation errors i
 seconds do not always increase from epoch to epoch; ``data.increasing`` puts them in order.
 
 The optimum of the table is its best row. That of the surrogate is not known in closed form: ``OPTIMA`` holds the best of a
-search far larger than any comparison's, made once by ``python -m xstar.problems.lcbench_search``.
+search far larger than any comparison's, made once by ``tools/lcbench_optima.py``.
 """
 
 from __future__ import annotations
