@@ -20,6 +20,7 @@ from xstar.nets import (
     STRUCTURE,
     CellNetwork,
     Graph,
+    InvalidGraph,
     Label,
     Layer,
     distances,
@@ -29,7 +30,6 @@ from xstar.nets import (
     transport as solver,
 )
 from xstar.nets.distance import Transport
-from xstar.nets.invalid import MixedFamilies
 from xstar.nets.labels import FORBID, cost, label
 from xstar.nets.measures import path_lengths
 
@@ -321,7 +321,7 @@ def test_order_and_repetition_of_structure() -> None:
 
 def test_mistakes_are_named() -> None:
     mlp, cnn = random_graphs(9, 2, [9])
-    with pytest.raises(MixedFamilies):
+    with pytest.raises(InvalidGraph, match="of one family"):
         otmann(mlp, cnn)
     for structure in (-0.1, float("nan"), "x", True):
         with pytest.raises(InvalidArgument, match="structure"):

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xstar.nets import Graph, Layer, modifiers
-from xstar.nets.invalid import InvalidGraph
+from xstar.nets import Graph, InvalidGraph, Layer, modifiers
 from xstar.nets.labels import label
 
 IP, OP, LINEAR, SOFTMAX = Layer("ip"), Layer("op"), Layer("linear"), Layer("softmax")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from xstar.errors import InvalidArgument
-from xstar.nets import CNN, MLP, Cell, Graph, Label, Layer, invalid, register_label
+from xstar.nets import CNN, MLP, Cell, Graph, InvalidGraph, Label, Layer, register_label
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
@@ -127,7 +127,7 @@ def test_what_is_missing_is_named() -> None:
     graph = Graph(layers, [(0, 1), (1, 2), (2, 3)])
     with pytest.raises(InvalidArgument, match="inputs"):
         graph.to_torch()
-    with pytest.raises(invalid.ImageTooSmall):
+    with pytest.raises(InvalidGraph, match="at most 0 times"):
         graph.to_torch(inputs=(1, 1, 1), outputs=2)
     assert graph.to_torch(inputs=(1, 2, 2), outputs=2)(torch.randn(2, 1, 2, 2)).shape == (2, 2)
 

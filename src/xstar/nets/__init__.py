@@ -17,9 +17,9 @@ from xstar.nets.distance import (
 )
 from xstar.nets.feedforward import CNN as CNN, MLP as MLP
 from xstar.nets.graph import Graph as Graph, Layer as Layer
-from xstar.nets.invalid import InvalidGraph as InvalidGraph
 from xstar.nets.labels import (
     Family as Family,
+    InvalidGraph as InvalidGraph,
     Label as Label,
     register_family as register_family,
     register_label as register_label,

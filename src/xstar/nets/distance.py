@@ -31,7 +31,6 @@ from xstar.core.values import as_float
 from xstar.errors import InvalidArgument
 from xstar.nets import labels, transport
 from xstar.nets.graph import Graph
-from xstar.nets.invalid import MixedFamilies
 from xstar.nets.parts import stack
 
 Array = NDArray[np.float64]
@@ -182,7 +181,9 @@ def _graphs(name: str, given: Sequence[Any]) -> list[Graph]:
 def _check_families(graphs: list[Graph]) -> None:
     families = sorted({one.family.name for one in graphs})
     if len(families) > 1:
-        raise MixedFamilies("graphs", "must be of one family: layers of two have nothing to be matched by", families)
+        raise labels.InvalidGraph(
+            "graphs", "must be of one family: layers of two have nothing to be matched by", families
+        )
 
 
 def _matched(a: Graph, b: Graph, structure: float) -> Transport:

@@ -13,9 +13,8 @@ import numpy as np
 from xstar.core.checks import whole_number
 from xstar.core.values import as_float, as_int
 from xstar.errors import InvalidConfig, InvalidSpace
-from xstar.nets import invalid
 from xstar.nets.graph import Graph, Inputs
-from xstar.nets.labels import label, labels
+from xstar.nets.labels import InvalidGraph, label, labels
 from xstar.nets.modifiers import mutate
 from xstar.space import read_when, when_from_json
 from xstar.space.values import Json, thaw
@@ -142,16 +141,16 @@ class Networks(ABC):
             ("children of a layer", max(map(len, graph.children)), self.max_degree),
         ):
             if count > most:
-                return invalid.TooLarge(name, f"must be at most {most}", count)
+                return InvalidGraph(name, f"must be at most {most}", count)
         low, high = self.units
         for one in graph.layers[1:-1]:
             if one.units is not None and not low <= one.units <= high:
-                return invalid.InvalidUnits(f"units of {one.op}", f"must lie in {low} … {high}", one.units)
+                return InvalidGraph(f"units of {one.op}", f"must lie in {low} … {high}", one.units)
             if one.op not in self._names and one.op != self.decision:
                 allowed = f"must be of {', '.join(sorted(self._names))}, and {self.decision} before the output"
-                return invalid.UnknownLabel("op", allowed, one.op)
+                return InvalidGraph("op", allowed, one.op)
         if graph.mass > self.max_mass:
-            return invalid.TooLarge("mass", f"must be at most {self.max_mass:g}", graph.mass)
+            return InvalidGraph("mass", f"must be at most {self.max_mass:g}", graph.mass)
         return None
 
     def dump(self, value: Graph) -> Json:

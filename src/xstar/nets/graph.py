@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from xstar.core.checks import whole_number
 from xstar.errors import InvalidArgument
 from xstar.nets import canonical, measures, validation
-from xstar.nets.invalid import InvalidStride, InvalidUnits
-from xstar.nets.labels import Family, Label, label
+from xstar.nets.labels import Family, InvalidGraph, Label, label
 from xstar.space.values import Json
 
 if TYPE_CHECKING:
@@ -54,16 +53,16 @@ class Layer:
     def __post_init__(self) -> None:
         kind = label(self.op)
         if kind.units:
-            units = whole_number(f"units of {self.op}", self.units, least=1, error=InvalidUnits)
+            units = whole_number(f"units of {self.op}", self.units, least=1, error=InvalidGraph)
             object.__setattr__(self, "units", units)
         elif self.units is not None:
-            raise InvalidUnits(f"units of {self.op}", "must be left out: it has none of its own", self.units)
+            raise InvalidGraph(f"units of {self.op}", "must be left out: it has none of its own", self.units)
         if len(kind.strides) == 1:
             if self.stride not in (1, kind.strides[0]):
-                raise InvalidStride(f"stride of {self.op}", f"must be {kind.strides[0]}", self.stride)
+                raise InvalidGraph(f"stride of {self.op}", f"must be {kind.strides[0]}", self.stride)
             object.__setattr__(self, "stride", kind.strides[0])
         elif self.stride not in kind.strides:
-            raise InvalidStride(f"stride of {self.op}", f"must be one of {kind.strides}", self.stride)
+            raise InvalidGraph(f"stride of {self.op}", f"must be one of {kind.strides}", self.stride)
 
     @property
     def label(self) -> Label:

@@ -26,7 +26,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar.errors import InvalidArgument
-from xstar.nets.invalid import UnknownLabel
 
 Role = Literal["input", "processing", "decision", "output"]
 
@@ -35,6 +34,10 @@ RES_MASS = 2.0
 """A residual layer consists of two convolutions (A.3)."""
 FC_MASS = 0.1
 """A unit of a fully connected layer is a number, a unit of a convolution is an image (A.3)."""
+
+
+class InvalidGraph(InvalidArgument):
+    """An architecture violates a rule. A search never raises it: a modifier whose result violates one is not applied."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ def label(name: str) -> Label:
     """Return the label of that name."""
     found = _LABELS.get(name) if isinstance(name, str) else None
     if found is None:
-        raise UnknownLabel("op", f"must be one of {', '.join(_LABELS)}", name, "or add it with nets.register_label")
+        raise InvalidGraph("op", f"must be one of {', '.join(_LABELS)}", name, "or add it with nets.register_label")
     return found
 
 
@@ -201,7 +204,7 @@ def _checked(one: Label, given: dict[str, float], known: Mapping[str, int]) -> d
         raise InvalidArgument("mass", "must be a positive number", one.mass)
     for name, value in given.items():
         if name not in known:
-            raise UnknownLabel("costs", f"must be for known labels ({', '.join(known)})", name)
+            raise InvalidGraph("costs", f"must be for known labels ({', '.join(known)})", name)
         if not 0 <= value <= FORBID:
             raise InvalidArgument("costs", "must lie in 0 … 2, and 1 is the price of no match", f"{name}={value}")
     return given

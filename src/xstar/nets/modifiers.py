@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from xstar.nets.graph import Graph, Layer
-from xstar.nets.invalid import InvalidGraph
-from xstar.nets.labels import label, labels as labels_of
+from xstar.nets.labels import InvalidGraph, label, labels as labels_of
 
 T = TypeVar("T")
 

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 from xstar.core.checks import whole_number
 from xstar.core.values import as_int
 from xstar.errors import InvalidArgument
-from xstar.nets import invalid
-from xstar.nets.labels import FAMILIES, Family, label
+from xstar.nets.labels import FAMILIES, Family, InvalidGraph, label
 
 if TYPE_CHECKING:
     from xstar.nets.graph import Layer
@@ -30,8 +29,9 @@ def structure(
     """Return layers in topological order, edges, parents, children and family of a valid network."""
     links = _links(layers, edges)
     roles: list[str] = [label(one.op).role for one in layers]
-    _count(roles, "input", "ip", invalid.OneInput)
-    _count(roles, "output", "op", invalid.OneOutput)
+    for role, op in (("input", "ip"), ("output", "op")):
+        if (found := roles.count(role)) != 1:
+            raise InvalidGraph("layers", f"must have exactly one {op!r}", found, f'write Layer("{op}") once')
     order = _topological(layers, links)
     if order != list(range(len(layers))):
         place = {old: new for new, old in enumerate(order)}
@@ -57,27 +57,22 @@ def _links(layers: tuple[Layer, ...], edges: Iterable[tuple[int, int]]) -> list[
         try:
             start, end = edge
         except (TypeError, ValueError):
-            raise invalid.InvalidEdges("edges", "must be pairs (from, to)", edge, remedy) from None
+            raise InvalidGraph("edges", "must be pairs (from, to)", edge, remedy) from None
         if type(start) is not int or type(end) is not int:
             whole = as_int(start), as_int(end)
             if whole[0] is None or whole[1] is None:
-                raise invalid.InvalidEdges("edges", "must join layers by their numbers", edge, remedy)
+                raise InvalidGraph("edges", "must join layers by their numbers", edge, remedy)
             start, end = whole[0], whole[1]
         if not (0 <= start < size and 0 <= end < size):
-            raise invalid.InvalidEdges("edges", f"must join layers 0 … {size - 1}", edge, remedy)
+            raise InvalidGraph("edges", f"must join layers 0 … {size - 1}", edge, remedy)
         if start == end:
-            raise invalid.CyclicGraph("edges", "must not run in a circle", edge, "leave the edge out")
+            raise InvalidGraph("edges", "must not run in a circle", edge, "leave the edge out")
         links.append((start, end))
     links.sort()
     if len(set(links)) < len(links):
         twice = next(edge for edge, after in pairwise(links) if edge == after)
-        raise invalid.InvalidEdges("edges", "must be given once each", twice, "leave one out")
+        raise InvalidGraph("edges", "must be given once each", twice, "leave one out")
     return links
-
-
-def _count(roles: Sequence[str], role: str, op: str, error: type[invalid.InvalidGraph]) -> None:
-    if (found := roles.count(role)) != 1:
-        raise error("layers", f"must have exactly one {op!r}", found, f'write Layer("{op}") once')
 
 
 def _topological(layers: tuple[Layer, ...], links: list[tuple[int, int]]) -> list[int]:
@@ -103,7 +98,7 @@ def _topological(layers: tuple[Layer, ...], links: list[tuple[int, int]]) -> lis
                 heapq.heappush(ready, rank[end])
     if len(order) < len(layers):
         circle = [number for number, count in enumerate(waiting) if count]
-        raise invalid.CyclicGraph("edges", "must not run in a circle", circle, "these layers are on one or behind one")
+        raise InvalidGraph("edges", "must not run in a circle", circle, "these layers are on one or behind one")
     return order
 
 
@@ -112,10 +107,10 @@ def _family(layers: tuple[Layer, ...]) -> Family:
     families = {family for family in found.values() if family is not None}
     if len(families) > 1:
         shown = ", ".join(f"{op} ({family})" for op, family in found.items() if family is not None)
-        raise invalid.MixedFamilies("layers", "must be of one family", shown, "a network is an MLP, a CNN or a cell")
+        raise InvalidGraph("layers", "must be of one family", shown, "a network is an MLP, a CNN or a cell")
     if not any(label(one.op).role == "processing" for one in layers):
         remedy = "add a processing layer: without one a network has no mass"
-        raise invalid.NoProcessing("layers", "must have a layer between input and decision", list(found), remedy)
+        raise InvalidGraph("layers", "must have a layer between input and decision", list(found), remedy)
     return FAMILIES[families.pop()]
 
 
@@ -124,12 +119,12 @@ def _paths(layers: tuple[Layer, ...], roles: list[str], parents: list[list[int]]
     for number, role in enumerate(roles):
         if not parents[number] and role != "input":
             found = f"{number} ({layers[number].op})"
-            raise invalid.OffPath("layers", "must all be on a path from the input", found, "give it a parent")
+            raise InvalidGraph("layers", "must all be on a path from the input", found, "give it a parent")
         if not children[number] and role != "output":
             found = f"{number} ({layers[number].op})"
-            raise invalid.OffPath("layers", "must all be on a path to the output", found, "give it a child")
+            raise InvalidGraph("layers", "must all be on a path to the output", found, "give it a child")
         if (parents[number] and role == "input") or (children[number] and role == "output"):
-            raise invalid.InvalidEdges("edges", "must leave the input and enter the output", number)
+            raise InvalidGraph("edges", "must leave the input and enter the output", number)
 
 
 def _decisions(
@@ -140,11 +135,11 @@ def _decisions(
         if roles[number] != "decision":
             rule = "must feed the output from decision layers only"
             remedy = "put a linear or a softmax layer before the output"
-            raise invalid.DecisionPlacement("edges", rule, f"{number} ({layers[number].op})", remedy)
+            raise InvalidGraph("edges", rule, f"{number} ({layers[number].op})", remedy)
     for number, role in enumerate(roles):
         if role == "decision" and children[number] != [last]:
             rule = "must lead from a decision layer to the output only"
-            raise invalid.DecisionPlacement("edges", rule, f"{number} ({layers[number].op}) to {children[number]}")
+            raise InvalidGraph("edges", rule, f"{number} ({layers[number].op}) to {children[number]}")
 
 
 def shapes(family: Family, inputs: Any, outputs: Any) -> tuple[Any, int | None]:
@@ -176,21 +171,21 @@ def images(layers: Sequence[Layer], parents: Neighbours, inputs: tuple[int, int,
         if len(before) > 1 and kind.role != "output":
             joined = {parent: _shown(halvings[parent]) for parent in parents[number]}
             rule = f"must bring layer {number} ({one.op}) images of one size"
-            raise invalid.ImageMismatch("edges", rule, joined, "halve the larger ones with a pooling layer")
+            raise InvalidGraph("edges", rule, joined, "halve the larger ones with a pooling layer")
         size = before.pop() if before else 0
         if kind.flat:
             halvings.append(None)
             continue
         if size is None:
             rule = f"must bring layer {number} ({one.op}) an image"
-            raise invalid.ImageMismatch("edges", rule, f"the vector of layer {parents[number][0]}", "put it before fc")
+            raise InvalidGraph("edges", rule, f"the vector of layer {parents[number][0]}", "put it before fc")
         halvings.append(size + (one.stride == 2))
     if inputs is not None:
         most = max(size for size in halvings if size is not None)
         side = min(inputs[1:])
         if side < 2**most:
             rule = f"must halve an image of {inputs[1]} × {inputs[2]} at most {side.bit_length() - 1} times"
-            raise invalid.ImageTooSmall("layers", rule, most, "take pooling layers or strides out")
+            raise InvalidGraph("layers", rule, most, "take pooling layers or strides out")
     return tuple(halvings)
 
 

@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 from xstar import nets
 from xstar.errors import InvalidArgument, NoValue
 from xstar.journal import History
-from xstar.nets.invalid import MixedFamilies
 from xstar.plots.source import thinned
 from xstar.space import Parameter
 from xstar.trial import State
@@ -74,7 +73,7 @@ class Networks:
     def _plain(self) -> Array:
         try:
             found: Array = nets.distances(self.graphs, structure=(0.5,))
-        except MixedFamilies as error:
+        except nets.InvalidGraph as error:
             raise NoValue(str(error)) from None
         return found
 
