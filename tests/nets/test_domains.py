@@ -13,7 +13,6 @@ import pytest
 import xstar as xs
 from xstar.errors import InvalidArgument, InvalidConfig, InvalidSpace
 from xstar.nets import CNN, MLP, Cell, CellNetwork, Graph, InvalidGraph, Label, Layer, modifiers, mutate, register_label
-from xstar.nets.feedforward import cnn_pool, mlp_pool
 
 DOMAINS: list[Any] = [
     MLP(64, 10),
@@ -142,7 +141,7 @@ def test_stored_values_that_are_none(data: Any) -> None:
 
 
 def test_the_pool_of_cnns() -> None:
-    pool = cnn_pool()
+    pool = CNN(1024).pool
     assert [len(graph) for graph in pool] == [18, 21, 24, 27, 10, 13, 16, 19, 22, 23]
     masses = [302881.3, 750164.5, 1197447.7, 1644730.9, 76111.4, 187932.2, 299753.0, 411573.8, 523394.6, 1655779.8]
     np.testing.assert_allclose([graph.mass for graph in pool], masses, rtol=1e-6)
@@ -150,7 +149,7 @@ def test_the_pool_of_cnns() -> None:
 
 
 def test_the_pool_of_mlps() -> None:
-    pool = mlp_pool()
+    pool = MLP(4).pool
     assert [len(graph) - 3 for graph in pool] == [6, 8, 10, 12, 12, 16, 18, 20, 24, 24]
     assert [one.units for one in pool[0].layers[1:-2]] == [64, 64, 128, 128, 256, 256]
     assert [one.units for one in pool[2].layers[1:-2]] == [64, 64, 128, 128, 256, 256, 512, 512, 512, 512]

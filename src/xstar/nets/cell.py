@@ -16,18 +16,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from xstar.core.checks import whole_number
 from xstar.errors import InvalidConfig, InvalidSpace
+from xstar.nets.chain import UNITS, checked_operations, on_paths
+from xstar.nets.domains import Stored
 from xstar.nets.graph import Graph, Layer
-from xstar.nets.labels import label
-from xstar.space import read_when, register_domain, when_from_json
+from xstar.space import read_when, register_domain
 from xstar.space.values import Json
 
 OPERATIONS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3")
 """The operations of NAS-Bench-201, in the order of its tables."""
-CHANNELS = 16
-"""Units of every operation: the channels of NAS-Bench-201's first stage. Only ratios of masses depend on it,
-slightly."""
 
 
 @dataclass(frozen=True)
@@ -55,17 +52,11 @@ class CellNetwork:
         """The cell as a graph for OTMANN; equal for cells that compute the same with the same operations."""
         pairs = edges_of(self.nodes)
         live = [(pair, op) for pair, op in zip(pairs, self.operations, strict=True) if op != "none"]
-        fed, useful = {0}, {self.nodes - 1}
-        for (start, end), _ in live:  # in ascending order of ends
-            if start in fed:
-                fed.add(end)
-        for (start, end), _ in sorted(live, reverse=True):
-            if end in useful:
-                useful.add(start)
-        kept = [(pair, op) for pair, op in live if pair[0] in fed and pair[1] in useful]
-        layers = [Layer("ip"), *(Layer(op, CHANNELS) for _, op in kept)]
+        useful = on_paths([pair for pair, _ in live], self.nodes - 1)
+        kept = [(pair, op) for pair, op in live if useful.issuperset(pair)]
+        layers = [Layer("ip"), *(Layer(op, UNITS) for _, op in kept)]
         if not kept:
-            kept, layers = [((0, self.nodes - 1), "none")], [Layer("ip"), Layer("none", CHANNELS)]
+            kept, layers = [((0, self.nodes - 1), "none")], [Layer("ip"), Layer("none", UNITS)]
         last = len(layers)
         links = []
         for place, ((start, end), _) in enumerate(kept, 1):
@@ -92,7 +83,7 @@ def _nodes(edges: int) -> int:
 
 
 @dataclass(frozen=True)
-class Cell:
+class Cell(Stored):
     """All cells of ``nodes`` nodes with these operations. Values are ``CellNetwork``; the defaults are NAS-Bench-201.
 
     >>> Cell().size
@@ -106,16 +97,11 @@ class Cell:
     kind: ClassVar[str] = "cell"
 
     def __post_init__(self) -> None:
-        nodes = whole_number("nodes", self.nodes, least=2, error=InvalidSpace)
-        names = tuple(self.operations) if isinstance(self.operations, (tuple, list)) else ()
-        if len(names) < 2 or len(set(names)) < len(names):
-            raise InvalidSpace("operations", "must be at least two different ones", self.operations)
-        for name in names:
-            if label(name).family != self.kind:
-                rule = "must be labels of the family cell"
-                raise InvalidSpace("operations", rule, name, "add it with nets.register_label")
-        for field, value in (("nodes", nodes), ("operations", names), ("when", read_when(self.when))):
-            object.__setattr__(self, field, value)
+        self._set("nodes", self._whole("nodes", 2))
+        self._set("operations", checked_operations(self.operations, self.kind))
+        if len(self.operations) < 2:
+            raise InvalidSpace("operations", "must be at least two", self.operations)
+        self._set("when", read_when(self.when))
 
     @property
     def edges(self) -> int:
@@ -156,13 +142,6 @@ class Cell:
             rule = f"must be {self.edges} operations of {', '.join(self.operations)}"
             raise InvalidConfig("data", rule, data)
         return value
-
-    def to_json(self) -> Json:
-        return {"nodes": self.nodes, "operations": list(self.operations)}
-
-    @classmethod
-    def from_json(cls, data: Json) -> Cell:
-        return cls(data["nodes"], tuple(data["operations"]), when_from_json(data.get("when")))
 
 
 register_domain(Cell.kind, Cell.from_json)

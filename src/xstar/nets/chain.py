@@ -6,18 +6,19 @@ message-passing layers of a graph network. Operations have equal units, so that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
-from xstar.core.checks import whole_number
 from xstar.errors import InvalidConfig, InvalidSpace
+from xstar.nets.domains import Stored
+from xstar.nets.feedforward import chain
 from xstar.nets.graph import Graph, Layer
 from xstar.nets.labels import label
-from xstar.space import read_when, register_domain, when_from_json
+from xstar.space import read_when, register_domain
 from xstar.space.values import Json
 
 UNITS = 16
@@ -37,13 +38,11 @@ class ChainNetwork:
     @cached_property
     def graph(self) -> Graph:
         """The chain as a graph for OTMANN."""
-        inner = [Layer(name, UNITS if label(name).units else None) for name in self.operations]
-        layers = [Layer("ip"), *inner, Layer("softmax"), Layer("op")]
-        return Graph(layers, [(place, place + 1) for place in range(len(layers) - 1)])
+        return chain(layers_of(self.operations), "softmax")
 
 
 @dataclass(frozen=True)
-class Chain:
+class Chain(Stored):
     """All chains of these operations with a length in ``min_length`` … ``max_length``. Values are ``ChainNetwork``.
 
     >>> Chain(("nor_conv_1x1", "nor_conv_3x3"), max_length=3).size
@@ -58,14 +57,12 @@ class Chain:
     kind: ClassVar[str] = "chain"
 
     def __post_init__(self) -> None:
-        most = whole_number("max_length", self.max_length, least=1, error=InvalidSpace)
-        least = whole_number("min_length", self.min_length, least=1, error=InvalidSpace)
-        if least > most:
-            raise InvalidSpace("min_length", f"must not be above max_length, {most}", least)
-        names = checked_operations(self.operations)
-        fields = {"operations": names, "max_length": most, "min_length": least, "when": read_when(self.when)}
-        for field, value in fields.items():
-            object.__setattr__(self, field, value)
+        self._set("max_length", self._whole("max_length", 1))
+        self._set("min_length", self._whole("min_length", 1))
+        if self.min_length > self.max_length:
+            raise InvalidSpace("min_length", f"must not be above max_length, {self.max_length}", self.min_length)
+        self._set("operations", checked_operations(self.operations))
+        self._set("when", read_when(self.when))
 
     @property
     def edges(self) -> int:
@@ -84,7 +81,7 @@ class Chain:
 
     def mutate(self, value: ChainNetwork, rng: np.random.Generator) -> ChainNetwork:
         """Change one operation, insert one, or remove one."""
-        chain, length = list(value.operations), len(value.operations)
+        names, length = list(value.operations), len(value.operations)
         ways = ["change"] if len(self.operations) > 1 else []
         ways += ["insert"] if length < self.max_length else []
         ways += ["remove"] if length > self.min_length else []
@@ -93,12 +90,12 @@ class Chain:
         way = ways[int(rng.integers(len(ways)))]
         place = int(rng.integers(length + (way == "insert")))
         if way == "remove":
-            del chain[place]
-            return ChainNetwork(tuple(chain))
-        others = [name for name in self.operations if way == "insert" or name != chain[place]]
+            del names[place]
+            return ChainNetwork(tuple(names))
+        others = [name for name in self.operations if way == "insert" or name != names[place]]
         chosen = others[int(rng.integers(len(others)))]
-        chain[place : place + (way == "change")] = [chosen]
-        return ChainNetwork(tuple(chain))
+        names[place : place + (way == "change")] = [chosen]
+        return ChainNetwork(tuple(names))
 
     def contains(self, value: object) -> bool:
         return (
@@ -117,13 +114,22 @@ class Chain:
             raise InvalidConfig("data", rule, data)
         return value
 
-    def to_json(self) -> Json:
-        return {"operations": list(self.operations), "max_length": self.max_length, "min_length": self.min_length}
 
-    @classmethod
-    def from_json(cls, data: Json) -> Chain:
-        operations = tuple(data["operations"])
-        return cls(operations, data["max_length"], data["min_length"], when_from_json(data.get("when")))
+def layers_of(operations: Sequence[str]) -> list[Layer]:
+    """Return a layer for each operation, those with units all of one size."""
+    return [Layer(name, UNITS if label(name).units else None) for name in operations]
+
+
+def on_paths(edges: Iterable[tuple[int, int]], last: int) -> set[int]:
+    """Return the nodes on paths from node 0 to the ``last`` one; edges lead from lower to higher numbers."""
+    fed, useful = {0}, {last}
+    for start, end in sorted(edges, key=lambda edge: edge[1]):
+        if start in fed:
+            fed.add(end)
+    for start, end in sorted(edges, reverse=True):
+        if end in useful:
+            useful.add(start)
+    return fed & useful
 
 
 def checked_operations(given: Any, family: str | None = None) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The common base of MLP and CNN: the limits of B.3, sampling, mutation, JSON. A domain's values are graphs."""
+"""What domains of networks share: how they are stored; and of MLP and CNN, the limits of B.3, sampling and mutation."""
 
 from __future__ import annotations
 
@@ -24,11 +24,39 @@ SAMPLE_STEPS = (3, 4, 5, 6)
 authors' published code. Fewer stay near the pool, more take longer."""
 SAMPLE_CHANCES = (0.1, 0.2, 0.3, 0.4)
 
-D = TypeVar("D", bound="Networks")
+D = TypeVar("D", bound="Stored")
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A domain that is stored as its fields."""
+
+    kind: ClassVar[str]
+
+    def to_json(self) -> Json:
+        given = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "when"}
+        return {name: thaw(value) for name, value in given.items() if value is not None}
+
+    @classmethod
+    def from_json(cls: type[D], data: Json) -> D:
+        known = {one.name for one in fields(cls)}
+        given = {name: value for name, value in data.items() if name not in ("kind", "when")}
+        if unknown := sorted(set(given) - known):
+            raise InvalidSpace(cls.kind, f"takes {', '.join(sorted(known))}", unknown)
+        given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+        return cls(**given, when=when_from_json(data.get("when")))  # type: ignore[call-arg]
+
+    # --- for __post_init__ ---------------------------------------------------------------------------------------
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def _whole(self, name: str, low: int) -> int:
+        return whole_number(name, getattr(self, name), least=low, error=InvalidSpace)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Networks(ABC):
+class Networks(Stored, ABC):
     """Networks of one family within limits; the defaults are those of the paper (B.3)."""
 
     max_layers: int = 60
@@ -44,8 +72,6 @@ class Networks(ABC):
     """The types of processing layers; None: all built-in types of the family."""
     when: Mapping[str, Any] | None = None
     """The conditions under which the parameter is active."""
-
-    kind: ClassVar[str]
 
     def __post_init__(self) -> None:
         for name in ("max_layers", "max_degree", "max_edges"):
@@ -101,8 +127,9 @@ class Networks(ABC):
         )
 
     @cached_property
-    def _names(self) -> frozenset[str]:
-        return frozenset(self.labels if self.labels is not None else labels(self.kind))
+    def names(self) -> tuple[str, ...]:
+        """The types of its processing layers."""
+        return self.labels if self.labels is not None else labels(self.kind)
 
     # --- the protocol of space.Domain ---------------------------------------------------------------------------
 
@@ -146,8 +173,8 @@ class Networks(ABC):
         for one in graph.layers[1:-1]:
             if one.units is not None and not low <= one.units <= high:
                 return InvalidGraph(f"units of {one.op}", f"must lie in {low} … {high}", one.units)
-            if one.op not in self._names and one.op != self.decision:
-                allowed = f"must be of {', '.join(sorted(self._names))}, and {self.decision} before the output"
+            if one.op not in self.names and one.op != self.decision:
+                allowed = f"must be of {', '.join(sorted(self.names))}, and {self.decision} before the output"
                 return InvalidGraph("op", allowed, one.op)
         if graph.mass > self.max_mass:
             return InvalidGraph("mass", f"must be at most {self.max_mass:g}", graph.mass)
@@ -164,19 +191,6 @@ class Networks(ABC):
         outer = {"inputs": self.inputs_of, "outputs": self.outputs_of}
         return self.check(Graph.from_json({**data, **outer}))
 
-    def to_json(self) -> Json:
-        given = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "when"}
-        return {name: thaw(value) for name, value in given.items() if value is not None}
-
-    @classmethod
-    def from_json(cls: type[D], data: Json) -> D:
-        known = {one.name for one in fields(cls)}
-        given = {name: value for name, value in data.items() if name not in ("kind", "when")}
-        if unknown := sorted(set(given) - known):
-            raise InvalidSpace(cls.kind, f"takes {', '.join(sorted(known))}", unknown)
-        given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
-        return cls(**given, when=when_from_json(data.get("when")))
-
     def __repr__(self) -> str:
         parts = []
         for one in sorted(fields(self), key=lambda one: one.kw_only is True):  # first its purpose, then its limits
@@ -184,11 +198,3 @@ class Networks(ABC):
             if value != one.default:
                 parts.append(f"{one.name}={value!r}")
         return f"{type(self).__name__}({', '.join(parts)})"
-
-    # --- for __post_init__ ---------------------------------------------------------------------------------------
-
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
-
-    def _whole(self, name: str, low: int) -> int:
-        return whole_number(name, getattr(self, name), least=low, error=InvalidSpace)

@@ -19,7 +19,7 @@ from xstar.core.values import as_int
 from xstar.errors import InvalidSpace
 from xstar.nets.domains import Networks
 from xstar.nets.graph import Graph, Inputs, Layer
-from xstar.nets.labels import label, labels
+from xstar.nets.labels import label
 from xstar.space import register_domain
 
 MLP_BLOCKS = ((3, 2), (4, 2), (5, 2), (3, 4), (6, 2), (8, 2), (6, 3), (10, 2), (4, 6), (8, 3))
@@ -31,19 +31,10 @@ BLOCK_UNITS = (64, 128, 256, 512)
 Plan = list[Layer]
 
 
-def mlp_pool(
-    inputs: Inputs = None,
-    outputs: int | None = None,
-    decision: str = "linear",
-    units: tuple[int, int] = (8, 1024),
-    allowed: Sequence[str] | None = None,
-    max_layers: int | None = None,
-) -> list[Graph]:
-    """Return the ten MLPs; with ``max_layers`` fewer, where some become equal."""
-    names = labels("mlp") if allowed is None else allowed
-    groups = [[name for name in names if label(name).group == group] for group in ("rectifier", "sigmoid")]
-    others = [name for name in names if label(name).group is None]
-    kinds = [group for group in [*groups, others] if group]
+def mlp_plans(names: Sequence[str], units: tuple[int, int]) -> list[Plan]:
+    """Return the ten MLPs, of layers with these names."""
+    groups = [[name for name in names if label(name).group == group] for group in ("rectifier", "sigmoid", None)]
+    kinds = [group for group in groups if group]
     found = []
     for number, (blocks, depth) in enumerate(MLP_BLOCKS):
         plan = []
@@ -52,34 +43,16 @@ def mlp_pool(
             name = kind[(block // len(kinds) + number) % len(kind)]
             plan += [Layer(name, _within(BLOCK_UNITS[min(block, 3)], units))] * depth
         found.append(plan)
-    if max_layers is not None:
-        found = _different([_thinned(plan, max_layers) for plan in found])
-    return [chain(plan, decision, inputs, outputs) for plan in found]
+    return found
 
 
-def cnn_pool(
-    inputs: Inputs = None,
-    outputs: int | None = None,
-    units: tuple[int, int] = (8, 1024),
-    allowed: Sequence[str] | None = None,
-    max_layers: int | None = None,
-) -> list[Graph]:
-    """Return the ten CNNs; with ``max_layers`` fewer, where some become equal."""
+def cnn_plans(names: Sequence[str], units: tuple[int, int]) -> list[Plan]:
+    """Return the ten CNNs, of layers with these names."""
     plans = [_vgg(depth) for depth in VGG_DEPTHS] + [_blocks(blocks, depth) for blocks, depth in CNN_BLOCKS]
-    names = labels("cnn") if allowed is None else allowed
-    most = min(inputs[1:]).bit_length() - 1 if isinstance(inputs, tuple) else 64
-    adapted = [_allowed(plan, names, units) for plan in plans]
-    if max_layers is not None:
-        adapted = [_thinned(plan, max_layers) for plan in adapted]
-    halved = [_halved(plan, most) for plan in adapted]
-    return [
-        chain(plan, "softmax", inputs, outputs)
-        for plan in (halved if max_layers is None else _different(halved))
-        if plan
-    ]
+    return [_allowed(plan, names, units) for plan in plans]
 
 
-def chain(plan: Plan, decision: str, inputs: Inputs = None, outputs: int | None = None) -> Graph:
+def chain(plan: Sequence[Layer], decision: str, inputs: Inputs = None, outputs: int | None = None) -> Graph:
     """Return the feed-forward network of these processing layers."""
     layers = [Layer("ip"), *plan, Layer(decision), Layer("op")]
     return Graph(layers, [(number, number + 1) for number in range(len(layers) - 1)], inputs, outputs)
@@ -188,9 +161,9 @@ class MLP(Networks):
         return TASKS[self.task]
 
     def _candidates(self) -> list[Graph]:
-        name = self.labels[0] if self.labels is not None else labels("mlp")[0]
-        smallest = chain([Layer(name, self.units[0])], self.decision, self.inputs, self.outputs)
-        return [*mlp_pool(self.inputs, self.outputs, self.decision, self.units, self.labels, self.max_layers), smallest]
+        plans = [_thinned(plan, self.max_layers) for plan in mlp_plans(self.names, self.units)]
+        smallest = [Layer(self.names[0], self.units[0])]
+        return [chain(plan, self.decision, self.inputs, self.outputs) for plan in (*_different(plans), smallest)]
 
 
 register_domain(MLP.kind, MLP.from_json)
@@ -239,10 +212,12 @@ class CNN(Networks):
         return "softmax"
 
     def _candidates(self) -> list[Graph]:
-        names = self.labels if self.labels is not None else labels("cnn")
-        convolution = next(name for name in names if label(name).units and not label(name).flat)
-        smallest = chain([Layer(convolution, self.units[0])], self.decision, self.inputs_of, self.classes)
-        return [*cnn_pool(self.inputs_of, self.classes, self.units, self.labels, self.max_layers), smallest]
+        most = min(self.inputs_of[1:]).bit_length() - 1
+        plans = [_halved(_thinned(plan, self.max_layers), most) for plan in cnn_plans(self.names, self.units)]
+        smallest = [
+            Layer(next(name for name in self.names if label(name).units and not label(name).flat), self.units[0])
+        ]
+        return [chain(plan, self.decision, self.inputs_of, self.classes) for plan in (*_different(plans), smallest)]
 
 
 register_domain(CNN.kind, CNN.from_json)

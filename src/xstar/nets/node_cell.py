@@ -14,18 +14,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from xstar.core.checks import whole_number
-from xstar.errors import InvalidConfig, InvalidSpace
-from xstar.nets.chain import checked_operations
+from xstar.errors import InvalidConfig
+from xstar.nets.chain import checked_operations, layers_of, on_paths
+from xstar.nets.domains import Stored
 from xstar.nets.graph import Graph, Layer
-from xstar.nets.labels import label
-from xstar.space import read_when, register_domain, when_from_json
+from xstar.space import read_when, register_domain
 from xstar.space.values import Json
 
 OPERATIONS = ("conv3x3-bn-relu", "conv1x1-bn-relu", "maxpool3x3")
 """The operations of NAS-Bench-101."""
-UNITS = 16
-"""Units of every operation that has some. Only ratios of masses depend on it."""
 DRAWS = 1_000
 """Draws of a random cell before a smallest one is taken, where the limits are that narrow."""
 ATTEMPTS = 50
@@ -63,7 +60,7 @@ class NodeCellNetwork:
     def graph(self) -> Graph:
         """The cell as a graph for OTMANN. An edge from the input to the output adds what other paths compute to the input
         itself, which no layer stands for: it is left out, unless it is all there is."""
-        inner = [Layer(name, UNITS if label(name).units else None) for name in self.operations]
+        inner = layers_of(self.operations)
         last = self.nodes - 1
         links = [edge for edge in self.edges if edge != (0, last) or not inner]
         return Graph([Layer("ip"), *inner, Layer("softmax"), Layer("op")], [*links, (last, last + 1)])
@@ -72,16 +69,9 @@ class NodeCellNetwork:
 def pruned(operations: Sequence[str], edges: Sequence[tuple[int, int]]) -> NodeCellNetwork | None:
     """Return the cell without nodes that lie on no path from the input to the output; None if there is no path."""
     last = len(operations) + 1
-    fed, useful = {0}, {last}
-    for start, end in sorted(edges, key=lambda edge: edge[1]):
-        if start in fed:
-            fed.add(end)
-    for start, end in sorted(edges, reverse=True):
-        if end in useful:
-            useful.add(start)
-    if last not in fed:
+    kept = sorted(on_paths(edges, last))
+    if not kept:
         return None
-    kept = [node for node in range(last + 1) if node in fed & useful]
     place = {node: number for number, node in enumerate(kept)}
     names = tuple(operations[node - 1] for node in kept[1:-1])
     links = sorted((place[start], place[end]) for start, end in edges if start in place and end in place)
@@ -89,7 +79,7 @@ def pruned(operations: Sequence[str], edges: Sequence[tuple[int, int]]) -> NodeC
 
 
 @dataclass(frozen=True)
-class NodeCell:
+class NodeCell(Stored):
     """All cells of at most ``nodes`` nodes and ``max_edges`` edges. Values are ``NodeCellNetwork``; the defaults are
     NAS-Bench-101.
 
@@ -106,12 +96,10 @@ class NodeCell:
     kind: ClassVar[str] = "node-cell"
 
     def __post_init__(self) -> None:
-        nodes = whole_number("nodes", self.nodes, least=3, error=InvalidSpace)
-        most = whole_number("max_edges", self.max_edges, least=2, error=InvalidSpace)
-        names = checked_operations(self.operations)
-        fields = {"nodes": nodes, "max_edges": most, "operations": names, "when": read_when(self.when)}
-        for field, value in fields.items():
-            object.__setattr__(self, field, value)
+        self._set("nodes", self._whole("nodes", 3))
+        self._set("max_edges", self._whole("max_edges", 2))
+        self._set("operations", checked_operations(self.operations))
+        self._set("when", read_when(self.when))
 
     @property
     def edges(self) -> int:
@@ -189,14 +177,6 @@ class NodeCell:
         if not fits:
             raise InvalidConfig("data", f'must be {{"operations": …, "edges": …}} of a value of {self!r}', data)
         return value
-
-    def to_json(self) -> Json:
-        return {"nodes": self.nodes, "max_edges": self.max_edges, "operations": list(self.operations)}
-
-    @classmethod
-    def from_json(cls, data: Json) -> NodeCell:
-        operations = tuple(data["operations"])
-        return cls(data["nodes"], data["max_edges"], operations, when_from_json(data.get("when")))
 
 
 register_domain(NodeCell.kind, NodeCell.from_json)
