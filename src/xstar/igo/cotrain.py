@@ -48,9 +48,9 @@ import numpy as np
 
 from xstar.core.checks import whole_number
 from xstar.errors import InvalidArgument, MissingExtra
-from xstar.igo.categorical import Categorical
 from xstar.igo.core import IGO
 from xstar.igo.cotrain_structures import METHODS as METHODS, Structures
+from xstar.igo.discrete import Categorical
 from xstar.igo.family import Array, Family
 
 try:

@@ -13,8 +13,8 @@ import numpy as np
 
 from xstar.core.checks import whole_number
 from xstar.errors import InvalidArgument
-from xstar.igo.bernoulli import Bernoulli
 from xstar.igo.core import IGO
+from xstar.igo.discrete import Bernoulli
 from xstar.igo.family import Array, Family
 
 METHODS = ("pbil-epsilon", "pbil-lambda", "cga")

@@ -27,8 +27,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from xstar.errors import InvalidArgument
-
 Array = NDArray[np.float64]
 Points = NDArray[Any]
 Active = NDArray[np.bool_]
@@ -90,7 +88,7 @@ class Family(Protocol):
         ...
 
     def within(self, total: int) -> Family:
-        """Return the same family as part of a product over ``total`` variables, which determine its default margins."""
+        """Return the same family as part of a product over ``total`` variables, which determine its margins."""
         ...
 
     def to_json(self) -> dict[str, Any]:
@@ -112,10 +110,3 @@ def weighted_sum(w: Array, columns: NDArray[Any]) -> Array:
     """Return Σ_i w_i columns_i, added row by row: a matrix product would add in an order that depends on the width."""
     total: Array = np.add.reduce(w.reshape(-1, *[1] * (columns.ndim - 1)) * columns, axis=0)
     return total
-
-
-def check_margin(value: float | None, largest: float) -> float | None:
-    """Check a margin set by the user."""
-    if value is not None and not 0.0 < value <= largest:
-        raise InvalidArgument("margin", f"must lie above 0 and at most at {largest:g}", value, "leave it out")
-    return value

@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from xstar.errors import InvalidArgument
-from xstar.igo.bernoulli import Bernoulli
-from xstar.igo.categorical import Categorical
+from xstar.igo.discrete import Bernoulli, Categorical
 from xstar.igo.family import Active, Array, Family, Points
 from xstar.igo.gaussian import Gaussian
 
