@@ -126,19 +126,19 @@ def test_networks_side_by_side_are_different_and_as_good() -> None:
 
 def test_mini_batches_are_permutations() -> None:
     rng = np.random.default_rng(0)
-    rows = batches(10, 5, 4, rng, networks=2, share=1.0)
+    rows = batches(10, 5, 4, rng, networks=2)
     assert rows.shape == (5, 2, 4)
     for each in (0, 1):
         order = rows[:, each].ravel()
         assert sorted(order[:10]) == sorted(order[10:]) == list(range(10))
     assert (rows[:, 0] != rows[:, 1]).any()
-    assert (np.sort(batches(3, 2, 4, rng, share=1.0)) == [0, 1, 2]).all()  # fewer rows than a batch: all of them
+    assert (np.sort(batches(3, 2, 4, rng)) == [0, 1, 2]).all()  # fewer rows than a batch: all of them
     assert len(np.unique(batches(1000, 3, 64, rng))) == 192
 
 
 def test_the_rate_falls_to_nothing() -> None:
-    found = rates(100, 0.01)
-    assert found[0] == pytest.approx(0.01)
+    found = rates(100)
+    assert found[0] == pytest.approx(features.RATE)
     assert (np.diff(found) < 0).all()
     assert found[-1] < 1e-5
 

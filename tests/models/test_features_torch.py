@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ def test_both_make_the_same_networks(activation: str, logistic: bool) -> None:
     X = np.random.default_rng(0).random((90, 3))
     t = np.sin(5.0 * X[:, 0]) + X[:, 1] ** 2
     t = (t > t.mean()).astype(np.float64) if logistic else (t - t.mean()) / t.std()
-    given: dict[str, Any] = {"networks": 2, "activation": activation, "logistic": logistic, "units": 9, "steps": 120}
+    given: dict[str, Any] = {"networks": 2, "activation": activation, "logistic": logistic, "steps": 120}
     ours = train(X, t, np.random.default_rng(5), **given)
     theirs = train_on("cpu", X, t, np.random.default_rng(5), **given)
     assert len(ours) == len(theirs) == 2
@@ -32,16 +31,6 @@ def test_both_make_the_same_networks(activation: str, logistic: bool) -> None:
         assert one.kinds == other.kinds
         assert_allclose(other(X), one(X), atol=2e-3)
     assert np.abs(ours[0](X) - ours[1](X)).max() > 0.1  # so the comparison can tell networks apart
-
-
-def test_both_take_the_same_arguments() -> None:
-    ours, theirs = (
-        {name: each.default for name, each in inspect.signature(function).parameters.items()}
-        for function in (train, train_on)
-    )
-    assert ours.pop("share") == 1.0  # torch has no other
-    assert theirs.pop("device") is inspect.Parameter.empty
-    assert ours == theirs
 
 
 def test_without_a_gpu_the_error_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

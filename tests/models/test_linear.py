@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import integrate
-from scipy.special import expit, ndtr
+from scipy.special import expit
 from scipy.stats import norm
 
 from tests.models.differences import slopes
@@ -207,7 +207,7 @@ def test_the_prior_mean_is_linear_in_its_design() -> None:
     assert mean.log_prior(np.array([0.0, 0.5, 0.5, 0.0, quadratic.HIGHEST + 1.0])) == -np.inf
 
 
-def test_draws_of_theta_have_the_posterior_distribution() -> None:
+def test_draws_of_theta_have_the_posterior_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
     """With one basis function and no columns, theta has three dimensions: the mean of each against a grid."""
     on = basis(units=1, columns=())
     X, y, _ = data(12)
@@ -220,7 +220,8 @@ def test_draws_of_theta_have_the_posterior_distribution() -> None:
             theta = np.array([axes[0][i], offset, axes[2][k]])
             logs[i, j, k] = linear.log_prior(on.mean, theta) + given.at(on.mean.coefficients(theta[1:-1]))
     mass = np.exp(logs - logs.max())
-    drawn = np.array(sample(sums, on, np.random.default_rng(0), 1500, (20, 1)))
+    monkeypatch.setattr(linear, "THIN", 1)
+    drawn = np.array(sample(sums, on, np.random.default_rng(0), 1500))
     for place, axis in enumerate(axes):
         own = mass.sum(axis=tuple(other for other in range(3) if other != place))
         mean = float((own * axis).sum() / own.sum())
@@ -228,14 +229,15 @@ def test_draws_of_theta_have_the_posterior_distribution() -> None:
         assert drawn[:, place].mean() == pytest.approx(mean, abs=0.15 * spread)
 
 
-def test_a_bowl_is_found_by_the_prior_mean() -> None:
+def test_a_bowl_is_found_by_the_prior_mean(monkeypatch: pytest.MonkeyPatch) -> None:
     """A basis of nothing: the offset, the centre and the curvatures are what explains the data."""
     flat = Network(tuple((0.0 * W, 0.0 * b) for W, b in basis().network.layers), ACTIVATIONS["tanh"])
     on = Basis(flat, Quadratic((0, 1, 2)))
     rng = np.random.default_rng(0)
     X = rng.random((80, 3))
     y = -1.0 + 6.0 * (X[:, 0] - 0.3) ** 2 + 3.0 * (X[:, 1] - 0.6) ** 2
-    theta = np.mean(sample(summed(on, X, y), on, rng, 20, (100, 2)), axis=0)
+    monkeypatch.setattr(linear, "BURN_IN", 100)
+    theta = np.mean(sample(summed(on, X, y), on, rng, 20), axis=0)
     assert_allclose(theta[2:4], [0.3, 0.6], atol=0.05)
     assert_allclose(np.exp(theta[5:7]), [6.0, 3.0], rtol=0.1)
     assert np.exp(theta[7]) < 0.1  # the third input changes nothing
@@ -244,38 +246,33 @@ def test_a_bowl_is_found_by_the_prior_mean() -> None:
 # ---------------------------------------------------------------- Laplace
 
 
-@pytest.mark.parametrize("likelihood", ["logistic", "step"])
-def test_laplace_against_quadrature_in_one_dimension(likelihood: str) -> None:
+def test_laplace_against_quadrature_in_one_dimension() -> None:
     """One weight, eight observations with errors among them: its mean, its evidence, and P[c = 1]."""
     rng = np.random.default_rng(0)
     F = np.array([[-1.2], [-0.8], [-0.5], [0.3], [0.6], [0.9], [1.4], [-0.4]])
     feasible = np.array([False, False, True, False, True, True, True, False])
-    slope = logistic.LIKELIHOODS[likelihood]
-    alpha = 0.5 * slope**2 if likelihood == "step" else 0.5  # the same problem, in units of the slope
-    belief, evidence = Belief.prior(1, alpha, slope, 0.0).after(F, feasible)
-    w = np.linspace(-20.0, 20.0, 400_001) / slope
-    logs = norm.logpdf(w, 0.0, alpha**-0.5)
+    belief, evidence = Belief.prior(1, 0.5, 0.0).after(F, feasible)
+    w = np.linspace(-20.0, 20.0, 400_001)
+    logs = norm.logpdf(w, 0.0, 0.5**-0.5)
     for row, kind in zip(F[:, 0], feasible, strict=True):
-        logs += np.log(expit((1.0 if kind else -1.0) * slope * row * w))
+        logs += np.log(expit((1.0 if kind else -1.0) * row * w))
     mass = np.exp(logs) * (w[1] - w[0])
     total = mass.sum()
     assert evidence == pytest.approx(np.log(total), abs=0.1)
-    assert belief.mean[0] * slope == pytest.approx((mass * w).sum() / total * slope, abs=0.4)
+    assert belief.mean[0] == pytest.approx((mass * w).sum() / total, abs=0.4)
     flat = Network(((np.ones((1, 1)), np.zeros(1)),), ("relu",))
-    wide = Belief(np.array([belief.mean[0], 0.0]), np.diag([belief.A[0, 0], 1e6]), slope)
+    wide = Belief(np.array([belief.mean[0], 0.0]), np.diag([belief.A[0, 0], 1e6]))
     for place in rng.random(5):
         row = 2.0 * place - 1.0
-        at = max(row, 0.0)
-        found = np.exp(Constraint.of(flat, wide, likelihood).log_probability(np.array([[place]]))[0][0])
-        rule = expit(w * at) if likelihood == "logistic" else (w * at > 0) + 0.5 * (at == 0.0)
-        assert found == pytest.approx((mass * rule).sum() / total, abs=0.03)
+        found = np.exp(Constraint.of(flat, wide).log_probability(np.array([[place]]))[0][0])
+        assert found == pytest.approx((mass * expit(w * max(row, 0.0))).sum() / total, abs=0.03)
 
 
 def test_the_mode_is_where_the_gradient_vanishes() -> None:
     rng = np.random.default_rng(0)
     F = with_constant(rng.standard_normal((50, 4)))
     feasible = F[:, 0] + 0.5 * rng.standard_normal(50) > 0
-    prior = Belief.prior(5, 0.3, 1.0, 0.4)
+    prior = Belief.prior(5, 0.3, 0.4)
     belief, _ = prior.after(F, feasible)
     miss = feasible - expit(F @ belief.mean)
     assert_allclose(F.T @ miss, 0.3 * (belief.mean - prior.mean), atol=1e-4)
@@ -285,7 +282,7 @@ def test_a_belief_after_two_halves_is_near_the_belief_after_the_whole() -> None:
     rng = np.random.default_rng(0)
     F = with_constant(rng.standard_normal((400, 3)))
     feasible = F[:, 0] + rng.standard_normal(400) > 0
-    prior = Belief.prior(4, 0.3, 1.0, 0.0)
+    prior = Belief.prior(4, 0.3, 0.0)
     whole, _ = prior.after(F, feasible)
     half, _ = prior.after(F[:200], feasible[:200])
     both, _ = half.after(F[200:], feasible[200:])
@@ -294,12 +291,11 @@ def test_a_belief_after_two_halves_is_near_the_belief_after_the_whole() -> None:
     assert prior.after(F[:0], feasible[:0])[0] is prior
 
 
-@pytest.mark.parametrize("likelihood", ["logistic", "step"])
-def test_gradients_of_the_probability(likelihood: str) -> None:
+def test_gradients_of_the_probability() -> None:
     X, y, rng = data(60)
     network = basis().network
-    belief = logistic.fit(with_constant(network(X)), y > 0.5, likelihood)
-    constraint = Constraint.of(network, belief, likelihood)
+    belief = logistic.fit(with_constant(network(X)), y > 0.5)
+    constraint = Constraint.of(network, belief)
     A, w = rng.random((6, 3)), rng.standard_normal(6)
     value, back = constraint.log_probability(A)
     assert (value < 0).all()
@@ -310,11 +306,9 @@ def test_gradients_of_the_probability(likelihood: str) -> None:
 def test_probabilities_separate_the_kinds() -> None:
     X, y, _ = data(200)
     network = basis(units=20).network
-    for likelihood in ("logistic", "step"):
-        belief = logistic.fit(with_constant(network(X)), y > 0.5, likelihood)
-        p = np.exp(Constraint.of(network, belief, likelihood).log_probability(X)[0])
-        assert np.mean((p > 0.5) == (y > 0.5)) > 0.9
-    assert ndtr(0.0) == 0.5
+    belief = logistic.fit(with_constant(network(X)), y > 0.5)
+    p = np.exp(Constraint.of(network, belief).log_probability(X)[0])
+    assert np.mean((p > 0.5) == (y > 0.5)) > 0.9
 
 
 def test_all_of_one_kind() -> None:
@@ -322,7 +316,7 @@ def test_all_of_one_kind() -> None:
     rng = np.random.default_rng(0)
     network = basis(units=20).network
     X = 0.3 * rng.random((30, 3))
-    belief = logistic.fit(with_constant(network(X)), np.zeros(30, dtype=bool), "logistic")
-    constraint = Constraint.of(network, belief, "logistic")
+    belief = logistic.fit(with_constant(network(X)), np.zeros(30, dtype=bool))
+    constraint = Constraint.of(network, belief)
     here, there = (constraint.log_probability(each)[0].mean() for each in (X, 1.0 - X))
     assert here < there < 0.0

@@ -16,13 +16,12 @@ from tests.searchers.cases import SQUARE, ask, awkward, best_value, bowl, check_
 from xstar import problems
 from xstar.inspect.audit import audit
 from xstar.journal import History
-from xstar.models import features, logistic
+from xstar.models import features
 from xstar.models.linear import Head
 from xstar.schedulers import ASHA
 from xstar.searchers.auto import Auto
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.bo.suggest import Design, suggest
-from xstar.searchers.dngo.feasibility import LIKELIHOOD
 from xstar.searchers.dngo.fit import DNGOOptions, Sizes, last_training
 from xstar.searchers.dngo.learner import SPACING, DNGOLearner, Leaders, apart
 from xstar.searchers.dngo.searcher import ACTIVATIONS, DNGO
@@ -178,7 +177,6 @@ def test_every_fourth_suggestion_explores_unless_many_run() -> None:
 
 def test_the_names_are_those_of_the_layers_below() -> None:
     assert set(ACTIVATIONS) == set(features.ACTIVATIONS)
-    assert LIKELIHOOD in logistic.LIKELIHOODS
 
 
 # ---------------------------------------------------------------- the parts

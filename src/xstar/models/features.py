@@ -39,15 +39,8 @@ data."""
 UNITS = 50
 """Units per hidden layer (Section 3.1.1)."""
 STEPS, MOST_STEPS = 1000, 10_000
-"""Training steps for up to 1,000 observations, and the maximum. In between, the number grows with the square root. On
-Hartmann's function at 20,000 random points, 1,000 steps left a test error of 0.18 standard deviations and 4,000 steps
-0.10; at 1,000 points the errors were 0.24 and 0.25."""
-SHARE = 1.0
-"""Share of the observations that each network is trained on; the head always uses all of them. A basis fitted to all
-observations explains all of them, and the head becomes overconfident: on Hartmann's function at 50 and 200 points, 95%
-intervals of ten networks covered 0.61 and 0.70 of new points, but 0.90 and 0.93 if each network left out a fifth of the
-data (the mean was as good). But the head then treats what the basis has not seen as noise, and the search suffers: the
-best of 100 evaluations was -3.09 instead of -3.32 (seed 0)."""
+"""Training steps for up to 1,000 observations, and the maximum. In between, the number grows with the square root: with 1,000
+points more steps change nothing, with 20,000 four times as many halve the test error (Hartmann's function)."""
 BATCH = 64
 """Rows of a minibatch. With 256, a step takes three times as long."""
 RATE = 0.01
@@ -138,25 +131,19 @@ def train(
     networks: int = 1,
     activation: str = "tanh",
     logistic: bool = False,
-    units: int = UNITS,
     steps: int | None = None,
-    batch: int = BATCH,
-    rate: float = RATE,
-    decay: float = DECAY,
-    share: float = SHARE,
 ) -> list[Network]:
     """Train networks that predict ``t`` from ``X``, by squared error or as the log-odds of t = 1.
 
     The networks differ in their initial weights and minibatches. They are trained in parallel, along one extra axis of
-    every array, so ten networks take five times as long as one. A step takes 0.18 ms for one network and 0.9 ms for
-    ten; the same loop in torch, on the same core, takes 1.1 and 1.7 ms.
+    every array, so ten networks take five times as long as one.
     """
     kinds = ACTIVATIONS[activation]
     steps = steps_for(len(X)) if steps is None else steps
-    start = initial(X.shape[1], kinds, rng, units, networks)
-    order = batches(len(X), steps, batch, rng, networks, share)
+    start = initial(X.shape[1], kinds, rng, UNITS, networks)
+    order = batches(len(X), steps, BATCH, rng, networks)
     theta, shapes = _flat(start)
-    theta = _adam(theta, shapes, kinds, (2.0 * X - 1.0).astype(SPEED), t.astype(SPEED), order, logistic, rate, decay)
+    theta = _adam(theta, shapes, kinds, (2.0 * X - 1.0).astype(SPEED), t.astype(SPEED), order, logistic)
     return taken_apart(_views(theta.astype(np.float64), shapes), kinds)
 
 
@@ -192,26 +179,20 @@ def initial(
     return made
 
 
-def batches(
-    count: int, steps: int, batch: int, rng: np.random.Generator, networks: int = 1, share: float = SHARE
-) -> NDArray[np.intp]:
-    """Return the rows of each minibatch, (steps, E, batch): for each network, consecutive permutations of its rows.
-
-    Each network uses its own random ``share`` of all rows.
-    """
-    own = max(min(count, 2), int(np.ceil(share * count)))
-    size = min(batch, own)
+def batches(count: int, steps: int, batch: int, rng: np.random.Generator, networks: int = 1) -> NDArray[np.intp]:
+    """Return the rows of each minibatch, (steps, E, batch): for each network, consecutive permutations of all rows."""
+    size = min(batch, count)
     made = np.empty((networks, steps * size), dtype=np.intp)
     for order in made:
-        rows = rng.permutation(count)[:own]
-        for at in range(0, len(order), own):
-            order[at : at + own] = rng.permutation(rows)[: len(order) - at]
+        rows = rng.permutation(count)
+        for at in range(0, len(order), count):
+            order[at : at + count] = rng.permutation(rows)[: len(order) - at]
     return made.reshape(networks, steps, size).swapaxes(0, 1)
 
 
-def rates(steps: int, rate: float) -> Array:
+def rates(steps: int) -> Array:
     """Return the learning rate of each step: a cosine decay to 0, so that the last steps average out the noise."""
-    made: Array = 0.5 * rate * (1.0 + np.cos(np.pi * np.arange(steps) / steps))
+    made: Array = 0.5 * RATE * (1.0 + np.cos(np.pi * np.arange(steps) / steps))
     return made
 
 
@@ -262,8 +243,6 @@ def _adam(
     t: NDArray[Any],
     order: NDArray[np.intp],
     logistic: bool,
-    rate: float,
-    decay: float,
 ) -> NDArray[Any]:
     """Train with Adam (Kingma & Ba 2015) and decoupled weight decay (Loshchilov & Hutter 2019)."""
     dtype = inputs.dtype.type
@@ -271,7 +250,7 @@ def _adam(
     slope, mean, square, scratch = (np.zeros_like(moving) for _ in range(4))
     layers, into = _views(moving, shapes), _views(slope, shapes)
     one, two = MOMENTS
-    for number, (rows, speed) in enumerate(zip(order, rates(len(order), rate), strict=True), 1):
+    for number, (rows, speed) in enumerate(zip(order, rates(len(order)), strict=True), 1):
         gradient(layers, into, kinds, inputs[rows], t[rows], logistic)
         mean *= dtype(one)
         np.multiply(slope, dtype(1.0 - one), out=scratch)
@@ -285,6 +264,6 @@ def _adam(
         scratch += dtype(1e-8)
         np.divide(mean, scratch, out=scratch)
         scratch *= dtype(speed / (1.0 - one**number))
-        moving *= dtype(1.0 - speed * decay)
+        moving *= dtype(1.0 - speed * DECAY)
         moving -= scratch
     return moving

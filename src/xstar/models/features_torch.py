@@ -46,27 +46,23 @@ def train_on(
     networks: int = 1,
     activation: str = "tanh",
     logistic: bool = False,
-    units: int = UNITS,
     steps: int | None = None,
-    batch: int = BATCH,
-    rate: float = RATE,
-    decay: float = DECAY,
 ) -> list[Network]:
     """Train networks like ``features.train``; the results differ by rounding only."""
     check_device(device)
     kinds = ACTIVATIONS[activation]
     steps = steps_for(len(X)) if steps is None else steps
-    start = initial(X.shape[1], kinds, rng, units, networks)
-    order = torch.from_numpy(np.ascontiguousarray(batches(len(X), steps, batch, rng, networks))).to(device)
+    start = initial(X.shape[1], kinds, rng, UNITS, networks)
+    order = torch.from_numpy(np.ascontiguousarray(batches(len(X), steps, BATCH, rng, networks))).to(device)
     inputs = torch.from_numpy((2.0 * X - 1.0).astype(np.float32)).to(device)
     targets = torch.from_numpy(t.astype(np.float32)).to(device)
     layers = [
         tuple(torch.from_numpy(part.astype(np.float32)).to(device).requires_grad_() for part in pair) for pair in start
     ]
     optimiser = torch.optim.AdamW(
-        [part for pair in layers for part in pair], lr=rate, betas=MOMENTS, eps=1e-8, weight_decay=decay
+        [part for pair in layers for part in pair], lr=RATE, betas=MOMENTS, eps=1e-8, weight_decay=DECAY
     )
-    for rows, speed in zip(order, rates(steps, rate).tolist(), strict=True):
+    for rows, speed in zip(order, rates(steps).tolist(), strict=True):
         optimiser.param_groups[0]["lr"] = speed
         H = inputs[rows]
         for (weights, bias), kind in zip(layers[:-1], kinds, strict=True):

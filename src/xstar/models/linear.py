@@ -175,13 +175,7 @@ def log_prior(mean: Quadratic, theta: Array) -> float:
     return total + mean.log_prior(theta[1:-1])
 
 
-def sample(
-    statistics: Statistics,
-    basis: Basis,
-    rng: np.random.Generator,
-    samples: int,
-    sweeps: tuple[int, int] = (BURN_IN, THIN),
-) -> list[Array]:
+def sample(statistics: Statistics, basis: Basis, rng: np.random.Generator, samples: int) -> list[Array]:
     """Draw theta from its posterior, by slice sampling under (8). The cost does not grow with N."""
     mean = basis.mean
 
@@ -195,7 +189,7 @@ def sample(
             return -np.inf
         return prior + given(float(theta[0]), float(theta[-1])).at(mean.coefficients(theta[1:-1]))
 
-    burn_in, thin = sweeps
+    burn_in, thin = BURN_IN, THIN
     if 2 + mean.size > UPDATES // BURN_IN:
         burn_in, thin = max(1, UPDATES // (2 + mean.size)), 1
     begin = [

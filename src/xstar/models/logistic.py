@@ -14,11 +14,8 @@ symbol     meaning                                                              
 The posterior of w is approximated by a normal distribution at its mode (Laplace), found by Newton's method. That
 posterior can serve as the prior for more observations, whatever data it came from.
 
-``logistic``  for noisy constraints: κ = 1, and P[c = 1] (10) is the average of the logistic function over f ~ N(μ, v),
-              by MacKay's approximation logistic(μ / √(1 + πv/8)).
-``step``      for noiseless constraints: P[c = 1] is the average of a step function, Φ(μ/√v). A step has no curvature
-              for Laplace's approximation to use, so the mode is found with a logistic function that is ``STEEP`` times
-              steeper.
+Trials may fail at random, so the likelihood is that of noisy constraints: P[c = 1] (10) is the average of the logistic function
+over f ~ N(μ, v), by MacKay's approximation logistic(μ / √(1 + πv/8)).
 """
 
 from __future__ import annotations
@@ -29,15 +26,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from xstar.core.compiled import log_ndtr
 from xstar.models.features import Network
 from xstar.models.kernels import Array
 from xstar.models.linalg import backward, forward
 from xstar.models.linear import factor
 
-STEEP = 10.0
-LIKELIHOODS = {"logistic": 1.0, "step": STEEP}
-"""κ of each likelihood."""
 PRECISIONS = (0.01, 0.1, 1.0, 10.0)
 """Values of α compared by their evidence: from weights that form a steep boundary to those of a gentle slope."""
 NEWTON = 30
@@ -49,27 +42,25 @@ class Belief:
 
     mean: Array
     A: Array
-    slope: float
-    """κ"""
 
     @classmethod
-    def prior(cls, size: int, precision: float, slope: float, log_odds: float) -> Belief:
-        """Return the prior, under which f has the mean ``log_odds`` / κ everywhere."""
+    def prior(cls, size: int, precision: float, log_odds: float) -> Belief:
+        """Return the prior, under which f has the mean ``log_odds`` everywhere."""
         mean = np.zeros(size)
-        mean[-1] = log_odds / slope
-        return cls(mean, precision * np.eye(size), slope)
+        mean[-1] = log_odds
+        return cls(mean, precision * np.eye(size))
 
     def after(self, F: Array, feasible: NDArray[np.bool_]) -> tuple[Belief, float]:
         """Return Laplace's approximation after more observations, and the log evidence."""
         if not len(F):
             return self, 0.0
-        s = np.where(feasible, self.slope, -self.slope)  # κ s
+        s = np.where(feasible, 1.0, -1.0)
         w, f = self.mean, F @ self.mean
         value = -float(np.logaddexp(0.0, -s * f).sum())
         for _ in range(NEWTON):
             miss = 1.0 / (1.0 + np.exp(np.clip(s * f, -700.0, 700.0)))  # the probability of the other outcome
             gradient = F.T @ (s * miss) - self.A @ (w - self.mean)
-            L = factor(self.A + (F * (self.slope**2 * miss * (1.0 - miss))[:, None]).T @ F)
+            L = factor(self.A + (F * (miss * (1.0 - miss))[:, None]).T @ F)
             step = backward(L, forward(L, gradient[:, None]))[:, 0]
             for share in (1.0, 0.5, 0.25, 0.1, 0.01):  # a full Newton step may overshoot the mode
                 trial = w + share * step
@@ -82,9 +73,9 @@ class Belief:
             if gain < 1e-8 * (1.0 + abs(value)):
                 break
         miss = 1.0 / (1.0 + np.exp(np.clip(s * f, -700.0, 700.0)))
-        A = self.A + (F * (self.slope**2 * miss * (1.0 - miss))[:, None]).T @ F
+        A = self.A + (F * (miss * (1.0 - miss))[:, None]).T @ F
         determinants = np.log(np.diagonal(factor(self.A))).sum() - np.log(np.diagonal(factor(A))).sum()
-        return Belief(w, A, self.slope), value + float(determinants)
+        return Belief(w, A), value + float(determinants)
 
 
 def with_constant(Phi: Array) -> Array:
@@ -92,12 +83,11 @@ def with_constant(Phi: Array) -> Array:
     return np.hstack([Phi, np.ones((len(Phi), 1))])
 
 
-def fit(F: Array, feasible: NDArray[np.bool_], likelihood: str) -> Belief:
+def fit(F: Array, feasible: NDArray[np.bool_]) -> Belief:
     """Return the posterior given all rows of ``F``, under the prior precision with the highest evidence."""
     # Far from the data, the odds are those of all trials so far, with one more of each outcome, rather than 1:1.
     log_odds = float(np.log((feasible.sum() + 1.0) / ((~feasible).sum() + 1.0)))
-    slope = LIKELIHOODS[likelihood]
-    found = [Belief.prior(F.shape[1], each, slope, log_odds).after(F, feasible) for each in PRECISIONS]
+    found = [Belief.prior(F.shape[1], each, log_odds).after(F, feasible) for each in PRECISIONS]
     return max(found, key=lambda pair: pair[1])[0]
 
 
@@ -107,13 +97,12 @@ class Constraint:
 
     network: Network
     belief: Belief
-    likelihood: str
     L: Array
 
     @classmethod
-    def of(cls, network: Network, belief: Belief, likelihood: str) -> Constraint:
+    def of(cls, network: Network, belief: Belief) -> Constraint:
         """Build a constraint, computing the Cholesky factor of A."""
-        return cls(network, belief, likelihood, factor(belief.A))
+        return cls(network, belief, factor(belief.A))
 
     def log_probability(self, A: Array) -> tuple[Array, Callable[[Array], Array]]:
         """Return log P[c = 1] (10) at ``A`` and a function that maps its derivative back to ``A``."""
@@ -122,20 +111,11 @@ class Constraint:
         mean = F @ self.belief.mean
         V = forward(self.L, F.T)
         variance = np.einsum("ij,ij->j", V, V)
-        if self.likelihood == "step":
-            std = np.sqrt(variance)
-            u = mean / std
-            value = log_ndtr(u)
-            # d log Φ(u) / du = φ/Φ. Far below 0 this is -u; there the difference of logarithms loses all digits.
-            deep = u <= -1e5
-            d_u = np.where(deep, -u, np.exp(np.where(deep, 0.0, -0.5 * u * u - 0.5 * np.log(2.0 * np.pi) - value)))
-            d_mean, d_variance = d_u / std, -0.5 * d_u * u / variance
-        else:
-            shrink = 1.0 / np.sqrt(1.0 + np.pi / 8.0 * variance)
-            u = mean * shrink
-            value = -np.logaddexp(0.0, -u)
-            d_u = 1.0 / (1.0 + np.exp(np.clip(u, -700.0, 700.0)))
-            d_mean, d_variance = d_u * shrink, d_u * mean * -0.5 * shrink**3 * np.pi / 8.0
+        shrink = 1.0 / np.sqrt(1.0 + np.pi / 8.0 * variance)
+        u = mean * shrink
+        value = -np.logaddexp(0.0, -u)
+        d_u = 1.0 / (1.0 + np.exp(np.clip(u, -700.0, 700.0)))
+        d_mean, d_variance = d_u * shrink, d_u * mean * -0.5 * shrink**3 * np.pi / 8.0
 
         def to_left(w: Array) -> Array:
             d_F = (w * d_mean)[:, None] * self.belief.mean + 2.0 * (w * d_variance)[:, None] * backward(self.L, V).T

@@ -14,9 +14,6 @@ from xstar.models.logistic import Belief, Constraint, fit, with_constant
 from xstar.searchers.bo.feasibility import Outcomes
 from xstar.searchers.dngo.fit import CHUNK, DNGOOptions, Sizes, last_training, networks_of
 
-LIKELIHOOD = "logistic"
-"""Failures may be random."""
-
 
 @dataclass(frozen=True)
 class Classified:
@@ -46,12 +43,12 @@ def constraint(history: History, options: DNGOOptions, sizes: Sizes, outcomes: O
         rng = Streams(history.seed).generator(sum(last), "dngo feasible")
         (network,) = networks_of(options, X, feasible.astype(np.float64), rng, 1, logistic=True)
         F = np.vstack([with_constant(network(X[at : at + CHUNK])) for at in range(0, len(X), CHUNK)])
-        kept = history.memo.put(Classified(last, network, fit(F, feasible, LIKELIHOOD)), key)
+        kept = history.memo.put(Classified(last, network, fit(F, feasible)), key)
     belief, ends = _folded(history, kept, (evaluated, failed), sizes.fold)
     rest = (evaluated[ends[0] :], failed[ends[1] :], doubtful)
     F = with_constant(kept.network(np.vstack(rest)))
     belief, _ = belief.after(F, np.arange(len(F)) < len(rest[0]))
-    return Constraint.of(kept.network, belief, LIKELIHOOD)
+    return Constraint.of(kept.network, belief)
 
 
 @dataclass(frozen=True)
