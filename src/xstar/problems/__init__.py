@@ -64,11 +64,11 @@ def available(name: str) -> bool:
     return not missing(name)
 
 
-def register(name: str, make: Callable[..., Problem], files: Sequence[str] = (), packages: Sequence[str] = ()) -> None:
+def register(name: str, make: Callable[..., Problem], files: Sequence[str] = ()) -> None:
     """Make a problem of your own known under ``name``; its keyword-only parameters become options of ``get``."""
     if name in _ENTRIES:
         raise InvalidArgument("name", "must not be taken", name, "choose another one")
-    _ENTRIES[name] = Entry(make, tuple(files), tuple(packages))
+    _ENTRIES[name] = Entry(make, tuple(files))
 
 
 def _entry(name: str) -> Entry:

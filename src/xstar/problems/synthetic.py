@@ -18,6 +18,7 @@ Definitions as in Surjanovic & Bingham, "Virtual Library of Simulation Experimen
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from math import cos, exp, pi, sin, sqrt
 from typing import Any
@@ -126,32 +127,19 @@ class Function:
         return Curve([loss], [1.0])
 
 
-def _branin(*, noise: float = 0.0) -> Function:
-    # The minima are where the square vanishes and cos is -1: at (±π, …) and (3π, …), with the value 10/(8π).
-    return Function("branin", branin, [(-5, 10), (0, 15)], 10 / (8 * pi), (pi, 2.275), noise=noise)
-
-
-def _hartmann6(*, noise: float = 0.0) -> Function:
-    return Function("hartmann6", hartmann6, [(0, 1)] * 6, HARTMANN_OPTIMUM, HARTMANN_BEST, noise=noise)
-
-
-def _ackley10(*, noise: float = 0.0) -> Function:
-    box = [(-ACKLEY_RANGE, ACKLEY_RANGE)] * 10
-    return Function("ackley10", ackley10, box, 0.0, ACKLEY_CENTRE, noise=noise)
-
-
-def _rosenbrock4(*, noise: float = 0.0) -> Function:
-    return Function("rosenbrock4", rosenbrock4, [(-5, 10)] * 4, 0.0, (1.0,) * 4, noise=noise)
-
-
-def _levy6(*, noise: float = 0.0) -> Function:
-    return Function("levy6", levy6, [(-10, 10)] * 6, 0.0, (1.0,) * 6, noise=noise)
-
-
-ENTRIES = {
-    "branin": Entry(_branin),
-    "hartmann6": Entry(_hartmann6),
-    "ackley10": Entry(_ackley10),
-    "rosenbrock4": Entry(_rosenbrock4),
-    "levy6": Entry(_levy6),
+# name: (function, ranges, optimum, best)
+FUNCTIONS: dict[str, tuple[Callable[[Sequence[float]], float], list[tuple[float, float]], float, tuple[float, ...]]] = {
+    # The minima are where the square vanishes and cos is -1: at (±π, …) and (3π, …).
+    "branin": (branin, [(-5, 10), (0, 15)], 10 / (8 * pi), (pi, 2.275)),
+    "hartmann6": (hartmann6, [(0, 1)] * 6, HARTMANN_OPTIMUM, HARTMANN_BEST),
+    "ackley10": (ackley10, [(-ACKLEY_RANGE, ACKLEY_RANGE)] * 10, 0.0, ACKLEY_CENTRE),
+    "rosenbrock4": (rosenbrock4, [(-5, 10)] * 4, 0.0, (1.0,) * 4),
+    "levy6": (levy6, [(-10, 10)] * 6, 0.0, (1.0,) * 6),
 }
+
+
+def make(name: str, *, noise: float = 0.0) -> Function:
+    return Function(name, *FUNCTIONS[name], noise=noise)
+
+
+ENTRIES = {name: Entry(partial(make, name)) for name in FUNCTIONS}
