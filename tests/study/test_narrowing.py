@@ -16,7 +16,7 @@ from xstar.journal import events as ev
 from xstar.plots.kinds import KINDS
 from xstar.plots.models import Learned
 from xstar.searchers.bo.observations import Observations
-from xstar.space.narrowing import narrowed, nearest
+from xstar.space.transfer import narrowed, nearest
 
 SPACE = xs.Space(
     x=xs.Float(-1.0, 2.0),

@@ -72,12 +72,14 @@ class Layout:
                 numbers.append((name, given))
             elif isinstance(given, Parameter):
                 fixed.append(name)
-        parts, self._places, start = [], {}, 0
+        parts: list[Family] = []
+        self._places: dict[str, slice] = {}
+        start = 0
         for name, shares in bits:
             self._places[name] = slice(start, start + len(shares))
             start += len(shares)
         if bits:
-            parts.append(_bernoulli([share for _, shares in bits for share in shares]))
+            parts.append(Bernoulli(start, start=[share for _, shares in bits for share in shares]))
         for values, choices in sorted(kinds.items()):
             for name, _ in choices:
                 self._places[name] = slice(start, start + 1)
@@ -121,7 +123,7 @@ class Layout:
         for name, sample, active in self._domains:
             if active is None or active(config):
                 config[name] = sample(rng)
-        return {name: config[name] for name in self.space.parameters if name in config}
+        return self.space.structure.declared(config)
 
     def points(self, configs: Sequence[Mapping[str, Any]]) -> tuple[Points, Active | None]:
         """Return the points of configurations, and which variables are active in them (None: all)."""
@@ -140,10 +142,6 @@ class Layout:
                 elif isinstance(given, Parameter):
                     points[row, place] = given.encode(config[name])
         return points, active
-
-
-def _bernoulli(shares: list[float]) -> Family:
-    return Bernoulli(len(shares), start=shares)
 
 
 def _gaussian(numbers: list[Float | Int | Ordinal]) -> Family:

@@ -15,8 +15,7 @@ from dataclasses import replace
 from xstar.errors import InvalidConfig, Words
 from xstar.journal.prior_study import PriorObservations
 from xstar.space import Space
-from xstar.space.narrowing import nearest
-from xstar.space.transfer import in_wider, narrower
+from xstar.space.transfer import in_wider, narrower, nearest
 from xstar.trial import Config, Trial
 
 

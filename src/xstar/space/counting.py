@@ -126,7 +126,7 @@ def grid(parameters: Mapping[str, Parameter | Domain], structure: Structure, poi
 
     def walk(depth: int, config: dict[str, Value]) -> Iterator[dict[str, Value]]:
         if depth == len(structure.order):
-            yield {name: config[name] for name in structure.names if name in config}
+            yield structure.declared(config)
             return
         name = structure.order[depth]
         active = structure.activity.get(name)

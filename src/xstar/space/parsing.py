@@ -38,7 +38,7 @@ def parse(config: object, parameters: Mapping[str, Parameter | Domain], structur
             problems.append(problem)
             doubtful.add(name)
     if not problems:
-        return {name: parsed[name] for name in structure.names if name in parsed}
+        return structure.declared(parsed)
     if len(problems) == 1:
         raise problems[0]
     found = ", ".join(f"{problem.argument}={problem.found!r}" for problem in problems)
@@ -68,7 +68,7 @@ def parse_partial(
             why = structure.why_inactive(name, parsed)
             raise InvalidConfig(name, f"must be left out, as {why}", config[name], "leave it out")
         parsed[name] = _value(name, config, parameters[name])
-    return {name: parsed[name] for name in structure.names if name in parsed}
+    return structure.declared(parsed)
 
 
 def complete(
@@ -83,10 +83,7 @@ def complete(
     What neither has, because a value of ``given`` switches it on, is drawn from its prior.
     """
     made: dict[str, Value] = {}
-    for name in structure.order:
-        active = structure.activity.get(name)
-        if active is not None and not active(made):
-            continue
+    for name in structure.active(made):
         parameter = parameters[name]
         if name in given or name in rest:
             made[name] = given[name] if name in given else rest[name]
@@ -94,7 +91,7 @@ def complete(
             made[name] = parameter.quantile(rng.random(parameter.draws).tolist())
         else:
             made[name] = parameter.sample(rng)
-    return {name: made[name] for name in structure.names if name in made}
+    return structure.declared(made)
 
 
 def _value(name: str, config: Mapping[str, object], given: Parameter | Domain) -> Value:

@@ -72,7 +72,7 @@ class Space:
             for name, sample, active in self._domains:
                 if active is None or active(config):
                     config[name] = sample(rng)
-            return {name: config[name] for name in self.parameters if name in config}
+            return self.structure.declared(config)
         return config
 
     def sample(self, rng: np.random.Generator) -> Config:

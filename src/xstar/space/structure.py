@@ -7,7 +7,7 @@ those that are active. ``Structure.builder`` is that walk, written once.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from xstar.core.values import as_float, as_int
@@ -64,10 +64,20 @@ class Structure:
             return build
 
         def build_and_sort(source: Source) -> dict[str, Value]:
-            config = build(source)
-            return {name: config[name] for name in declared if name in config}
+            return self.declared(build(source))
 
         return build_and_sort
+
+    def active(self, made: Mapping[str, Value]) -> Iterator[str]:
+        """The names of the active parameters, parents first: ``made`` has to hold the values of those before."""
+        for name in self.order:
+            test = self.activity.get(name)
+            if test is None or test(made):
+                yield name
+
+    def declared(self, made: Mapping[str, Value]) -> dict[str, Value]:
+        """A configuration with its parameters in declared order."""
+        return {name: made[name] for name in self.names if name in made}
 
     def why_inactive(self, name: str, config: Mapping[str, Value]) -> str:
         """The first condition that does not hold, in words."""

@@ -14,8 +14,7 @@ from xstar.errors import InvalidArgument, InvalidConfig, InvalidReport
 from xstar.journal import History, events as ev
 from xstar.journal.rules import check_state, checked_budget
 from xstar.space import Space
-from xstar.space.narrowing import narrowed as narrowed_space
-from xstar.space.transfer import check_fill, first_problem, narrower
+from xstar.space.transfer import check_fill, first_problem, narrowed as narrowed_space, narrower
 
 By = tuple[str, str]
 """Author and reason of an act, as the user gave them."""
