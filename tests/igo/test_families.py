@@ -11,8 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from xstar.errors import InvalidArgument
 from xstar.igo import IGO, Bernoulli, Categorical, Family, Gaussian, Product
+from xstar.igo.adaptation import preferences
 from xstar.igo.product import family_from_json
-from xstar.igo.ranking import preferences
 
 FAMILIES: dict[str, Family] = {
     "bernoulli": Bernoulli(4),

@@ -1,8 +1,8 @@
 """Natural-gradient search of discrete and mixed spaces without tuning parameters: ask/tell cores without a study.
 
 Nishida et al. (2018), Parameterless stochastic natural gradient method for discrete optimization and its application to
-hyper-parameter optimization for neural network. Reading order: ``core.py`` (Algorithm 1), ``ranking.py`` (W),
-``adaptation.py`` (λ and ε), ``family.py`` with ``discrete.py``, ``gaussian.py`` and ``product.py``, ``layout.py`` (any space
+hyper-parameter optimization for neural network. Reading order: ``core.py`` (Algorithm 1),
+``adaptation.py`` (W, λ and ε), ``family.py`` with ``discrete.py``, ``gaussian.py`` and ``product.py``, ``layout.py`` (any space
 as a family), ``generations.py`` (the state of a study), ``cotrain.py``.
 """
 

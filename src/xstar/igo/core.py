@@ -12,7 +12,7 @@ The same code with other settings is
     IGO(Bernoulli(n), adapt="none", step=1 / n)                   cGA
     IGO(Bernoulli(n), adapt="none", samples=20, step=0.1)         PBIL with λ = 20, ε = 0.1
     IGO(Bernoulli(n), adapt="none", samples=50, step=1, weights="umda")    UMDA with λ = 50, μ = 25
-    IGO(Bernoulli(n), weights=lambda f: np.exp(-f))               any preference W, the step ε/μ_W (ranking.py)
+    IGO(Bernoulli(n), weights=lambda f: np.exp(-f))               any preference W, the step ε/μ_W (adaptation.py)
     IGO(Bernoulli(n), metric="moved")                             PBIL-λ as it is listed, not as equation (10) has it
 
 Equation (10) and the listing differ in G of line 12: see ``Settings.metric``.
@@ -28,10 +28,9 @@ from numpy.typing import ArrayLike
 
 from xstar.core.checks import whole_number
 from xstar.errors import InvalidArgument
-from xstar.igo.adaptation import TARGET, Settings, Trace
+from xstar.igo.adaptation import TARGET, Preference, Settings, Trace, weighted
 from xstar.igo.family import Active, Array, Family, Points
 from xstar.igo.product import family_from_json
-from xstar.igo.ranking import Preference, weighted
 
 FORMAT = 1
 """Version of the JSON format."""

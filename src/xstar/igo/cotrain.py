@@ -49,7 +49,6 @@ import numpy as np
 from xstar.core.checks import whole_number
 from xstar.errors import InvalidArgument, MissingExtra
 from xstar.igo.core import IGO
-from xstar.igo.cotrain_structures import METHODS as METHODS, Structures
 from xstar.igo.discrete import Categorical
 from xstar.igo.family import Array, Family
 
@@ -59,7 +58,7 @@ try:
 except ImportError as error:
     raise MissingExtra("co-training needs torch: pip install '.[torch]' in a checkout of xstar") from error
 
-from xstar.igo.cotrain_data import Source
+from xstar.igo.cotrain_state import METHODS as METHODS, Source, Structures
 
 FORMAT = 1
 """Version of the checkpoint format."""

@@ -9,7 +9,7 @@ symbol         meaning                                                          
 ``n``          parameters: the dimension of Θ, Σ over variables of their degrees of freedom   int
 ``points``     x_1 … x_λ, one a row: bits, indices of values, or numbers                      (λ, D)
 ``θ``          the expectation parameters, E[T(x)]                                            ``family.shape``
-``w``          preferences minus their mean (``ranking.py``)                                  (λ,)
+``w``          preferences minus their mean (``adaptation.py``)                                  (λ,)
 ``∇̃``          (1/λ) Σ w_i (T(x_i) − θ): the stochastic natural gradient, line 10             as θ
 ``G``          the Fisher metric at θ                                                         –
 ``active``     which variables are active in which point; None: all                           (λ, D)

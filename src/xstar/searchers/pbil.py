@@ -41,9 +41,8 @@ import numpy as np
 
 from xstar.core.goals import Goals
 from xstar.errors import InvalidArgument
-from xstar.igo.adaptation import Settings
+from xstar.igo.adaptation import WEIGHTS, Settings
 from xstar.igo.generations import METHOD, Generations
-from xstar.igo.ranking import WEIGHTS
 from xstar.journal import History
 from xstar.searchers.base import SEARCHERS, at_random, exhausted
 from xstar.trial import Done, New, Origin, Suggestion
@@ -63,7 +62,7 @@ class PBIL:
     """``samples``: PBIL-λ, which adapts the size of a generation; ``step``: PBIL-ε, with generations of two; ``none``:
     neither, as in cGA and UMDA."""
     weights: str = "quarters"
-    """How much the ranks of a generation count (``igo/ranking.py``): ``quarters``, ``truncation``, ``umda`` or
+    """How much the ranks of a generation count (``igo/adaptation.py``): ``quarters``, ``truncation``, ``umda`` or
     ``exponential``, which takes ranks for losses here."""
     step: float | None = None
     """ε; the default is n^(−½) for n parameters of the distribution."""
