@@ -29,8 +29,7 @@ from xstar.core.goals import Losses
 from xstar.errors import CorruptJournal, InvalidConfig
 from xstar.journal import events as ev
 from xstar.journal.constraints import BothSides, measured, read_bounds
-from xstar.journal.front import Front
-from xstar.journal.incumbent import Incumbent, Step
+from xstar.journal.incumbent import Front, Incumbent, Step
 from xstar.journal.memo import Memo
 from xstar.journal.prior_study import PriorObservations, read_prior_study
 from xstar.journal.reshaping import inside, queue_inside, reshape

@@ -9,7 +9,7 @@ import numpy as np
 
 from xstar.errors import InvalidArgument
 from xstar.journal import History, Step
-from xstar.journal.front import Joined
+from xstar.journal.incumbent import Joined
 from xstar.plots.figure import QUIET, STATE_COLOURS, Figure, Trace, axis, dots, empty, figure, line, number, text
 from xstar.plots.source import MOST_DOTS, Array, Source, joined, shown_of, thinned, valued
 from xstar.trial import State, Trial
