@@ -27,7 +27,7 @@ import xstar as xs
 from benchmarks.harness.trade_offs import Case
 from xstar.core.pareto import Array, non_dominated
 from xstar.problems import data
-from xstar.problems.fcnet import FILES as FCNET_FILES, SPACE as FCNET_SPACE
+from xstar.problems.hpolib import FCNET_FILES, FCNET_SPACE
 from xstar.problems.nasbench201 import FILE, OPERATIONS
 from xstar.searchers.mutation import mutated
 

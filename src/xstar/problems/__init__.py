@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from xstar.errors import InvalidArgument
-from xstar.problems import curves, data, electricity, fcnet, hpolib, klein, lcbench, nasbench201, synthetic
+from xstar.problems import curves, data, electricity, hpolib, klein, lcbench, nasbench201, synthetic
 from xstar.problems.base import Curve as Curve, Entry as Entry, Problem as Problem
 
 _ENTRIES: dict[str, Entry] = {
@@ -23,7 +23,6 @@ _ENTRIES: dict[str, Entry] = {
     **lcbench.ENTRIES,
     **klein.ENTRIES,
     **electricity.ENTRIES,
-    **fcnet.ENTRIES,
     **hpolib.ENTRIES,
 }
 

@@ -1,4 +1,4 @@
-"""HPOLib's small grids (Eggensperger et al. 2013): LDA, a structured SVM, logistic regression on MNIST.
+"""The grids of HPOLib (Eggensperger et al. 2013: LDA, a structured SVM, logistic regression on MNIST) and of HPOLib2.
 
 Options are ordered, not numbers on a scale: the grids go in uneven steps (C from 0.1 over 700, 800, 900 to 1e6), and an
 Ordinal is what all of them have in common.
@@ -6,6 +6,10 @@ Ordinal is what all of them have in common.
 Logistic regression was run once per number of epochs, with early stopping, and its error is the best so far. So a curve
 never rises, and once training has stopped the remaining budgets cost next to nothing: their times differ by the
 measurement's error alone, which ``data.increasing`` takes out.
+
+HPOLib2's FC-Net (Klein & Hutter 2019) are 62,208 two-layer regression networks, four runs each, on four data sets. One budget:
+the tables at hand hold the end of each run (100 epochs) and not the curves. Seconds are the measured training times, by run.
+Some runs diverged, to losses of 1e7: a search that cannot stand such values shows it here.
 """
 
 from __future__ import annotations
@@ -18,10 +22,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xstar.problems import data
 from xstar.problems.base import Entry
 from xstar.problems.tabular import Grid, grid_space
+from xstar.space import Choice, Ordinal, Space
 
 
 @dataclass(frozen=True)
@@ -87,4 +93,44 @@ def problem(table: str) -> Grid:
     return Grid(f"hpolib-{table}", **_read(data.path(layout.file), layout), unit=layout.unit)
 
 
-ENTRIES = {f"hpolib-{name}": Entry(partial(problem, name), (layout.file,)) for name, layout in LAYOUTS.items()}
+# ---------------------------------------------------------------- FC-Net
+
+FCNET_FILES = {
+    "naval": "fcnet/naval_propulsion.npz",
+    "parkinsons": "fcnet/parkinsons_telemonitoring.npz",
+    "protein": "fcnet/protein_structure.npz",
+    "slice": "fcnet/slice_localization.npz",
+}
+FCNET_BUDGETS = (100,)
+
+# The order is that of the tables' rows (C order), given in their search_space.json.
+FCNET_SPACE = Space(
+    activation_fn_1=Choice(["relu", "tanh"]),
+    activation_fn_2=Choice(["relu", "tanh"]),
+    batch_size=Ordinal([8, 16, 32, 64]),
+    dropout_1=Ordinal([0.0, 0.3, 0.6]),
+    dropout_2=Ordinal([0.0, 0.3, 0.6]),
+    init_lr=Ordinal([0.0005, 0.001, 0.005, 0.01, 0.05, 0.1]),
+    lr_schedule=Choice(["cosine", "const"]),
+    n_units_1=Ordinal([16, 32, 64, 128, 256, 512]),
+    n_units_2=Ordinal([16, 32, 64, 128, 256, 512]),
+)
+
+
+@cache
+def _fcnet_arrays(path: Path) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+    with np.load(path, allow_pickle=False) as table:
+        return table["val_loss"][:, :, None], table["train_time"][:, :, None]
+
+
+def fcnet(dataset: str) -> Grid:
+    losses, seconds = _fcnet_arrays(data.path(FCNET_FILES[dataset]))
+    return Grid(
+        f"fcnet-{dataset}", FCNET_SPACE, losses, seconds, budgets=FCNET_BUDGETS, unit="validation mean squared error"
+    )
+
+
+ENTRIES = {
+    **{f"fcnet-{dataset}": Entry(partial(fcnet, dataset), (file,)) for dataset, file in FCNET_FILES.items()},
+    **{f"hpolib-{name}": Entry(partial(problem, name), (layout.file,)) for name, layout in LAYOUTS.items()},
+}
