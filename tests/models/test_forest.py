@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from xstar.models.forest import VARIANCE_FLOOR, Forest, Growing, Growth
-from xstar.models.grafting import Grafted
+from xstar.models.forest import VARIANCE_FLOOR, Forest, Grafted, Growing, Growth
 
 
 def data(n: int = 40, w: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

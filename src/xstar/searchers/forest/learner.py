@@ -1,6 +1,6 @@
 """How a forest is grown from a history: at the counts of a schedule, from at most ``max_observations``.
 
-Newer observations are grafted onto it (``models/grafting.py``).
+Newer observations are grafted onto it (``models/forest.py``).
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from xstar.core.randomness import Streams
 from xstar.models import forest
-from xstar.models.grafting import Grafted
 from xstar.models.kernels import Array
 from xstar.models.targets import Targets, choose
 from xstar.searchers.bo.learner import Learned, Learner
@@ -75,7 +74,7 @@ class ForestLearner(Learner):
             kept = self.history.memo.put(Grown(last, self._grown(purpose, X[:last], y[:last])), self._key(purpose))
         targets, (base,) = kept.learned.targets, kept.learned.models
         assert isinstance(base, forest.Forest)
-        return Learned(targets, [Grafted(base, X[last:], targets(y[last:]))])
+        return Learned(targets, [forest.Grafted(base, X[last:], targets(y[last:]))])
 
     def _grown(self, purpose: str, X: Array, y: Array) -> Learned:
         chosen = self._chosen(purpose, X, y)
