@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from sklearn.gaussian_process import GaussianProcessRegressor, kernels as sk
 
 from tests.models.differences import slopes
+from tests.models.linear_kernel import Linear
 from xstar.models.gp import Posterior, fit, log_posterior, negative_log_posterior, sample_fits
-from xstar.models.kernels import Linear, Stationary
+from xstar.models.kernels import Stationary
 from xstar.models.linalg import NotPositiveDefinite, backward, cholesky, forward
 from xstar.models.priors import Prior
 from xstar.models.surrogate import Inputs, Plain, Surrogate, at_full_budget, over_budgets

@@ -10,8 +10,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 from tests.models.differences import slopes
+from tests.models.linear_kernel import Linear
 from xstar.models.composite import Columns, Product, Sum
-from xstar.models.kernels import SHAPES, Kernel, Linear, Stationary, beside
+from xstar.models.kernels import SHAPES, Kernel, Stationary, beside
 from xstar.models.warped import Warped
 
 Array = NDArray[np.float64]
