@@ -155,14 +155,18 @@ def pooled(records: list[Record]) -> list[tuple[Task, Found, int]]:
     """Runs of the same length, rate and weights, of whatever seeds, as one: its first task, what was found, how many seeds."""
     groups: dict[tuple[Any, ...], list[Record]] = {}
     for record in records:
-        key = (record.task.problem, record.found["iterations"], record.task["rate"], record.task.get("init") or USUAL)
-        groups.setdefault(key, []).append(record)
+        groups.setdefault(alike(record), []).append(record)
     found = []
     for of in groups.values():
         curves = [record.found["curve"] for record in of]
         curve = [joined(list(moments)) for moments in zip(*curves, strict=True)]
         found.append((of[0].task, {**of[0].found, "curve": curve}, sum(record.task["seeds"] for record in of)))
     return found
+
+
+def alike(record: Record) -> tuple[Any, ...]:
+    """What runs have in common whose seeds are told together."""
+    return record.task.problem, record.found["iterations"], record.task["rate"], record.task.get("init") or USUAL
 
 
 def joined(moments: list[dict[str, Any]]) -> dict[str, Any]:

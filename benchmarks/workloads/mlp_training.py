@@ -4,9 +4,10 @@ on electricity, where the output is whether the price goes up.
 As in the paper (5, C.2): 60 % of the rows are for training (here no more than ``rows`` of them), 20 % for validation (here no
 more than ``valid``), 20 % for the test; inputs and output are normalised, so that a constant predicts with an error of 1.
 
-``sgd`` is the paper's training at a two-hundredth of its length: a fixed step size, batches of 256 rows, nothing else.
-The paper takes 20,000 steps of 1e-5. Small steps of plain SGD follow the gradient flow for a time of rate × iterations, which
-is 0.2 in both.
+``sgd`` is the paper's training, a fixed step size, batches of 256 rows, nothing else, in fewer and longer steps. The paper takes
+20,000 of 1e-5 with up to 1,024 units a layer. How far a small step moves the output grows with the units: 64 of them need steps
+of 1.6e-4 for the same, and rate × iterations of 3.2. Networks that NASBOT begins with have learned nothing of naval propulsion by
+then (validation errors of 1.01 to 1.02); by ten times as much, two of four have (0.29, 0.34), the others diverged or are dead.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ TRAININGS: dict[str, dict[str, Any]] = {
         "iterations": 300,
         "every": 25,  # iterations between two looks at the validation error
     },
-    "sgd": {"rate": 0.002, "batch": 256, "iterations": 100, "every": 5},
+    "sgd": {"rate": 0.02, "batch": 256, "iterations": 1500, "every": 50},
 }
 """All of it is part of what a record is known by, with ``SCALE`` and the name as ``optimizer``."""
 WORST = 10.0

@@ -120,7 +120,7 @@ def ladder_of(budgets: Sequence[int]) -> dict[str, Any]:
     rungs = geometric_rungs(budgets[0], budgets[-1], ETA)
     if set(rungs) <= set(budgets):
         return {"grace_period": budgets[0], "reduction_factor": ETA}
-    return {"rung_levels": list(rungs_at(budgets, ETA)[:-1])}
+    return {"rung_levels": list(rungs_at(budgets, ETA))}  # the last one is the end, which they leave out
 
 
 def run_syne_tune(task: Task) -> Found:
