@@ -204,7 +204,6 @@ EXPERIMENT = Experiment(
             "MLPs",
             mlp_tasks,
             run_mlp,
-            run_tradeoffs,
             mlp_report,
             Libraries(also=("torch",)),
             {"first": 3, "seeds": 10, "evaluations": 50, "problems": "naval,protein"},

@@ -4,10 +4,11 @@ on electricity, where the output is whether the price goes up.
 As in the paper (5, C.2): 60 % of the rows are for training (here no more than ``rows`` of them), 20 % for validation (here no
 more than ``valid``), 20 % for the test; inputs and output are normalised, so that a constant predicts with an error of 1.
 
-``sgd`` is the paper's training, a fixed step size, batches of 256 rows, nothing else, in fewer and longer steps. The paper takes
-20,000 of 1e-5 with up to 1,024 units a layer. How far a small step moves the output grows with the units: 64 of them need steps
-of 1.6e-4 for the same, and rate × iterations of 3.2. Networks that NASBOT begins with have learned nothing of naval propulsion by
-then (validation errors of 1.01 to 1.02); by ten times as much, two of four have (0.29, 0.34), the others diverged or are dead.
+``sgd`` is the paper's training, a fixed step size, batches of 256 rows, nothing else, in fewer and longer steps. The paper
+takes 20,000 of 1e-5 with up to 1,024 units a layer. How far a small step moves the output grows with the units: 64 of them need
+steps of 1.6e-4 for the same, and rate × iterations of 3.2. Networks that NASBOT begins with have learned nothing of naval
+propulsion by then (validation errors of 1.01 to 1.02); by ten times as much, two of four have (0.29, 0.34), the others diverged
+or are dead.
 """
 
 from __future__ import annotations
