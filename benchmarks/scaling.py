@@ -110,7 +110,6 @@ def measure(problem: Any, method: str, workers: int, trials: int) -> Found:
         {
             "busy": trained / (workers * last) if last else 1.0,
             "decision": decided / len(begun),
-            "latest": study.ahead.seconds,
             "filled": begun[min(workers, len(begun)) - 1],
             "trials": len(begun),
         }
@@ -133,8 +132,7 @@ def seconds_trained(study: Study, problem: Any, end: float) -> float:
 
 def report(results: Results, options: Namespace) -> Iterator[str]:
     yield "Share of the workers' time in which they trained, from the start until the last trial began. The processor time is"
-    yield "that of the program for each trial, promotions and reports included; that of the last decisions is the median of the"
-    yield "last 16 on new trials. 1.00 is a cluster that never waits."
+    yield "that of the program for each trial, promotions and reports included. 1.00 is a cluster that never waits."
     epochs = sorted({record.task["epoch"] for record in results.records})
     rows = []
     for workers in sorted({record.task["workers"] for record in results.records}):
@@ -142,17 +140,14 @@ def report(results: Results, options: Namespace) -> Iterator[str]:
             found = {r.task["epoch"]: r.found for r in results.of(method=method, workers=workers)}
             if found:
                 decision = statistics.median(each["decision"] for each in found.values())
-                latest = [each["latest"] for each in found.values() if each.get("latest") is not None]
                 cells = [f"{found[epoch]['busy']:.2f}" if epoch in found else "–" for epoch in epochs]
                 trials = "–".join(f"{count:,}" for count in sorted({each["trials"] for each in found.values()}))
-                cost = f"{1e3 * statistics.median(latest):.3g} ms" if latest else "–"
-                rows.append((f"{workers:,}", method, trials, f"{1e3 * decision:.3g} ms", cost, *cells))
+                rows.append((f"{workers:,}", method, trials, f"{1e3 * decision:.3g} ms", *cells))
     heads = [
         "workers",
         "method",
         "trials",
         "processor time a trial",
-        "of the last decisions",
         *(f"busy, {epoch:g} s an epoch" for epoch in epochs),
     ]
     yield from ("", *table(heads, rows, left=2))

@@ -18,7 +18,7 @@ from types import FrameType
 
 from xstar.core.reasons import last_line
 from xstar.errors import ObjectiveError
-from xstar.executors import Executor, RunsInPoll, VirtualTime
+from xstar.executors import Executor, RunsInPoll
 from xstar.files import DEFAULT_CHECKPOINTS, Checkpoints
 from xstar.schedulers import Advises
 from xstar.study import NO_LIMITS, Limits, SameFailure, Study
@@ -64,7 +64,6 @@ def run(
     watch: Watch | None = None,
     checkpoints: int | None = DEFAULT_CHECKPOINTS,
     grace: float = 0.0,
-    ahead: bool = True,
 ) -> str:
     """Run the study on the executor until a limit is met; returns why it ended, in a sentence.
 
@@ -78,8 +77,6 @@ def run(
 
     SIGTERM ends the program: a cluster takes the machine away. Running trials have ``grace`` seconds to report once more, and
     are handed back likewise.
-
-    While all slots are busy, the next suggestion is made ``ahead`` where that is worthwhile (``study/decisions.py``).
     """
     kept: Checkpoints | None = None
     if executor.uses_files and checkpoints is not None:
@@ -108,8 +105,6 @@ def run(
 
     if isinstance(executor, RunsInPoll):
         executor.listener = hear_inside
-    if isinstance(executor, VirtualTime):
-        ahead = ahead and executor.counts_decisions
     paused = False
     with _interruptible(grace) as interrupt:
         try:
@@ -127,8 +122,6 @@ def run(
                         raise interrupt.ends_with
                     if study.ended is not None:
                         return study.ended
-                if ahead and not interrupt.pressed and not executor.free():
-                    study.prepare(limits)
                 for outcome in executor.poll():
                     hear(outcome)
                 if watch is not None:

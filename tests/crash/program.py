@@ -19,7 +19,6 @@ import xstar as xs
 from xstar.api import make_executor
 from xstar.loop import run
 from xstar.storage import sql
-from xstar.study import decisions
 
 SPACE = xs.Space(x=xs.Float(-1, 1), n=xs.Int(1, 50))
 EPOCHS = 4
@@ -62,7 +61,6 @@ def main() -> None:
         return verdict
 
     study.report = report  # type: ignore[method-assign]
-    decisions.BUSY = 0.0  # suggestions are prepared however cheap they are: kills lose some
     local = where in ("inline", "processes")
     executor = make_executor(
         make_objective(float(seconds)),

@@ -140,7 +140,7 @@ def test_who_hangs_in_a_turn_is_not_waited_for(storage: str, name: str, monkeypa
 def hold_turn(storage: str, name: str, held: Any, go: Any, done: Any) -> None:
     """A program that takes its time over a decision."""
     study = xs.Study(name=name, storage=storage)
-    suggest: Callable[..., Any] = study.ahead.start
+    suggest: Callable[..., Any] = study._next
     first = [True]
 
     def slow(*arguments: Any) -> Any:
@@ -149,8 +149,7 @@ def hold_turn(storage: str, name: str, held: Any, go: Any, done: Any) -> None:
             assert go.wait(PATIENCE)
         return suggest(*arguments)
 
-    ahead: Any = study.ahead
-    ahead.start = slow
+    study._next = slow  # type: ignore[method-assign,assignment]
     assert study.ask() is not None
     done.set()
 
@@ -211,8 +210,7 @@ def test_statements_that_a_connection_has_forgotten_are_prepared_again(postgres:
     """As after a rollback: before a turn, and in the middle of one."""
     one, two = (xs.Study(SPACE, name=name, storage=postgres, method="random", seed=1) for _ in range(2))
     connection = one.journal._connection  # type: ignore[attr-defined]
-    ahead: Any = one.ahead
-    start: Callable[..., Any] = ahead.start
+    start: Callable[..., Any] = one._next
 
     def forgetful(*arguments: Any) -> Any:
         connection._open.execute(f"DEALLOCATE {[*connection._prepared.values()][-1]}")
@@ -222,7 +220,7 @@ def test_statements_that_a_connection_has_forgotten_are_prepared_again(postgres:
         for study in (one, two):
             trial = ask(study)
             study.tell(trial, trial["x"])
-        ahead.start = forgetful if number == 4 else start
+        one._next = forgetful if number == 4 else start  # type: ignore[method-assign,assignment]
         if number == 2:
             connection._open.execute(f"DEALLOCATE {connection._prepared[postgresql.COUNT]}")
     assert [trial.number for trial in two.trials] == list(range(16))

@@ -20,7 +20,7 @@ def test_a_holder_that_reports_while_its_trial_is_taken_over_keeps_it(storage: s
     ):
         trial = ask(holder)
         other._ledger.settle(lambda: ev.Lost(0, "stopped", other.clock(), 0, may_live=True))
-        start, decided = other.ahead.start, []
+        start, decided = other._next, []
 
         def interrupted(*about: Any) -> Any:
             made = start(*about)
@@ -30,7 +30,7 @@ def test_a_holder_that_reports_while_its_trial_is_taken_over_keeps_it(storage: s
                 holder.tell(trial, 0.5)
             return made
 
-        other.ahead.start = interrupted  # type: ignore[method-assign,assignment]
+        other._next = interrupted  # type: ignore[method-assign,assignment]
         taken = ask(other)
         assert taken.number == 1
         kinds = [type(event).__name__ for event in other.journal.read(0)]

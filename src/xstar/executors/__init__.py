@@ -1,6 +1,6 @@
 """Where? This process, worker processes on this machine, or a cluster in virtual time."""
 
-from xstar.executors.contract import Executor as Executor, RunsInPoll as RunsInPoll, VirtualTime as VirtualTime
+from xstar.executors.contract import Executor as Executor, RunsInPoll as RunsInPoll
 from xstar.executors.devices import Place as Place
 from xstar.executors.inline import InlineExecutor as InlineExecutor
 from xstar.executors.objective import Objective as Objective, check_objective as check_objective

@@ -61,13 +61,3 @@ class RunsInPoll(Protocol):
     """
 
     listener: Callable[[Outcome], None]
-
-
-@runtime_checkable
-class VirtualTime(Protocol):
-    """An executor with a clock of its own, on which decisions need not take time."""
-
-    @property
-    def counts_decisions(self) -> bool:
-        """Whether they do. If not, there is nothing to gain from making them before they are needed."""
-        ...

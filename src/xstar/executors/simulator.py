@@ -91,10 +91,6 @@ class Simulator:
     def uses_files(self) -> bool:
         return False
 
-    @property
-    def counts_decisions(self) -> bool:
-        return self._count_decisions
-
     def free(self) -> int:
         return self._workers - len(self._runs)
 

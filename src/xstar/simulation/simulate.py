@@ -39,14 +39,12 @@ def simulate(
     failures: float = 0.0,
     checkpoints: bool = True,
     count_decisions: bool = False,
-    ahead: bool = True,
 ) -> Study:
     """The study that ``method`` would have made of ``problem`` on ``workers`` workers.
 
     It ends when ``seconds`` of simulated time have passed, whatever still runs then, or when ``trials`` trials are over.
     Without ``checkpoints`` a trial that is resumed trains again from the start, which takes time and reports nothing new. The
-    same arguments give the same study, unless ``count_decisions`` adds the real time that decisions take. Only then may they be
-    made ``ahead``, as in a real search.
+    same arguments give the same study, unless ``count_decisions`` adds the real time that decisions take.
 
     >>> from xstar import problems
     >>> study = simulate(problems.get("curves-mlp", max_budget=9), "asha", workers=4, trials=30)
@@ -73,7 +71,7 @@ def simulate(
     study = Study(
         problem.space, searcher=found, scheduler=ladder, metric=METRIC, seed=seed, clock=lambda: simulator.now
     )
-    loop.run(study, _Until(simulator, study, math.inf if seconds is None else seconds), limits, ahead=ahead)
+    loop.run(study, _Until(simulator, study, math.inf if seconds is None else seconds), limits)
     return study
 
 
@@ -119,10 +117,6 @@ class _Until:
     @property
     def uses_files(self) -> bool:
         return False
-
-    @property
-    def counts_decisions(self) -> bool:
-        return self._simulator.counts_decisions
 
     def free(self) -> int:
         return self._simulator.free()

@@ -24,7 +24,7 @@ from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space
 from xstar.storage import check_there, open_storage
-from xstar.study.decisions import LEAST_WORKERS, STARTS, Policy, Preparation, Start, is_late
+from xstar.study.decisions import STARTS, Policy, Start, is_late
 from xstar.study.ledger import Leases, Ledger
 from xstar.study.limits import NO_LIMITS, Limits
 from xstar.study.settings import Constraints, Settings, check_name
@@ -138,7 +138,6 @@ class Study(Shown):
         self._ledger = Ledger(journal, history, events)
         settings.check(self.history, name or "")
         self._policy = Policy(self.scheduler, self.searcher, Streams(created.seed))
-        self.ahead = Preparation(self._policy)
         self.goals = created.goals
         """What is minimised or maximised."""
         self.metric, self.direction = created.metric, created.direction
@@ -175,27 +174,21 @@ class Study(Shown):
             return trial
 
     def _next(self, limits: Limits) -> Start | None:
-        history, now, moment, full = self._ledger.history, self.clock(), self.stopwatch(), None
+        history, full = self._ledger.history, None
         if limits is not NO_LIMITS:
-            self.ended = limits.over(history, moment - self._begun_at)
+            self.ended = limits.over(history, self.stopwatch() - self._begun_at)
             if self.ended is not None:
                 return None
             full = limits.full(history)
         if history.hold != "go":
             self.ended = STOPPED if history.hold == "stop" else None
             return None
-        start = self.ahead.start(history, now, moment, full)
+        start = self._policy.start(history, self.clock(), full)
         if isinstance(start, STARTS):
             return start
         waits = "the scheduler waits, but nothing runs that it could wait for"
         self.ended = None if history.running else start.reason if isinstance(start, Done) else waits
         return None
-
-    def prepare(self, limits: Limits = NO_LIMITS) -> None:
-        """Decide now what the next ``ask`` gives, if that is worthwhile (``decisions.py``): while all workers are busy."""
-        with self._ledger.lock:
-            if len(self.leases.attempts) >= LEAST_WORKERS:
-                self.ahead.prepare(self._ledger, limits, self.clock(), self.stopwatch(), self._begun_at)
 
     def job(self, trial: Trial, *, with_files: bool = True) -> Job:
         """What an executor needs to run a trial that was just asked for."""
