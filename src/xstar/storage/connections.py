@@ -39,17 +39,18 @@ sleeps) while it renews its leases would keep their rows locked, and nobody coul
 class Statements:
     """Statements over one connection; ``?`` stands for a value."""
 
-    def __init__(self, connection: Any, *, is_server: bool) -> None:
+    def __init__(self, connection: Any, source: Connections) -> None:
         self._connection = connection
-        self.is_server = is_server
+        self._source = source
+        self.is_server = source.is_server
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
         """The driver's cursor."""
-        return self._connection.execute(self._written(statement), values)
+        return self._connection.execute(self._source.written(statement), values)
 
     def execute_for_each(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         """Execute it once for each row of values."""
-        self._connection.cursor().executemany(self._written(statement), rows)
+        self._connection.cursor().executemany(self._source.written(statement), rows)
 
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         """What a query finds."""
@@ -60,9 +61,6 @@ class Statements:
         """The first column of the first row; ``None`` if there is none."""
         found = self.execute(statement, values).fetchone()
         return None if found is None else found[0]
-
-    def _written(self, statement: str) -> str:
-        return statement.replace("?", "%s") if self.is_server else statement
 
 
 class Connections:
@@ -115,6 +113,10 @@ class Connections:
             return {"file": f"{path.as_uri()}?mode=rw"}  # it never makes the file
         return {"path": sys.path, "options": self.options}
 
+    def written(self, statement: str) -> str:
+        """A statement as the driver takes it."""
+        return statement.replace("?", "%s") if self.is_server else statement
+
     def transaction(self, work: Callable[[Statements], T], *, writing: bool) -> T:
         """What ``work`` returns; what it wrote is committed then. Reading takes no transaction: each query is consistent."""
         with self._guard:
@@ -125,7 +127,7 @@ class Connections:
                 connection.execute(f"BEGIN; SET LOCAL idle_in_transaction_session_timeout = '{IDLE_SECONDS}s'")
             elif writing:  # at once: a reader that begins to write fails without waiting if others wrote meanwhile
                 connection.execute("BEGIN IMMEDIATE")
-            done = work(Statements(connection, is_server=self.is_server))
+            done = work(Statements(connection, self))
             if writing:
                 connection.execute("COMMIT")
         except BaseException:
@@ -160,10 +162,10 @@ def _close(connections: list[Any]) -> None:
 
 def _forget(connections: Connections | None) -> None:
     if connections is not None:
-        _foreign.extend(connections._idle)
+        FOREIGN.extend(connections._idle)
         connections._idle.clear()
         connections._guard = threading.Lock()  # another thread of the parent may have held it
 
 
-_foreign: list[Any] = []
+FOREIGN: list[Any] = []
 """Connections of the parent process. SQLite must not even close them here, so they are kept for good."""

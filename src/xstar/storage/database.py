@@ -54,7 +54,7 @@ class Database:
         """How many outages have ended."""
         self._guard = threading.Lock()
         self._closed = threading.Event()
-        self._studies: weakref.WeakSet[SqliteConnection | PostgresConnection] = weakref.WeakSet()
+        self._studies: weakref.WeakSet[StudyConnection] = weakref.WeakSet()
         if self.path is not None and not self.path.parent.is_dir():
             raise StorageError(f"{self.url}: the folder {self.path.parent} does not exist; create it first")
         self.connections = Connections(address)
@@ -80,9 +80,11 @@ class Database:
     def study(self, study: int, holder: str) -> StudyConnection:
         """A connection for one study's journal."""
         source, path = self.connections, self.path
-        made = (
-            PostgresConnection(source, study, holder) if path is None else SqliteConnection(source, study, holder, path)
-        )
+        made: StudyConnection
+        if path is None:
+            made = PostgresConnection(source, study, holder)
+        else:
+            made = SqliteConnection(source, study, holder, path)
         self._studies.add(made)
         return made
 

@@ -1,22 +1,26 @@
 """What a journal asks of a database, in the driver's own terms: one connection, a few statements, few round trips.
 
-``sqlite.py`` and ``postgresql.py`` each have one.
+``sqlite.py`` and ``postgresql.py`` append in ways of their own.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 from xstar.journal import event_json, events as ev
+from xstar.storage.connections import Connections
 from xstar.trial import Verdict
 
 Row = tuple[int, int, str, str]
 """An event as it is stored: sequence number, schema, kind, body."""
 
-COLUMNS = "seq, schema, kind, body"
 QUIET = ", ".join(f"'{kind}'" for kind in ev.QUIET)
+READ = "SELECT seq, schema, kind, body FROM xstar_events WHERE study = ? AND seq >= ? ORDER BY seq LIMIT ?"
+WRITTEN = "SELECT seq FROM xstar_events WHERE study = ? AND seq >= ? AND token = ? ORDER BY seq LIMIT 1"
+READ_CACHE = "SELECT body FROM xstar_fits WHERE study = ? AND name = ? AND key = ?"
 
 
 class Refused(Exception):
@@ -28,42 +32,58 @@ class Refused(Exception):
         """How many it holds; ``None``: there is no such study."""
 
 
-class StudyConnection(Protocol):
+class StudyConnection(ABC):
     """One study's rows through one connection, made at first use and after each :meth:`drop`. Raises the driver's errors."""
 
-    def read(self, since: int, limit: int) -> Sequence[Row]:
-        """At most ``limit`` events from number ``since`` on."""
-        ...
+    def __init__(self, source: Connections, study: int, holder: str) -> None:
+        self._source = source
+        self._study = study
+        self._holder = holder
+        self._open: Any = None
 
+    @abstractmethod
+    def _connection(self) -> Any:
+        """The connection; made if there is none."""
+
+    @abstractmethod
     def append(self, entry: Entry) -> int:
         """Commit an entry; the number of its first event. Raises :class:`Refused`."""
-        ...
 
-    def place(self, entry: Entry) -> int | None:
-        """What :meth:`append` returned, or would have, if the entry was committed; else ``None``."""
-        ...
-
+    @abstractmethod
     def begin_turn(self, since: int, *, brief: bool) -> tuple[int, int, bool]:
         """Wait for a turn to make claims, or not, if its holder hangs; how many events and claims there are, and whether the
         events from ``since`` on are all quiet. Whoever has a brief turn decides in no time.
         """
-        ...
 
+    @abstractmethod
     def end_turn(self) -> None:
         """End the turn, unless an append has."""
-        ...
+
+    @abstractmethod
+    def write_cache(self, name: str, key: str, text: str) -> None:
+        """Leave a text under ``name`` for other programs, which see it when the turn ends; nothing if the study is gone."""
+
+    @abstractmethod
+    def drop(self, *, forked: bool = False) -> None:
+        """Close the connection; after a fork, in the child, let go of it without a word to the database."""
+
+    def read(self, since: int, limit: int) -> Sequence[Row]:
+        """At most ``limit`` events from number ``since`` on."""
+        rows: list[Row] = self._query(READ, self._study, since, limit).fetchall()
+        return rows
+
+    def place(self, entry: Entry) -> int | None:
+        """What :meth:`append` returned, or would have, if the entry was committed; else ``None``."""
+        found = self._query(WRITTEN, self._study, entry.since, entry.token).fetchone()
+        return None if found is None else int(found[0])
 
     def read_cache(self, name: str, key: str) -> str | None:
         """The text that another program left under ``name``, if it was made from ``key``."""
-        ...
+        found = self._query(READ_CACHE, self._study, name, key).fetchone()
+        return None if found is None else str(found[0])
 
-    def write_cache(self, name: str, key: str, text: str) -> None:
-        """Leave a text under ``name`` for other programs, which see it when the turn ends; nothing if the study is gone."""
-        ...
-
-    def drop(self, *, forked: bool = False) -> None:
-        """Close the connection; after a fork, in the child, let go of it without a word to the database."""
-        ...
+    def _query(self, statement: str, *values: object) -> Any:
+        return self._connection().execute(self._source.written(statement), values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,15 +14,13 @@ from typing import Any
 
 from xstar.journal import SCHEMA
 from xstar.storage.connections import Connections
-from xstar.storage.entry import COLUMNS, QUIET, Entry, Refused, Row
+from xstar.storage.entry import QUIET, Entry, Refused, StudyConnection
 
 LOCK_SECONDS = 10
 """A turn that does not come within this time is not waited for: whoever has it may hang. Enough for dozens of suggestions."""
 
 _TURNS = 0x7873746B  # "xstk": the first half of the name of the advisory locks; the second half is the study's number
 
-READ = f"SELECT {COLUMNS} FROM xstar_events WHERE study = %s AND seq >= %s ORDER BY seq LIMIT %s"
-WRITTEN = "SELECT seq FROM xstar_events WHERE study = %s AND seq >= %s AND token = %s ORDER BY seq LIMIT 1"
 CLAIMS = "SELECT claims FROM xstar_studies WHERE id = %s"
 
 _COUNT = f"""
@@ -49,20 +47,16 @@ END = """, ended{place} AS (
     DELETE FROM xstar_leases lease USING study WHERE lease.study = study.id AND lease.trial = %s AND lease.attempt = %s
 )"""
 
-READ_CACHE = "SELECT body FROM xstar_fits WHERE study = %s AND name = %s AND key = %s"
 WRITE_CACHE = """
 INSERT INTO xstar_fits (study, name, key, body) SELECT id, %s, %s, %s FROM xstar_studies WHERE id = %s
 ON CONFLICT (study, name) DO UPDATE SET key = excluded.key, body = excluded.body"""
 
 
-class PostgresConnection:
-    """A :class:`~xstar.storage.entry.StudyConnection` through psycopg."""
+class PostgresConnection(StudyConnection):
+    """Through psycopg."""
 
     def __init__(self, source: Connections, study: int, holder: str) -> None:
-        self._source = source
-        self._study = study
-        self._holder = holder
-        self._open: Any = None
+        super().__init__(source, study, holder)
         self._in_turn = False
         self._prepared: dict[str, str] = {}
         """The names of the statements that this connection has prepared for us, by their texts."""
@@ -83,10 +77,6 @@ class PostgresConnection:
             self._connection().execute(f"PREPARE {name} ({', '.join(types)}) AS {statement}")
             self._prepared[statement] = name
         return self._prepared[statement]
-
-    def read(self, since: int, limit: int) -> Sequence[Row]:
-        rows: list[Row] = self._connection().execute(READ, (self._study, since, limit)).fetchall()
-        return rows
 
     def append(self, entry: Entry) -> int:
         from psycopg.errors import UniqueViolation
@@ -145,10 +135,6 @@ class PostgresConnection:
             values += (trial, attempt)
         return _text(entry.claims is not None, entry.exact, count, len(entry.taken), len(entry.ended)), values
 
-    def place(self, entry: Entry) -> int | None:
-        found = self._connection().execute(WRITTEN, (self._study, entry.since, entry.token)).fetchone()
-        return None if found is None else int(found[0])
-
     def begin_turn(self, since: int, *, brief: bool) -> tuple[int, int, bool]:
         from psycopg.errors import InvalidSqlStatementName, LockNotAvailable
 
@@ -177,10 +163,6 @@ class PostgresConnection:
             self._in_turn = False
             # Nothing was written, but after a rollback psycopg would prepare all statements anew.
             self._connection().execute("COMMIT")
-
-    def read_cache(self, name: str, key: str) -> str | None:
-        found = self._connection().execute(READ_CACHE, (self._study, name, key)).fetchone()
-        return None if found is None else str(found[0])
 
     def write_cache(self, name: str, key: str, text: str) -> None:
         self._connection().execute(WRITE_CACHE, (name, key, text, self._study))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,34 +18,28 @@ from typing import Any
 from xstar.journal import SCHEMA
 from xstar.storage import connections
 from xstar.storage.connections import Connections
-from xstar.storage.entry import COLUMNS, QUIET, Entry, Refused, Row
+from xstar.storage.entry import QUIET, Entry, Refused, StudyConnection
 from xstar.storage.locks import ByteLock, Queue, pauses
 
 TURN_SECONDS = 10.0
 """A turn that does not come within this time is not waited for: whoever has it may hang."""
 
-READ = f"SELECT {COLUMNS} FROM xstar_events WHERE study = ? AND seq >= ? ORDER BY seq LIMIT ?"
-WRITTEN = "SELECT seq FROM xstar_events WHERE study = ? AND seq >= ? AND token = ? ORDER BY seq LIMIT 1"
 COUNTED = "SELECT events, claims FROM xstar_studies WHERE id = ?"
 LOUD = f"SELECT 1 FROM xstar_events WHERE study = ? AND seq >= ? AND kind NOT IN ({QUIET}) LIMIT 1"
 COUNT = "UPDATE xstar_studies SET events = ?, claims = ? WHERE id = ?"
 INSERT = "INSERT INTO xstar_events (study, seq, schema, kind, body, token) VALUES (?, ?, ?, ?, ?, ?)"
 TAKE = "INSERT OR REPLACE INTO xstar_leases (study, trial, attempt, expires, holder) VALUES (?, ?, ?, ?, ?)"
-READ_CACHE = "SELECT body FROM xstar_fits WHERE study = ? AND name = ? AND key = ?"
 WRITE_CACHE = (
     "INSERT OR REPLACE INTO xstar_fits (study, name, key, body) SELECT id, ?, ?, ? FROM xstar_studies WHERE id = ?"
 )
 END = "DELETE FROM xstar_leases WHERE study = ? AND trial = ? AND attempt = ?"
 
 
-class SqliteConnection:
-    """A :class:`~xstar.storage.entry.StudyConnection` through Python's own module."""
+class SqliteConnection(StudyConnection):
+    """Through Python's own module."""
 
     def __init__(self, source: Connections, study: int, holder: str, path: Path) -> None:
-        self._source = source
-        self._study = study
-        self._holder = holder
-        self._open: Any = None
+        super().__init__(source, study, holder)
         beside = path.with_name(path.name + "-turns")
         self._turns = ByteLock(beside, study)
         # A name that `cp xstar.db*` does not match: reading a pipe waits for ever.
@@ -58,14 +52,8 @@ class SqliteConnection:
             self._open.execute("PRAGMA busy_timeout = 0")
         return self._open
 
-    def read(self, since: int, limit: int) -> Sequence[Row]:
-        rows: list[Row] = self._connection().execute(READ, (self._study, since, limit)).fetchall()
-        return rows
-
     def append(self, entry: Entry) -> int:
-        return self._commit(self._connection(), entry)
-
-    def _commit(self, connection: Any, entry: Entry) -> int:
+        connection = self._connection()
         with self._transaction(connection):
             return self._write(connection, entry)
 
@@ -125,10 +113,6 @@ class SqliteConnection:
             connection.execute(END, (self._study, trial, attempt))
         return first
 
-    def place(self, entry: Entry) -> int | None:
-        found = self._connection().execute(WRITTEN, (self._study, entry.since, entry.token)).fetchone()
-        return None if found is None else int(found[0])
-
     def begin_turn(self, since: int, *, brief: bool) -> tuple[int, int, bool]:
         if brief:
             self._queue_up()
@@ -144,10 +128,6 @@ class SqliteConnection:
         self._step_down()
         self._turns.free()
 
-    def read_cache(self, name: str, key: str) -> str | None:
-        found = self._connection().execute(READ_CACHE, (self._study, name, key)).fetchone()
-        return None if found is None else str(found[0])
-
     def write_cache(self, name: str, key: str, text: str) -> None:
         connection = self._connection()
         with self._transaction(connection):
@@ -156,14 +136,10 @@ class SqliteConnection:
     def drop(self, *, forked: bool = False) -> None:
         if self._open is not None:
             if forked:
-                _FOREIGN.append(self._open)
+                connections.FOREIGN.append(self._open)
             else:
                 self._open.close()
             self._open = None
         self._at_head = False
         self._turns.close()
         self._queue.close()
-
-
-_FOREIGN: list[Any] = []
-"""Connections of the parent process. SQLite must not even close them here, so they are kept for good."""
