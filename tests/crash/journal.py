@@ -10,7 +10,7 @@ import xstar as xs
 from xstar.inspect.audit import audit_events
 from xstar.journal import History, events as ev
 from xstar.storage import SqlStorage
-from xstar.storage.lease_holder import LeaseHolder
+from xstar.storage.leases import LeaseHolder
 from xstar.study.settings import Settings
 
 Run = tuple[int, int]

@@ -25,7 +25,7 @@ from tests.waiting import PATIENCE, until
 from xstar.errors import StorageError
 from xstar.inspect.audit import audit
 from xstar.journal import events as ev
-from xstar.storage.driver_errors import may_pass
+from xstar.storage.database import may_pass
 
 PROGRAM = Path(__file__).parents[1] / "crash" / "program.py"
 SPACE = xs.Space(x=xs.Float(0, 1))

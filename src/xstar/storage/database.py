@@ -13,11 +13,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
-from xstar.errors import InvalidArgument, StorageError
+from xstar.errors import InvalidArgument, StorageBusy, StorageError, StorageFull, StorageReadOnly
 from xstar.storage import connections, tables
 from xstar.storage.address import Address, hide, masked
 from xstar.storage.connections import Connections, Statements
-from xstar.storage.driver_errors import has_answered, is_lock, may_pass, text_of, translated
 from xstar.storage.entry import StudyConnection
 from xstar.storage.postgresql import PostgresConnection
 from xstar.storage.sqlite import SqliteConnection
@@ -125,7 +124,7 @@ class Database:
                 done = work(attempt)
             except self.connections.errors as error:
                 # What was never reached is no outage but a mistake in its name; unless it has answered itself.
-                locked = is_lock(error)
+                locked = "locked" in text_of(error).lower()
                 there = self._reached or locked or has_answered(error)
                 if not may_pass(error) or waited >= self.patience or not there:
                     raise self._translated(error) from self._cause(error)
@@ -192,3 +191,71 @@ def _patience() -> float:
     if not 0 <= seconds < float("inf"):
         raise InvalidArgument("XSTAR_STORAGE_PATIENCE", "must be a number of seconds, 0 or more", text, "e.g. 600")
     return seconds
+
+
+# ---------------------------------------------------------------- what an error of a driver means
+
+
+_THERE = (
+    *("starting up", "not yet accepting", "recovery mode"),
+    *("shutting down", "administrator command", "server closed the connection"),
+)
+"""How a server says that it is there, though it cannot be used just now."""
+_LOST = (
+    *("database is locked", "database table is locked", "deadlock detected", "could not serialize", "lock timeout"),
+    *_THERE,
+    *("too many clients", "remaining connection slots"),
+    *("connection failed", "connection refused", "connection reset", "connection is lost", "connection is closed"),
+    *("connection is bad", "connection already closed", "pipeline aborted"),
+    *("timed out", "timeout expired", "no route to host", "name resolution", "consuming input failed"),
+    *("sending query failed", "broken pipe", "ssl syscall", "unexpected eof", "crash of another server process"),
+)
+"""How SQLite, libpq and PostgreSQL say that trying again may help."""
+
+_LOST_STATES = ("08", "25P03", "57P01", "57P02", "57P03", "40001", "40P01", "53300", "55P03")
+"""The same by PostgreSQL's codes, as they begin: its messages come in many words and languages. A broken connection, a
+transaction in which nothing happened for long, a server that is shut down, crashes or starts, a transaction that lost against
+another, too many connections, a lock not to be had."""
+
+
+def text_of(error: Exception) -> str:
+    """What the driver said."""
+    return str(error).strip() or type(error).__name__
+
+
+def has_answered(error: Exception) -> bool:
+    """Whether a server is there: it says that it starts or is shut down, or has ended a connection that it had accepted."""
+    text = text_of(error).lower()
+    return any(words in text for words in _THERE)
+
+
+def may_pass(error: Exception) -> bool:
+    """Whether trying again may help."""
+    text = text_of(error).lower()
+    if "authentication failed" in text or "does not exist" in text:
+        return False
+    state = getattr(error, "sqlstate", None) or ""
+    return state.startswith(_LOST_STATES) or any(words in text for words in _LOST)
+
+
+def translated(error: Exception, url: str) -> StorageError:
+    """The error of our own tree that says what happened and what to do."""
+    text = text_of(error)
+    low = text.lower()
+    if "locked" in low:
+        return StorageBusy(
+            f"{url} stayed locked by another process ({text}); end that process, or use PostgreSQL for many writers"
+        )
+    if "is full" in low or "no space left" in low or "disk full" in low:
+        return StorageFull(f"{url}: no room to write ({text}); nothing was half-written; free some space and run again")
+    if "readonly" in low or "read-only" in low or "permission denied" in low:
+        return StorageReadOnly(
+            f"{url} may not be written to ({text}); check the permissions of the file and its folder"
+        )
+    if "not a database" in low or "malformed" in low:
+        return StorageError(f"{url} is not a sound SQLite database ({text}); use another file, or restore a backup")
+    if "unable to open" in low and Path(url.removeprefix("sqlite:///")).is_dir():
+        return StorageError(f"{url} is a folder and must be a file; e.g. xstar.db in it")
+    if "unable to open" in low:
+        return StorageError(f"{url} cannot be opened ({text}); check the path and its permissions")
+    return StorageError(f"{url}: {text}")

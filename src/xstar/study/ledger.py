@@ -21,7 +21,7 @@ from xstar.core.environment import environment
 from xstar.core.reasons import shortened
 from xstar.errors import JournalConflict
 from xstar.journal import Event, History, Journal, SharedJournal, events as ev
-from xstar.storage.heartbeat import Heartbeat
+from xstar.storage.leases import Heartbeat
 from xstar.trial import State, Trial
 
 T = TypeVar("T")  # some kinds of event, or None

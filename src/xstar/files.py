@@ -1,4 +1,4 @@
-"""Where trials keep checkpoints and output: one folder per study, one folder per trial.
+"""Where trials keep checkpoints and output, one folder per study and one per trial, and which checkpoints stay.
 
     <root>/<study>-<6 letters>/00017/checkpoint/    what the objective saves; survives pauses, crashes and moves
     <root>/<study>-<6 letters>/00017/stdout.txt     what it printed (stderr.txt likewise), all runs appended
@@ -20,11 +20,14 @@ import re
 import shutil
 import tempfile
 import weakref
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Protocol
 
+from xstar.core.checks import whole_number
 from xstar.errors import CorruptJournal, StorageError
-from xstar.trial import Trial, folder_name
+from xstar.journal import History
+from xstar.trial import State, Trial, folder_name
 
 CHECKPOINT = "checkpoint"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
@@ -128,3 +131,60 @@ def check_folder(name: str) -> str:
             "`xstar delete --keep-files` removes it from the storage"
         )
     return name
+
+
+# ---------------------------------------------------------------- which checkpoints stay
+
+
+DEFAULT_CHECKPOINTS = 5
+"""The best model is usually wanted, a few runners-up for an ensemble; a thousand others would fill the disk."""
+
+Retired = Callable[[History, Trial], Iterable[int]]
+"""A scheduler's ``retired``: the paused trials that can no longer be promoted since a trial reported."""
+
+
+def check_kept(checkpoints: int) -> int:
+    """How many of the best trials keep their checkpoint, as a whole number."""
+    return whole_number("checkpoints", checkpoints, least=0, remedy="None keeps all of them")
+
+
+class Checkpoints:
+    """Removes checkpoints as soon as nothing can need them any more. Those that a paused, waiting or running trial may need stay,
+    and those of the best few."""
+
+    def __init__(self, folders: Folders, history: History, retired: Retired, best: int) -> None:
+        self._folders = folders
+        self._history = history
+        self._retired = retired
+        self._best = check_kept(best)
+        self._kept = [trial.number for trial in history.trials if trial.state is State.COMPLETE]
+        self._beyond()
+
+    def clean_up(self, number: int) -> None:
+        """Look at a trial whose run on this machine has just ended."""
+        trial = self._history.trials[number]
+        if trial.state is State.PAUSED:
+            for retired in self._retired(self._history, trial):
+                self._folders.drop_checkpoint(self._history.trials[retired])
+        elif trial.state is State.COMPLETE:
+            if number not in self._kept:
+                self._kept.append(number)
+            for dropped in self._beyond():
+                self._folders.drop_checkpoint(self._history.trials[dropped])
+        elif trial.state.over:
+            self._folders.drop_checkpoint(trial)
+
+    def _beyond(self) -> list[int]:
+        """The trials that are not among the best any more. All of a front stay: who leaves it has left it
+        for good."""
+        history, most = self._history, self._best
+        kept = sorted(self._kept)
+        if len(kept) <= most:
+            return []
+        if most and len(history.fronts) >= most:
+            front = set(history.fronts.in_order)
+            self._kept = [number for number in kept if number in front]
+            return [number for number in kept if number not in front]
+        order = history.goals.ordered([history.trials[number].scores for number in kept]).tolist()
+        self._kept = [kept[index] for index in order[:most]]
+        return [kept[index] for index in order[most:]]

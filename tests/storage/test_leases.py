@@ -6,8 +6,8 @@ import pytest
 
 from tests.waiting import until
 from xstar.executors.clock import wall_clock
-from xstar.storage import heartbeat
-from xstar.storage.heartbeat import Heartbeat
+from xstar.storage import leases
+from xstar.storage.leases import Heartbeat
 
 
 class Running:
@@ -32,15 +32,15 @@ class Leases:
 
 
 def test_leases_are_renewed_only_while_a_trial_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heartbeat, "BEATS_PER_LEASE", 6000)  # every hundredth of a second
-    running, leases = Running(), Leases()
-    beats = Heartbeat(leases, running, wall_clock, wall_clock)  # type: ignore[arg-type]
+    monkeypatch.setattr(leases, "BEATS_PER_LEASE", 6000)  # every hundredth of a second
+    running, held = Running(), Leases()
+    beats = Heartbeat(held, running, wall_clock, wall_clock)  # type: ignore[arg-type]
 
     def beat(times: int) -> int:
         """How many leases are renewed by then. The last beat asked may not have renewed yet."""
         last = running.asked + times
         until(lambda: running.asked >= last)
-        return leases.renewed
+        return held.renewed
 
     beats.start()
     try:
