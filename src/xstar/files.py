@@ -42,11 +42,9 @@ class Elsewhere(Protocol):
 
     def fetch(self, trial: int, folder: Path, home: int = 0) -> bool:
         """Put the trial's checkpoint there; False if there is none."""
-        ...
 
     def drop(self, trial: int, home: int = 0) -> None:
         """Delete the trial's checkpoint, if there is one."""
-        ...
 
 
 class Folders:
@@ -149,8 +147,8 @@ def check_kept(checkpoints: int) -> int:
 
 
 class Checkpoints:
-    """Removes checkpoints as soon as nothing can need them any more. Those that a paused, waiting or running trial may need stay,
-    and those of the best few."""
+    """Removes checkpoints as soon as nothing can need them any more; the best few keep theirs, and paused, waiting and running
+    trials."""
 
     def __init__(self, folders: Folders, history: History, retired: Retired, best: int) -> None:
         self._folders = folders

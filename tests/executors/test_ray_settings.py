@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import logging
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from xstar.core.version import VERSION
 from xstar.errors import InvalidArgument, MissingExtra
 from xstar.executors.carrying import MessageCarrier, UrlCarrier, packed, unpack
 from xstar.executors.ray import chosen
-from xstar.executors.ray.cluster import Node, check_clock, unfit
+from xstar.executors.ray.cluster import Node, unfit
 from xstar.trial import Job
 
 SPACE = xs.Space(x=xs.Float(-1, 1))
@@ -89,14 +88,6 @@ def test_a_node_that_cannot_run_trials_is_named(other: dict[str, Any], words: li
     assert reason is not None
     for word in words:
         assert word in reason
-
-
-def test_clocks_that_are_minutes_apart_are_named(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.WARNING, "xstar")
-    check_clock(NODE, 3.0)
-    assert caplog.text == ""
-    check_clock(NODE, -300.0)
-    assert "worker-3 (aaaaaaaa) is 300 s behind this machine's" in caplog.text
 
 
 def test_without_ray_the_user_is_told_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

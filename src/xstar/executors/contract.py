@@ -17,26 +17,21 @@ class Executor(Protocol):
     @property
     def uses_files(self) -> bool:
         """Whether runs need a folder for checkpoints and output."""
-        ...
 
     def free(self) -> int:
         """How many more jobs can be submitted."""
-        ...
 
     def idle(self) -> bool:
         """Whether nothing runs."""
-        ...
 
     def submit(self, job: Job) -> None:
         """Begin to run a job."""
-        ...
 
     def poll(self) -> list[Outcome]:
         """What happened since the last call; blocks until something does, or a tick has passed.
 
         Every submitted job gives any number of reports and notes, and then exactly one ``Finished`` or ``Failure``.
         """
-        ...
 
     def obey(self, report: Report, verdict: Verdict, stop: int | None) -> None:
         """Carry out the verdict on a report that ``poll`` gave.
@@ -44,11 +39,9 @@ class Executor(Protocol):
         A run that has reached its ``stop`` waits for this: it trains on to the new ``stop``, or, if that is no higher, runs
         its last lines and is finished. ``PAUSE`` and ``STOP`` end it at its ``yield``, or by ``xs.Pruned`` in ``trial.report``.
         """
-        ...
 
     def close(self) -> None:
         """End everything that still runs, at once."""
-        ...
 
 
 @runtime_checkable

@@ -26,6 +26,8 @@ def _nobody(outcome: Outcome) -> NoReturn:
 class InlineExecutor:
     """Runs the objective within one call of ``poll``; its reports go to the ``listener`` meanwhile."""
 
+    uses_files = True
+
     def __init__(self, objective: Objective, goals: Goals, place: Place = HERE) -> None:
         check_objective(objective)
         self.listener: Callable[[Outcome], None] = _nobody
@@ -36,10 +38,6 @@ class InlineExecutor:
         self._answer: Answer | None = None
         self._error: BaseException | None = None
         self._streams = Streams()
-
-    @property
-    def uses_files(self) -> bool:
-        return True
 
     def free(self) -> int:
         return 0 if self._job is not None else 1

@@ -96,6 +96,8 @@ W = TypeVar("W", bound=Worker)
 class WorkerPool(ABC, Generic[W]):
     """Workers, each running one trial at a time, each trial for at most ``timeout`` seconds."""
 
+    uses_files = True
+
     def __init__(self, timeout: float | None) -> None:
         self._timeout = timeout
         self._failed_starts = 0
@@ -129,10 +131,6 @@ class WorkerPool(ABC, Generic[W]):
         return ("job", cloudpickle.dumps(job), None)
 
     # ------------------------------------------------------------ the contract of executors
-
-    @property
-    def uses_files(self) -> bool:
-        return True
 
     def free(self) -> int:
         return sum(worker.job is None for worker in self._workers) - len(self._later)

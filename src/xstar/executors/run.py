@@ -45,19 +45,15 @@ class Channel(Protocol):
 
     def report(self, budget: int, metrics: dict[str, float]) -> None:
         """Hand on a report."""
-        ...
 
     def answer(self, *, wait: bool) -> Answer | None:
         """What was said about this run since the last call. ``wait``: the run is at its stop and needs an answer."""
-        ...
 
     def note(self, attrs: dict[str, Any]) -> None:
         """Hand on attributes of the trial."""
-        ...
 
     def warn(self, key: str, text: str) -> None:
         """Say something to the user, who hears each key once."""
-        ...
 
 
 def run_job(objective: Objective, goals: Goals, job: Job, channel: Channel, place: Place = HERE) -> Finished | Failure:

@@ -23,16 +23,13 @@ class Reporter(Protocol):
 
     def report(self, given: Any, budget: int | None) -> bool:
         """Record one report; False: the objective shall end."""
-        ...
 
     def note(self, attrs: dict[str, Any]) -> None:
         """Keep attributes for the next report."""
-        ...
 
     @property
     def budget(self) -> int:
         """The budget of the last report."""
-        ...
 
 
 class RunningTrial:

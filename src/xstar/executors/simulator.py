@@ -54,6 +54,8 @@ class Simulator:
     promoted, or whose worker was lost, trains again what it had trained.
     """
 
+    uses_files = False
+
     def __init__(
         self,
         problem: Problem,
@@ -86,10 +88,6 @@ class Simulator:
         self._count = 0
         self._count_decisions = count_decisions
         self._decided_since = processor_clock()
-
-    @property
-    def uses_files(self) -> bool:
-        return False
 
     def free(self) -> int:
         return self._workers - len(self._runs)

@@ -109,14 +109,12 @@ class _Until:
     run on a thousand workers would else be played on for a thousand trials whose reports nobody counts.
     """
 
+    uses_files = False
+
     def __init__(self, simulator: Simulator, study: Study, end: float) -> None:
         self._simulator = simulator
         self._study = study
         self._end = end
-
-    @property
-    def uses_files(self) -> bool:
-        return False
 
     def free(self) -> int:
         return self._simulator.free()

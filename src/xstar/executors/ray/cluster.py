@@ -16,14 +16,11 @@ from typing import Any
 from xstar.core.processes import machine, started
 from xstar.core.version import VERSION
 from xstar.core.words import short_config
-from xstar.errors import InvalidArgument, MissingExtra, ObjectiveError
+from xstar.errors import InvalidArgument, MissingExtra
 from xstar.executors.ray.relay import relay_class
 from xstar.executors.ray.settings import Ray
 
 log = logging.getLogger("xstar")
-
-CLOCKS_APART = 60.0
-"""Seconds between two clocks above which the user hears of it: leases and events carry the wall clock."""
 
 SMALLEST = 1e-4
 """Ray counts resources in ten-thousandths."""
@@ -80,16 +77,6 @@ def connect(address: str) -> tuple[Any, bool]:
     return ray, True
 
 
-def living_nodes(ray: Any) -> list[Node]:
-    """The nodes of the cluster now."""
-    found = [
-        Node(row["NodeID"], f"{row['NodeManagerHostname']} ({row['NodeID'][:8]})", row["Resources"])
-        for row in ray.nodes()
-        if row["Alive"]
-    ]
-    return sorted(found, key=lambda node: node.id)
-
-
 def check_room(nodes: list[Node], needs: Mapping[str, float]) -> None:
     """Refuse a slot that is larger than every node."""
     if any(node.room(needs) for node in nodes):
@@ -138,21 +125,6 @@ def unfit(node: Node, seen: Mapping[str, Any], folder: Path) -> str | None:
     return None
 
 
-def check_clock(node: Node, apart: float) -> None:
-    """Say so if a node's clock is minutes apart from this one."""
-    if abs(apart) > CLOCKS_APART:
-        way = "ahead of" if apart > 0 else "behind"
-        log.warning(
-            "the clock of node %s is %.0f s %s this machine's: times in its output and in leases of programs there cannot be "
-            "compared; synchronise the clocks (NTP)", node.name, abs(apart), way,
-        )  # fmt: skip
-
-
-def refuse(reason: str) -> ObjectiveError:
-    """The error for a node that cannot run trials, at the start of a search."""
-    return ObjectiveError(f"the search cannot run on this cluster: {reason}")
-
-
 LOOK_SECONDS = 2.0
 """Between two looks at the cluster's nodes."""
 
@@ -168,7 +140,11 @@ class Nodes:
 
     def living(self) -> dict[str, Node]:
         """All nodes of the cluster now, by id."""
-        return {node.id: node for node in living_nodes(self._ray)}
+        rows = sorted((row for row in self._ray.nodes() if row["Alive"]), key=lambda row: row["NodeID"])
+        return {
+            row["NodeID"]: Node(row["NodeID"], f"{row['NodeManagerHostname']} ({row['NodeID'][:8]})", row["Resources"])
+            for row in rows
+        }
 
     def usable(self, nodes: Iterable[Node], now: float) -> list[Node]:
         """Those that may get a slot."""
@@ -218,8 +194,6 @@ def spread(
         has[node.id] += 1
         yield node
 
-
-log = logging.getLogger("xstar")
 
 NAMESPACE = "xstar"
 

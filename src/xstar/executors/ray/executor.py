@@ -8,6 +8,7 @@ worker had been killed, and the study runs it again. Actors belong to the driver
 from __future__ import annotations
 
 import contextlib
+import io
 import logging
 import os
 import sys
@@ -22,7 +23,7 @@ from xstar.core.reasons import last_line
 from xstar.core.words import plural
 from xstar.errors import ObjectiveError
 from xstar.executors.carrying import CHECKPOINT, MessageCarrier, UrlCarrier, packed, unpack
-from xstar.executors.clock import monotonic_clock, wall_clock
+from xstar.executors.clock import monotonic_clock
 from xstar.executors.contract import TICK
 from xstar.executors.devices import Place
 from xstar.executors.objective import Objective, check_objective
@@ -34,10 +35,8 @@ from xstar.executors.ray.cluster import (
     Node,
     Nodes,
     Token,
-    check_clock,
     check_room,
     connect,
-    refuse,
     spread,
     unfit,
 )
@@ -192,12 +191,11 @@ class RayExecutor(WorkerPool[Slot]):
         """What its node is like: fit to run trials, or not."""
         if reason := unfit(slot.node, seen, self._folder):
             if not self._begun:
-                raise refuse(reason)
+                raise ObjectiveError(f"the search cannot run on this cluster: {reason}")
             if self._nodes.exclude(slot.node):
                 log.error("%s; it gets no trials", reason)
             self._give_up(slot)
             return
-        check_clock(slot.node, seen["time"] - wall_clock())
         self._start_worker(slot)
 
     def _start_worker(self, slot: Slot) -> None:
@@ -283,8 +281,6 @@ class RayExecutor(WorkerPool[Slot]):
         folder = Path(worker.job.directory)
         folder.mkdir(parents=True, exist_ok=True)
         if kind == "checkpoint":
-            import io
-
             unpack(io.BytesIO(words[0]), folder / CHECKPOINT)
         elif kind == "output":
             for name, data in words[0].items():

@@ -25,14 +25,12 @@ def relay_class() -> Any:
             self._generation = 0
 
         def look(self, token: str | None) -> dict[str, Any]:
-            """What this node is like: versions, clock, whether it sees a file."""
+            """What this node is like: versions, whether it sees a file."""
             import importlib.metadata
             import importlib.util
             import os
             import runpy
-            import socket
             import sys
-            import time
 
             def version(package: str) -> str | None:
                 try:
@@ -43,9 +41,6 @@ def relay_class() -> Any:
             spec = importlib.util.find_spec("xstar")
             root = spec.submodule_search_locations[0] if spec and spec.submodule_search_locations else None
             return {
-                "host": socket.gethostname(),
-                "process": os.getpid(),
-                "time": time.time(),
                 "sees": token is None or os.path.exists(token),
                 "python": "{}.{}".format(*sys.version_info[:2]),
                 "xstar": root and runpy.run_path(os.path.join(root, "core", "version.py"))["VERSION"],
