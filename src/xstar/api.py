@@ -145,7 +145,7 @@ def minimize(
     storage
         Where studies are kept: a SQLite file, or a PostgreSQL URL.
 
-        By default, the file ``xstar.db``. ``env:NAME`` and ``file:PATH`` say where to find a URL that has a password.
+        By default, the file ``xstar.db``. A URL may leave its password to ``PGPASSWORD`` or ``~/.pgpass``.
     directory
         Where trials keep checkpoints and output.
 

@@ -74,17 +74,6 @@ def test_a_sweep_goes_on_where_it_ended_and_is_the_same_as_one_in_one_go(sweep: 
         assert [trial.config for trial in whole.trials] == found
 
 
-def test_the_storage_may_be_named_by_a_variable_or_a_file(
-    sweep: Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("STUDIES", f"sqlite:///{tmp_path / 'by-variable.db'}")
-    (tmp_path / "where").write_text("by-file.db\n")
-    for storage, file in (("env:STUDIES", "by-variable.db"), (f"file:{tmp_path / 'where'}", "by-file.db")):
-        with sweep("hydra.sweeper.trials=1", f"hydra.sweeper.storage='{storage}'", storage=file) as study:
-            assert len(study.trials) == 1
-    assert not [path for path in tmp_path.rglob("*") if path.name.startswith(("env:", "file:"))]
-
-
 @pytest.mark.parametrize("method", ["asha", pytest.param("asha-stop", marks=pytest.mark.slow)])
 def test_trials_are_paused_and_promoted_over_the_budget(sweep: Sweep, method: str) -> None:
     seen: list[tuple[str, int, int]] = []

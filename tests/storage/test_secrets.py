@@ -16,9 +16,7 @@ from typing import Any
 import psycopg
 import pytest
 
-import xstar as xs
-from xstar.errors import InvalidArgument, StorageError
-from xstar.storage import SqlStorage
+from xstar.errors import StorageError
 from xstar.storage.address import Address, has_password, hide, masked
 from xstar.storage.database import Database
 
@@ -43,17 +41,17 @@ raise SystemExit(os.environ["XSTAR_TRIAL"] == "1")
 """
 
 SCRIPT = """
-import logging, sys
+import logging, os
 import xstar as xs
 logging.basicConfig(level=logging.DEBUG)
 def objective(trial):
     if trial.number == 1:
         raise ValueError("no luck")
     return trial["x"]
-result = xs.minimize(objective, xs.Space(x=xs.Float(0, 1)), trials=3, study="secret-script", storage="env:HUSH",
+result = xs.minimize(objective, xs.Space(x=xs.Float(0, 1)), trials=3, study="secret-script", storage=os.environ["HUSH"],
                      workers=2, method="random", directory="files")
 print(result, result.study, result.study.storage.database.url, repr(result.study), result.study._repr_html_())
-xs.Study(xs.Space(y=xs.Float(0, 1)), name="secret-script", storage="env:HUSH")
+xs.Study(xs.Space(y=xs.Float(0, 1)), name="secret-script", storage=os.environ["HUSH"])
 """
 
 
@@ -79,7 +77,7 @@ for bad in json.loads(os.environ["BAD"]):
     except SystemExit as ended:
         print("exit", ended.code)
     try:
-        xs.Study(xs.Space(x=xs.Float(0, 1)), name="s", storage="env:HUSH")
+        xs.Study(xs.Space(x=xs.Float(0, 1)), name="s", storage=os.environ["HUSH"])
     except xs.XstarError as error:
         traceback.print_exc()
         print("refused", repr(error))
@@ -182,39 +180,6 @@ def test_what_a_driver_says_is_masked(url: str, caplog: pytest.LogCaptureFixture
     assert found.value.__cause__ is None
     assert TOKEN not in caplog.text + str(found.value)
     database.close()
-
-
-def test_a_storage_may_be_named_by_a_variable_or_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setenv("WHERE", str(tmp_path / "study.db"))
-    (tmp_path / "where.txt").write_text(f"{tmp_path}/study.db\nmore\n")
-    with xs.Study(xs.Space(x=xs.Float(0, 1)), name="s", storage="env:WHERE"):
-        pass
-    assert [info.name for info in SqlStorage(f"file:{tmp_path}/where.txt").list()] == ["s"]
-    monkeypatch.setenv("THERE", f"file:{tmp_path}/where.txt")
-    assert Address.of("env:THERE").database == str(tmp_path / "study.db")
-    assert caplog.text == ""
-    (tmp_path / "where.txt").write_text("postgresql://me:hush@host/db")
-    (tmp_path / "where.txt").chmod(0o644)
-    Address.of("env:THERE")
-    assert "chmod 600" in caplog.text
-    caplog.clear()
-    (tmp_path / "where.txt").chmod(0o600)
-    Address.of("env:THERE")
-    assert caplog.text == ""
-
-
-@pytest.mark.parametrize(
-    "storage", ["env:NO_SUCH_NAME", "file:no-such-file", "file:empty", "env:SELF", "env:", "file:bytes"]
-)
-def test_a_name_that_leads_nowhere_is_refused(storage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("SELF", "env:SELF")
-    Path("empty").touch()
-    Path("bytes").write_bytes(b"\xff\xfe")
-    with pytest.raises(InvalidArgument, match="storage"):
-        Address.of(storage)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ EXIT_ERROR = 2
 
 VISIBLE = (
     "every user of this machine can read the password in the command line; leave it out and set PGPASSWORD or ~/.pgpass, or "
-    "give --storage env:NAME or file:PATH"
+    "put the URL into XSTAR_STORAGE"
 )
 
 

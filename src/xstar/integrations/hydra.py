@@ -21,7 +21,7 @@ from xstar.executors.orphans import take_over
 from xstar.integrations import missing
 from xstar.integrations.distributions import number_range
 from xstar.space import Choice, Constant, Ordinal, Space
-from xstar.storage.address import masked, resolve
+from xstar.storage.address import masked
 from xstar.study import DEFAULT_STORAGE, Limits, Study
 from xstar.study.limits import SameFailure
 from xstar.trial import State, Trial
@@ -94,11 +94,10 @@ class Sweep:
         name = study or self.config.hydra.job.name
         self.name = re.sub(r"[^\w.-]", "-", str(name))
         here = Path(self.config.hydra.runtime.cwd)
-        given = resolve(storage or DEFAULT_STORAGE)
-        # Hydra may change the folder of a job: a path is meant from where the sweep was begun. A URL may hold a password, so
-        # what is logged is what was given.
+        given = storage or DEFAULT_STORAGE
+        # Hydra may change the folder of a job: a path is meant from where the sweep was begun. A URL may hold a password.
         self.storage = given if "://" in given else str(here / Path(given).expanduser())
-        self.shown = masked(storage or self.storage)
+        self.shown = masked(given)
         self.jobs = 0
         self.going: list[Trial] = []
         self.fixed: list[str] = []

@@ -1,16 +1,13 @@
-"""What ``storage=`` means: a path, a URL, or where to find a URL; and how it may be shown: never with its password.
+"""What ``storage=`` means, a path or a URL; and how it may be shown: never with its password.
 
-A password in a URL that is typed on a command line can be read by every user of the machine (``ps``). So a URL may leave it out
-(libpq then asks ``PGPASSWORD`` and ``~/.pgpass``), or stand elsewhere: ``env:NAME`` is the value of an environment variable,
-``file:PATH`` the first line of a file.
+A password in a URL that is typed on a command line can be read by every user of the machine (``ps``). So a URL may leave it
+out: libpq then asks ``PGPASSWORD`` and ``~/.pgpass``.
 """
 
 from __future__ import annotations
 
-import logging
 import os
 import re
-import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,8 +15,6 @@ from typing import NoReturn
 from urllib.parse import quote, quote_plus, unquote
 
 from xstar.errors import InvalidArgument
-
-log = logging.getLogger("xstar")
 
 HIDDEN = "***"
 SECRET_OPTIONS = ("password", "sslpassword")
@@ -53,45 +48,6 @@ def hide(text: str, secrets: Iterable[str]) -> str:
     return text
 
 
-def resolve(storage: str | os.PathLike[str]) -> str:
-    """A path or a URL; ``env:NAME`` and ``file:PATH`` are looked up."""
-    text = os.fspath(storage)
-    for _ in range(3):  # a variable may name a file
-        if text.startswith("env:"):
-            text = _from_environment(text.removeprefix("env:"))
-        elif text.startswith("file:"):
-            text = _from_file(Path(text.removeprefix("file:")).expanduser())
-        else:
-            return text
-    raise InvalidArgument("storage", "env: and file: must lead to a path or a URL", os.fspath(storage))
-
-
-def _from_environment(name: str) -> str:
-    found = os.environ.get(name, "")
-    if not found:
-        remedy = f"export {name}=postgresql://… before you start this program"
-        raise InvalidArgument("storage", "must name an environment variable that is set", f"storage=env:{name}", remedy)
-    return found
-
-
-def _from_file(path: Path) -> str:
-    try:
-        with path.open(encoding="utf-8") as file:
-            found = file.readline().strip()
-            others = stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not text"
-        rule = f"must name a file that can be read ({why})"
-        raise InvalidArgument("storage", rule, f"storage=file:{path}", "its first line is the URL") from None
-    if not found:
-        raise InvalidArgument(
-            "storage", "must name a file with a URL", f"storage=file:{path}", "write it as its first line"
-        )
-    if others and has_password(found):
-        log.warning("%s holds a password and others may read it; chmod 600 %s", path, path)
-    return found
-
-
 @dataclass(frozen=True)
 class Address:
     """The parts of a URL, decoded."""
@@ -109,8 +65,8 @@ class Address:
 
     @classmethod
     def of(cls, storage: str | os.PathLike[str]) -> Address:
-        """That of a path, a URL, or where to find one."""
-        text = resolve(storage)
+        """That of a path or a URL."""
+        text = os.fspath(storage)
         if not text:
             raise InvalidArgument(
                 "storage", "must be a path or a database URL", storage, "e.g. 'xstar.db' or 'postgresql://…'"
