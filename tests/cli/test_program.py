@@ -1,23 +1,18 @@
-"""The program itself, as the shell starts it: worker processes, signals, a real terminal, the example."""
+"""The program itself, as the shell starts it: worker processes, Ctrl-C, the example."""
 
 from __future__ import annotations
 
 import os
-import pty
-import re
-import select
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import xstar as xs
 from tests.cli.conftest import Write
 from tests.executors.cases import Recorder
 from tests.modules import module_of
-from tests.waiting import PATIENCE, hear, until
+from tests.waiting import PATIENCE, hear
 from xstar.core.goals import read_goals
 from xstar.executors import run_job
 from xstar.trial import Job
@@ -87,86 +82,6 @@ def test_ctrl_c_ends_running_trials_at_their_next_report(write: Write, tmp_path:
         assert {trial.state for trial in left} <= {xs.State.WAITING}
         assert all(trial.reason == "interrupted by the user" and trial.budget < 4 for trial in left)
         assert len(study.history.trials) < 1000
-
-
-def test_ctrl_c_twice_ends_them_at_once(write: Write, tmp_path: Path) -> None:
-    write("def scale(x):\n    return x\n", "helper.py")
-    file = write(search(f"epoch == 1 or appears(Path({str(tmp_path / 'never')!r}))"))
-    program = start("run", str(file), "--trials", "3", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    until(lambda: len(list(tmp_path.glob("xstar-files/*/*/stdout.txt"))) == 2)
-    program.send_signal(signal.SIGINT)
-    hear(program.stderr, "press it again")
-    program.send_signal(signal.SIGINT)
-    output, _ = program.communicate(timeout=WAIT)
-    assert program.returncode == 130
-    assert "interrupted; the same command goes on with it" in output
-    with xs.Study.open("search", tmp_path / "xstar.db") as study:
-        assert {trial.state for trial in study.history.trials} == {xs.State.WAITING}
-
-
-ROW = re.compile(r"\n +\d +1/4 +\d\.\d+ +\d\S* s +x=0\.\d+")
-
-
-RATE = re.compile(r"elapsed, \S+ trials/min, about")
-
-
-def test_a_terminal_shows_a_live_table(write: Write, tmp_path: Path) -> None:
-    """Trials wait after their first epoch until the table has shown one, as two epochs have a column more, for the curve; the
-    last ones wait until it has shown how fast the search is."""
-    write("def scale(x):\n    if x < 0.3:\n        raise ValueError('too small')\n    return x\n", "helper.py")
-    row, rate = tmp_path / "row", tmp_path / "rate"
-    file = write(search(f"epoch == 1 or appears(Path({str(row)!r} if trial.number < 8 else {str(rate)!r}))"))
-
-    def look(shown: str) -> None:
-        plain = without_controls(shown)
-        if ROW.search(plain) and shown.count("\x1b[1A") > 5:  # it is drawn again in the same place
-            row.touch()
-        if RATE.search(plain):
-            rate.touch()
-
-    ours, theirs = pty.openpty()
-    program = start("run", str(file), "--trials", "12", stdin=theirs, stdout=theirs, stderr=theirs)
-    os.close(theirs)
-    try:
-        screen = everything_from(ours, look)
-    finally:
-        row.touch()  # else the program would not end
-        rate.touch()
-    assert program.wait(timeout=WAIT) == 0
-    plain = without_controls(screen)
-    # The table, while it ran: a row per running trial, with its epochs; drawn again and again in the same place.
-    assert re.search(r"trial +epochs +loss +elapsed +configuration", plain)
-    assert ROW.search(plain)
-    assert re.search(r"\d of 12", plain)
-    assert RATE.search(plain)
-    # What stays: bests, failures and the summary, each once; the cursor is given back.
-    assert "new best" in plain
-    assert "failed: ValueError: too small" in plain
-    assert plain.count("search: all 12 trials are done") == 1
-    assert plain.index("all 12 trials are done") > plain.rindex("Ctrl-C ends running trials")
-    assert screen.rindex("\x1b[?25h") > screen.rindex("\x1b[?25l")
-
-
-def without_controls(screen: str) -> str:
-    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", screen)
-
-
-def everything_from(terminal: int, look: Callable[[str], None]) -> str:
-    """All that is shown; ``look`` is called with what there is so far."""
-    found, end = b"", time.monotonic() + 2 * WAIT
-    while True:
-        ready, _, _ = select.select([terminal], [], [], WAIT)
-        assert ready, found
-        assert time.monotonic() < end, found
-        try:
-            data = os.read(terminal, 65536)
-        except OSError:  # the other side is closed: Linux says EIO
-            data = b""
-        if not data:
-            os.close(terminal)
-            return found.decode()
-        found += data
-        look(found.decode(errors="replace"))
 
 
 # ---------------------------------------------------------------- the example

@@ -280,12 +280,3 @@ def test_a_search_without_a_value_fails(cli: Cli, write: Write) -> None:
     """)
     output = cli("run", str(file), "--trials", "2", code=1).output
     assert "no trial has a value\nthe last failure (trial 1): value is nan at budget 1\n" in output
-
-
-def test_a_password_is_not_shown(cli: Cli, write: Write, postgres: str, name: str) -> None:
-    url = postgres.replace("postgres:@", "postgres:secret@", 1)
-    assert "secret" in url
-    output = cli("run", str(write(SEARCH)), "--storage", url, "--study", name).output
-    assert "all 5 trials are done" in output
-    assert "postgres@/postgres" in output
-    assert "secret" not in output

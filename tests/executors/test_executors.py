@@ -19,7 +19,6 @@ from tests.waiting import gone, text_of
 from xstar.core.goals import DEFAULT
 from xstar.errors import ObjectiveError
 from xstar.executors import InlineExecutor, ProcessExecutor
-from xstar.executors.pool import death
 from xstar.testing import check_executor
 
 SPACE = xs.Space(x=xs.Float(0, 1))
@@ -127,10 +126,6 @@ print("complained", file=sys.stderr)
     assert (done.returncode, done.stdout) == (0, "printed\n"), done.stderr
     assert "trial 1 complete" in done.stderr
     assert done.stderr.endswith("complained\n")
-
-
-def test_a_killed_worker_is_not_said_to_be_short_of_memory_alone() -> None:
-    assert death(-signal.SIGKILL, "").endswith("want of memory, which its log then says, or by a user or a program)")
 
 
 def test_a_run_without_a_checkpoint_starts_over_and_repeats_are_ignored() -> None:

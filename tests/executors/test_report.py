@@ -126,27 +126,6 @@ def test_what_may_be_returned_after_reports(returned: Any) -> None:
     assert channel.budgets == [1, 2]
 
 
-def test_another_value_is_refused() -> None:
-    def objective(trial: Any) -> float:
-        trial.report(1.0)
-        return 0.5
-
-    outcome = run(objective, job(), Recorder())
-    assert isinstance(outcome, Failure)
-    assert "returns nothing, or the value that it reported last" in outcome.reason
-    assert "returned=0.5, reported=1" in outcome.reason
-
-
-def test_a_generator_cannot_report() -> None:
-    def objective(trial: Any) -> Iterator[float]:
-        trial.report(1.0)
-        yield 1.0
-
-    outcome = run(objective, job(), Recorder())
-    assert isinstance(outcome, Failure)
-    assert "an objective yields or reports, not both" in outcome.reason
-
-
 @pytest.mark.parametrize("budgets", [[2], [1, 1], [1, 3], [0], [1.5], ["1"]])
 def test_budgets_follow_each_other(budgets: list[Any]) -> None:
     def objective(trial: Any) -> None:
@@ -170,13 +149,6 @@ def test_a_resumed_loop_says_where_its_checkpoint_was(tmp_path: Path) -> None:
     channel = Recorder()
     assert run(objective, job(start=5, stop=7, attempt=1, folder=tmp_path), channel) == Finished(0, 1)
     assert channel.reports == [(6, {"value": 6.0}), (7, {"value": 7.0})]
-
-
-def test_epochs_that_are_trained_again_are_told_of() -> None:
-    channel = Recorder()
-    assert run(reporting, job(start=2, stop=3, attempt=1), channel) == Finished(0, 1)
-    assert channel.budgets == [3]
-    assert channel.warnings == ["checkpoint"]
 
 
 def test_threads_report_one_at_a_time() -> None:

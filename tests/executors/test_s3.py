@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-import xstar as xs
-from tests.executors.clusters import connected, ray_cluster
 from tests.executors.s3 import Store, object_store
 from xstar.executors.carrying import CHECKPOINT, UrlCarrier
-from xstar.inspect.audit import audit
 from xstar.trial import Job
 
 pytest.importorskip("s3fs", reason="s3fs, through which fsspec reads s3:// URLs, is not installed")
@@ -70,29 +66,3 @@ def test_a_large_checkpoint_goes_in_parts(store: Store, tmp_path: Path) -> None:
     assert store.parts("studies/large/00000.tar") > 1
     assert carrier.fetch(0, tmp_path / "elsewhere")
     assert (tmp_path / "elsewhere" / "weights").read_bytes() == content
-
-
-@pytest.mark.slow
-def test_trials_on_a_cluster_follow_their_checkpoints(store: Store, tmp_path: Path) -> None:
-    def objective(trial: Any) -> None:
-        trained = trial.load() or 0
-        for epoch in trial.epochs():
-            trained += 1
-            assert trained == epoch, "the checkpoint came along"
-            trial.save(trained)
-            trial.report(abs(trial["x"]))
-
-    with ray_cluster(1, 1) as cluster, connected(cluster):
-        result = xs.minimize(
-            objective, xs.Space(x=xs.Float(-1, 1)), trials=9, method="asha", max_budget=3, seed=1, checkpoints=1,
-            directory=tmp_path / "here", executor=xs.Ray(checkpoints="s3://bucket/studies", slots=2),
-        )  # fmt: skip
-    history = result.study.history
-    assert history.count(xs.State.FAILED, xs.State.RUNNING) == 0
-    assert any(trial.attempt for trial in history.trials)
-    assert audit(result.study).findings == []
-    complete = {trial.number for trial in history.trials if trial.state is xs.State.COMPLETE}
-    kept = {int(name.rpartition("/")[2].removesuffix(".tar")) for name in store.keys}
-    assert kept & complete == {result.best.number}
-    assert result.checkpoint is not None
-    assert any(result.checkpoint.iterdir())

@@ -14,7 +14,6 @@ from tests.executors.cases import Recorder, run
 from xstar.errors import InvalidArgument
 from xstar.executors.running import RunningTrial
 from xstar.executors.states import States
-from xstar.schedulers import ASHA
 from xstar.trial import Finished, Job
 
 SPACE = xs.Space(x=xs.Float(0, 1))
@@ -22,25 +21,6 @@ SPACE = xs.Space(x=xs.Float(0, 1))
 
 def job(folder: Path, start: int = 0, stop: int | None = 9, attempt: int = 0) -> Job:
     return Job(0, {"x": 0.5}, attempt, start, stop, 9, str(folder))
-
-
-def train(trial: Any) -> None:
-    state = trial.load() or {"epochs": 0}
-    for _ in trial.epochs():
-        state["epochs"] += 1
-        trial.save(state)
-        trial.report(float(state["epochs"]))
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_promoted_trial_goes_on_in_two_lines(workers: int) -> None:
-    study = xs.minimize(train, SPACE, trials=9, scheduler=ASHA(9), method="random", workers=workers, seed=1).study
-    assert max(trial.attempt for trial in study.trials) > 0
-    for trial in study.trials:
-        assert trial.state is not xs.State.FAILED, trial.reason
-        assert [(r.budget, r.metrics["value"]) for r in trial.reports] == [
-            (e, float(e)) for e in range(1, trial.budget + 1)
-        ]
 
 
 @pytest.mark.parametrize("between", ["before saving", "before reporting", "after reporting"])
@@ -64,12 +44,6 @@ def test_a_killed_trial_trains_every_epoch_once_as_far_as_its_model_knows(betwee
     assert trial.state is xs.State.COMPLETE, trial.reason
     assert trial.crashes == 1
     assert [(r.budget, r.metrics["value"]) for r in trial.reports] == [(e, float(e)) for e in range(1, 7)]
-
-
-def test_a_first_run_loads_nothing(tmp_path: Path) -> None:
-    trial = RunningTrial(job(tmp_path))
-    assert trial.load() is None
-    assert list(trial.epochs()) == list(range(1, 10))
 
 
 def saved(folder: Path, *epochs: int) -> None:

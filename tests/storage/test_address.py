@@ -58,6 +58,7 @@ def test_files(url: str, file: str, uri: str | None) -> None:
         *("postgresql://me:secret@there:port/db", "postgresql://me:sec@ret@there/db"),
         *("postgresql://me:sec/ret@there/db", "postgresql://there/db?application_name=secret@x"),
         *("postgresql://there/db?password=secret&password=secret", "sqlite:///x.db?mode=ro", "sqlite://x.db"),
+        *("", "mysql://host/db", "sqlite://", "sqlite:///:memory:", "http://[bad"),
     ],
 )
 def test_a_url_that_is_none_is_refused_without_its_password(url: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing as mp
 import sqlite3
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,12 +13,11 @@ import xstar as xs
 from tests.storage.drivers import SEARCHES, SPACE, drive
 from tests.trials import ask
 from tests.waiting import PATIENCE
-from xstar.errors import StorageError
 from xstar.inspect.audit import audit
 from xstar.journal import History, events as ev
 from xstar.schedulers import Hyperband, StoppingASHA
 from xstar.searchers.random import Random
-from xstar.storage import SqlStorage, connections, postgresql, sqlite
+from xstar.storage import SqlStorage, postgresql, sqlite
 from xstar.storage.entry import Entry
 from xstar.testing.journals import created
 
@@ -193,17 +191,6 @@ def test_an_append_sent_twice_is_committed_once(postgres: str, name: str) -> Non
     assert journal._connection.append(entry) == 1
     assert journal._connection.append(entry) == 1
     assert len(list(journal.read(0))) == 2
-
-
-def test_an_outage_that_lasts_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "BUSY_SECONDS", 0.01)
-    storage = SqlStorage(tmp_path / "s.db", patience=0.3)
-    other = sqlite3.connect(tmp_path / "s.db", isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StorageError, match="locked"):
-        storage.create("s", [created()])
-    other.execute("ROLLBACK")
-    other.close()
 
 
 def test_statements_that_a_connection_has_forgotten_are_prepared_again(postgres: str, name: str) -> None:

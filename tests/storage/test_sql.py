@@ -10,7 +10,7 @@ import pytest
 
 import xstar as xs
 from tests.trials import ask
-from xstar.errors import CorruptJournal, InvalidArgument, JournalConflict, StorageTooNew, StudyExists, UnknownStudy
+from xstar.errors import CorruptJournal, JournalConflict, StorageTooNew, StudyExists, UnknownStudy
 from xstar.inspect.audit import audit
 from xstar.journal import events as ev
 from xstar.storage import SqlStorage
@@ -184,15 +184,3 @@ def test_a_damaged_journal_is_named(tmp_path: Path, statement: str) -> None:
     change(path, statement)
     with pytest.raises(CorruptJournal, match="of study 's'"):
         xs.Study.open("s", storage=path)
-
-
-@pytest.mark.parametrize(
-    "storage",
-    [
-        *("", "mysql://host/db", "sqlite://", "sqlite:///:memory:", "http://[bad"),
-        *("sqlite:///x.db?mode=ro", "sqlite://x.db"),
-    ],
-)
-def test_a_storage_that_is_none_is_refused(storage: str) -> None:
-    with pytest.raises(InvalidArgument, match="storage"):
-        SqlStorage(storage)

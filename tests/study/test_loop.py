@@ -111,14 +111,14 @@ PROGRAM = """
 import sys, pathlib
 import xstar as xs
 from tests.waiting import appears
-folder, workers = pathlib.Path(sys.argv[1]), int(sys.argv[2])
+folder = pathlib.Path(sys.argv[1])
 def objective(trial):
     (folder / f"started-{trial.number}").touch()
     appears(folder / "go")
     return trial["x"]
 space = xs.Space(x=xs.Float(0, 1))
 try:
-    xs.minimize(objective, space, trials=10, method="random", workers=workers, study="s", storage=folder / "s.db", seed=1)
+    xs.minimize(objective, space, trials=10, method="random", workers=2, study="s", storage=folder / "s.db", seed=1)
 except KeyboardInterrupt as error:
     print(len(error.result.study.trials), "trials:", error.result.reason)
     raise
@@ -126,10 +126,10 @@ except KeyboardInterrupt as error:
 
 
 @contextmanager
-def started(folder: Path, workers: int = 2) -> Iterator[subprocess.Popen[str]]:
-    """A program all of whose workers train, until there is a file ``go``."""
-    with program(PROGRAM, folder, workers) as running:
-        for number in range(workers):
+def started(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """A program both of whose workers train, until there is a file ``go``."""
+    with program(PROGRAM, folder) as running:
+        for number in range(2):
             appears(folder / f"started-{number}")
         yield running
 
@@ -178,16 +178,6 @@ def test_ended_at_once_the_trials_wait_to_be_run_again(tmp_path: Path, how: str)
     assert {trial.number for trial in result.study.history.trials if trial.attempt} == waiting
     assert all(trial.times_lost == 0 and trial.reason is None for trial in result.study.history.trials)
     result.study.close()
-
-
-def test_sigterm_ends_a_search_in_this_process_too(tmp_path: Path) -> None:
-    with started(tmp_path, workers=1) as running:
-        running.terminate()
-        running.communicate()
-    assert running.returncode == 143
-    with xs.Study.open("s", storage=tmp_path / "s.db") as study:
-        assert list(study.history.waiting) == [0]
-        assert study.history.trials[0].reason == "told to terminate"
 
 
 @pytest.mark.parametrize("workers", [1, 2])

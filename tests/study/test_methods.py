@@ -77,13 +77,6 @@ def test_auto_tries_what_the_gaussian_process_tries(workers: int) -> None:
     assert tried(chosen) == tried(named)
 
 
-def test_over_budgets_the_default_is_mobster_in_every_decision() -> None:
-    problem = get("curves-mlp", max_budget=27)
-    chosen, named = (simulate(problem, method, workers=4, trials=25, seed=3) for method in (None, "mobster"))
-    assert tried(chosen) == tried(named)
-    assert [trial.origin for trial in chosen.history.trials] == [trial.origin for trial in named.history.trials]
-
-
 def test_the_choice_is_said_once(caplog: pytest.LogCaptureFixture, tmp_path: Any) -> None:
     with caplog.at_level(logging.INFO, "xstar"):
         for _ in range(2):
