@@ -72,7 +72,7 @@ SMOKES = {
     "cma": SEARCH + "method='cma')",
     "postgres": SEARCH + "study='kept', storage={url!r})",
     "dashboard": "import fastapi, plotly, uvicorn; from xstar.dashboard import app, server",
-    "mcp": "from xstar.cli.agents import server; assert server('xstar.db', 'me')",
+    "mcp": "from xstar.cli.serve import mcp_server; assert mcp_server('xstar.db', 'me')",
 }
 """What each extra is for, on the study that the README's example leaves. torch and ray have environments of their own."""
 

@@ -43,7 +43,8 @@ def test_studies_are_listed_renamed_and_deleted(storage: str, name: str) -> None
         for _ in range(3):
             study.tell(study.ask(), 1.0)  # type: ignore[arg-type]
         study.add({"x": 0.5}, 2.0)
-    assert {info.name: info.trials for info in place.list()}[name] == 4
+    info = {info.name: info for info in place.list()}[name]
+    assert (info.trials, info.events) == (4, 8)
     with pytest.raises(StudyExists, match="choose another name"):
         place.create(name, [created()])
     place.rename(name, name + "-new")

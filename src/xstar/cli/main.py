@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 from typer.core import TyperGroup
 
-from xstar.cli import agents, dashboard, explain, init, manage, plot, run, show, simulate, work
+from xstar.cli import explain, init, manage, run, serve, show, simulate, work
 from xstar.cli.text import console
 from xstar.core.version import VERSION
 from xstar.errors import XstarError
@@ -71,27 +72,19 @@ def main(
     """Find the hyperparameters and the architecture of a model with few, short and parallel training runs."""
 
 
-app.command("run")(run.run)
-app.command("work")(work.work)
-app.command("slurm")(work.slurm)
-app.command("init")(init.init)
-app.command("simulate")(simulate.simulate_command)
-for function in (show.studies, show.show, show.best):
-    app.command(rich_help_panel="Looking")(function)
-app.command("audit", rich_help_panel="Looking")(manage.audit)
-app.command("plot", rich_help_panel="Looking")(plot.plot)
-app.command("why", rich_help_panel="Looking")(explain.why)
-app.command("watch", rich_help_panel="Looking")(explain.watch)
-app.command("dashboard", rich_help_panel="Looking")(dashboard.dashboard)
-app.command("mcp", rich_help_panel="Looking")(agents.mcp)
-app.command("cite", rich_help_panel="Looking")(show.cite)
-app.command("report", rich_help_panel="Looking")(manage.report)
-app.command("export", rich_help_panel="Keeping")(manage.export)
-app.command("import", rich_help_panel="Keeping")(manage.import_)
-app.command("backup", rich_help_panel="Keeping")(manage.backup)
-app.command("fork", rich_help_panel="Keeping")(explain.fork)
-app.command("widen", rich_help_panel="Keeping")(manage.widen)
-app.command("narrow", rich_help_panel="Keeping")(manage.narrow)
-app.command("hold", rich_help_panel="Keeping")(manage.hold)
-app.command("rename", rich_help_panel="Keeping")(manage.rename)
-app.command("delete", rich_help_panel="Keeping")(manage.delete)
+COMMANDS: dict[str | None, tuple[Callable[..., None], ...]] = {
+    None: (run.run, work.work, work.slurm, init.init, simulate.simulate),
+    "Looking": (
+        *(show.studies, show.show, show.best, manage.audit, explain.plot, explain.why, explain.watch),
+        *(serve.dashboard, serve.mcp, show.cite, manage.report),
+    ),
+    "Keeping": (
+        *(manage.export, manage.import_, manage.backup, explain.fork, manage.widen, manage.narrow, manage.hold),
+        *(manage.rename, manage.delete),
+    ),
+}
+"""Panels of the help page, with their commands."""
+
+for panel, commands in COMMANDS.items():
+    for command in commands:
+        app.command(command.__name__.rstrip("_"), rich_help_panel=panel)(command)

@@ -12,14 +12,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from xstar import problems
+from xstar import problems, simulation
 from xstar.cli.text import console, warn
 from xstar.core.words import number, plural, seconds as words
 from xstar.errors import InvalidArgument
 from xstar.executors.clock import wall_clock
 from xstar.problems import Problem
 from xstar.progress.choice import messages_to
-from xstar.simulation import improvements, regret_at, simulate
+from xstar.simulation import improvements, regret_at
 from xstar.simulation.regret import mean_and_error
 from xstar.study.methods import METHODS
 from xstar.trial import State
@@ -43,7 +43,7 @@ class Comparison:
     ended: list[float]
 
 
-def simulate_command(
+def simulate(
     problem: Annotated[
         str | None, typer.Argument(metavar="PROBLEM", help="One of those that --list shows.", show_default=False)
     ] = None,
@@ -86,14 +86,7 @@ def simulate_command(
             kept = compared[name] = Comparison([], [], [], [])
             for seed in range(seeds):
                 status.update(f"simulating {name}, seed {seed + 1} of {seeds}")
-                study = simulate(
-                    found,
-                    name,
-                    workers=workers,
-                    seconds=seconds,
-                    trials=trials,
-                    seed=seed,
-                )
+                study = simulation.simulate(found, name, workers=workers, seconds=seconds, trials=trials, seed=seed)
                 kept.steps.append(improvements(study.history))
                 kept.started.append(len(study.history.trials))
                 kept.complete.append(study.history.count(State.COMPLETE))

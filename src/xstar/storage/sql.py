@@ -40,7 +40,7 @@ the difference between the clocks of machines that share a study. A dead process
 
 FIND = "SELECT id FROM xstar_studies WHERE name = ?"
 LIST = """
-SELECT name, sum(CASE WHEN kind IN ('asked', 'added') THEN 1 ELSE 0 END)
+SELECT name, sum(CASE WHEN kind IN ('asked', 'added') THEN 1 ELSE 0 END), count(*)
 FROM xstar_studies JOIN xstar_events ON study = id GROUP BY name ORDER BY name"""
 CREATE = "INSERT INTO xstar_studies (name, events, claims) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING"
 INSERT = "INSERT INTO xstar_events (study, seq, schema, kind, body) VALUES (?, ?, ?, ?, ?)"
@@ -55,6 +55,7 @@ class StudyInfo:
 
     name: str
     trials: int
+    events: int
 
 
 DEFAULT_STORAGE = "xstar.db"

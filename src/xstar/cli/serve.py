@@ -1,4 +1,4 @@
-"""``xstar mcp``: studies as tools for agents, over the Model Context Protocol.
+"""Studies for others: ``xstar dashboard`` in the browser, ``xstar mcp`` as tools for agents (Model Context Protocol).
 
 The tools that read look at a study and never change it. With ``--write`` there are others; each of them is one act of
 :class:`xstar.Study`, an event with an author and the reason that the agent has to give. So ``xstar audit`` makes every
@@ -11,14 +11,60 @@ import functools
 from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
 from xstar.cli.experiment_space import read_parameter
-from xstar.cli.options import STORAGE, Storage
+from xstar.cli.options import STORAGE, Directory, Storage
+from xstar.cli.text import console
 from xstar.core.version import VERSION
+from xstar.dashboard import server
 from xstar.errors import MissingExtra, NoValue, XstarError
 from xstar.inspect import summary
 from xstar.inspect.look import StudyView, existing, look, opened
 from xstar.space import Space
+
+PORT = 8765
+
+
+def dashboard(
+    storage: Storage = STORAGE,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Where to listen; any but this machine alone demands a token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(metavar="N", help="Which port; 0 takes one that is free.")] = PORT,
+    write: Annotated[
+        bool, typer.Option("--write", help="Allow hold, enqueue, add, annotate, ask, report and tell; demands a token.")
+    ] = False,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            envvar=server.TOKEN_VARIABLE,
+            help="The token; others can see it in a command line, so better set the variable.",
+            show_default="a new one, if one is needed",
+        ),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A further name under which the server is called. May be repeated."),
+    ] = None,
+    directory: Directory = None,
+) -> None:
+    """Show studies in the browser: live, at any earlier moment, side by side. It only reads, unless --write is given."""
+    out = console()
+
+    def ready(address: str) -> None:
+        out.print(Text("dashboard: ").append(address, "bold"), soft_wrap=True)
+        out.print(Text("Ctrl-C ends it; studies go on", "dim"))
+
+    with existing(storage) as place:
+        permitted = server.access(host, token, write=write, hosts=allow_host or ())
+        folder = None if directory is None else directory.absolute()
+        server.serve(place, host, port, permitted, storage=storage, write=write, directory=folder, ready=ready)
+
+
+# ---------------------------------------------------------------- agents
+
 
 INSTRUCTIONS = (
     "Studies are searches for hyperparameters and architectures. Read a study before you act on it: its space, its best "
@@ -36,10 +82,10 @@ def mcp(
     """Serve studies to agents over the Model Context Protocol, on standard input and output. It only reads, unless --write."""
     with existing(storage):
         pass
-    server(storage, author if write else None).run("stdio")
+    mcp_server(storage, author if write else None).run("stdio")
 
 
-def server(storage: str, author: str | None) -> Any:
+def mcp_server(storage: str, author: str | None) -> Any:
     """The server; ``author=None``: it only reads."""
     try:
         from mcp.server import MCPServer
