@@ -1,11 +1,14 @@
 """DNGO beside the GP and other libraries: the paper's Table 1 and Figure 1, and hundreds of workers.
 
-    python -m benchmarks.dngo --part table1|variants|figure1|workers|pending [--seeds 10] [--methods …] [--sizes …] [--write]
+    python -m benchmarks.dngo --part table1|variants|development|figure1|workers|pending [--seeds 10] [--methods …]
+        [--sizes …] [--write]
 
 table1: the best loss after 200, 200, 50, 100 and 100 evaluations. LDA's are the first 50 of 100. SMAC's design depends on how
 many evaluations it is told of: 100 there, too.
 
 variants: the searches of Table 1 by DNGO as the paper has it, as it is here, and with single settings of the one in the other.
+
+development: which of the paper's parts would help ``DNGO()``, on the development set (``harness/development.py``)?
 
 figure1: processor time of one suggestion on Hartmann's function, amortised: DNGO trains at counts of a schedule, so the time
 of a training is divided by the number of suggestions until the next, and added to the mean time of those in between. Each
@@ -22,6 +25,9 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from dataclasses import replace
 
+from benchmarks.harness.cases import searched
+from benchmarks.harness.class_ranks import complete_pairs, overall, ranked
+from benchmarks.harness.development import development
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main, numbers
 from benchmarks.harness.methods import LIBRARIES, METHODS, Xstar, decide, run_search
 from benchmarks.harness.problems import at_hand
@@ -59,8 +65,14 @@ OURS = {
     "ours: not straightened": DNGO(transform=False),
     "ours: 1/β in the variance": Form(DNGOOptions(of_observations=True)),
     "ours: lowest observed": Form(DNGOOptions(lowest_observed=True)),
+    "ours: both": Form(DNGOOptions(lowest_observed=True, of_observations=True)),
+    "ours: trained twice as often": Form(DNGOOptions(), Sizes(growth=8)),
 }
 """``DNGO()``: ten networks with a draw of θ each."""
+CANDIDATES = (
+    *("ours", "ours: 1/β in the variance", "ours: lowest observed", "ours: both"),
+    "ours: trained twice as often",
+)
 EACH = Sizes(growth=EVERY)
 MEAN, FUNCTION = {"lowest_observed": False}, {"of_observations": False}
 PAPERS = {
@@ -75,6 +87,8 @@ PAPERS = {
 }
 """``dngo-paper`` and what it is without eq. 2's incumbent, eq. 5's variance and a training after every trial."""
 VARIANTS: dict[str, Searcher] = {**PAPERS, **OURS}
+DEVELOPMENT = (25, 50)
+"""Evaluations after which the development set is looked at."""
 BASIN = -3.25
 """Below it a search has found the lowest basin of Hartmann's function: the second lowest ends at -3.203."""
 
@@ -150,6 +164,31 @@ def variant_report(results: Results, options: Namespace) -> Iterator[str]:
         yield from (f"{problem}, {options.seeds} seeds; the paper's DNGO: {paper}.", "", *table(heads, rows), "")
 
 
+def development_tasks(options: Namespace) -> list[Task]:
+    return [
+        Task.of(seed, problem, method, part="development", evaluations=DEVELOPMENT[-1])
+        for seed in range(options.seeds)
+        for problem in development()
+        for method in chosen_from(options.methods, VARIANTS, "--methods")
+    ]
+
+
+def run_development(task: Task, options: Namespace) -> Found:
+    case = development()[task.problem]
+    return searched(case, Xstar(case.space, task.seed, None, VARIANTS[task.method]), task.seed, task["evaluations"])
+
+
+def development_report(results: Results, options: Namespace) -> Iterator[str]:
+    pairs = complete_pairs(results, results.methods)
+    count = len({name for name, _ in pairs})
+    yield f"{count} problems, {len(pairs)} searches by each. Mean ranks ± standard error over problems:"
+    yield from ("", *overall(pairs, results.methods, DEVELOPMENT))
+    for method in results.methods[1:]:
+        both = [ranked(found, (results.methods[0], method), DEVELOPMENT[-1]) for found in pairs.values()]
+        ahead = sum(theirs < ours for ours, theirs in both), sum(theirs > ours for ours, theirs in both)
+        yield from ("", f"{method}: {ahead[0]} searches lower than {results.methods[0]}, {ahead[1]} higher.")
+
+
 # ---------------------------------------------------------------- Figure 1
 
 SLOWEST = {"optuna-gp": 1000, "xstar-gp": 100_000, "optuna-tpe": 100_000}
@@ -204,6 +243,11 @@ EXPERIMENT = Experiment(
             "What of the paper's DNGO matters",
             *(variant_tasks, run_variant, variant_report),
             defaults={"seeds": 10, "methods": ",".join(VARIANTS), "problems": "hartmann6"},
+        ),
+        "development": Part(
+            "What of the paper's DNGO would help ours",
+            *(development_tasks, run_development, development_report),
+            defaults={"seeds": 3, "methods": ",".join(CANDIDATES)},
         ),
         "figure1": Part(
             "Figure 1: processor time of a suggestion, and peak memory",

@@ -61,21 +61,25 @@ def of_vector(kind: str, function: Callable[[Any], float], low: float, high: flo
 
 
 def search(case: Case, method: str, seed: int, evaluations: int) -> Found:
+    with made(method, case.space, seed, evaluations) as optimiser:
+        return searched(case, optimiser, seed, evaluations)
+
+
+def searched(case: Case, optimiser: Optimiser, seed: int, evaluations: int) -> Found:
     """The true losses of the incumbents, the number of failed trials, and milliseconds per decision."""
     best, trajectory, failed, spent = float("inf"), [], 0, []
-    with made(method, case.space, seed, evaluations) as optimiser:
-        for number in range(1, evaluations + 1):
-            begun = time.process_time()
-            config = optimiser.ask()
-            middle = time.process_time()
-            loss = case.observe(config, seed, number)
-            again = time.process_time()
-            _tell(optimiser, config, loss)
-            spent.append(1e3 * (middle - begun + time.process_time() - again))
-            failed += loss is None
-            if loss is not None and loss < best:
-                best = loss
-                trajectory.append((number, case.true(config)))
+    for number in range(1, evaluations + 1):
+        begun = time.process_time()
+        config = optimiser.ask()
+        middle = time.process_time()
+        loss = case.observe(config, seed, number)
+        again = time.process_time()
+        _tell(optimiser, config, loss)
+        spent.append(1e3 * (middle - begun + time.process_time() - again))
+        failed += loss is None
+        if loss is not None and loss < best:
+            best = loss
+            trajectory.append((number, case.true(config)))
     return {
         "incumbents": trajectory,
         "failed": failed,
