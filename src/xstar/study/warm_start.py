@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     WarmStart: TypeAlias = str | Study | Sequence[str | Study]
 
+Columns = list[tuple[int, float]]
 MOST = 1_000
 """Trials of one source that are copied: the best half, and evenly spaced ones of the others. A model is fitted to fewer."""
 WITHOUT = (Random, Sobol, Grid, PBIL, CMA)
@@ -53,11 +54,23 @@ def prior_studies(
     made = []
     for number, source in enumerate(sources):
         history = _stored(source, storage) if isinstance(source, str) else source.refresh()
-        if len(history.goals) != len(goals):
-            rule = f"must be of a study with as many objectives as this one, {len(goals)}"
-            raise InvalidArgument("warm_start", rule, history.goals.goal)
-        made.append(_copy(_name(source), history, space, Streams(seed).generator(number, "carry"), at))
+        rng = Streams(seed).generator(number, "carry")
+        made.append(_copy(_name(source), history, space, _columns(history.goals, goals), rng, at))
     return made
+
+
+def _columns(theirs: Goals, ours: Goals) -> Columns:
+    """Where each of our objectives stands among the losses of a source, and its sign there.
+
+    Several objectives are told apart by their names; the only one of a study may have had another name.
+    """
+    if not ours.several and not theirs.several:
+        return [(0, 1.0)]
+    if set(theirs.metrics) != set(ours.metrics):
+        rule = f"must be of a study with the same objectives, {', '.join(ours.metrics)}"
+        raise InvalidArgument("warm_start", rule, ", ".join(theirs.metrics))
+    places = [theirs.metrics.index(name) for name in ours.metrics]
+    return [(place, theirs.signs[place] * sign) for place, sign in zip(places, ours.signs, strict=True)]
 
 
 def listed(wanted: Any) -> list[Any]:
@@ -93,7 +106,9 @@ def _stored(name: str, storage: str | os.PathLike[str] | None) -> History:
     return history
 
 
-def _copy(name: str, history: History, space: Space, rng: np.random.Generator, at: float) -> ev.PriorStudy:
+def _copy(
+    name: str, history: History, space: Space, columns: Columns, rng: np.random.Generator, at: float
+) -> ev.PriorStudy:
     usable = _usable(history)
     configs: dict[int, dict[str, Any]] = {}
     for number in usable:
@@ -107,7 +122,11 @@ def _copy(name: str, history: History, space: Space, rng: np.random.Generator, a
         remedy = "; ".join(space.difference(history.space)[:3]) or "let it run for longer"
         raise InvalidArgument("warm_start", rule, found, remedy)
     index = {number: index for index, number in enumerate(kept)}
-    observed = [[index[number], *rest] for number, *rest in history.observed if number in index]
+    observed = [
+        [index[number], budget, *(sign * losses[place] for place, sign in columns)]
+        for number, budget, *losses in history.observed
+        if number in index
+    ]
     return ev.PriorStudy(name, [configs[number] for number in kept], observed, at, len(usable) - len(kept))
 
 
