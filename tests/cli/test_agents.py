@@ -82,6 +82,21 @@ def test_an_agent_reads(place: Path) -> None:
     assert talk(place, script) == READ
 
 
+def test_an_agent_reads_a_front(place: Path) -> None:
+    with xs.Study(xs.Space(x=xs.Float(0, 1)), name="both", storage=place, metric=["error", "size"], seed=1) as study:
+        run_trials(study, 4, lambda trial: {"error": trial["x"], "size": -trial["x"]})
+        front = [trial.number for trial in study.front]
+
+    async def script(call: Tools) -> None:
+        line = next(line for line in await call("list_studies") if line["study"] == "both")
+        best, study = await call("best", study="both"), await call("read_study", study="both")
+        assert line["front"] == [trial["trial"] for trial in best["front"]] == front
+        assert best["front"] == study["front"]
+        assert best["hypervolume"] == study["hypervolume"]
+
+    talk(place, script)
+
+
 def test_an_agent_acts_and_each_act_is_audited(place: Path, cli: Cli) -> None:
     async def script(call: Tools) -> None:
         await call("propose", study="demo", config={"lr": 0.31}, reason="between the two best")

@@ -74,12 +74,18 @@ def read_metrics(texts: list[str]) -> Metric:
     found = [(text, re.fullmatch(r"(.+?):(min|max)(?::([^:]+))?", text)) for text in texts]
     if not any(match for _, match in found):
         return texts[0] if len(texts) == 1 else texts
-    if plain := [text for text, match in found if not match]:
-        rule = "must say min or max of every metric, or of none"
-        raise InvalidArgument(
-            "--metric", rule, f"text={plain[0]!r}", "e.g. --metric accuracy:max --metric latency:min:40"
-        )
-    return {m[1]: m[2] if m[3] is None else (m[2], m[3]) for _, m in found if m}
+    made: dict[str, Any] = {}
+    for text, match in found:
+        try:
+            name, way, limit = match.groups() if match else ("", "", None)
+            made[name] = way if limit is None else (way, float(limit))
+        except ValueError:
+            name = ""
+        if not name:
+            rule = "must say min or max of every metric, or of none, and perhaps a number after it"
+            remedy = "e.g. --metric accuracy:max --metric latency:min:40"
+            raise InvalidArgument("--metric", rule, f"text={text!r}", remedy)
+    return made
 
 
 def number_or(option: str, word: str) -> Callable[[str], int | None]:

@@ -20,7 +20,7 @@ from xstar.core.version import VERSION
 from xstar.dashboard import server
 from xstar.errors import MissingExtra, NoValue, XstarError
 from xstar.inspect import summary
-from xstar.inspect.look import StudyView, existing, look, opened
+from xstar.inspect.look import existing, look, opened
 from xstar.space import Space
 
 PORT = 8765
@@ -114,7 +114,7 @@ def _told(tool: Any, error: type[Exception]) -> Any:
 
 def _reading(storage: str) -> list[Any]:
     def list_studies() -> list[dict[str, Any]]:
-        """The studies of the storage, with their goal, method, number of trials and best value."""
+        """The studies of the storage, with their goal, method, number of trials and best value or front."""
         with existing(storage) as place:
             return summary.of_storage(place)
 
@@ -129,9 +129,13 @@ def _reading(storage: str) -> list[Any]:
             return summary.of_trial(view.history, view.trial(trial), reports=True)
 
     def best(study: str) -> dict[str, Any]:
-        """The best trial of a study."""
+        """The best trial of a study; of one with several objectives its front, the best trade-offs."""
         with look(study, storage) as view:
-            return summary.of_trial(view.history, _best(view))
+            history = view.history
+            if not history.has_value:
+                raise NoValue(f"no trial of study {study!r} has a value yet ({len(history.trials)} trials so far)")
+            found = summary.of_best(history)
+            return found if history.goals.several else found["best"]  # type: ignore[no-any-return]
 
     def why(study: str, trial: int) -> dict[str, Any]:
         """Why a trial was run: what the searcher knew and expected, the runners-up, what the scheduler made of it."""
@@ -147,12 +151,6 @@ def _reading(storage: str) -> list[Any]:
             return summary.of_importance(view)
 
     return [list_studies, read_study, read_trial, best, why, importance]
-
-
-def _best(view: StudyView) -> Any:
-    if view.history.best is None:
-        raise NoValue(f"no trial of study {view.name!r} has a value yet ({len(view.history.trials)} trials so far)")
-    return view.history.best
 
 
 def _writing(storage: str, author: str) -> list[Any]:

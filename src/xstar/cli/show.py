@@ -45,15 +45,12 @@ def studies(as_json: AsJson = False, storage: Storage = STORAGE) -> None:
                 unreadable.append(f"{info.name}: {error}")
                 continue
             best, front, created = view.history.best, view.history.front, view.created
+            goal = ", ".join(f"{each.direction[:3]} {each.metric}" for each in view.history.goals)
             table.add_row(
                 info.name,
                 str(info.trials),
-                number(best.value)
-                if best is not None
-                else f"front of {len(front)}"
-                if (front := view.history.front)
-                else number(None),
-                f"{created.direction[:3]} {created.metric}",
+                number(best.value) if best is not None else (f"front of {len(front)}" if front else number(None)),
+                goal,
                 method_of(created),
                 _date(created.at)[: len("2026-12-31")],
             )
@@ -161,7 +158,7 @@ def _show_settings(out: Console, view: StudyView, directory: Path | None) -> Non
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="dim")
     facts.add_row("study", Text(view.name, "bold"))
-    facts.add_row("goal", f"{created.direction} {created.metric}")
+    facts.add_row("goal", view.history.goals.goal)
     facts.add_row("method", described(created))
     if created.why:
         facts.add_row("why", created.why)
@@ -220,9 +217,10 @@ def _show_failures(out: Console, trials: list[Trial]) -> None:
 
 
 def _show_trial(out: Console, view: StudyView, trial: Trial, directory: Path | None) -> None:
-    metric = view.created.metric
     out.print(Text(f"trial {trial.number} ", "bold").append(trial.state.value, STYLES[trial.state]), end="")
-    out.print(f", {metric} {trial.shown(8)}, {seconds(trial.seconds)}, asked {_date(trial.asked_at)}")
+    values = {view.created.metric: None} if trial.losses is None else trial.values
+    told = ", ".join(f"{name} {number(value, 8)}" for name, value in values.items())
+    out.print(f", {told}, {seconds(trial.seconds)}, asked {_date(trial.asked_at)}")
     out.print(f"origin: {trial.origin} (after {plural(trial.seen, 'event')})", soft_wrap=True)
     if trial.attempt or trial.crashes or trial.times_lost:
         died = f"its worker died {trial.crashes} times, its program {trial.times_lost} times"

@@ -76,7 +76,7 @@ def print_summary(console: Console, tracker: Tracker, reason: str, storage: str)
     if study.history.front and best is None:
         console.print(Text(headline(study.history), "bold green").append(f" ({study.history.goals.goal})", ""))
     elif best is None:
-        console.print(Text("no trial has a value", "red"))
+        console.print(Text("no trial is complete" if study.history.paused else "no trial has a value", "red"))
         for trial in reversed(study.history.trials):
             if trial.reason:
                 console.print(f"the last failure (trial {trial.number}): {last_line(trial.reason)}", soft_wrap=True)
@@ -101,4 +101,4 @@ def print_summary(console: Console, tracker: Tracker, reason: str, storage: str)
         if tracker.limits.trials is not None:
             console.print("go on:        the same command with a larger --trials", soft_wrap=True)
         console.print(f"start afresh: {command('delete', study.name or '', *where)}", soft_wrap=True)
-    return best is not None
+    return study.history.has_value or bool(study.history.paused)

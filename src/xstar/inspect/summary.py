@@ -13,6 +13,7 @@ from xstar.journal.events import kind_of
 from xstar.plots.figure import plain
 from xstar.plots.source import Source
 from xstar.study.naming import method_of
+from xstar.study.tradeoffs import covered
 from xstar.trial import State, Trial
 
 if TYPE_CHECKING:
@@ -37,9 +38,25 @@ def _line(place: SqlStorage, name: str, trials: int) -> dict[str, Any]:
 
 def _head(history: History) -> dict[str, Any]:
     created, best = history.created, history.best
-    goal = {"direction": created.direction, "metric": created.metric, "method": method_of(created)}
-    made: dict[str, Any] = plain({**goal, "created": created.at, "best": None if best is None else best.value})
+    if history.goals.several:
+        goal: dict[str, Any] = {"objectives": [each.to_json() for each in history.goals]}
+        found: dict[str, Any] = {"front": [trial.number for trial in history.front]}
+    else:
+        goal = {"direction": created.direction, "metric": created.metric}
+        found = {"best": None if best is None else best.value}
+    made: dict[str, Any] = plain({**goal, "method": method_of(created), "created": created.at, **found})
     return made
+
+
+def of_best(history: History) -> dict[str, Any]:
+    """The best trial; of several objectives the front, the best in the first one first, and what it covers."""
+    if not history.goals.several:
+        return {"best": None if history.best is None else of_trial(history, history.best)}
+    if not history.front:
+        return {"front": []}
+    volume, upto = covered(history)
+    front = [of_trial(history, trial) for trial in history.front]
+    return {"front": front, "hypervolume": {"value": volume, "up_to": upto}}
 
 
 def of_study(view: StudyView, latest: int = LATEST) -> dict[str, Any]:
@@ -58,7 +75,7 @@ def of_study(view: StudyView, latest: int = LATEST) -> dict[str, Any]:
             "hold": history.hold,
             "space": history.space.to_json()["parameters"],
             "trials": {state.value: history.count(state) for state in State if history.count(state)},
-            "best": None if history.best is None else of_trial(history, history.best),
+            **of_best(history),
             "latest": [of_trial(history, trial) for trial in history.trials[-latest:]] if latest else [],
             "acts": acts,
         }
@@ -71,7 +88,7 @@ def of_trial(history: History, trial: Trial, *, reports: bool = False) -> dict[s
     found: dict[str, Any] = {
         "trial": trial.number,
         "state": trial.state.value,
-        "value": trial.value,
+        **({"values": trial.values} if history.goals.several else {"value": trial.value}),
         "metrics": dict(trial.metrics),
         "budget": trial.budget,
         "seconds": trial.seconds,

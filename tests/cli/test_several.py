@@ -1,0 +1,107 @@
+"""Several objectives on the command line: a file of any program, then every command that looks at the study."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import xstar as xs
+from tests.cli.conftest import Cli, Write
+
+PROGRAM = """
+    import json, sys
+    x, units, epochs = float(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    for epoch in range(1, epochs + 1):
+        print(json.dumps({"accuracy": 1 - (x - 0.3) ** 2 - 1 / units - 0.1 / epoch, "size": units, "heat": x}), flush=True)
+"""
+FILE = f"""
+    [program]
+    command = "{sys.executable} train.py {{x}} {{units}} {{budget}}"
+    [space]
+    x = {{float = [0, 1]}}
+    units = {{int = [1, 128], log = true}}
+    [settings]
+    trials = 7
+    metric = {{accuracy = "max", size = ["min", 100]}}
+    constraints = {{heat = 0.9}}
+    seed = 0
+    study = "s"
+"""
+GOAL = "maximize accuracy, minimize size (100 at most)"
+
+
+@pytest.fixture(params=["", "max_budget = 3"], ids=["whole", "budgets"])
+def found(request: pytest.FixtureRequest, cli: Cli, write: Write) -> str:
+    """What `xstar run` said; the same line again resumes."""
+    write(PROGRAM, "train.py")
+    file = write(FILE.replace("{budget}", "{budget}" if request.param else "1") + f"    {request.param}\n", "s.toml")
+    cli("run", str(file), "--trials", "4")
+    return str(cli("run", str(file)).output)
+
+
+def test_a_file_is_run_and_resumed(found: str) -> None:
+    assert GOAL in found
+    with xs.Study.open("s", "xstar.db") as study:
+        assert study.goals.goal == GOAL
+        assert len(study.trials) == 7
+        assert f"{len(study.front)} trial" in found
+
+
+def test_what_is_shown_of_it(found: str, cli: Cli, tmp_path: Path) -> None:
+    with xs.Study.open("s", "xstar.db") as study:
+        front = [trial.number for trial in study.front]
+        values = [trial.values for trial in study.front]
+        configs = [study.space.dump(trial.config) for trial in study.front]
+    assert front
+    shown = cli("show", "s").output
+    assert GOAL in " ".join(shown.split())
+    assert "hypervolume" in shown
+    told = json.loads(cli("show", "s", "--json").output)
+    assert [trial["trial"] for trial in told["front"]] == front
+    assert [trial["values"] for trial in told["front"]] == values
+    assert told["objectives"][1] == {"metric": "size", "direction": "minimize", "threshold": 100.0}
+    assert told["hypervolume"]["up_to"]["size"] <= 100
+    (line,) = json.loads(cli("studies", "--json").output)
+    assert line["front"] == front
+    assert f"front of {len(front)}" in cli("studies").output
+    one = json.loads(cli("show", "s", "--trial", str(front[0]), "--json").output)
+    assert one["values"] == values[0]
+    assert f"accuracy {values[0]['accuracy']:.8g}" in cli("show", "s", "--trial", str(front[0])).output
+    assert json.loads(cli("best", "s", "--json").output) == configs
+    for words in (("why", "s", "3"), ("audit", "s"), ("cite", "s"), ("report", "s"), ("plot", "s", "front")):
+        cli(*words)
+    assert "<h2>The front</h2>" in (tmp_path / "s.html").read_text()
+    rows = list(csv.DictReader(cli("export", "s", "--format", "csv").output.splitlines()))
+    assert [float(rows[number]["metric.accuracy"]) for number in front] == [each["accuracy"] for each in values]
+
+
+def test_it_is_exported_forked_narrowed_and_begun_with(found: str, cli: Cli, write: Write) -> None:
+    write(cli("export", "s").output, "s.jsonl")
+    cli("import", "s.jsonl", "--study", "copy")
+    cli("fork", "s", "--at", "9", "--name", "other")
+    cli("narrow", "s", "x=[0.1, 0.5]")
+    said = cli("run", "s.toml", "--study", "warm", "--warm-start", "copy", "--trials", "2").output
+    assert ("no trial is complete" in said) == ("trials: 2 paused" in said)
+    for name in ("copy", "other", "s", "warm"):
+        assert "all alike" in cli("audit", name).output
+        told = json.loads(cli("show", name, "--json").output)
+        assert [each["metric"] for each in told["objectives"]] == ["accuracy", "size"]
+    assert "one of the best of study copy" in json.loads(cli("show", "warm", "--json").output)["latest"][0]["origin"]
+
+
+def test_metrics_are_options(cli: Cli, write: Write) -> None:
+    write(PROGRAM, "train.py")
+    write(FILE.replace("{budget}", "1"), "s.toml")
+    options: list[Any] = ["--metric", "size:max", "--metric", "accuracy:max:0.5", "--trials", "2", "--study", "o"]
+    assert "maximize size, maximize accuracy (0.5 at least)" in cli("run", "s.toml", *options).output
+    for wrong in ("size:max:much", "size"):
+        refused = cli("run", "s.toml", "--metric", wrong, "--metric", "accuracy:max", "--study", "r", code=2).output
+        assert (
+            f"must say min or max of every metric, or of none, and perhaps a number after it, but got text='{wrong}'"
+            in refused
+        )
