@@ -1,8 +1,8 @@
 """A program that the crash tests kill: one search over a shared study, acknowledging every report in a file.
 
-Usage: program.py STORAGE ACKNOWLEDGED TRIALS WORKERS METHOD [NAME] [SECONDS PER EPOCH] [LEASE] [EXECUTOR]
+Usage: program.py STORAGE ACKNOWLEDGED TRIALS WORKERS METHOD [NAME] [SECONDS PER EPOCH] [LEASE] [EXECUTOR] [OBJECTIVES]
 
-EXECUTOR is ``inline``, ``processes`` or the address of a Ray cluster.
+EXECUTOR is ``inline``, ``processes`` or the address of a Ray cluster, OBJECTIVES 1 or 2.
 """
 
 from __future__ import annotations
@@ -22,16 +22,26 @@ from xstar.storage import sql
 
 SPACE = xs.Space(x=xs.Float(-1, 1), n=xs.Int(1, 50))
 EPOCHS = 4
+METRICS = ("value", "size")
 
 
-def make_study(storage: str, name: str, method: str) -> xs.Study:
+def make_study(storage: str, name: str, method: str, objectives: int = 1) -> xs.Study:
     """The study that all programs of a test share."""
     folder = Path.cwd() / "files"  # a server has no folder of its own to put them beside
-    return xs.Study(SPACE, name=name, storage=storage, method=method, max_budget=EPOCHS, seed=3, directory=folder)
+    return xs.Study(
+        SPACE,
+        name=name,
+        storage=storage,
+        method=method,
+        max_budget=EPOCHS,
+        seed=3,
+        directory=folder,
+        metric=METRICS[:objectives],
+    )
 
 
-def make_objective(seconds: float) -> Callable[[Any], Iterator[float]]:
-    def objective(trial: Any) -> Iterator[float]:
+def make_objective(seconds: float) -> Callable[[Any], Iterator[dict[str, float]]]:
+    def objective(trial: Any) -> Iterator[dict[str, float]]:
         saved = trial.checkpoint / "epoch.txt"
         done = int(saved.read_text()) if trial.resumed else 0
         assert done >= trial.start, "what was reported was saved before"
@@ -41,16 +51,16 @@ def make_objective(seconds: float) -> Callable[[Any], Iterator[float]]:
                 new = saved.with_suffix(".new")
                 new.write_text(str(epoch))
                 new.rename(saved)  # a checkpoint is whole or absent
-            yield trial["x"] ** 2 + trial["n"] / epoch
+            yield {"value": trial["x"] ** 2 + trial["n"] / epoch, "size": -trial["n"]}
 
     return objective
 
 
 def main() -> None:
     storage, acknowledged, trials, workers, method, *rest = sys.argv[1:]
-    name, seconds, lease, where = [*rest, *("crash", "0.01", "60", "processes")[len(rest) :]]
+    name, seconds, lease, where, objectives = [*rest, *("crash", "0.01", "60", "processes", "1")[len(rest) :]]
     sql.LEASE_SECONDS = float(lease)
-    study = make_study(storage, name, method)
+    study = make_study(storage, name, method, int(objectives))
     record = study.report
     log = os.open(acknowledged, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 

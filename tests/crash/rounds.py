@@ -82,9 +82,10 @@ class Round:
         dice: random.Random,
         executor: str = "processes",
         core_types: Sequence[str] = (),
+        objectives: int = 1,
     ) -> None:
         self.folder, self.method, self.server, self.dice = folder, method, server, dice
-        self.executor, self.core_types = executor, core_types
+        self.executor, self.core_types, self.objectives = executor, core_types, objectives
         self.storage = server.url if server is not None else str(folder / "crash.db")
         self.name = f"{folder.name}-{method}"
         self.acknowledged = folder / "acknowledged.txt"
@@ -120,7 +121,7 @@ class Round:
     def _start(self, trials: int) -> subprocess.Popen[bytes]:
         self._logs += 1
         given = [self.storage, self.acknowledged, trials, WORKERS, self.method, self.name, EPOCH[self.method]]
-        given += [LEASE, self.executor]
+        given += [LEASE, self.executor, self.objectives]
         environment = {**os.environ, "XSTAR_TEST": str(self.folder), "PYTHONPATH": os.pathsep.join(sys.path)}
         if self.core_types:
             environment["OPENBLAS_CORETYPE"] = self.dice.choice(self.core_types)

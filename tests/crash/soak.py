@@ -2,11 +2,12 @@
 
     python -m tests.crash.soak [--kills 1000] [--seed 0] [--record FILE] [--minutes 60] [--core-types Haswell,Nehalem]
 
-Rounds alternate between random search, ASHA and MOBSTER, between SQLite and PostgreSQL, and between objectives in the program,
-in worker processes and on a Ray cluster. In each, two programs share a study, with two workers each where there are any; every
-program that starts chooses its BLAS kernels anew. Kills are drawn at random; some programs are stopped instead, for longer than
-their lease, and go on afterwards. After each kill the study is checked, and in the end two programs bring it to its end. The
-first thing that does not hold ends the soak with an error, and leaves the folder of the round behind.
+Rounds alternate between random search, ASHA and MOBSTER, between SQLite and PostgreSQL, between one objective and two, and
+between training in the program, in worker processes and on a Ray cluster. In each, two programs share a study, with two workers
+each where there are any; every program that starts chooses its BLAS kernels anew. Kills are drawn at random; some programs are
+stopped instead, for longer than their lease, and go on afterwards. After each kill the study is checked, and in the end two
+programs bring it to its end. The first thing that does not hold ends the soak with an error, and leaves the folder of the round
+behind.
 """
 
 from __future__ import annotations
@@ -80,7 +81,8 @@ def soak(
                 address = ending.enter_context(ray_cluster(PROGRAMS * WORKERS)).address
             pack = kinds(storage, executor, min(PER_ROUND[method], kills - hits), dice)
             on = server if storage == "postgresql" else None
-            found = Round(place, method, on, dice, address if executor == "ray" else executor, core_types).run(pack)
+            objectives, where = 1 + number // 6 % 2, address if executor == "ray" else executor
+            found = Round(place, method, on, dice, where, core_types, objectives).run(pack)
             tallies.setdefault(f"{storage} {method} {executor}", Tally()).add(found)
             shutil.rmtree(place)
             done = f"{hits + found.hits.total():5} of {kills}"

@@ -52,11 +52,13 @@ def test_a_stopped_program_goes_on_after_others_took_its_trials_over(tmp_path: P
     assert tally.kills == {"stop": 2, "program": 1}
 
 
-@pytest.mark.parametrize("method", ["random", "asha", "mobster"])
+@pytest.mark.parametrize(
+    ("method", "objectives"), [("random", 1), ("asha", 1), ("mobster", 1), ("asha", 2), ("mobster", 2)]
+)
 @pytest.mark.parametrize("storage", ["sqlite", "postgresql"])
-def test_many_kills(tmp_path: Path, request: pytest.FixtureRequest, method: str, storage: str) -> None:
+def test_many_kills(tmp_path: Path, request: pytest.FixtureRequest, method: str, objectives: int, storage: str) -> None:
     dice = random.Random(11)
     server = request.getfixturevalue("server") if storage == "postgresql" else None
     kinds = dice.sample(PACKS[storage], 10)
-    tally = Round(rounds_folder(tmp_path), method, server, dice).run(kinds)
+    tally = Round(rounds_folder(tmp_path), method, server, dice, objectives=objectives).run(kinds)
     assert tally.hits.total() > 0

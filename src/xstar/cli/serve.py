@@ -135,7 +135,7 @@ def _reading(storage: str) -> list[Any]:
             if not history.has_value:
                 raise NoValue(f"no trial of study {study!r} has a value yet ({len(history.trials)} trials so far)")
             found = summary.of_best(history)
-            return found if history.goals.several else found["best"]  # type: ignore[no-any-return]
+            return found if history.goals.several else found["best"]
 
     def why(study: str, trial: int) -> dict[str, Any]:
         """Why a trial was run: what the searcher knew and expected, the runners-up, what the scheduler made of it."""

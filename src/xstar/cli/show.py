@@ -218,8 +218,8 @@ def _show_failures(out: Console, trials: list[Trial]) -> None:
 
 def _show_trial(out: Console, view: StudyView, trial: Trial, directory: Path | None) -> None:
     out.print(Text(f"trial {trial.number} ", "bold").append(trial.state.value, STYLES[trial.state]), end="")
-    values = {view.created.metric: None} if trial.losses is None else trial.values
-    told = ", ".join(f"{name} {number(value, 8)}" for name, value in values.items())
+    found = {view.created.metric: None} if trial.losses is None else trial.values
+    told = ", ".join(f"{name} {number(value, 8)}" for name, value in found.items())
     out.print(f", {told}, {seconds(trial.seconds)}, asked {_date(trial.asked_at)}")
     out.print(f"origin: {trial.origin} (after {plural(trial.seen, 'event')})", soft_wrap=True)
     if trial.attempt or trial.crashes or trial.times_lost:
