@@ -259,7 +259,7 @@ class Method:
 
 
 METHODS: dict[str, Method] = {
-    **{f"xstar-{name}": Method(partial(Xstar, name)) for name in ("gp", "tpe", "random")},
+    **{f"xstar-{name}": Method(partial(Xstar, name)) for name in ("gp", "tpe", "nsga2", "random")},
     "optuna-tpe": Method(partial(Optuna, "TPESampler"), "optuna"),
     "optuna-nsga2": Method(partial(Optuna, "NSGAIISampler"), "optuna"),
     "optuna-gp": Method(partial(Optuna, "GPSampler"), "optuna"),

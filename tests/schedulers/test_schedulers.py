@@ -250,7 +250,7 @@ def test_settings_that_make_no_sense_are_named(make: Any, word: str) -> None:
 
 TO_THE_END = {
     "random", "sobol", "grid", "pbil", "gp", "dngo", "auto", "nasbot", "nasbot-random", "evolution",
-    "tpe", "forest", "cma", "umda", "regularised-evolution",
+    "tpe", "forest", "cma", "umda", "regularised-evolution", "nsga2",
     "dngo-paper", "ts", "treebo", "nasbot-paper",
 }  # fmt: skip
 

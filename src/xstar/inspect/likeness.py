@@ -36,6 +36,7 @@ EXACT: Mapping[str, tuple[str, ...]] = {
     "enqueued": ("number",),
     "evolution": ("trial", "generation"),
     "regularised-evolution": ("trial", "drawn"),
+    "nsga2": ("trial", "first", "second"),
     "nasbot-random": ("trial",),
     "sobol": ("point",),
     "grid": ("point", "points"),

@@ -60,6 +60,7 @@ OF_SEARCHERS = {
     "cma": ("cma", "margin"),
     "evolution": ("nasbot",),
     "regularised-evolution": ("evolution",),
+    "nsga2": ("nsga2",),
     "random": ("random",),
     "treebo": ("treebo",),
     "boca": ("boca",),

@@ -19,6 +19,7 @@ from xstar.searchers.forest.searcher import Forest as Forest
 from xstar.searchers.gp.searcher import GP as GP, MOBSTERPaper as MOBSTERPaper
 from xstar.searchers.grid import Grid as Grid
 from xstar.searchers.nasbot.searcher import NASBOT as NASBOT, NASBOTPaper as NASBOTPaper
+from xstar.searchers.nsga2 import NSGA2 as NSGA2
 from xstar.searchers.pbil import PBIL as PBIL
 from xstar.searchers.random import Random as Random
 from xstar.searchers.sobol import Sobol as Sobol

@@ -30,7 +30,7 @@ from xstar.models.targets import Targets
 from xstar.searchers.base import SEARCHERS, at_random, exhausted, highest_budget
 from xstar.searchers.bo.observations import Table
 from xstar.searchers.mutation import first_design, initial_trial, mutated, pools, untried_child
-from xstar.trial import Config, Done, New, Origin, Suggestion
+from xstar.trial import Config, Done, New, Origin, Suggestion, Trial
 
 PARENTS = 1_000
 """Maximum number of trials that may become parents: the best ones. With all of 100,000 trials a suggestion took 128 ms,
@@ -38,6 +38,9 @@ most of it spent on standardising their losses."""
 POPULATION = 100
 """Maximum number of evaluated configurations that ``NetworkRandom`` starts from. Scores are random: any hundred will
 do."""
+
+LOSS = 3
+"""The column of the first loss among the latest ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ class Evolution:
         if (done := exhausted(history)) is not None:
             return done
         number = len(history.trials)
-        known = history.memo.fold(_Losses, history)
+        known = history.memo.fold(LatestLosses, history)
         if number < self.initial or not known.table.count:
             return initial_trial("evolution", first_design(history, task, rng), number)
         generation = (number - self.initial) // self.per_generation
@@ -97,13 +100,13 @@ class RegularisedEvolution:
         if (done := exhausted(history)) is not None:
             return done
         number = len(history.trials)
-        known = history.memo.fold(_Losses, history)
+        known = history.memo.fold(LatestLosses, history)
         if number < self.population or not known.table.count:
             return initial_trial("regularised-evolution", first_design(history, task, rng), number)
         alive = known.comparable(number, self.tournament)
         alive = alive[np.argsort(alive[:, 0], kind="stable")][-self.population :]
         drawn = alive[rng.permutation(len(alive))[: self.tournament]]
-        parent = int(drawn[np.lexsort((drawn[:, 0], drawn[:, 1]))[0], 0])  # the lowest loss, the older of equals
+        parent = int(drawn[np.lexsort((drawn[:, 0], drawn[:, LOSS]))[0], 0])  # the lowest loss, the older of equals
         child = untried_child(history, history.trials[parent].config, rng, {})
         if isinstance(child, Done):
             return child
@@ -148,17 +151,20 @@ class NetworkRandom:
 
 
 @dataclass
-class _Losses:
-    """The latest loss of every trial that has one, in arrays that grow: amortised O(1) per observation."""
+class LatestLosses:
+    """The latest losses of every trial that has any, in arrays that grow: amortised O(1) per observation."""
 
-    table: Table = field(default_factory=lambda: Table(4))
-    """Columns: trial number, loss, the budget at which it was reported, and whether all constraints hold."""
+    table: Table = field(default_factory=lambda: Table(0))
+    """Columns: trial number, the budget at which it reported last, by how much it breaks the constraints, and a
+    loss for each objective, of which the first is in column ``LOSS``."""
     _seen: int = 0
     _place: dict[int, int] = field(default_factory=dict)
 
     def catch_up(self, history: History) -> None:
-        for number, budget, loss in history.observed_inside[self._seen :]:
-            row = (number, loss, budget, history.violation(history.trials[number]) is None)
+        if not self.table.count:
+            self.table = Table(LOSS + len(history.goals))
+        for number, budget, *losses in history.observed_inside[self._seen :]:
+            row = (number, budget, excess(history, history.trials[number]), *losses)
             index = self._place.setdefault(number, self.table.count)
             if index == self.table.count:
                 self.table.append(np.array([row], dtype=np.float64))
@@ -167,26 +173,36 @@ class _Losses:
         self._seen = len(history.observed_inside)
 
     def before(self, number: int, enough: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the ``PARENTS`` best trials among the comparable ones, and their losses."""
+        """Return the ``PARENTS`` best trials among the comparable ones, and their only losses."""
         table = self.comparable(number, enough)
         if len(table) > PARENTS:
-            table = table[np.sort(np.argpartition(table[:, 1], PARENTS)[:PARENTS])]
-        return table[:, 0], table[:, 1]
+            table = table[np.sort(np.argpartition(table[:, LOSS], PARENTS)[:PARENTS])]
+        return table[:, 0], table[:, LOSS]
 
-    def comparable(self, number: int, enough: int) -> NDArray[np.float64]:
-        """Return the rows of trials with a lower number and a loss that can be compared.
+    def comparable(self, number: int, enough: int, infeasible: bool = False) -> NDArray[np.float64]:
+        """Return the rows of trials with a lower number and losses that can be compared.
 
-        Trials that violate a constraint are excluded as long as there are others. Losses at different budgets are not
-        comparable: with several budgets, only trials at the highest budget that ``enough`` trials reached are used. If
-        there is none, the budget with the most trials is used, and the higher one in a tie.
+        Trials that violate a constraint are excluded as long as there are others, unless ``infeasible``. Losses at
+        different budgets are not comparable: with several budgets, only trials at the highest budget that ``enough``
+        trials reached are used. If there is none, the budget with the most trials is used, and the higher one in a tie.
         """
         table = self.table.rows
         table = table[table[:, 0] < number]
-        if (fine := table[:, 3] > 0.0).any():
+        if not infeasible and (fine := table[:, 2] == 0.0).any():
             table = table[fine]
-        if len(table) and (table[:, 2] != table[0, 2]).any():
-            table = table[table[:, 2] == highest_budget(table[:, 2], enough)]
+        if len(table) and (table[:, 1] != table[0, 1]).any():
+            table = table[table[:, 1] == highest_budget(table[:, 1], enough)]
         return table
+
+
+def excess(history: History, trial: Trial) -> float:
+    """Return by how much a trial breaks its constraints, each as a share of its bound, in total; 0: they hold."""
+    total = 0.0
+    for bound in history.bounds:
+        value = trial.metrics.get(bound.metric, np.nan)
+        over = bound.limit - value if bound.lower else value - bound.limit
+        total += max(over, 0.0) / (abs(bound.limit) or 1.0) if np.isfinite(over) else np.inf
+    return total
 
 
 SEARCHERS.register("evolution", Evolution)
