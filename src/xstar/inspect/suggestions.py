@@ -75,10 +75,8 @@ def _intervals(history: History, trace: DecisionTrace, configs: list[Config]) ->
     mean = np.mean([each.mean.mean(axis=1) for each in predictions], axis=0)
     variance = np.mean([each.variance + each.mean.var(axis=1) for each in predictions], axis=0)
     variance += np.var([each.mean.mean(axis=1) for each in predictions], axis=0)
-    fitted = getattr(learner, "fitted", None)
-    targets = fitted.targets if fitted is not None else learner.learn("loss", *learner._observed()).targets
     pairs = zip(mean.tolist(), variance.tolist(), strict=True)
-    return [_interval(history, targets, each, math.sqrt(spread)) for each, spread in pairs]
+    return [_interval(history, learner.targets, each, math.sqrt(spread)) for each, spread in pairs]
 
 
 def _written(history: History, config: Config) -> dict[str, Any]:

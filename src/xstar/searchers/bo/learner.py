@@ -113,6 +113,11 @@ class Learner(ABC):
     # ------------------------------------------------------------ optional
 
     @property
+    def targets(self) -> Targets:
+        """From losses to what the model of the only objective predicts."""
+        return self.learn("loss", *self._observed()).targets
+
+    @property
     def method(self) -> str:
         """The name in origins, which may depend on the space."""
         return self.name

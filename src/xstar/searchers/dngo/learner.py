@@ -21,6 +21,7 @@ from xstar.models.kernels import Array
 from xstar.models.linear import Head
 from xstar.models.model import Model
 from xstar.models.quadratic import Quadratic
+from xstar.models.targets import Targets
 from xstar.searchers.bo.feasibility import Outcomes
 from xstar.searchers.bo.inputs import of_positions
 from xstar.searchers.bo.learner import Learned, Learner
@@ -99,6 +100,10 @@ class DNGOLearner(Learner):
         return every > 0 and len(self.history.trials) % every == 0
 
     # ------------------------------------------------------------ the loss
+
+    @property
+    def targets(self) -> Targets:
+        return self._trained.targets
 
     @cached_property
     def _trained(self) -> Trained:

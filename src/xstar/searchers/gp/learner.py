@@ -246,6 +246,10 @@ class GPLearner(Learner):
         """The model of the only objective as of its last refit."""
         return self.refits[0]
 
+    @property
+    def targets(self) -> Targets:
+        return self.refit.targets
+
     def _surrogate(self) -> Surrogate:
         inputs = Inputs.of(self.data.cube)
         if self.data.networks:
