@@ -131,9 +131,6 @@ class Bits(Parameter):
     def width(self) -> int:
         return self.n
 
-    def column_names(self, name: str) -> list[str]:
-        return [f"{name}[{position}]" for position in range(self.n)]
-
     def encode(self, value: Value) -> tuple[float, ...]:
         return tuple(map(float, value))
 

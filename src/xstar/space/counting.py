@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from xstar.core.values import as_int
 from xstar.errors import InvalidArgument
@@ -16,7 +16,6 @@ from xstar.space.values import Value
 # Counting walks through the values of those parameters that others depend on: a tenth of a second at this many.
 MOST_PARENT_VALUES = 100_000
 
-
 VALUES = 2.0**48
 """Of a ``Float`` with so many values, evenly drawn, one study of 100,000 trials in 50,000 has two that are the same."""
 
@@ -28,12 +27,12 @@ def uncountable(parameter: Parameter | Domain) -> bool:
     return parameter.high - parameter.low >= VALUES * math.ulp(max(abs(parameter.low), abs(parameter.high)))
 
 
-def count(parameters: Mapping[str, Parameter | Domain], structure: Structure) -> tuple[int | float, bool]:
+def count(structure: Structure) -> tuple[int | float, bool]:
     """The number of distinct configurations, and whether it is exact (or only an upper bound).
 
     size = sum over the values of active parents of the product of the sizes of the other active parameters.
     """
-    sizes = {name: _size(given) for name, given in parameters.items()}
+    sizes = {name: _size(given) for name, given in structure.parameters.items()}
     bound = math.prod(sizes.values())
     if not structure.when:
         return bound, True
@@ -73,10 +72,10 @@ def _size(given: Parameter | Domain) -> int | float:
     return size if type(size) is int else math.inf
 
 
-def product(parameters: Mapping[str, Parameter | Domain]) -> int:
+def product(structure: Structure) -> int:
     """The product of all sizes, as if there were no conditions."""
     total = 1
-    for name, given in parameters.items():
+    for name, given in structure.parameters.items():
         size = _size(given)
         if not isinstance(size, int) or not isinstance(given, Parameter):
             remedy = "use grid(points), or leave only Int, Choice, Ordinal, Bool, Bits and Constant"
@@ -108,7 +107,7 @@ def numbered(structure: Structure, total: int) -> Callable[[int], dict[str, Valu
     return at
 
 
-def grid(parameters: Mapping[str, Parameter | Domain], structure: Structure, points: int) -> Iterator[dict[str, Value]]:
+def grid(structure: Structure, points: int) -> Iterator[dict[str, Value]]:
     """All distinct configurations on a grid; the last parameter varies fastest.
 
     No two are the same: the walk branches only on active parameters, and only into different values.
@@ -116,7 +115,7 @@ def grid(parameters: Mapping[str, Parameter | Domain], structure: Structure, poi
     number = as_int(points)
     if number is None or number < 2:
         raise InvalidArgument("points", "must be an integer of at least 2", points, "both ends of a range are on it")
-    for name, given in parameters.items():
+    for name, given in structure.parameters.items():
         if not isinstance(given, Parameter):
             remedy = "leave it out of the space, or use another method"
             raise InvalidArgument("space", "a grid cannot hold a Domain", f"{name}={given!r}", remedy)

@@ -72,8 +72,6 @@ class Encoder:
 
     width: int
     """The number of columns."""
-    columns: tuple[str, ...]
-    """Their names: ``lr``, ``optimizer=sgd``, ``mask[0]``."""
     domains: tuple[str, ...]
     """The parameters that have no columns because they are domains."""
     places: dict[str, slice]
@@ -83,14 +81,13 @@ class Encoder:
         plain = {name: given for name, given in space.parameters.items() if isinstance(given, Parameter)}
         self.space = space
         self.domains = tuple(name for name in space.parameters if name not in plain)
-        self.columns = tuple(column for name, parameter in plain.items() for column in parameter.column_names(name))
-        self.width = len(self.columns)
         self.places = {}
         decoders, start = {}, 0
         for name, parameter in plain.items():
             decoders[name] = parameter.decoder(start)
             self.places[name] = slice(start, start + parameter.width)
             start += parameter.width
+        self.width = start
         self._build = space.structure.builder(decoders)
         self._wide = [(name, given, self.places[name]) for name, given in plain.items() if given.width]
         self._conditional = frozenset(space.structure.when)

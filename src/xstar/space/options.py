@@ -101,9 +101,6 @@ class Choice(_Options):
     def width(self) -> int:
         return len(self.options)
 
-    def column_names(self, name: str) -> list[str]:
-        return [f"{name}={option}" for option in self.options]
-
     def encode(self, value: Value) -> tuple[float, ...]:
         hot = self.index[value]
         return tuple(1.0 if position == hot else 0.0 for position in range(self.size))
@@ -206,9 +203,6 @@ class Constant(Parameter):
     @property
     def width(self) -> int:
         return 0
-
-    def column_names(self, name: str) -> list[str]:
-        return []
 
     def encode(self, value: Value) -> tuple[float, ...]:
         return ()

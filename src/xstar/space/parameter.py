@@ -116,9 +116,6 @@ class Parameter(ABC):
         """How many columns of the unit cube the parameter takes."""
         return 1
 
-    def column_names(self, name: str) -> list[str]:
-        return [name]
-
     @abstractmethod
     def encode(self, value: Value) -> tuple[float, ...]:
         """The ``width`` numbers in [0, 1] that stand for a canonical value."""

@@ -16,11 +16,12 @@ from xstar.space.structure import Structure
 from xstar.space.values import Json, Value
 
 
-def parse(config: object, parameters: Mapping[str, Parameter | Domain], structure: Structure) -> dict[str, Value]:
+def parse(config: object, structure: Structure) -> dict[str, Value]:
     """The configuration in canonical form, or one InvalidConfig that names everything wrong with it."""
     if not isinstance(config, Mapping):
         raise InvalidConfig("config", "must be a mapping of names to values", config, 'write {"lr": 0.1, ...}')
-    problems = [_unknown(name, config, parameters) for name in config if name not in parameters]
+    parameters = structure.parameters
+    problems = [_unknown(name, config, structure) for name in config if name not in parameters]
     parsed: dict[str, Value] = {}
     doubtful: set[str] = set()  # whether their children are active cannot be said, so nothing is said
     for name in structure.order:
@@ -46,15 +47,13 @@ def parse(config: object, parameters: Mapping[str, Parameter | Domain], structur
     raise InvalidConfig("config", "every value must fit its parameter", found, listed)
 
 
-def parse_partial(
-    config: object, parameters: Mapping[str, Parameter | Domain], structure: Structure
-) -> dict[str, Value]:
+def parse_partial(config: object, structure: Structure) -> dict[str, Value]:
     """Some values of a configuration in canonical form. A parameter with conditions needs its parents beside it."""
     if not isinstance(config, Mapping):
         raise InvalidConfig("config", "must be a mapping of names to values", config, 'write {"lr": 0.1, ...}')
     for name in config:
-        if name not in parameters:
-            raise _unknown(name, config, parameters)
+        if name not in structure.parameters:
+            raise _unknown(name, config, structure)
     parsed: dict[str, Value] = {}
     for name in structure.order:
         if name not in config:
@@ -67,16 +66,12 @@ def parse_partial(
         if active is not None and not active(parsed):
             why = structure.why_inactive(name, parsed)
             raise InvalidConfig(name, f"must be left out, as {why}", config[name], "leave it out")
-        parsed[name] = _value(name, config, parameters[name])
+        parsed[name] = _value(name, config, structure.parameters[name])
     return structure.declared(parsed)
 
 
 def complete(
-    given: Mapping[str, Value],
-    rest: Mapping[str, Value],
-    parameters: Mapping[str, Parameter | Domain],
-    structure: Structure,
-    rng: np.random.Generator,
+    given: Mapping[str, Value], rest: Mapping[str, Value], structure: Structure, rng: np.random.Generator
 ) -> dict[str, Value]:
     """The configuration with the values of ``given``, otherwise those of ``rest``.
 
@@ -84,7 +79,7 @@ def complete(
     """
     made: dict[str, Value] = {}
     for name in structure.active(made):
-        parameter = parameters[name]
+        parameter = structure.parameters[name]
         if name in given or name in rest:
             made[name] = given[name] if name in given else rest[name]
         elif isinstance(parameter, Parameter):
@@ -107,9 +102,9 @@ def _value(name: str, config: Mapping[str, object], given: Parameter | Domain) -
     return value
 
 
-def _unknown(name: object, config: Mapping[str, object], parameters: Mapping[str, Parameter | Domain]) -> InvalidConfig:
-    close = get_close_matches(str(name), parameters, n=1)
-    remedy = f"did you mean {close[0]}?" if close else f"the space has {', '.join(parameters)}"
+def _unknown(name: object, config: Mapping[str, object], structure: Structure) -> InvalidConfig:
+    close = get_close_matches(str(name), structure.names, n=1)
+    remedy = f"did you mean {close[0]}?" if close else f"the space has {', '.join(structure.names)}"
     return InvalidConfig(str(name), "must be the name of a parameter of the space", config[name], remedy)  # type: ignore[index]
 
 

@@ -83,15 +83,15 @@ class Space:
 
     def parse(self, config: Mapping[str, Any]) -> Config:
         """A user's configuration in canonical form. InvalidConfig names everything that is wrong with it."""
-        return parsing.parse(config, self.parameters, self.structure)
+        return parsing.parse(config, self.structure)
 
     def parse_partial(self, config: Mapping[str, Any]) -> Config:
         """Some of a configuration's values in canonical form; see :meth:`complete`."""
-        return parsing.parse_partial(config, self.parameters, self.structure)
+        return parsing.parse_partial(config, self.structure)
 
     def complete(self, given: Config, rest: Config, rng: np.random.Generator) -> Config:
         """The configuration with the values of ``given``, otherwise those of ``rest``, which is a whole one."""
-        return parsing.complete(given, rest, self.parameters, self.structure, rng)
+        return parsing.complete(given, rest, self.structure, rng)
 
     def is_complete(self, config: Config) -> bool:
         """Whether canonical values are all there are under their conditions."""
@@ -124,7 +124,7 @@ class Space:
 
     @cached_property
     def _count(self) -> tuple[int | float, bool]:
-        return counting.count(self.parameters, self.structure)
+        return counting.count(self.structure)
 
     @cached_property
     def continuous(self) -> bool:
@@ -136,7 +136,7 @@ class Space:
     @cached_property
     def product(self) -> int:
         """The product of the sizes of all parameters, conditions ignored; only for finite spaces."""
-        return counting.product(self.parameters)
+        return counting.product(self.structure)
 
     def at(self, index: int) -> Config:
         """The configuration at ``0 <= index < product``. Several may be the same where conditions drop parameters."""
@@ -148,7 +148,7 @@ class Space:
 
     def grid(self, points: int) -> Iterator[Config]:
         """Every distinct configuration of a grid with ``points`` values per number, both ends included."""
-        return counting.grid(self.parameters, self.structure, points)
+        return counting.grid(self.structure, points)
 
     # --- JSON ---------------------------------------------------------------------------------------------------
 

@@ -27,6 +27,7 @@ class Structure:
     """Who depends on whom. Built once per space."""
 
     def __init__(self, parameters: Mapping[str, Parameter | Domain]) -> None:
+        self.parameters = parameters
         self.names = tuple(parameters)
         self.plain = {name: given for name, given in parameters.items() if isinstance(given, Parameter)}
         self.when: dict[str, When] = {}
