@@ -12,8 +12,7 @@ dropped at any time without changing an answer: :func:`xstar.testing.check_searc
 Programs that share a study also have a cache in common, for what takes long to compute and little to write down: the first one
 to need the hyperparameters of a surrogate leaves them there. They are found by a digest of everything that they are computed
 from, the environment (``core/environment.py``) included: unlike machines find other digits. What is in the cache is no event:
-without it, each program computes the same numbers again, as an audit does. With 16 programs in turn on 4 parameters, trials 129
-to 192 (``benchmarks/sharing.py``), a suggestion takes 59 to 89 ms when each program fits for itself, and 19 to 21 ms with it.
+without it, each program computes the same numbers again, as an audit does.
 """
 
 from __future__ import annotations

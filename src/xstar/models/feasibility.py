@@ -28,10 +28,8 @@ from xstar.models.kernels import Array, Stationary
 from xstar.models.linalg import backward, cholesky, forward
 
 LENGTHS = (0.15, 0.3, 0.6, 1.2)
-"""Length scales compared by their evidence: from a small infeasible region to half of the space. Parameters that the evidence
-finds irrelevant, each with a longer one, were tried on the development set of ``benchmarks/generality.py``: 228 of 1,200 trials
-failed and the losses were no lower, 234 without (4 problems, 3 seeds). So was the square of the probability: 200 failures
-instead of 217 in 11 searches, and higher losses after 25 trials."""
+"""Length scales compared by their evidence: from a small infeasible region to half of the space. Longer
+ones for parameters without influence spare hardly a failure (development set of ``benchmarks/generality.py``)."""
 VARIANCE = 9.0
 """Prior variance of the latent function. One standard deviation means odds of 20 to 1, three mean e⁹ (certainty)."""
 NEWTON = 30

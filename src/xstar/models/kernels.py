@@ -16,8 +16,8 @@ symbol     meaning                                                              
 back to the hyperparameters (``to_theta(W)``) or to the inputs (``to_left(W)``). Sums, products and warped inputs are
 thus composed of independent parts, and no (n, n, size) array is ever allocated.
 
-The gradient with respect to a length scale, Σᵢⱼ Gᵢⱼ (aᵢ - bⱼ)², is expanded into three matrix products. Caching the
-differences as an (n, n, w) array took three times as long at n = 400, w = 20, because that array has to be read.
+The gradient with respect to a length scale, Σᵢⱼ Gᵢⱼ (aᵢ - bⱼ)², is expanded into three matrix products: an (n, n, w) array
+of differences would have to be read.
 """
 
 from __future__ import annotations

@@ -38,12 +38,9 @@ Array = NDArray[np.float64]
 STRUCTURE = (0.1, 0.2, 0.4, 0.8)
 """The ensemble of ν_str of the paper's kernel (B.1)."""
 CHUNK = 128
-"""The number of networks whose costs to one other network are prepared together: about 5 MB of arrays. The time is the
-same from 32 to 512."""
+"""The number of networks whose costs to one other network are prepared together: about 5 MB of arrays."""
 WORTH_THREADS = 12
-"""The number of layers per network from which threads pay off. The solver releases the interpreter lock, but the calls
-do not: on two cores two threads solved programs of 5 layers at 0.7 times the speed of one, of 8 at 1.0, of 12 at 1.3,
-of 21 at 1.6, of 41 at 1.9."""
+"""The number of layers per network from which threads pay off: the solver releases the interpreter lock, the calls do not."""
 
 
 @dataclass(frozen=True, slots=True)
