@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -215,7 +213,7 @@ def test_cells_of_log_integers_become_narrower() -> None:
     assert_allclose(least, family.share * widths, rtol=1e-6)
 
 
-# ---------------------------------------------------------------- bad input, JSON
+# ---------------------------------------------------------------- bad input
 
 
 @pytest.mark.parametrize(
@@ -241,11 +239,3 @@ def test_cells_of_log_integers_become_narrower() -> None:
 def test_families_that_make_no_sense_are_refused(make: object) -> None:
     with pytest.raises(InvalidArgument):
         make()  # type: ignore[operator]
-
-
-@every
-def test_families_survive_json(family: Family) -> None:
-    again = family_from_json(json.loads(json.dumps(family.to_json())))
-    assert_allclose(again.start(), family.start(), rtol=1e-15)
-    assert (again.variables, again.parameters, again.shape) == (family.variables, family.parameters, family.shape)
-    assert again.freedom.sum() == family.parameters

@@ -143,19 +143,14 @@ def test_gradient_in_theta(kernel: Kernel, lower: bool) -> None:
 
 
 @EVERY
-def test_gradient_in_theta_of_two_sets(kernel: Kernel) -> None:
+def test_gradients_of_two_sets(kernel: Kernel) -> None:
     theta, A, B, rng = parts(kernel)
     W = rng.standard_normal((6, 5))
-    expected = slopes(lambda t: float(np.vdot(W, kernel.at(t, A, B).K)), theta)
-    assert_allclose(kernel.at(theta, A, B).to_theta(W), expected, rtol=1e-6, atol=1e-7)
-
-
-@EVERY
-def test_gradient_in_the_left_inputs(kernel: Kernel) -> None:
-    theta, A, B, rng = parts(kernel)
-    W = rng.standard_normal((6, 5))
-    expected = slopes(lambda X: float(np.vdot(W, kernel.at(theta, X, B).K)), A)
-    assert_allclose(kernel.at(theta, A, B).to_left(W), expected, rtol=1e-6, atol=1e-7)
+    made = kernel.at(theta, A, B)
+    in_theta = slopes(lambda t: float(np.vdot(W, kernel.at(t, A, B).K)), theta)
+    in_inputs = slopes(lambda X: float(np.vdot(W, kernel.at(theta, X, B).K)), A)
+    assert_allclose(made.to_theta(W), in_theta, rtol=1e-6, atol=1e-7)
+    assert_allclose(made.to_left(W), in_inputs, rtol=1e-6, atol=1e-7)
 
 
 @EVERY

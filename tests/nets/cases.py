@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,11 @@ SIGMOIDS = ["logistic", "tanh"]
 CONVOLUTIONS = ["conv3", "conv5", "conv7", "res3", "res5", "res7"]
 POOLS = ["max-pool", "avg-pool"]
 UNITS = [8, 16, 32, 64, 128, 256]
+
+
+def chain(*layers: Layer, **options: Any) -> Graph:
+    """Layers one after the other."""
+    return Graph(layers, [(number, number + 1) for number in range(len(layers) - 1)], **options)
 
 
 def random_mlp(rng: np.random.Generator, size: int) -> Graph:

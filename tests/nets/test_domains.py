@@ -11,8 +11,24 @@ import numpy as np
 import pytest
 
 import xstar as xs
+from tests.nets.cases import chain
 from xstar.errors import InvalidArgument, InvalidConfig, InvalidSpace
-from xstar.nets import CNN, MLP, Cell, CellNetwork, Graph, InvalidGraph, Label, Layer, modifiers, mutate, register_label
+from xstar.nets import (
+    CNN,
+    MLP,
+    Cell,
+    CellNetwork,
+    Chain,
+    Graph,
+    InvalidGraph,
+    Label,
+    Layer,
+    NodeCell,
+    modifiers,
+    mutate,
+    register_label,
+)
+from xstar.nets.describe import describe, described_by
 
 DOMAINS: list[Any] = [
     MLP(64, 10),
@@ -25,6 +41,9 @@ DOMAINS: list[Any] = [
     CNN(16, labels=("conv5", "avg-pool"), max_degree=2),
     Cell(),
     Cell(3, ("none", "skip_connect")),
+    Chain(("nor_conv_1x1", "nor_conv_3x3", "skip_connect"), max_length=5, min_length=2),
+    NodeCell(),
+    NodeCell(5, 6, ("maxpool3x3", "conv1x1-bn-relu")),
 ]
 
 
@@ -32,12 +51,14 @@ DOMAINS: list[Any] = [
 def test_domains_keep_their_promises(domain: Any) -> None:
     assert isinstance(domain, xs.Domain)
     rng = np.random.default_rng(0)
+    names = described_by(domain)
     for _ in range(40):
         value = domain.sample(rng)
         assert domain.contains(value)
         near = domain.mutate(value, rng)
         assert domain.contains(near)
         for one in (value, near):
+            assert np.isfinite(describe(one, names)).all()
             data = json.loads(json.dumps(domain.dump(one)))
             assert domain.parse(data) == one
             assert hash(domain.parse(data)) == hash(one)
@@ -88,10 +109,6 @@ def test_domains_that_make_no_sense(make: Any, argument: str) -> None:
     with pytest.raises(InvalidSpace) as caught:
         make()
     assert caught.value.argument == argument
-
-
-def chain(*layers: Layer, **options: Any) -> Graph:
-    return Graph(layers, [(number, number + 1) for number in range(len(layers) - 1)], **options)
 
 
 IP, OP, LINEAR, SOFTMAX, RELU = Layer("ip"), Layer("op"), Layer("linear"), Layer("softmax"), Layer("relu", 8)

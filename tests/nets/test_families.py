@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 import xstar as xs
 from xstar import nets
 from xstar.errors import InvalidArgument, InvalidConfig, InvalidSpace
 from xstar.inspect.audit import audit
-from xstar.nets.describe import describe, described_by
 from xstar.nets.labels import labels
 from xstar.nets.node_cell import pruned
 
@@ -22,7 +20,7 @@ nets.register_label(nets.Label("test-gat", family="test-gnn", group="message"), 
 nets.register_label(nets.Label("test-topk", family="test-gnn", group="pooling", units=False, computes=False))
 OWN = ("test-gcn", "test-gat", "test-topk")
 
-DOMAINS = [nets.Chain(OWN, max_length=5, min_length=2), nets.NodeCell(), nets.NodeCell(5, 6, OWN)]
+DOMAINS = [nets.Chain(OWN, max_length=5, min_length=2), nets.NodeCell()]
 
 
 def test_a_family_of_ones_own() -> None:
@@ -53,28 +51,8 @@ def test_a_label_of_no_known_family() -> None:
         nets.register_label(nets.Label("test-lost", family="test-nowhere"))
 
 
-@pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: f"{domain.kind} {len(domain.operations)}")
-def test_values_stay_in_their_domain(domain: Any) -> None:
-    rng = np.random.default_rng(0)
-    space = xs.Space(net=domain)
-    assert xs.Space.from_json(space.to_json()) == space
-    names = described_by(domain)
-    seen = set()
-    for _ in range(60):
-        value = domain.sample(rng)
-        seen.add(value)
-        for _ in range(3):
-            assert domain.contains(value)
-            assert domain.parse(domain.dump(value)) == value
-            features = describe(value, names)
-            assert features.shape == (len(names),)
-            assert np.isfinite(features).all()
-            value = domain.mutate(value, rng)
-    assert len(seen) > 20
-
-
 @pytest.mark.parametrize("method", ["nasbot", "evolution", "tpe"])
-@pytest.mark.parametrize("domain", DOMAINS[:2], ids=lambda domain: domain.kind)
+@pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: domain.kind)
 def test_searches(domain: Any, method: str) -> None:
     space = xs.Space(net=domain, lr=xs.Float(1e-3, 1.0, log=True))
     study = xs.minimize(
@@ -136,7 +114,7 @@ def test_wrong_domains(make: Any, words: str) -> None:
 @pytest.mark.parametrize(
     "data", [None, [], ["relu"], {"operations": ["maxpool3x3"]}, {"operations": 3, "edges": [[0]]}]
 )
-@pytest.mark.parametrize("domain", DOMAINS[:2], ids=lambda domain: domain.kind)
+@pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: domain.kind)
 def test_wrong_data(domain: Any, data: Any) -> None:
     with pytest.raises(InvalidConfig, match="data"):
         domain.parse(data)

@@ -14,17 +14,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from tests.nets.cases import random_cnn, random_graphs, random_mlp, renumbered
+from tests.nets.cases import chain, random_cnn, random_graphs, random_mlp, renumbered
 from xstar.errors import InvalidArgument
 from xstar.nets import Graph, InvalidGraph, Label, Layer, register_label
 from xstar.nets.labels import cost, labels
 
 IP, OP, LINEAR, SOFTMAX = Layer("ip"), Layer("op"), Layer("linear"), Layer("softmax")
 RELU = Layer("relu", 8)
-
-
-def chain(*layers: Layer, **options: Any) -> Graph:
-    return Graph(layers, [(number, number + 1) for number in range(len(layers) - 1)], **options)
 
 
 # --- validation ---------------------------------------------------------------------------------------------------

@@ -7,13 +7,10 @@ from math import exp
 import numpy as np
 import pytest
 
+from tests.nets.cases import chain
 from xstar.errors import InvalidArgument
-from xstar.nets import CNN, MLP, Graph, Layer
+from xstar.nets import CNN, MLP, Layer
 from xstar.nets.synthetic import f0, f1, f2, f3
-
-
-def chain(*layers: Layer) -> Graph:
-    return Graph(layers, [(number, number + 1) for number in range(len(layers) - 1)])
 
 
 def test_a_perceptron_by_hand() -> None:

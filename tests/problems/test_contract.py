@@ -16,13 +16,16 @@ import pytest
 
 from xstar import problems
 from xstar.errors import InvalidArgument, InvalidConfig, MissingExtra
-from xstar.problems import Curve, Problem, data
+from xstar.problems import Curve, Problem, data, lcbench
 from xstar.space import Encoder
 
 FILE_FREE = [
     *("branin", "hartmann6", "ackley10", "rosenbrock4", "levy6", "curves-mlp", "curves-optimizer"),
     *("curves-late", "curves-deep", "curves-schedule", "curves-regularised"),
 ]
+
+
+LCBENCH = {f"lcbench-{task}" for task in lcbench.OPTIMA}
 
 
 def made(name: str, **options: Any) -> Problem:
@@ -53,6 +56,13 @@ class TestEveryProblem:
         # 1e-4: the optima of the surrogate are rounded down to four decimals.
         tolerance = 1.01e-4 if name.startswith("lcbench-") else 1e-12
         assert problem.loss(problem.best) == pytest.approx(problem.optimum, abs=tolerance)
+
+    def test_no_sample_is_below_the_optimum(self, name: str) -> None:
+        problem = made(name)
+        rng = np.random.default_rng(0)
+        count = 300 if name in LCBENCH else 10_000  # test_tables.py asks the surrogates for many at once
+        losses = [problem.loss(problem.space.sample(rng)) for _ in range(count)]
+        assert problem.optimum <= min(losses) < max(losses)
 
     def test_curves_are_plain_finite_and_take_time(self, name: str) -> None:
         problem = made(name)
