@@ -63,7 +63,6 @@ class IGO:
         self.family = family
         self.settings = Settings.of(family.parameters, adapt, step, samples, most, target, weights, metric)
         self.theta = family.start()
-        self._freedom = family.freedom
         whitened = family.whiten(self.theta, np.zeros(family.shape))
         self.trace = Trace.new(whitened.size, self.settings)
         self.generation = 0
@@ -112,7 +111,7 @@ class IGO:
         drawn_from = self.theta if at is None else at
         gradient = family.gradient(drawn_from, x, w, active)  # line 10
         # n σ_W² / λ, with n replaced by the number of active parameters of each point.
-        taking_part = family.parameters if active is None else active @ self._freedom
+        taking_part = family.parameters if active is None else active @ family.freedom
         noise = float((squares * taking_part).sum()) / count**2
         self.theta = family.move(self.theta, gradient, self.step / mean, drawn_from)  # line 11
         if self.settings.adapt != "none" and noise > 0.0:

@@ -54,7 +54,9 @@ class Bernoulli:
     kind: ClassVar[str] = "bernoulli"
 
     def __init__(self, bits: int, *, start: Any = 0.5) -> None:
-        self.variables = whole_number("bits", bits, least=1)
+        self.variables = self.parameters = whole_number("bits", bits, least=1)
+        self.shape: tuple[int, ...] = (self.variables,)
+        self.freedom = np.ones(self.variables)
         given = np.asarray(start, dtype=np.float64)
         if given.shape not in ((), (self.variables,)) or not ((given > 0.0) & (given < 1.0)).all():
             raise InvalidArgument("start", f"must be one probability in (0, 1), or {self.variables} of them", start)
@@ -64,18 +66,6 @@ class Bernoulli:
     def _set(self, total: int) -> None:
         self.lowest = least_probability(total, 2)
         self.highest = 1.0 - self.lowest
-
-    @property
-    def parameters(self) -> int:
-        return self.variables
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (self.variables,)
-
-    @property
-    def freedom(self) -> Array:
-        return np.ones(self.variables)
 
     def start(self) -> Array:
         clipped: Array = self._start.clip(self.lowest, self.highest)
@@ -132,29 +122,19 @@ class Categorical:
     def __init__(self, variables: int, values: int, *, start: Any = None) -> None:
         self.variables = whole_number("variables", variables, least=1)
         self.values = whole_number("values", values, least=2)
-        shape = (self.variables, self.values)
-        given = np.full(shape, 1.0 / self.values) if start is None else np.asarray(start, dtype=np.float64)
-        if given.shape not in (shape, shape[1:]) or not (given > 0.0).all() or not np.isfinite(given).all():
+        self.parameters = self.variables * (self.values - 1)
+        self.shape: tuple[int, ...] = (self.variables, self.values)
+        self.freedom = np.full(self.variables, self.values - 1.0)
+        given = np.full(self.shape, 1.0 / self.values) if start is None else np.asarray(start, dtype=np.float64)
+        if given.shape not in (self.shape, self.shape[1:]) or not (given > 0.0).all() or not np.isfinite(given).all():
             rule = f"must be {self.values} positive weights, or {self.variables} rows of them"
             raise InvalidArgument("start", rule, start)
-        full = np.broadcast_to(given, shape)
+        full = np.broadcast_to(given, self.shape)
         self._start = full / full.sum(axis=1, keepdims=True)
         self._set(self.variables)
 
     def _set(self, total: int) -> None:
         self.lowest = least_probability(total, self.values)
-
-    @property
-    def parameters(self) -> int:
-        return self.variables * (self.values - 1)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (self.variables, self.values)
-
-    @property
-    def freedom(self) -> Array:
-        return np.full(self.variables, self.values - 1.0)
 
     def start(self) -> Array:
         return self._project(self._start.copy())

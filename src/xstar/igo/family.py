@@ -35,65 +35,44 @@ Active = NDArray[np.bool_]
 class Family(Protocol):
     """A family in expectation parameters. It is stateless: θ is an argument."""
 
-    @property
-    def variables(self) -> int:
-        """D."""
-        ...
-
-    @property
-    def parameters(self) -> int:
-        """n."""
-        ...
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape in which θ is stored."""
-        ...
-
-    @property
-    def freedom(self) -> Array:
-        """The number of parameters of each variable, which sum to n: shape (D,)."""
-        ...
+    variables: int
+    """D."""
+    parameters: int
+    """n."""
+    shape: tuple[int, ...]
+    """The shape in which θ is stored."""
+    freedom: Array
+    """The number of parameters of each variable, which sum to n: shape (D,)."""
 
     def start(self) -> Array:
         """Return the initial θ, the least informative one."""
-        ...
 
     def draw(self, theta: Array, count: int, rng: np.random.Generator) -> Points:
         """Draw ``count`` independent points from P_θ."""
-        ...
 
     def check(self, points: Points) -> None:
         """Raise InvalidArgument unless the family can draw every number of ``points`` (λ, D)."""
-        ...
 
     def gradient(self, theta: Array, points: Points, w: Array, active: Active | None) -> Array:
         """Return ∇̃ at θ, in the shape of θ."""
-        ...
 
     def whiten(self, theta: Array, gradient: Array) -> Array:
         """Return G(θ)^½ ∇̃ as a flat vector; its squared length is ∇̃ᵀ G ∇̃."""
-        ...
 
     def move(self, theta: Array, gradient: Array, step: float, at: Array) -> Array:
         """Return Π(θ + ε ∇̃) as a new array, for a gradient taken at ``at``."""
-        ...
 
     def inside(self, theta: Array) -> bool:
         """Return whether θ is within its margins."""
-        ...
 
     def mode(self, theta: Array) -> Points:
         """Return the representative point of the distribution, shape (D,): the most probable value of each variable."""
-        ...
 
     def within(self, total: int) -> Family:
         """Return the same family as part of a product over ``total`` variables, which determine its margins."""
-        ...
 
     def to_json(self) -> dict[str, Any]:
         """Return the family as JSON: ``{"kind": …}`` and its fields."""
-        ...
 
 
 def least_probability(variables: int, values: int) -> float:

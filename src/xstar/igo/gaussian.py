@@ -74,6 +74,9 @@ class Gaussian:
         fields = {**given, "cells": cells, "origin": origin, "span": span}
         arrays = {name: np.atleast_1d(np.asarray(value, dtype=np.float64)) for name, value in fields.items()}
         self.variables = max(array.size for array in arrays.values())
+        self.parameters = 2 * self.variables
+        self.shape: tuple[int, ...] = (self.variables, 2)
+        self.freedom = np.full(self.variables, 2.0)
         for name, array in arrays.items():
             if array.shape not in ((1,), (self.variables,)) or np.isnan(array).any():
                 raise InvalidArgument(name, f"must be one number, or {self.variables} of them", fields[name])
@@ -90,18 +93,6 @@ class Gaussian:
     def _set(self, total: int) -> None:
         leaving = min(1.0 / total, 0.5)
         self.share = 0.5 / NormalDist().inv_cdf(1.0 - leaving / 2)  # P(|x − m| > c/2) = leaving at σ = share · c
-
-    @property
-    def parameters(self) -> int:
-        return 2 * self.variables
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (self.variables, 2)
-
-    @property
-    def freedom(self) -> Array:
-        return np.full(self.variables, 2.0)
 
     def start(self) -> Array:
         return self._project(self.mean, self.spread**2)

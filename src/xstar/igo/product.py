@@ -32,14 +32,8 @@ class Product:
         self.parts: tuple[Family, ...] = tuple(part.within(self.variables) for part in parts)
         self.columns = _slices([part.variables for part in parts])
         self._places = _slices([prod(part.shape) for part in parts])
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (self._places[-1].stop,)
-
-    @property
-    def freedom(self) -> Array:
-        return np.concatenate([part.freedom for part in self.parts])
+        self.shape: tuple[int, ...] = (self._places[-1].stop,)
+        self.freedom = np.concatenate([part.freedom for part in parts])
 
     def split(self, vector: Array) -> Iterator[tuple[Family, Array, slice]]:
         """Yield each part with its share of a vector shaped like θ, and its columns."""

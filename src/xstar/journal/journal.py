@@ -24,7 +24,6 @@ class Readable(Protocol):
 
     def read(self, since: int) -> Iterable[Event]:
         """All events from sequence number ``since`` on."""
-        ...
 
 
 class Journal(Readable, Protocol):
@@ -36,7 +35,6 @@ class Journal(Readable, Protocol):
         Returns the events from number ``since`` on that stand before them: what others appended, and the caller has not seen.
         With ``claims``, raises :class:`~xstar.errors.JournalConflict` if the journal does not hold exactly so many claims.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +61,6 @@ class SharedJournal(Journal, SharedCache, Protocol):
         """As :meth:`Journal.append`. With ``since=None`` nothing is read; with ``exact``, raises
         :class:`~xstar.errors.JournalConflict` if the journal does not hold exactly ``since`` events.
         """
-        ...
 
     def turn(self, since: int, *, brief: bool = False) -> AbstractContextManager[Turn]:
         """Wait until no other program is deciding what to start; says how much there is, ``quiet`` from number ``since`` on.
@@ -72,21 +69,17 @@ class SharedJournal(Journal, SharedCache, Protocol):
         that conflict, and a holder that hangs is not waited for. In a ``brief`` one a decision takes no time, so that others
         may wait with all that they append.
         """
-        ...
 
     def renew(self, now: float) -> None:
         """Heartbeat: all trials held through this object are alive."""
-        ...
 
     def renewal(self) -> dict[str, Any]:
         """What ``storage/renewer.py`` needs to renew them, as JSON. It may hold a password."""
-        ...
 
     def abandoned(self, now: float, running: Collection[int] | None) -> Sequence[tuple[int, str, bool]]:
         """Those of the ``running`` trials whose holder is dead or silent, or that have none: (trial, what is known about it,
         whether the holder may still live). ``None``: all that have a holder.
         """
-        ...
 
 
 class MemoryJournal:

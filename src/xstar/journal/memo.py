@@ -40,7 +40,6 @@ class Fold(Protocol):
 
     def catch_up(self, history: History) -> None:
         """Take in what the history has gained since the last call."""
-        ...
 
 
 F = TypeVar("F", bound=Fold)
@@ -51,11 +50,9 @@ class SharedCache(Protocol):
 
     def read_cache(self, name: str, key: str) -> str | None:
         """The text under ``name``, if it was made from ``key``."""
-        ...
 
     def write_cache(self, name: str, key: str, text: str) -> None:
         """Leave a text under ``name``, in place of the one that is there."""
-        ...
 
 
 class Memo:

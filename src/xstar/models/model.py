@@ -39,22 +39,18 @@ class Model(Protocol):
     @property
     def noise(self) -> float:
         """The noise variance of an observation."""
-        ...
 
     def means(self, A: Array) -> Array:
         """Return the posterior means without variances, which is cheaper: (N, M)."""
-        ...
 
     def predict(self, A: Array) -> Prediction:
         """Return means and variances at ``A``."""
-        ...
 
     def fantasised(self, A: Array, draws: int, rng: np.random.Generator) -> Self:
         """Return the posterior with ``A`` pending, conditioned on ``draws`` joint draws of its outcomes.
 
         Each draw is a column of the means from then on. With ``draws=0`` only the variance changes (hallucination).
         """
-        ...
 
 
 @runtime_checkable
@@ -63,7 +59,6 @@ class JointModel(Model, Protocol):
 
     def sample(self, A: Array, normal: Array) -> Array:
         """Draw the function jointly at ``A`` (for the first fantasy) from standard normal numbers: (N, k) → (N, k)."""
-        ...
 
 
 M = TypeVar("M", bound=Model)

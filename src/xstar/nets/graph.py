@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import fsum
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from xstar.core.checks import whole_number
@@ -133,8 +134,8 @@ class Graph:
 
     @cached_property
     def mass(self) -> float:
-        """The mass of the whole network."""
-        return measures.total(self.masses)
+        """The mass of the whole network, tm(G)."""
+        return fsum(self.masses)
 
     @cached_property
     def profile(self) -> measures.Profile:

@@ -21,7 +21,6 @@ layers: networks that differ only in numbering give identical bits, and Figure 3
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING
@@ -69,11 +68,6 @@ def masses(graph: Graph) -> tuple[float, ...]:
     for index in decisions:
         found[index] = share / len(decisions)
     return tuple(found)
-
-
-def total(masses: Sequence[float]) -> float:
-    """Return tm(G)."""
-    return fsum(masses)
 
 
 def path_lengths(graph: Graph) -> Array:
