@@ -48,7 +48,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -180,14 +179,6 @@ class Settings:
         if metric not in METRICS:
             raise InvalidArgument("metric", f"must be one of {', '.join(METRICS)}", metric, "leave it out")
         return cls(adapt, float(size), fewest, limit, float(target), weights, metric)
-
-    def to_json(self) -> dict[str, Any]:
-        if callable(self.weights):
-            raise InvalidArgument("weights", "a function cannot be written as JSON", self.weights, "use a named one")
-        names = {"adapt": self.adapt, "step": self.step, "samples": self.fewest}
-        other = {} if self.weights == "quarters" else {"weights": self.weights}
-        other |= {} if self.metric == "drawn" else {"metric": self.metric}
-        return {**names, "most": self.most, "target": self.target, **other}
 
 
 @dataclass(frozen=True)

@@ -30,10 +30,6 @@ from xstar.core.checks import whole_number
 from xstar.errors import InvalidArgument
 from xstar.igo.adaptation import TARGET, Preference, Settings, Trace, weighted
 from xstar.igo.family import Active, Array, Family, Points
-from xstar.igo.product import family_from_json
-
-FORMAT = 1
-"""Version of the JSON format."""
 
 
 class IGO:
@@ -150,11 +146,8 @@ class IGO:
         return twin
 
     def dump(self) -> dict[str, Any]:
-        """Return the complete state as JSON; a core loaded from it continues identically."""
+        """Return the state as JSON; a core of the same family and settings that loads it continues identically."""
         return {
-            "format": FORMAT,
-            "family": self.family.to_json(),
-            "settings": self.settings.to_json(),
             "theta": self.theta.ravel().tolist(),
             "path": self.trace.path.tolist(),
             "gamma": self.trace.gamma,
@@ -162,23 +155,16 @@ class IGO:
             "generation": self.generation,
         }
 
-    @classmethod
-    def load(cls, data: Mapping[str, Any]) -> IGO:
-        """Return the core stored by ``dump``."""
-        remedy = "pass what dump() returned"
+    def load(self, data: Mapping[str, Any]) -> None:
+        """Continue from a state stored by ``dump``."""
+        remedy = "pass what dump() returned, of a core with the same family"
         try:
-            if data["format"] != FORMAT:
-                raise InvalidArgument("data", f"must be of format {FORMAT}", data["format"], remedy)
-            core = cls(family_from_json(data["family"]), **data["settings"])
-            theta = np.array(data["theta"], dtype=np.float64).reshape(core.family.shape)
-            path = np.array(data["path"], dtype=np.float64).reshape(core.trace.path.shape)
-            trace = Trace(path, float(data["gamma"]), float(data["size"]))
-            core.generation = int(data["generation"])
+            theta = np.array(data["theta"], dtype=np.float64).reshape(self.family.shape)
+            path = np.array(data["path"], dtype=np.float64).reshape(self.trace.path.shape)
+            trace, generation = Trace(path, float(data["gamma"]), float(data["size"])), int(data["generation"])
         except (KeyError, TypeError, ValueError) as error:
-            if isinstance(error, InvalidArgument):
-                raise
-            raise InvalidArgument("data", "must describe a core", f"{type(error).__name__}: {error}", remedy) from None
-        if not core.family.inside(theta):
+            found = f"{type(error).__name__}: {error}"
+            raise InvalidArgument("data", "must be the state of this core", found, remedy) from None
+        if not self.family.inside(theta):
             raise InvalidArgument("theta", "must lie within the margins of its family", data["theta"][:5], remedy)
-        core.theta, core.trace = theta, trace
-        return core
+        self.theta, self.trace, self.generation = theta, trace, generation

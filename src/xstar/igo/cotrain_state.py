@@ -65,11 +65,13 @@ class Structures:
 
     def stored_core(self, stored: Mapping[str, Any], remedy: str) -> IGO:
         """Return the core of a stored state; refuse that of another method or family."""
-        core = IGO.load(stored["core"])
-        here, there = (self.method, self.core.family.to_json()), (stored["method"], core.family.to_json())
-        if here != there:
-            found = f"{there[0]} with {_short(there[1])} in place of {here[0]} with {_short(here[1])}"
-            raise InvalidArgument("path", "must hold the same method and structure", found, remedy)
+        core = self.core.copy()
+        try:
+            core.load(stored["core"])
+        except InvalidArgument as error:
+            raise InvalidArgument("path", "must hold the same structure", error.found, remedy) from None
+        if stored["method"] != self.method:
+            raise InvalidArgument("path", f"must hold the method {self.method}", stored["method"], remedy)
         return core
 
     def load(self, stored: Mapping[str, Any], core: IGO) -> None:
@@ -82,17 +84,13 @@ class Structures:
 
 def _core(structure: int | Family, method: str) -> IGO:
     family: Any = (
-        structure if hasattr(structure, "to_json") else Bernoulli(whole_number("structure", structure, least=1))
+        structure if hasattr(structure, "whiten") else Bernoulli(whole_number("structure", structure, least=1))
     )
     if method == "pbil-lambda":
         return IGO(family)
     if method == "pbil-epsilon":
         return IGO(family, adapt="step")
     return IGO(family, adapt="none", step=1.0 / family.parameters)
-
-
-def _short(family: dict[str, Any]) -> str:
-    return str({name: value for name, value in family.items() if name != "start"})
 
 
 # ---------------------------------------------------------------- minibatches

@@ -39,7 +39,7 @@ Margins. Probabilities below q are raised to q; the others are reduced in propor
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -50,8 +50,6 @@ from xstar.igo.family import Active, Array, Points, least_probability, weighted_
 
 class Bernoulli:
     """``bits`` independent bits. ``start`` is the initial P(x = 1): one number, or one per bit."""
-
-    kind: ClassVar[str] = "bernoulli"
 
     def __init__(self, bits: int, *, start: Any = 0.5) -> None:
         self.variables = self.parameters = whole_number("bits", bits, least=1)
@@ -107,17 +105,12 @@ class Bernoulli:
         copy._set(total)
         return copy
 
-    def to_json(self) -> dict[str, Any]:
-        return {"kind": self.kind, "bits": self.variables, "start": self._start.tolist()}
-
 
 class Categorical:
     """``variables`` independent variables, each with the values 0 … ``values`` − 1.
 
     ``start`` holds the initial probabilities: (values,) for all variables, or (variables, values).
     """
-
-    kind: ClassVar[str] = "categorical"
 
     def __init__(self, variables: int, values: int, *, start: Any = None) -> None:
         self.variables = whole_number("variables", variables, least=1)
@@ -202,7 +195,3 @@ class Categorical:
         copy = Categorical(self.variables, self.values, start=self._start)
         copy._set(total)
         return copy
-
-    def to_json(self) -> dict[str, Any]:
-        fields = {"variables": self.variables, "values": self.values, "start": self._start.tolist()}
-        return {"kind": self.kind, **fields}

@@ -71,9 +71,6 @@ class Family(Protocol):
     def within(self, total: int) -> Family:
         """Return the same family as part of a product over ``total`` variables, which determine its margins."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the family as JSON: ``{"kind": …}`` and its fields."""
-
 
 def least_probability(variables: int, values: int) -> float:
     """Return the minimum probability of a value: 1 / (D (K − 1)), and at most 1 / (2K).

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -53,8 +53,6 @@ class Gaussian:
     ``cells`` is the width of a cell, 0 if there are none. A nonzero ``span`` means that the cells are those of integers
     k on a log scale, at (log k − origin) / span.
     """
-
-    kind: ClassVar[str] = "gaussian"
 
     def __init__(
         self,
@@ -150,8 +148,3 @@ class Gaussian:
         copy = Gaussian(**self._fields)
         copy._set(total)
         return copy
-
-    def to_json(self) -> dict[str, Any]:
-        # JSON has no infinity: it is stored as text, which float() parses.
-        plain = {name: [x if math.isfinite(x) else str(x) for x in a.tolist()] for name, a in self._fields.items()}
-        return {"kind": self.kind, **plain}

@@ -6,23 +6,18 @@ parts' columns, as floats. The margins of the parts depend on the total number o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from math import prod
-from typing import Any, ClassVar
 
 import numpy as np
 
 from xstar.errors import InvalidArgument
-from xstar.igo.discrete import Bernoulli, Categorical
 from xstar.igo.family import Active, Array, Family, Points
-from xstar.igo.gaussian import Gaussian
 
 
 class Product:
     """The independent product of ``parts``."""
-
-    kind: ClassVar[str] = "product"
 
     def __init__(self, parts: Sequence[Family]) -> None:
         if not parts:
@@ -77,24 +72,9 @@ class Product:
 
     def within(self, total: int) -> Product:
         """Products do not nest: their parts can be combined in one."""
-        raise InvalidArgument("parts", "must not be products themselves", self.kind, "list all parts in one product")
-
-    def to_json(self) -> dict[str, Any]:
-        return {"kind": self.kind, "parts": [part.to_json() for part in self.parts]}
+        raise InvalidArgument("parts", "must not be products themselves", "a product", "list all parts in one product")
 
 
 def _slices(sizes: Sequence[int]) -> list[slice]:
     ends = list(accumulate(sizes))
     return [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
-
-
-def family_from_json(data: Mapping[str, Any]) -> Family:
-    """Return the family stored by ``to_json``."""
-    fields = dict(data)
-    kind = fields.pop("kind", None)
-    if kind == Product.kind:
-        return Product([family_from_json(part) for part in fields["parts"]])
-    makers: dict[object, Callable[..., Family]] = {family.kind: family for family in (Bernoulli, Categorical, Gaussian)}
-    if kind not in makers:
-        raise InvalidArgument("family", f"must be one of {', '.join(map(str, makers))}, product", kind)
-    return makers[kind](**fields)
