@@ -58,14 +58,14 @@ class Parzen:
     """Coefficients of (x², x, 1) and of the options: (k, 3p + V)."""
 
     @classmethod
-    def of(cls, axes: Axes, points: Points, weights: Array, prior_weight: float = 1.0) -> Parzen:
-        """Return the estimator of ``points`` with these weights (n,), up to a factor that the prior shares."""
+    def of(cls, axes: Axes, points: Points, weights: Array) -> Parzen:
+        """Return the estimator of ``points`` with these weights (n,); the prior weighs 1."""
         mean = np.where(points.on, points.numbers, axes.mean)
         width = np.where(points.on, bandwidths(points.numbers, points.on), axes.std)
         mean = np.vstack([mean, axes.mean])  # (k, p), k = n + 1
         width = np.vstack([width, axes.std])
         options = np.vstack([_log_options(axes, points.hot), np.log(axes.probabilities)])
-        w = np.append(weights, prior_weight)
+        w = np.append(weights, 1.0)
         mass = ndtr((1.0 - mean) / width) - ndtr(-mean / width)
         precise = 1.0 / width**2
         constant = -0.5 * mean**2 * precise - np.log(width * mass) - LOG_ROOT_2PI

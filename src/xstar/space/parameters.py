@@ -55,8 +55,8 @@ class Domain(Protocol):
         """The domain itself as a JSON object; the space adds ``kind`` and ``when``."""
 
 
-#: The kinds of ``parameters.py``, which no domain may take the name of.
-BUILT_IN = ("float", "int", "choice", "ordinal", "bool", "bits", "constant")
+KINDS: dict[str, type[Parameter]] = {kind.kind: kind for kind in (Float, Int, Choice, Ordinal, Bool, Bits, Constant)}
+"""The built-in kinds, whose names no domain may take."""
 
 _REGISTERED: dict[str, Callable[[Json], Domain]] = {}
 
@@ -67,9 +67,9 @@ def register_domain(kind: str, from_json: Callable[[Json], Domain]) -> None:
     ``from_json`` gets that object with ``"kind"`` and, where the domain has conditions, ``"when"`` added; pass the
     latter through ``when_from_json``. Registering a kind again replaces the function, so modules can be reloaded.
     """
-    if not isinstance(kind, str) or not kind or kind in BUILT_IN:
+    if not isinstance(kind, str) or not kind or kind in KINDS:
         remedy = "choose another name, for instance with the package in front of it"
-        raise InvalidSpace("kind", f"must be a name other than {', '.join(BUILT_IN)}", kind, remedy)
+        raise InvalidSpace("kind", f"must be a name other than {', '.join(KINDS)}", kind, remedy)
     _REGISTERED[kind] = from_json
 
 
@@ -85,9 +85,6 @@ def domain_from_json(kind: str, data: Json) -> Domain:
         remedy = "import the package that defines it before the space is read"
         raise InvalidSpace("kind", f"must be a known kind (domains: {sorted(_REGISTERED)})", kind, remedy)
     return _REGISTERED[kind](data)
-
-
-KINDS: dict[str, type[Parameter]] = {kind.kind: kind for kind in (Float, Int, Choice, Ordinal, Bool, Bits, Constant)}
 
 
 def as_parameter(name: str, given: object) -> Parameter | Domain:
