@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 import pytest
-from numpy.testing import assert_allclose
 
 from xstar import problems
 from xstar.errors import InvalidArgument
@@ -16,8 +15,7 @@ from xstar.journal import Event
 from xstar.journal.events import Started
 from xstar.problems import Curve
 from xstar.schedulers import ASHA, FIFO, Hyperband
-from xstar.simulation import TIME_IS_OVER, fitted, improvements, regret_at, regret_over_time, rungs_at, simulate
-from xstar.simulation.regret import mean_and_error
+from xstar.simulation import TIME_IS_OVER, fitted, regret_over_time, rungs_at, simulate
 from xstar.space import Choice, Config, Space
 from xstar.study import Study
 from xstar.study.methods import METHODS
@@ -89,14 +87,6 @@ def test_regret_never_rises_and_is_never_negative() -> None:
     lows = [min((r.metrics["loss"] for t in study.history.trials for r in t.reports if r.at <= at), default=math.inf)
             for at in times]  # fmt: skip
     assert regrets == [max(0.0, low - problem.optimum) for low in lows]  # the plain form
-
-
-def test_regret_of_given_steps() -> None:
-    assert regret_at([(1.0, 5.0), (3.0, 2.0)], 1.0, [0.5, 1.0, 2.9, 3.0, 9.0]) == [math.inf, 4.0, 4.0, 1.0, 1.0]
-    assert regret_at([], 0.0, [1.0]) == [math.inf]
-    steps = improvements(simulate(CURVES, "random", seconds=30.0).history)
-    assert steps == sorted(steps)
-    assert [loss for _, loss in steps] == sorted({loss for _, loss in steps}, reverse=True)
 
 
 @pytest.mark.parametrize("method", ["asha", "asha-stop", "hyperband", "async-hyperband", "successive-halving"])
@@ -174,12 +164,3 @@ def test_stragglers_change_the_times_and_not_the_losses() -> None:
     even, uneven = (simulate(CURVES, "random", trials=10, stragglers=sigma) for sigma in (0.0, 1.0))
     assert [t.value for t in even.history.trials] == [t.value for t in uneven.history.trials]
     assert even.clock() != uneven.clock()
-
-
-def test_mean_and_standard_error() -> None:
-    assert mean_and_error([2.0]) == (2.0, 0.0)
-    mean, error = mean_and_error([1.0, 2.0, 3.0, 4.0])
-    assert mean == 2.5
-    assert_allclose(error, math.sqrt(5 / 3) / 2, rtol=1e-12)
-    assert mean_and_error([math.inf, 1.0])[0] == math.inf
-    assert math.isnan(mean_and_error([math.inf, 1.0])[1])

@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 from typer.core import TyperGroup
 
-from xstar.cli import explain, init, manage, run, serve, show, simulate, work
+from xstar.cli import explain, init, manage, run, serve, show, work
 from xstar.cli.text import console
 from xstar.core.version import VERSION
 from xstar.errors import XstarError
@@ -73,7 +73,7 @@ def main(
 
 
 COMMANDS: dict[str | None, tuple[Callable[..., None], ...]] = {
-    None: (run.run, work.work, work.slurm, init.init, simulate.simulate),
+    None: (run.run, work.work, work.slurm, init.init),
     "Looking": (
         *(show.studies, show.show, show.best, manage.audit, explain.plot, explain.why, explain.watch),
         *(serve.dashboard, serve.mcp, show.cite, manage.report),

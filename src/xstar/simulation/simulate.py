@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 from xstar import loop
 from xstar.errors import InvalidArgument
@@ -73,6 +75,19 @@ def simulate(
     )
     loop.run(study, _Until(simulator, study, math.inf if seconds is None else seconds), limits)
     return study
+
+
+def regret_over_time(study: Study, problem: Problem, times: Iterable[float]) -> list[float]:
+    """At each of ``times``, the *immediate regret* of the MOBSTER paper (Section 4): the lowest loss reported by then, at any
+    budget, less the problem's optimum.
+
+    Never below 0: one noisy report may lie under the expected loss of the best configuration. ``inf`` before the first report.
+    """
+    history = study.history
+    reports = sorted((report.at, history.goals.loss(report.metrics)) for t in history.trials for report in t.reports)
+    lowest = list(accumulate((loss for _, loss in reports), min))
+    places = (bisect_right(reports, time, key=lambda report: report[0]) for time in times)
+    return [max(0.0, lowest[place - 1] - problem.optimum) if place else math.inf for place in places]
 
 
 def rungs_at(budgets: Sequence[int], eta: int) -> tuple[int, ...]:
