@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
         testing as testing,
     )
     from xstar.api import maximize as maximize, minimize as minimize
-    from xstar.core.versions import show_versions as show_versions
+    from xstar.core.environment import show_versions as show_versions
     from xstar.errors import Infeasible as Infeasible, Pruned as Pruned, XstarError as XstarError
     from xstar.executors.ray import Ray as Ray
     from xstar.executors.running import RunningTrial as RunningTrial
@@ -52,7 +52,7 @@ __version__ = VERSION
 _MODULES = ("errors", "executors", "igo", "nets", "problems", "registry", "schedulers", "searchers", "testing")
 _HOMES = {
     "xstar.api": ("maximize", "minimize"),
-    "xstar.core.versions": ("show_versions",),
+    "xstar.core.environment": ("show_versions",),
     "xstar.errors": ("Infeasible", "Pruned", "XstarError"),
     "xstar.executors.running": ("RunningTrial",),
     "xstar.executors.ray": ("Ray",),

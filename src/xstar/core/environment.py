@@ -7,8 +7,10 @@ decisions to the last bit. ``OPENBLAS_CORETYPE`` and ``NPY_DISABLE_CPU_FEATURES`
 from __future__ import annotations
 
 import platform
+import re
+import sys
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from types import MappingProxyType
 
 from xstar.core.version import VERSION
@@ -49,3 +51,26 @@ def _processor() -> str:
 
     groups = np.show_config("dicts")["SIMD Extensions"]
     return " ".join([platform.machine(), *groups["baseline"], *groups.get("found", ())])
+
+
+def show_versions() -> None:
+    """Print the versions of xstar, of Python and of the packages that xstar uses, on this machine."""
+    lines = {"xstar": VERSION, "python": platform.python_version(), "system": platform.platform(), **_packages()}
+    width = max(map(len, lines))
+    sys.stdout.write("".join(f"{name:<{width}}  {found}\n" for name, found in lines.items()))
+
+
+def _packages() -> dict[str, str]:
+    """What xstar depends on, and those of its extras that are installed."""
+    found: dict[str, str] = {}
+    for line in requires("xstar") or ():
+        package = re.split(r"[^A-Za-z0-9._-]", line, maxsplit=1)[0]
+        extra = re.search(r"extra == ['\"](.+?)['\"]", line)
+        if package == "xstar" or (extra is not None and extra[1] == "dev"):
+            continue
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            if extra is None:
+                found[package] = "missing"
+    return found

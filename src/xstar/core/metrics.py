@@ -24,9 +24,7 @@ def parse_metrics(given: Any, metric: str) -> dict[str, float]:
     >>> parse_metrics({"error": 0.25}, DEFAULT_METRIC)
     {'value': 0.25, 'error': 0.25}
     """
-    if (
-        type(given) is float
-    ):  # the common case first: asking whether something is a Mapping takes longer than all the rest
+    if type(given) is float:  # first: asking whether something is a Mapping takes longer than all the rest
         return {metric: given}
     if isinstance(given, Mapping):
         metrics = {_name(name): _number(f"metric {name!r}", value) for name, value in given.items()}

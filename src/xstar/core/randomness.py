@@ -2,8 +2,7 @@
 
 Philox is counter-based (Salmon et al. 2011): the purpose chooses its key, the trial number sits in the upper half of its
 256-bit counter, so streams of different trials can never overlap (each has 2¹²⁸ blocks to itself). Setting the counter of
-a kept generator takes 2 µs; ``default_rng(SeedSequence(seed, spawn_key=(trial,)))`` takes 18 µs, which would be half of the
-time xstar needs for a whole trial of random search.
+a kept generator is nine times quicker than making one.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Points of the Sobol sequence, number by number those of ``scipy.stats.qmc.Sobol``, without importing ``scipy.stats``.
 
-That import takes longer than all others of a first search together: 0.5 s of 0.9 s of processor time (measured with SciPy 1.17
-on one core, one trial of ``xs.minimize``). Points with more than :data:`MOST_OWN` numbers are SciPy's. Direction numbers are
-those of Joe & Kuo (2008), *Constructing Sobol sequences with better two-dimensional projections*; the scrambling is Matoušek's
-(1998): a random lower triangular matrix of bits and a digital shift.
+That import takes longer than all others of a first search together. Points with more than :data:`MOST_OWN` numbers are SciPy's.
+Direction numbers are those of Joe & Kuo (2008), *Constructing Sobol sequences with better two-dimensional projections*; the
+scrambling is Matoušek's (1998): a random lower triangular matrix of bits and a digital shift.
 """
 
 from __future__ import annotations

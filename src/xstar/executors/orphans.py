@@ -77,7 +77,7 @@ def end_orphan(directory: str | None, record: str = RECORD) -> None:
     except (
         OSError,
         ValueError,
-    ):  # no such file; or its writer was killed before the line was whole, and so before it began
+    ):  # no such file; or its writer was killed before the line was whole, so before it began
         return
     if where != _here() or group == os.getpid():
         return

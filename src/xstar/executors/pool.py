@@ -156,10 +156,8 @@ class WorkerPool(ABC, Generic[W]):
         worker.send(self._pack(job))
 
     def obey(self, report: Report, verdict: Verdict, stop: int | None) -> None:
-        run = (
-            report.trial,
-            report.attempt,
-        )  # a trial promoted at once may run here while its last run is still closing
+        # By trial and attempt: one promoted at once may run here while its last run is still closing.
+        run = (report.trial, report.attempt)
         for worker in self._workers:
             if worker.job is None or (worker.job.trial, worker.job.attempt) != run:
                 continue

@@ -143,9 +143,7 @@ class _LinkChannel:
 
     def answer(self, *, wait: bool) -> Answer | None:
         found: Answer | None = None
-        wait = (
-            wait and self._budget != self._job.full
-        )  # there it ends in any case: no need to stand still for an answer
+        wait = wait and self._budget != self._job.full  # there it ends in any case
         while (wait and found is None) or self._link.waiting():
             kind, run, stop = self._link.receive()
             if run == self._run:  # not about an earlier job

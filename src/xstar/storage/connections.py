@@ -1,7 +1,6 @@
 """Connections to a database, and statements that both drivers understand: :mod:`sqlite3` and psycopg.
 
-SQLite runs in WAL mode with ``synchronous=FULL``: a committed event survives a power cut, not only a killed process. That
-costs one fsync per commit (0.3 to 1 ms where this was measured); a trial makes one when it is asked for and one per report.
+SQLite runs in WAL mode with ``synchronous=FULL``: a committed event survives a power cut, not only a killed process.
 """
 
 from __future__ import annotations

@@ -119,10 +119,8 @@ class SameFailure:
         self._left -= 1
         if self._left > 0:
             return None
-        where = (
-            "" if raised[0].startswith(_OURS) else f"{raised[0]}, "
-        )  # a line of ours is no place to look for the mistake
-        return f"{where}{last_line(reason)}"
+        # A line of ours is no place to look for the mistake.
+        return last_line(reason) if raised[0].startswith(_OURS) else f"{raised[0]}, {last_line(reason)}"
 
 
 def raised_at(reason: str) -> tuple[str, str] | None:
