@@ -181,15 +181,6 @@ def test_the_environment_names_the_storage(cli: Cli, stored: Path, tmp_path: Pat
     assert "demo" in cli("studies", env={"XSTAR_STORAGE": str(moved)}).output
 
 
-def test_postgresql(cli: Cli, postgres: str, name: str) -> None:
-    with xs.Study(xs.Space(x=xs.Int(1, 3)), name=name, storage=postgres) as study:
-        study.tell(ask(study), 0.5)
-    assert name in cli("studies", "--storage", postgres).output
-    assert "value 0.5 (trial 0)" in cli("show", name, "--storage", postgres).output
-    cli("delete", name, "--yes", "--storage", postgres)
-    assert name not in cli("studies", "--storage", postgres).output
-
-
 def test_json_for_programs(cli: Cli, stored: Path) -> None:
     (line,) = json.loads(cli("studies", "--json").output)
     study = json.loads(cli("show", "demo", "--json").output)

@@ -46,38 +46,6 @@ def test_a_warm_start_by_name(cli: Cli, write: Write) -> None:
         assert audit(study).findings == []
 
 
-def test_a_warm_start_in_the_settings_of_an_experiment(cli: Cli, write: Write) -> None:
-    write(FILE.format(low=-1.0, more=""))
-    cli("run", "search.py", "--trials", "4", "--method", "random", "--study", "a")
-    write(
-        FILE.format(low=-1.0, more="") + '\n    settings = {"warm_start": ["a"], "trials": 3, "method": "gp"}\n',
-        "next.py",
-    )
-    cli("run", "next.py", "--study", "n")
-    with xs.Study.open("n") as study:
-        assert study.history.sources == ["a"]
-    write('echo "{\\"value\\": $1}"\n', "train.sh")
-    write(
-        """
-        [program]
-        command = "sh train.sh {x}"
-
-        [space]
-        x = {float = [-1.0, 1.0]}
-
-        [settings]
-        trials = 3
-        method = "gp"
-        warm_start = ["a"]
-        study = "t"
-        """,
-        "experiment.toml",
-    )
-    cli("run", "experiment.toml")
-    with xs.Study.open("t") as study:
-        assert study.history.sources == ["a"]
-
-
 def test_a_study_goes_on_in_a_part_of_its_space(cli: Cli, write: Write, tmp_path: Path) -> None:
     write(FILE.format(low=0.0, more=""))
     cli("run", "search.py", "--trials", "4", "--method", "random", "--study", "s")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Mapping
@@ -19,7 +20,6 @@ from xstar.core.words import plural
 from xstar.errors import InvalidArgument
 from xstar.files import DEFAULT_FOLDER
 from xstar.loop import log
-from xstar.progress import Progress
 from xstar.progress.choice import messages_to, screen
 from xstar.progress.terminal import make_progress
 from xstar.storage.address import has_password
@@ -99,12 +99,6 @@ def noted_program(program: Program, options: Mapping[str, Any]) -> dict[str, Any
 
 def search_with(program: Program, options: Mapping[str, Any], report: Path | None = None) -> None:
     """Run the search; its end is the end of the command, with the exit code that it deserves."""
-    if code := _search(program, options, report):
-        raise typer.Exit(code)
-
-
-def _search(program: Program, options: Mapping[str, Any], report: Path | None) -> int:
-    """Run the search; returns the exit code."""
     out, storage = console(), options.get("storage") or DEFAULT_STORAGE
     name = options.get("study") or re.sub(r"[^A-Za-z0-9._-]+", "-", program.path.stem).strip("._-") or "study"
     arguments = {"objective": program.objective, "space": program.space, **options, "study": name, "storage": storage}
@@ -122,14 +116,15 @@ def _search(program: Program, options: Mapping[str, Any], report: Path | None) -
             elif study.history.created.why:
                 out.print(f"method {study.history.created.method}: {study.history.created.why}", soft_wrap=True)
             progress = make_progress(study, search.limits, out, transient=True)
-            reason = _run(search, progress)
+            reason = None
+            with contextlib.suppress(KeyboardInterrupt), screen(), progress:
+                reason = search.run(progress)
             has_value = print_summary(out, progress.tracker, reason or INTERRUPTED, _public(str(storage), study))
             if report is not None:
                 write_report(report, study)
                 out.print(f"report:       {report}", soft_wrap=True)
-    if reason is None:
-        return EXIT_INTERRUPTED
-    return 0 if has_value else EXIT_NO_VALUE
+    if reason is None or not has_value:
+        raise typer.Exit(EXIT_INTERRUPTED if reason is None else EXIT_NO_VALUE)
 
 
 def _check_folder(study: Study) -> None:
@@ -154,15 +149,6 @@ def _prepared(program: Program, direction: str | None, arguments: Mapping[str, A
             raise
         where = f"{program.path}, line {line}: settings.{name}"
         raise type(error)(where, error.rule, error.found, error.remedy) from None
-
-
-def _run(search: Search, progress: Progress) -> str | None:
-    """Why the search ended; ``None``: the user pressed Ctrl-C."""
-    try:
-        with screen(), progress:
-            return search.run(progress)
-    except KeyboardInterrupt:
-        return None
 
 
 def _public(storage: str, study: Study) -> str:

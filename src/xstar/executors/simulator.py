@@ -100,7 +100,8 @@ class Simulator:
         curve = self._problem.curve(job.config, job.trial)
         pace = 1.0
         if self._stragglers:
-            pace = math.exp(self._stragglers * self._rng(job, "stragglers"))
+            rng = self._streams.generator(job.trial, f"stragglers {job.attempt}")
+            pace = math.exp(self._stragglers * float(rng.standard_normal()))
         place = bisect_right(self._budgets, job.start)
         run = _Run(job, curve, place, job.stop, pace, trained=place if self._checkpoints else 0)
         self._runs[job.trial, job.attempt] = run
@@ -185,6 +186,3 @@ class Simulator:
     def _end(self, run: _Run, outcome: Finished) -> None:
         run.over = True
         self._ended.append(outcome)
-
-    def _rng(self, job: Job, purpose: str) -> float:
-        return float(self._streams.generator(job.trial, f"{purpose} {job.attempt}").standard_normal())

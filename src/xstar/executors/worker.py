@@ -105,7 +105,8 @@ def _run(
             if not isinstance(outcome, Failure):
                 outcome = Failure(*run, *describe(error, job.directory))
         if isinstance(outcome, Failure):
-            _say(2, f"{outcome.reason}\n")  # into the trial's own file
+            with contextlib.suppress(OSError):  # into the trial's own file
+                os.write(2, f"{outcome.reason}\n".encode("utf-8", "backslashreplace"))
     # Sent after the output is closed: who hears of the end may read the files.
     if carrier is not None:
         link.send("output", run, carrier.output(job))
@@ -173,11 +174,6 @@ def _output_to(directory: str | None) -> Iterator[None]:
         for number, old in kept:
             os.dup2(old, number)
             os.close(old)
-
-
-def _say(number: int, text: str) -> None:
-    with contextlib.suppress(OSError):
-        os.write(number, text.encode("utf-8", "backslashreplace"))
 
 
 def _die_with(lifeline: int) -> None:

@@ -92,7 +92,7 @@ class Session:
             if self._err in ready:
                 self._read(self._err, self.errors.write)
             if self._out in ready:
-                yield from self._lines_of(self._read(self._out, self.log.write))
+                yield from self._lines.feed(self._read(self._out, self.log.write))
             if self._status in ready:
                 self._hear()
             yield None
@@ -100,13 +100,10 @@ class Session:
         while data := self._read(self._err, self.errors.write):
             pass
         for data in self._unread:
-            yield from self._lines_of(data)
+            yield from self._lines.feed(data)
         while data := self._read(self._out, self.log.write):
-            yield from self._lines_of(data)
+            yield from self._lines.feed(data)
         yield from self._lines.rest()
-
-    def _lines_of(self, data: bytes) -> Iterator[bytes]:
-        yield from self._lines.feed(data)
 
     def _read(self, file: int, write: Callable[[bytes], None]) -> bytes:
         try:

@@ -37,7 +37,7 @@ PAUSES = (0.1, 0.2, 0.5, 1.0, 2.0)
 class Database:
     """Transactions against one URL."""
 
-    def __init__(self, storage: str | os.PathLike[str], patience: float | None = None) -> None:
+    def __init__(self, storage: str | os.PathLike[str]) -> None:
         address = Address.of(storage)
         self.url = masked(str(address))
         """Where it is, its password hidden."""
@@ -46,7 +46,7 @@ class Database:
         self._secrets = address.secrets
         address = address.from_anywhere()
         self.path = address.path
-        self.patience = _patience() if patience is None else patience
+        self.patience = _patience()
         self._reached = False
         self._outage: str | None = None
         self.outages = 0

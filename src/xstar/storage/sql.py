@@ -64,8 +64,8 @@ DEFAULT_STORAGE = "xstar.db"
 class SqlStorage:
     """All studies of one database."""
 
-    def __init__(self, storage: str | os.PathLike[str], patience: float | None = None) -> None:
-        self.database = Database(storage, patience)
+    def __init__(self, storage: str | os.PathLike[str]) -> None:
+        self.database = Database(storage)
         self.url = self.database.url
 
     def exists(self, name: str) -> bool:

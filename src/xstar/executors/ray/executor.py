@@ -87,7 +87,9 @@ class RayExecutor(WorkerPool[Slot]):
             self._actors.end_those_of_dead_drivers()
             if settings.slots is None:
                 check_room(list(self._nodes.living().values()), settings.needs)
-            self._wait_for_a_slot()
+            while not self._workers:
+                self._wait(TICK)
+            self._begun = True
         except BaseException:
             self.close()
             raise
@@ -100,11 +102,6 @@ class RayExecutor(WorkerPool[Slot]):
         return f"in {self._folder}, which all nodes have to see"
 
     # ------------------------------------------------------------ slots come and go
-
-    def _wait_for_a_slot(self) -> None:
-        while not self._workers:
-            self._wait(TICK)
-        self._begun = True
 
     def _follow(self) -> None:
         """Every few seconds: ask for slots where there is room, give up those whose node has left."""
