@@ -106,6 +106,7 @@ def _directly(
     raise ArithmeticError(f"L-BFGS has not ended after {taken} of {steps} steps")
 
 
+@lru_cache(maxsize=1)
 def _routine() -> Any:
     return compiled("scipy.optimize._lbfgsb").setulb
 
