@@ -328,6 +328,19 @@ def test_a_result_has_a_front_its_volume_and_a_trial_to_pick() -> None:
         _ = found.best
 
 
+def test_an_objective_may_be_called_weights() -> None:
+    found = xs.minimize(
+        lambda trial: {"error": trial["x"], "weights": 1 - trial["x"]},
+        xs.Space(x=xs.Float(0, 1)),
+        metric=["error", "weights"],
+        trials=6,
+        method="sobol",
+        seed=0,
+    )
+    assert found.pick({"error": 1}) is found.pick(weights={"error": 1}) is found.front[0]
+    assert found.pick(weights=found.front[-1].values["weights"]) is found.front[-1]
+
+
 def test_a_target_is_refused_as_no_trial_could_reach_it(tmp_path: Path) -> None:
     def objective(trial: xs.RunningTrial) -> dict[str, float]:
         return {"error": trial["x"], "size": 1 - trial["x"]}

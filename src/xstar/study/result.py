@@ -39,9 +39,11 @@ class Result:
         objective, unless it is given here."""
         return covered(self.study.refresh(), reference)[0]
 
-    def pick(self, weights: Mapping[str, float] | None = None, **bounds: float) -> Trial:
+    def pick(self, weights: Mapping[str, float] | None = None, /, **bounds: Any) -> Trial:
         """One trial of the front: ``pick()`` is the knee, ``pick(latency=40)`` the knee of what takes at most 40, and
         ``pick(weights={"error": 2, "latency": 1})`` the least weighted sum, of objectives scaled to the range of the front."""
+        if isinstance(bounds.get("weights"), Mapping) or "weights" not in self.study.goals.metrics:
+            weights = bounds.pop("weights", weights)  # else the bound of an objective that is called so
         return picked(self.front, self.study.goals, weights, bounds)
 
     @property
