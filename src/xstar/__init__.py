@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     )
     from xstar.api import maximize as maximize, minimize as minimize
     from xstar.core.environment import show_versions as show_versions
+    from xstar.core.goals import Known as Known
     from xstar.errors import Infeasible as Infeasible, Pruned as Pruned, XstarError as XstarError
     from xstar.executors.ray import Ray as Ray
     from xstar.executors.running import RunningTrial as RunningTrial
@@ -53,6 +54,7 @@ _MODULES = ("errors", "executors", "igo", "nets", "problems", "registry", "sched
 _HOMES = {
     "xstar.api": ("maximize", "minimize"),
     "xstar.core.environment": ("show_versions",),
+    "xstar.core.goals": ("Known",),
     "xstar.errors": ("Infeasible", "Pruned", "XstarError"),
     "xstar.executors.running": ("RunningTrial",),
     "xstar.executors.ray": ("Ray",),

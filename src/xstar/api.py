@@ -107,7 +107,8 @@ def minimize(
 
         The only number of a dictionary counts without being named. Several are a list of names, or names and directions:
         ``{"accuracy": "max", "latency": ("min", 40)}``, where beyond a threshold nothing is of interest. Such a search
-        looks for the best trade-offs, ``result.front``.
+        looks for the best trade-offs, ``result.front``. ``xs.Known(function)`` in the place of a direction is an objective that
+        the configuration alone decides.
     best
         Which report of a trial is its value when the best trial is chosen: last or lowest.
 

@@ -156,6 +156,7 @@ class Trial:
         "crashes",
         "ended_at",
         "homes",
+        "known",
         "losses",
         "lowest",
         "number",
@@ -186,6 +187,8 @@ class Trial:
         """How many events the decision to run this trial was based on."""
         self.state = State.RUNNING
         self.reports: Sequence[Reading] = ()
+        self.known: Mapping[str, float] = NO_ATTRS
+        """The objectives that are functions of the configuration, known from the start."""
         self.losses: Losses | None = None
         """The objectives of the last report, lower is better."""
         self.lowest: Losses | None = None

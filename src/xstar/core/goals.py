@@ -8,8 +8,8 @@ numbers does a model learn (``losses``), is one better than another (``ordered``
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,8 @@ class Goal:
     direction: str = "minimize"
     threshold: float | None = None
     """Beyond it a trial is of no interest, however good its other objectives are; in the user's own direction."""
+    known: bool = False
+    """Whether it is a function of the configuration (:class:`Known`)."""
 
     @property
     def sign(self) -> float:
@@ -43,11 +45,37 @@ class Goal:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Goal:
-        return cls(data["metric"], data["direction"], data.get("threshold"))
+        return cls(data["metric"], data["direction"], data.get("threshold"), data.get("known", False))
 
     def to_json(self) -> dict[str, Any]:
         made: dict[str, Any] = {"metric": self.metric, "direction": self.direction}
-        return made if self.threshold is None else {**made, "threshold": self.threshold}
+        if self.threshold is not None:
+            made["threshold"] = self.threshold
+        return {**made, "known": True} if self.known else made
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An objective that is a function of the configuration, known before training: parameters, a price, the latency of a graph.
+
+    ``metric={"error": "min", "size": xs.Known(count_parameters, "min", 1e6)}``: trials need not report it, no model learns it,
+    and what lies beyond the threshold is never suggested. The function is called for thousands of candidates of a suggestion,
+    so it should take microseconds. It is not stored: pass it again to go on with a study.
+    """
+
+    function: Callable[[dict[str, Any]], float]
+    direction: str = "min"
+    threshold: float | None = None
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise InvalidArgument("Known", "needs a function of the configuration", self.function, EXAMPLE)
+
+
+def known_functions(metric: Metric | None) -> dict[str, Callable[[dict[str, Any]], float]]:
+    """The functions of the known objectives among a user's ``metric``, by name."""
+    given = metric if isinstance(metric, Mapping) else {}
+    return {name: each.function for name, each in given.items() if isinstance(each, Known)}
 
 
 class Goals(Sequence[Goal]):
@@ -58,6 +86,11 @@ class Goals(Sequence[Goal]):
         self.metrics = tuple(each.metric for each in self._every)
         self.signs = tuple(each.sign for each in self._every)
         self.several = len(self._every) > 1
+        self.known = tuple(place for place, each in enumerate(self._every) if each.known)
+        """The places of those that are functions of the configuration."""
+        self.learned = tuple(place for place, each in enumerate(self._every) if not each.known)
+        """The places of those that a model learns, and a trial reports."""
+        self.reported = tuple(self.metrics[place] for place in self.learned)
         self._metric, self._sign = self.metrics[0], self.signs[0]
 
     def __len__(self) -> int:
@@ -69,18 +102,21 @@ class Goals(Sequence[Goal]):
     # ------------------------------------------------------------ reports
 
     def parse(self, given: Any) -> dict[str, float]:
-        """What an objective returned, yielded or reported → ``{name: float}`` that has every metric that counts.
+        """What an objective returned, yielded or reported → ``{name: float}`` that has every metric that counts; known ones may
+        be missing.
 
         >>> Goals([Goal("error"), Goal("size")]).parse({"error": 0.25, "size": 10, "seconds": 3})
         {'error': 0.25, 'size': 10.0, 'seconds': 3.0}
         """
         if not self.several:
             return parse_metrics(given, self._metric)
+        if len(self.reported) == 1:
+            return parse_metrics(given, self.reported[0])
         if not isinstance(given, Mapping):
-            rule = f"must be a dictionary with {' and '.join(map(repr, self.metrics))}"
-            raise InvalidReport("metrics", rule, type(given).__name__, f"e.g. {{{self.metrics[0]!r}: …}}")
-        parsed = parse_metrics(given, self._metric)
-        if missing := [name for name in self.metrics if name not in parsed]:
+            rule = f"must be a dictionary with {' and '.join(map(repr, self.reported))}"
+            raise InvalidReport("metrics", rule, type(given).__name__, f"e.g. {{{self.reported[0]!r}: …}}")
+        parsed = parse_metrics(given, self.reported[0])
+        if missing := [name for name in self.reported if name not in parsed]:
             rule = f"must contain the objective {missing[0]!r}"
             raise MissingMetric("metrics", rule, sorted(parsed), "report every objective each time")
         return parsed
@@ -181,6 +217,9 @@ def read_goals(metric: Metric | None, direction: str | None) -> Goals:
     else:
         made = []
     names = [each.metric for each in made]
+    if all(each.known for each in made) and made:
+        rule = "must name an objective besides those that are known: there would be nothing to try"
+        raise InvalidArgument("metric", rule, names, EXAMPLE)
     if not made or len(made) > MOST or len(set(names)) < len(names):
         raise InvalidArgument("metric", f"must name one to {MOST} metrics, each once", metric, EXAMPLE)
     return Goals(made)
@@ -196,6 +235,9 @@ def _named(name: object) -> str:
 
 
 def _goal(name: str, given: Any) -> Goal:
+    if isinstance(given, Known):
+        limit = () if given.threshold is None else (given.threshold,)
+        return replace(_goal(name, (given.direction, *limit)), known=True)
     word, *rest = given if isinstance(given, list | tuple) and given else (given,)
     threshold = as_float(rest[0]) if rest else None
     if not isinstance(word, str) or word not in DIRECTIONS or len(rest) > 1 or (rest and threshold is None):

@@ -160,7 +160,7 @@ class Run:
         if result is None or self.ended or self._last is None:
             return
         returned, last = self._goals.parse(result), self._last
-        for name in self._goals.metrics:
+        for name in self._goals.reported:
             own, reported = returned[name], last[name]
             if own != reported and not (own != own and reported != reported):
                 rule = f"an objective that calls trial.report returns nothing, or the {name} that it reported last"

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from xstar.core.environment import environment
+from xstar.core.known import KnownObjectives
 from xstar.core.randomness import Streams
 from xstar.errors import InvalidConfig, InvalidReport
 from xstar.executors.clock import monotonic_clock
@@ -72,7 +73,8 @@ class Audit:
 
 def audit(study: Study, progress: Progress | None = None) -> Audit:
     """Make every decision of ``study`` again."""
-    return audit_events(list(study.journal.read(0)), study.scheduler, study.searcher, progress)
+    events = list(study.journal.read(0))
+    return audit_events(events, study.scheduler, study.searcher, progress, known=study.history.known)
 
 
 def audit_events(
@@ -81,6 +83,7 @@ def audit_events(
     searcher: Searcher,
     progress: Progress | None = None,
     part: tuple[int, int] | None = None,
+    known: KnownObjectives | None = None,
 ) -> Audit:
     """Make every decision of a journal again, in one pass over it; or a ``part`` of them, from one number up to another."""
     first = events[0]
@@ -89,6 +92,7 @@ def audit_events(
     if first.environment is not None:
         environments.insert(0, first.environment)
     auditor = _Auditor(Policy(scheduler, searcher, Streams(first.seed)), History(scheduler.rungs), environments)
+    auditor.history.known = known or KnownObjectives.of(first.goals, {})
     made = [(place, event) for place, event in enumerate(events) if isinstance(event, DECISIONS)]
     decisions: dict[int, list[tuple[int, Decision]]] = defaultdict(list)  # events seen → decisions made there
     for place, event in made[slice(*part)] if part is not None else made:

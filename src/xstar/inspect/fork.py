@@ -96,7 +96,11 @@ def forked(study: Study, at: int | None, name: str | None, **changed: Any) -> St
         if name is not None:
             rule = "a study in memory is forked into memory, without a name"
             raise InvalidArgument("name", rule, name, "leave it out, or fork a stored study")
-        return Study.over(MemoryJournal(fork_events(events, moment, "study", **changed)))
+        made = Study.over(MemoryJournal(fork_events(events, moment, "study", **changed)))
+        made.history.known = study.history.known
+        return made
     target = name or f"{study.name}-fork-{moment}"
     study.storage.create(target, fork_events(events, moment, target, **changed))
-    return Study.open(target, study.storage.database.address)
+    made = Study.open(target, study.storage.database.address)
+    made.history.known = study.history.known
+    return made

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from xstar.core.known import KnownObjectives
 from xstar.core.randomness import Streams
 from xstar.core.reasons import last_line
 from xstar.core.words import plural
@@ -23,13 +24,15 @@ from xstar.study.settings import Settings
 from xstar.trial import Origin
 
 
-def why(journal: Readable, trial: int) -> Why:
-    """Explain a trial of a journal."""
+def why(journal: Readable, trial: int, known: KnownObjectives | None = None) -> Why:
+    """Explain a trial of a journal; ``known`` are the functions of its objectives that are known."""
     events = iter(journal.read(0))
     created = next(events)
     assert isinstance(created, ev.Created)
     searcher, scheduler = Settings().parts(created)
-    return _Explaining(created, Policy(scheduler, searcher, Streams(created.seed)), trial).walk(list(events))
+    made = _Explaining(created, Policy(scheduler, searcher, Streams(created.seed)), trial)
+    made.history.known = known or KnownObjectives.of(created.goals, {})
+    return made.walk(list(events))
 
 
 class _Explaining:

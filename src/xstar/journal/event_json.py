@@ -92,6 +92,7 @@ def _check_created(event: ev.Created) -> None:
 
 
 _CHECKS: dict[type[Any], Callable[[Any], object]] = {
+    ev.Asked: lambda event: rules.check_known(event.known or {}),
     ev.Created: _check_created,
     ev.Reported: lambda event: event.budget > 0 or rules.checked_budget(event.budget),
     ev.Added: lambda event: rules.checked_budget(event.budget),

@@ -103,6 +103,8 @@ class Asked:
     """Which of the enqueued configurations this is."""
     by: int = 0
     """In which of the study's environments this was decided (``History.environments``)."""
+    known: dict[str, float] | None = None
+    """The objectives that are functions of the configuration."""
 
 
 @dataclass(frozen=True, slots=True)

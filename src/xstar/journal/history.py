@@ -26,6 +26,7 @@ from dataclasses import replace
 from typing import Any
 
 from xstar.core.goals import Losses
+from xstar.core.known import RULED_OUT, KnownObjectives
 from xstar.errors import CorruptJournal, InvalidConfig
 from xstar.journal import events as ev
 from xstar.journal.constraints import BothSides, measured, read_bounds
@@ -95,6 +96,8 @@ class History:
         """Whether trials may be started; ``pause`` and ``stop`` say no. It changes no decision, only when one is made."""
         self.environments: list[Mapping[str, str]] = []
         """Where decisions were made, in the order in which that became known; events name them by their place here."""
+        self.known: KnownObjectives | None = None
+        """The functions of known objectives, which no journal keeps: whoever decides puts them here."""
         self._tried: dict[Hashable, int] = {}
         self._enqueued = 0
         self._incumbent = Incumbent(self.trials, lambda trial: self.violation(trial) is not None)
@@ -136,8 +139,9 @@ class History:
         return self._rungs.at(budget, bracket)
 
     def tried(self, config: Config) -> int | None:
-        """The number of the first trial of this very configuration, finished or not; ``None`` if there is none."""
-        return self._tried.get(self.space.key(config))
+        """The number of the first trial of this very configuration, finished or not (``RULED_OUT``: by a known objective)."""
+        found = self._tried.get(self.space.key(config))
+        return RULED_OUT if found is None and self.known is not None and self.known.beyond(config) else found
 
     @property
     def distinct(self) -> int:
@@ -371,17 +375,14 @@ class History:
 
     def _end(self, trial: Trial, state: State, at: float) -> None:
         broken = self.violation(trial) if self.created.constraints and state is State.COMPLETE else None
-        if broken is not None:
-            state = State.INFEASIBLE
+        state = state if broken is None else State.INFEASIBLE
         self._states.move(trial, state)
         trial.ended_at = at
         self.ended.append(trial.number)
         self.since_best += 1
         self._rungs.end(trial)
-        if state in (State.COMPLETE, State.STOPPED):
-            trial.reason = None  # of an earlier run that was lost
-        if broken is not None:
-            trial.reason = broken
+        if broken is not None or state in (State.COMPLETE, State.STOPPED):
+            trial.reason = broken  # in the place of that of an earlier run that was lost
         counts = state in (State.COMPLETE, State.STOPPED) or (
             broken is not None and measured(trial.metrics, self.bounds)
         )
@@ -396,3 +397,4 @@ class History:
 def _aim(trial: Trial, event: ev.Asked) -> None:
     trial.target = event.budget
     trial.bracket = event.bracket
+    trial.known = event.known or trial.known

@@ -58,10 +58,18 @@ def check_objectives(objectives: object) -> None:
     if not isinstance(objectives, list) or not all(isinstance(each, dict) for each in objectives):
         raise InvalidArgument("objectives", "must be a list of objectives", objectives)
     for each in objectives:
-        if not {"metric", "direction"} <= set(each) <= {"metric", "direction", "threshold"}:
+        if not {"metric", "direction"} <= set(each) <= {"metric", "direction", "threshold", "known"}:
             raise InvalidArgument("objectives", "must have a metric and a direction", objectives)
         check_word("direction", each["direction"], DIRECTIONS)
+        if not isinstance(each.get("known", False), bool):
+            raise InvalidArgument("objectives", "known must be true or false", each["known"])
     read_goals({each["metric"]: [each["direction"], *_threshold(each)] for each in objectives}, None)
+
+
+def check_known(known: Mapping[Any, Any]) -> None:
+    """The values of objectives that are functions of the configuration."""
+    if not all(isinstance(name, str) and as_float(value) is not None for name, value in known.items()):
+        raise InvalidArgument("known", "must map names of objectives to finite numbers", known)
 
 
 def check_best(best: object, goals: Goals) -> None:

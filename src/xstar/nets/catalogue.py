@@ -101,6 +101,10 @@ class Catalogue:
             self._numbers.update(zip(new, range(start, end), strict=True))
         return [0 if value is None else self._numbers[value] for value in values]
 
+    def value(self, number: int) -> Any:
+        """Return the network with an index."""
+        return self._entered[number] if number < FIRST_CANDIDATE else self._candidates[number - FIRST_CANDIDATE]
+
     def begin_decision(self, numbers: Sequence[int], exact: int | None = EXACT_NEIGHBOURS) -> None:
         """The nearest networks of candidates, ``exact`` of them or all, are chosen among these entered ones, in this order."""
         self._drop_candidates()

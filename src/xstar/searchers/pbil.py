@@ -40,6 +40,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xstar.core.goals import Goals
+from xstar.core.known import RULED_OUT
 from xstar.errors import InvalidArgument
 from xstar.igo.adaptation import WEIGHTS, Settings
 from xstar.igo.generations import METHOD, Generations
@@ -98,7 +99,8 @@ class PBIL:
                 draft.origin = Origin(METHOD, "; ".join(draft.segments()), steps=steps)
                 fold.draft = draft
                 return Suggestion(config, draft.origin)
-            draft.add(known)
+            if known != RULED_OUT:
+                draft.add(known)
         return at_random(history, rng, f"pbil: generation {fold.newest} and on drew nothing but tried ones")
 
 

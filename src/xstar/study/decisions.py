@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from xstar.core.checks import whole_number
+from xstar.core.known import KnownObjectives
 from xstar.core.randomness import Streams
 from xstar.errors import InvalidReport
 from xstar.journal import History, events as ev
 from xstar.schedulers import Oblivious, Scheduler
 from xstar.searchers import Independent, Searcher
 from xstar.searchers.scalarised import of_several
-from xstar.space import Space
 from xstar.trial import (
     LIVE,
     Config,
@@ -32,6 +32,10 @@ from xstar.trial import (
 
 Start = ev.Asked | ev.Started
 STARTS = (ev.Asked, ev.Started)  # a tuple: a union would be put together anew at every `isinstance`
+
+
+MOST_RULED_OUT = 10_000
+"""Random configurations that known objectives rule out, one after the other, before a search ends."""
 
 
 @dataclass(slots=True)
@@ -52,9 +56,9 @@ class Policy:
         oblivious = isinstance(scheduler, Oblivious) and scheduler.oblivious
         self.alone = searcher if oblivious and isinstance(searcher, Independent) else None
 
-    def is_independent(self, space: Space) -> bool:
+    def is_independent(self, history: History) -> bool:
         """Whether a new trial is decided on by its number alone, whatever other trials try or find."""
-        return self.alone is not None and self.alone.independent(space)
+        return self.alone is not None and self.alone.independent(history.space) and not history.goals.known
 
     def start(self, history: History, now: float, full: str | None = None) -> Start | Wait | Done:
         """The event that starts the next run; ``full`` says why no *new* trial may begin, if so.
@@ -92,13 +96,29 @@ class Policy:
         budget, bracket = task.budget, task.bracket
         if choice.budget in task.choices:
             budget = choice.budget
-        return ev.Asked(number, config, Origin.of(choice.origin), seen, now, budget, bracket, queued, self.by)
+        known = history.known.values(choice.config) if history.known is not None else None
+        return ev.Asked(number, config, Origin.of(choice.origin), seen, now, budget, bracket, queued, self.by, known)
 
     def _suggested(self, history: History, task: New) -> Suggestion | Done:
         rng = self.streams.generator(history.next_number, "suggest")
-        if history.goals.several:
-            return of_several(self.searcher, history, task, rng)
-        return self.searcher.suggest(history, task, rng)
+        if not history.goals.several:
+            return self.searcher.suggest(history, task, rng)
+        made = of_several(self.searcher, history, task, rng)
+        return made if isinstance(made, Done) or history.known is None else self._within(history, history.known, made)
+
+    def _within(self, history: History, known: KnownObjectives, made: Suggestion) -> Suggestion | Done:
+        """The suggestion, or a random one within the thresholds of known objectives. Most searchers avoid what is beyond, as
+        they avoid what was tried; those that draw from a distribution do not."""
+        metric = known.beyond(made.config)
+        if metric is None:
+            return made
+        rng = self.streams.generator(history.next_number, "within")
+        for _ in range(MOST_RULED_OUT):
+            config = history.space.sample(rng)
+            if known.beyond(config) is None:
+                why = f"{Origin.of(made.origin).method} found nothing within the threshold of {metric}"
+                return Suggestion(config, Origin("random", why), made.budget)
+        return Done(f"none of {MOST_RULED_OUT:,} random configurations is within the threshold of {metric}")
 
     def _enqueued(self, history: History, task: New, queued: int, given: Config) -> Suggestion:
         """A configuration that a user wants tried; what it leaves open is as the searcher would have it."""

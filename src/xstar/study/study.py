@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from xstar.core.checks import check_attrs
-from xstar.core.goals import Metric
+from xstar.core.goals import Metric, known_functions
+from xstar.core.known import KnownObjectives
 from xstar.core.randomness import Streams
 from xstar.core.reasons import shortened
 from xstar.errors import InvalidArgument, InvalidReport, StudyExists, UnknownTrial
@@ -135,6 +136,7 @@ class Study(Shown):
         self.searcher, self.scheduler = settings.parts(created)
         history = History(self.scheduler.rungs)
         history.extend([created])
+        history.known = KnownObjectives.of(created.goals, known_functions(settings.metric))
         self._ledger = Ledger(journal, history, events)
         settings.check(self.history, name or "")
         self._policy = Policy(self.scheduler, self.searcher, Streams(created.seed))
@@ -165,7 +167,7 @@ class Study(Shown):
         with self._ledger.lock:
             self._policy.by = self._ledger.here(self.clock)
             self.leases.reclaim_if_due()
-            alone = self._policy.is_independent(self._ledger.history.space) and not limits.by_results
+            alone = self._policy.is_independent(self._ledger.history) and not limits.by_results
             event = self._ledger.claim(self._next, limits, alone=alone)
             if event is None:
                 return None
@@ -204,7 +206,8 @@ class Study(Shown):
         """Record metrics at a budget (default: one more than the last) and hear what the trial shall do."""
         parsed = self.goals.parse(metrics)
         with self._ledger.lock:
-            return self._record(self._known(trial), parsed, budget, attempt, final=False)
+            known = self._known(trial)
+            return self._record(known, parsed | dict(known.known), budget, attempt, final=False)
 
     def tell(self, trial: Trial | int, value: Any) -> None:
         """Record the final value (or metrics) of a trial, which is thereby complete."""
@@ -214,6 +217,7 @@ class Study(Shown):
                 self.leases.forget(number_of(trial), 0)
                 return
             known = self._known(trial)
+            parsed |= known.known
             if known.state is State.COMPLETE and known.metrics == parsed:
                 return  # its last report, at full budget, already said so
             self._record(known, parsed, None, None, final=True)

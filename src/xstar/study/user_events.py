@@ -26,6 +26,7 @@ def added(history: History, config: Mapping[str, Any], value: Any, budget: int, 
     """An observation made elsewhere."""
     space, parsed = history.space, history.goals.parse(value)
     known = space.parse(config)
+    parsed |= {} if history.known is None else history.known.values(known)
     if (problem := history.goals.unusable(parsed)) is not None:
         raise InvalidReport("value", "must be finite", problem, "leave failed observations out")
     return ev.Added(len(history.trials), space.dump(known), parsed, at, checked_budget(budget))

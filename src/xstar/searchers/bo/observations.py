@@ -185,6 +185,17 @@ class Observations:
         encoded = np.column_stack([encoded, *numbers])
         return encoded if self.in_numbers else self.described(encoded)
 
+    def decoded(self, rows: Array) -> list[Config]:
+        """Return the configurations of rows with the indices of networks."""
+        if not self.networks:
+            return [self.cube.decode(row) for row in rows]
+        plain, numbers = rows[:, : self.cube.width], rows[:, self.cube.width :].astype(np.int64)
+        made = []
+        for row, own in zip(plain, numbers.tolist(), strict=True):
+            nets = zip(self.cube.encoder.domains, self.networks, own, strict=True)
+            made.append(self.cube.decode(row) | {name: catalogue.value(n) for name, catalogue, n in nets if n})
+        return made
+
     def positions(self, rows: Array) -> Array:
         """Return rows in which descriptive features replace the index of each network."""
         return self.described(rows) if self.in_numbers and self.networks else rows

@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from xstar.core.pareto import non_dominated, ordered, reference
 from xstar.models.kernels import Array
-from xstar.models.model import with_pending
+from xstar.models.model import Prediction, with_pending
 from xstar.searchers.bo.learner import PROMISING, UNFINISHED, Known
 from xstar.searchers.gp.learner import MOST_PENDING, Extended, GPLearner
 from xstar.trial import Trial
+
+CERTAIN = 1e-6
+"""The standard deviation of a known objective on the scale of models: the factor of E HVI is then max(u - max(l, y), 0)."""
 
 
 def known_fronts(learner: GPLearner, tried: Array, pending: list[Trial], rng: np.random.Generator) -> Known:
     """Return the models; what is to be improved on are the fronts of their means, one under each fantasy."""
     waiting = learner.inputs_of(pending)
-    every = [
-        [with_pending(model, waiting, learner.fantasies, rng) for model in learner.with_new(refit, goal)]
-        for goal, refit in enumerate(learner.refits)
-    ]
-    known = learner.described([model for models in every for model in models])
+    goals = learner.data.goals
+    learned = {
+        goal: [
+            with_pending(each, waiting, learner.fantasies, rng) for each in learner.with_new(learner.refits[goal], goal)
+        ]
+        for goal in goals.learned
+    }
+    first = learned[goals.learned[0]]
+    known = learner.described([model for models in learned.values() for model in models])
     if not len(tried):
-        return replace(known, models=every[0])
+        return replace(known, models=first)
+    exact = {goal: [Exact.of(learner, goal, each) for each in first] for goal in goals.known}
+    every: list[Sequence[Extended | Exact]] = [learned.get(goal) or exact[goal] for goal in range(len(goals))]
     rows = np.vstack([tried, learner.data.rows(list(learner.history.running.values())[-MOST_PENDING:])])
     at = learner.with_budget(rows)
     joint = [Joint(models, [model.means(at) for model in models]) for models in zip(*every, strict=True)]
@@ -34,7 +44,7 @@ def known_fronts(learner: GPLearner, tried: Array, pending: list[Trial], rng: np
     limits = np.array(
         [
             np.inf if np.isinf(limit) else float(refit.targets(np.array([limit]))[0])
-            for refit, limit in zip(learner.refits, learner.data.goals.thresholds, strict=True)
+            for refit, limit in zip(learner.refits, goals.thresholds, strict=True)
         ]
     )
     return replace(
@@ -47,10 +57,47 @@ def known_fronts(learner: GPLearner, tried: Array, pending: list[Trial], rng: np
 
 
 @dataclass(frozen=True)
+class Exact:
+    """An objective that is known: its posterior is the value itself, whatever is pending."""
+
+    values: Callable[[Array], Array]
+    """Inputs to losses on the scale of the models."""
+    draws: int
+    """The columns of means: one for each fantasy of the other objectives."""
+    noise: ClassVar[float] = 0.0
+
+    @classmethod
+    def of(cls, learner: GPLearner, goal: int, beside: Extended) -> Exact:
+        known, data = learner.history.known, learner.data
+        metric, sign = data.goals.metrics[goal], data.goals.signs[goal]
+        assert known is not None, "the study hands over its functions"
+        kept: dict[bytes, float] = {}
+
+        def values(inputs: Array) -> Array:
+            rows = inputs[:, : data.width]
+            keys = [row.tobytes() for row in rows]
+            new = {key: place for place, key in enumerate(keys) if key not in kept}
+            for key, config in zip(new, data.decoded(rows[list(new.values())]), strict=True):
+                kept[key] = sign * known.value(metric, config)
+            return learner.refits[goal].targets(np.array([kept[key] for key in keys]))
+
+        return cls(values, beside.means(learner.with_budget(data.X[:1])).shape[1])
+
+    def means(self, A: Array) -> Array:
+        return np.repeat(self.values(A)[:, None], self.draws, axis=1)
+
+    def predict(self, A: Array) -> Prediction:
+        return Prediction(self.means(A), np.full(len(A), CERTAIN**2))
+
+    def fantasised(self, A: Array, draws: int, rng: np.random.Generator) -> Exact:
+        return replace(self, draws=max(draws, self.draws))
+
+
+@dataclass(frozen=True)
 class Joint:
     """A posterior of each objective, and its means at tried configurations."""
 
-    models: Sequence[Extended]
+    models: Sequence[Extended | Exact]
     means: Sequence[Array]
     """Of each objective: (R, M)."""
 

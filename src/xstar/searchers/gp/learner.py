@@ -181,7 +181,7 @@ class GPLearner(Learner):
 
     @property
     def has_gradients(self) -> bool:
-        return True
+        return not self.data.goals.known  # who knows how a function of the user changes with a column
 
     @property
     def fantasies(self) -> int:
@@ -230,21 +230,27 @@ class GPLearner(Learner):
 
     @cached_property
     def refits(self) -> tuple[Refit, ...]:
-        """The model of each objective as of its last refit."""
+        """The model of each objective as of its last refit; of one that is known, only the scale of its losses."""
         data, surrogate = self.data, self._surrogate()
         X = self.inputs(data.X, data.budget)
         return tuple(
-            self._model_of(_loss(goal), surrogate, X, y, data.budget, self._sources(goal))
+            self._scale_of(y)
+            if goal in data.goals.known
+            else self._model_of(_loss(goal), surrogate, X, y, data.budget, self._sources(goal))
             for goal, y in enumerate(data.losses.T)
         )
+
+    def _scale_of(self, y: Array) -> Refit:
+        last = last_refit(len(y))
+        return Refit(last, Targets.of(y[:last], transform=self.options.transform), np.arange(0), ())
 
     def _sources(self, goal: int) -> SourceMeans | None:
         return SourceMeans.of(self.history, self.data, goal) if self.history.prior_studies else None
 
     @property
     def refit(self) -> Refit:
-        """The model of the only objective as of its last refit."""
-        return self.refits[0]
+        """The model of the first objective that is learned, as of its last refit."""
+        return self.refits[self.data.goals.learned[0]]
 
     @property
     def targets(self) -> Targets:
