@@ -17,9 +17,3 @@ def make_study(clock: Clock | None = None, **options: object) -> xs.Study:
     if "scheduler" not in options:
         options.setdefault("method", "random")
     return xs.Study(xs.Space(x=xs.Float(0, 1)), seed=1, clock=clock or Clock(), **options)  # type: ignore[arg-type]
-
-
-def ask(study: xs.Study) -> xs.Trial:
-    trial = study.ask()
-    assert trial is not None
-    return trial

@@ -8,6 +8,7 @@ import math
 import os
 import sys
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -134,45 +135,41 @@ class Nodes:
 
     def __init__(self, ray: Any) -> None:
         self._ray = ray
-        self._unfit: set[str] = set()
-        self._failures: dict[str, tuple[int, float]] = {}
-        """Node → how often in a row an actor did not start there, and until when it is left alone."""
+        self._until: dict[str, float] = {}
+        """Node → until when it gets no slots."""
+        self._failures: Counter[str] = Counter()
+        """Node → how often in a row an actor did not start there."""
 
     def living(self) -> dict[str, Node]:
         """All nodes of the cluster now, by id."""
         rows = sorted((row for row in self._ray.nodes() if row["Alive"]), key=lambda row: row["NodeID"])
+        names = [f"{row['NodeManagerHostname']} ({row['NodeID'][:8]})" for row in rows]
         return {
-            row["NodeID"]: Node(row["NodeID"], f"{row['NodeManagerHostname']} ({row['NodeID'][:8]})", row["Resources"])
-            for row in rows
+            row["NodeID"]: Node(row["NodeID"], name, row["Resources"]) for row, name in zip(rows, names, strict=True)
         }
 
     def usable(self, nodes: Iterable[Node], now: float) -> list[Node]:
         """Those that may get a slot."""
-        return [node for node in nodes if node.id not in self._unfit and not self.is_avoided(node, now)]
-
-    def exclude(self, node: Node) -> bool:
-        """It cannot run trials. Returns whether that is new."""
-        new = node.id not in self._unfit
-        self._unfit.add(node.id)
-        return new
+        return [node for node in nodes if not self.is_avoided(node, now)]
 
     def is_avoided(self, node: Node, now: float) -> bool:
-        """Whether it is left alone for a while."""
-        return now < self._failures.get(node.id, (0, 0.0))[1]
+        """Whether it is left alone, for a while or for good."""
+        return now < self._until.get(node.id, 0.0)
 
-    def leave_alone(self, node: Node, until: float) -> None:
+    def leave_alone(self, node: Node, until: float = math.inf) -> None:
         """No slots there until then."""
-        self._failures[node.id] = (0, until)
+        self._until[node.id] = until
 
     def failed(self, node: Node, now: float) -> int:
         """An actor did not start there: left alone for longer each time. Returns how often in a row."""
-        times = self._failures.get(node.id, (0, 0.0))[0] + 1
-        self._failures[node.id] = (times, now + LOOK_SECONDS * 2**times)
-        return times
+        self._failures[node.id] += 1
+        self.leave_alone(node, now + LOOK_SECONDS * 2 ** self._failures[node.id])
+        return self._failures[node.id]
 
     def succeeded(self, node: Node) -> None:
         """A worker was started there."""
         self._failures.pop(node.id, None)
+        self._until.pop(node.id, None)
 
 
 def spread(

@@ -189,7 +189,8 @@ class RayExecutor(WorkerPool[Slot]):
         if reason := unfit(slot.node, seen, self._folder):
             if not self._begun:
                 raise ObjectiveError(f"the search cannot run on this cluster: {reason}")
-            if self._nodes.exclude(slot.node):
+            if not self._nodes.is_avoided(slot.node, monotonic_clock()):
+                self._nodes.leave_alone(slot.node)
                 log.error("%s; it gets no trials", reason)
             self._give_up(slot)
             return
