@@ -50,13 +50,8 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) ->
 
 
 def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
-    """The mean and its standard error, s / √n; 0 for a single value, nan where the mean is infinite.
-
-    As ``xstar.simulation.regret`` has it; written again, so that a report needs the standard library alone.
-    """
-    mean = math.fsum(values) / len(
-        values
-    )  # `sum` rounds otherwise from Python 3.12 on, and another value may be the least
+    """The mean and its standard error, s / √n; 0 for a single value, nan where the mean is infinite."""
+    mean = math.fsum(values) / len(values)  # `sum` rounds otherwise from Python 3.12 on
     if not math.isfinite(mean):
         return mean, math.nan
     if len(values) == 1:

@@ -21,7 +21,8 @@ from benchmarks.harness import kinds
 from benchmarks.harness.experiment import chosen_from, names, numbers
 from benchmarks.harness.problems import at_hand, full_training
 from benchmarks.harness.records import Found, Record, Task, improvements, significant
-from xstar import problems, simulation as simulated
+from xstar import problems
+from xstar.simulation import simulate
 from xstar.trial import State
 
 TIMES = 6
@@ -52,12 +53,14 @@ def run_simulated(task: Task, method: str | None, searcher: Any = None, schedule
     problem = kinds.named(task.problem) if ":" in task.problem else problems.get(task.problem)
     seconds, begun = full_training(task.problem) * task["trainings"], time.process_time()
     parts = {name: part for name, part in (("searcher", searcher), ("scheduler", scheduler)) if part is not None}
-    study = simulated.simulate(problem, method, **parts, workers=task["workers"], seconds=seconds, seed=task.seed)
+    study = simulate(problem, method, **parts, workers=task["workers"], seconds=seconds, seed=task.seed)
     history = study.history
     complete = [trial for trial in history.trials if trial.state is State.COMPLETE and trial.ended_at is not None]
+    told = sorted((r.at, history.goals.loss(r.metrics)) for trial in history.trials for r in trial.reports)
+    told = [(at, loss) for at, loss in told if at <= seconds]
     ends = sorted((trial.ended_at, history.goals.loss(trial.metrics)) for trial in complete)
     found = {
-        "best": [(significant(at, TIMES), loss) for at, loss in simulated.improvements(history) if at <= seconds],
+        "best": [(significant(told[i - 1][0], TIMES), loss) for i, loss in improvements(loss for _, loss in told)],
         "full": [(significant(ends[i - 1][0], TIMES), loss) for i, loss in improvements(loss for _, loss in ends)],
         "seconds": seconds,
         "trials": len(history.trials),
