@@ -83,6 +83,21 @@ def test_a_search_on_a_cluster(cluster: Any, tmp_path: Path, caplog: pytest.LogC
     assert "which all nodes have to see" in caplog.text
 
 
+def test_two_objectives_on_a_cluster(cluster: Any, tmp_path: Path) -> None:
+    def objective(trial: Any) -> Iterator[dict[str, float]]:
+        for epoch in trial.epochs():
+            yield {"error": trial["x"] ** 2 + 1 / epoch, "size": -trial["x"]}
+
+    result = xs.minimize(
+        objective, SPACE, metric=["error", "size"], trials=12, method="mobster", max_budget=3, seed=1,
+        directory=tmp_path, executor=xs.Ray(slots=2), progress=False,
+    )  # fmt: skip
+    assert {trial.budget for trial in result.front} == {3}
+    assert result.pick() in result.front
+    assert result.study.history.count(xs.State.FAILED) == 0
+    assert audit(result.study).findings == []
+
+
 @pytest.mark.parametrize("where", ["objects", "file"])
 def test_checkpoints_without_a_shared_folder(cluster: Any, tmp_path: Path, where: str) -> None:
     """They follow their trials, those that are not needed any more are removed, and the best one is found at the end."""

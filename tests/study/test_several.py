@@ -328,6 +328,18 @@ def test_a_result_has_a_front_its_volume_and_a_trial_to_pick() -> None:
         _ = found.best
 
 
+def test_a_notebook_shows_the_front() -> None:
+    study = xs.Study(xs.Space(x=xs.Float(0, 1)), metric=BOTH, method="sobol", seed=0)
+    assert "front" not in study._repr_html_()
+    run_trials(study, 40, lambda trial: {"error": trial["x"], "size": 1 - trial["x"]})
+    for page in (study._repr_html_(), xs.Result(study, "done")._repr_html_()):
+        head, rows = page.partition("The front, 40 trials, 12 of them; hypervolume ")[2].split(":</p>", 1)
+        assert "up to error=" in head
+        assert rows.partition("</table>")[0].count("<tr>") == 13
+        ends = (study.front[0], study.front[-1])
+        assert all(f'<td style="text-align: left">{trial.values["error"]:.6g}</td>' in rows for trial in ends)
+
+
 def test_an_objective_may_be_called_weights() -> None:
     found = xs.minimize(
         lambda trial: {"error": trial["x"], "weights": 1 - trial["x"]},

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xstar.core.lookup import not_in_result
-from xstar.core.markup import escaped, table, value
+from xstar.core.markup import escaped
 from xstar.core.words import plural
 from xstar.executors.states import States
+from xstar.study.shown import front_as_html
 from xstar.study.study import Study
 from xstar.study.tradeoffs import covered, picked
 from xstar.trial import Config, Trial
@@ -87,11 +88,5 @@ class Result:
         if history.best is not None:
             found = f"<p>The best:</p>{history.best._repr_html_()}"
         elif history.front:
-            names = list(history.space)
-            configs = [trial.config for trial in history.front]
-            rows = [
-                (trial.number, *map(value, trial.values.values()), *(value(config.get(name, "")) for name in names))
-                for trial, config in zip(history.front, configs, strict=True)
-            ]
-            found = f"<p>The front:</p>{table(('trial', *history.goals.metrics, *names), rows)}"
+            found = front_as_html(history)
         return f"<div>{count}{found}</div>"

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from xstar.core.markup import escaped, table, value
 from xstar.core.words import number, plural, seconds
+from xstar.journal import History
 from xstar.study.naming import described, headline, method_of
 from xstar.study.table import to_frame
+from xstar.study.tradeoffs import covered
 from xstar.trial import State, Trial, number_of
 
 if TYPE_CHECKING:
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
 
 LATEST = 5
 """Trials that a notebook shows of a study: the last ones. A data frame has them all."""
+MOST_FRONT = 12
+"""Trials of a front that it shows."""
 
 
 def in_words(study: Study) -> str:
@@ -55,6 +61,8 @@ def as_html(study: Study) -> str:
         config = ", ".join(f"{name}={value(given)}" for name, given in history.best.config.items())
         facts.append(("best", f"{number(history.best.value, 6)} (trial {history.best.number}): {config}"))
     parts = [f"<b>Study {escaped(study.name or '')}</b>", table((), facts)]
+    if history.goals.several and history.front:
+        parts.append(front_as_html(history))
     if history.trials:
         head = ("trial", "state", study.metric, "epochs", "time", "configuration")
         rows = [
@@ -70,6 +78,21 @@ def as_html(study: Study) -> str:
         ]
         parts.append(table(head, rows))
     return f"<div>{''.join(parts)}</div>"
+
+
+def front_as_html(history: History) -> str:
+    """The front of several objectives, or trials that are spread over it, and the volume that it covers."""
+    front, names = history.front, list(history.space)
+    kept = sorted({round(place) for place in np.linspace(0, len(front) - 1, min(len(front), MOST_FRONT))})
+    rows = [
+        (trial.number, *map(value, trial.values.values()), *(value(trial.config.get(name, "")) for name in names))
+        for trial in (front[place] for place in kept)
+    ]
+    volume, reference = covered(history)
+    shown = f", {len(kept)} of them" if len(kept) < len(front) else ""
+    upto = ", ".join(f"{name}={number(each, 6)}" for name, each in reference.items())
+    head = f"<p>The front, {plural(len(front), 'trial')}{shown}; hypervolume {number(volume, 6)} up to {escaped(upto)}:</p>"
+    return head + table(("trial", *history.goals.metrics, *names), rows)
 
 
 def _counts(study: Study) -> str:
