@@ -27,7 +27,7 @@ class XstarSweeperConf:
     workers: int = 1
     method: str | None = None
     max_budget: int | None = None
-    metric: str | None = None
+    metric: Any = None
     direction: str = "minimize"
     seed: int | None = None
     budget_key: str | None = None

@@ -79,9 +79,9 @@ def soak(
             executor = executors[(number + number // 3) % len(executors)]
             if executor == "ray" and not address:
                 address = ending.enter_context(ray_cluster(PROGRAMS * WORKERS)).address
-            pack = kinds(storage, executor, min(PER_ROUND[method], kills - hits), dice)
-            on = server if storage == "postgresql" else None
             objectives, where = 1 + number // 6 % 2, address if executor == "ray" else executor
+            pack = kinds(storage, executor, min(PER_ROUND[method] // objectives, kills - hits), dice)
+            on = server if storage == "postgresql" else None
             found = Round(place, method, on, dice, where, core_types, objectives).run(pack)
             tallies.setdefault(f"{storage} {method} {executor}", Tally()).add(found)
             shutil.rmtree(place)

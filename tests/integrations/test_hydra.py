@@ -105,6 +105,18 @@ def test_trials_are_paused_and_promoted_over_the_budget(sweep: Sweep, method: st
     assert not [trial for trial in trials if trial.state is xs.State.RUNNING]
 
 
+def test_a_sweep_over_several_metrics_writes_its_front(sweep: Sweep, tmp_path: Path) -> None:
+    def both(cfg: Any) -> dict[str, float]:
+        return {"error": task(cfg), "speed": cfg.net.layers}
+
+    with sweep("hydra.sweeper.metric={error:min,speed:max}", "hydra.sweeper.trials=8", function=both) as study:
+        assert study.goals.goal == "minimize error, maximize speed"
+        front = study.front
+    said = OmegaConf.load(tmp_path / "out" / "optimization_results.yaml")
+    assert [each["values"] for each in said.solutions] == [list(trial.values.values()) for trial in front]
+    assert [each["params"]["lr"] for each in said.solutions] == [trial["lr"] for trial in front]
+
+
 def test_several_jobs_are_handed_to_the_launcher_at_once_and_numbered_on(sweep: Sweep, tmp_path: Path) -> None:
     with sweep("hydra.sweeper.workers=3", "hydra.sweeper.trials=7", "hydra.sweeper.method=random") as study:
         assert [trial.seen for trial in study.trials][:3] == [1, 2, 3]  # the first three without a report in between

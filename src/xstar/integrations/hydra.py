@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from xstar.core.words import number
 from xstar.errors import InvalidArgument, InvalidSpace, ObjectiveError
 from xstar.executors.orphans import take_over
 from xstar.integrations import missing
@@ -24,6 +23,7 @@ from xstar.space import Choice, Constant, Ordinal, Space
 from xstar.storage.address import masked
 from xstar.study import DEFAULT_STORAGE, Limits, Study
 from xstar.study.limits import SameFailure
+from xstar.study.naming import headline
 from xstar.trial import State, Trial
 
 try:
@@ -71,7 +71,7 @@ class Sweep:
         workers: int = 1,
         method: str | None = None,
         max_budget: int | None = None,
-        metric: str | None = None,
+        metric: Any = None,
         direction: str = "minimize",
         seed: int | None = None,
         budget_key: str | None = None,
@@ -89,6 +89,7 @@ class Sweep:
         self.alike = SameFailure(max_failures)
         self.workers, self.budget_key, self.checkpoint_key = workers, budget_key, checkpoint_key
         self.params = params or {}
+        metric = OmegaConf.to_container(metric) if OmegaConf.is_config(metric) else metric
         settings = {"method": method, "max_budget": max_budget, "metric": metric, "direction": direction, "seed": seed}
         self.settings: dict[str, Any] = settings
         name = study or self.config.hydra.job.name
@@ -201,24 +202,34 @@ class Sweep:
             return
         if job.return_value is None:
             study.fail(trial, "the task function returned nothing")
-            raise ObjectiveError(f"the task function must return a number, or a dictionary with {study.metric!r}")
+            names = " and ".join(map(repr, study.goals.metrics))
+            raise ObjectiveError(f"the task function must return a number, or a dictionary with {names}")
         self.alike.seen_other()
         if self.budget_key is None:
             study.tell(trial, job.return_value)
         else:
             study.report(trial, job.return_value, trial.target)
-        best = study.history.best
-        shown = "" if best is None else f"; best {number(best.value)} in trial {best.number}"
-        log.info("trial %d: %s %s%s", trial.number, study.metric, number(trial.value), shown)
+        found = headline(study.history, 5)
+        log.info("trial %d: %s%s", trial.number, study.goals.words(trial.metrics, 5), found and f"; best {found}")
 
     def _conclude(self, study: Study, folder: Path) -> None:
         """Write what was found."""
-        best = study.history.best
-        if best is None:
+        if not study.history.has_value:
             return
-        keys = {swept.key: best[swept.name] for swept in self.swept}
-        found = {"name": "xstar", "study": self.name, "trial": best.number, "best_value": best.value}
-        OmegaConf.save(OmegaConf.create({**found, "best_params": keys}), folder / RESULTS)
+        found: dict[str, Any] = {"name": "xstar", "study": self.name}
+        if study.goals.several:
+            found["solutions"] = [
+                {"trial": each.number, "params": self._keys(each), "values": list(each.values.values())}
+                for each in study.front
+            ]
+        else:
+            best = study.best
+            found |= {"trial": best.number, "best_value": best.value, "best_params": self._keys(best)}
+        OmegaConf.save(OmegaConf.create(found), folder / RESULTS)
+
+    def _keys(self, trial: Trial) -> dict[str, Any]:
+        """A configuration by the keys of the command line."""
+        return {swept.key: trial[swept.name] for swept in self.swept}
 
 
 # ---------------------------------------------------------------- one override
