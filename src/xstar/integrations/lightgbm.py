@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from xstar.errors import InvalidArgument
 from xstar.integrations import missing
 from xstar.integrations.rounds import Rounds
@@ -15,7 +13,7 @@ except ImportError as error:
     raise missing("lightgbm", "lightgbm") from error
 
 
-class Report:
+class Report(Rounds):
     """Reports the metrics of all validation sets, as ``valid_0-l2``, after every ``every`` rounds.
 
     ::
@@ -32,22 +30,13 @@ class Report:
     """Late among callbacks: after those that change parameters or record."""
     before_iteration = False
 
-    def __init__(self, trial: Any, *, every: int = 1) -> None:
-        self._rounds = Rounds(trial, every)
-
-    @property
-    def rounds(self) -> int:
-        """The rounds to train: ``max_budget × every``, less those that the saved booster has."""
-        return self._rounds.left
-
     @property
     def model(self) -> lightgbm.Booster | None:
         """The booster of an earlier run, for ``init_model``; ``None``: there is none."""
-        saved = self._rounds.saved
-        return None if saved is None else lightgbm.Booster(model_str=saved)
+        return None if self._saved is None else lightgbm.Booster(model_str=self._saved)
 
     def __call__(self, env: CallbackEnv) -> None:
         metrics = {f"{result[0]}-{result[1]}": float(result[2]) for result in env.evaluation_result_list or ()}
         if not metrics:
             raise InvalidArgument("valid_sets", "must name a data set to report on", None, "valid_sets=[valid]")
-        self._rounds.completed(env.iteration + 1, metrics, lambda: env.model.model_to_string(num_iteration=-1))
+        self._completed(env.iteration + 1, metrics, lambda: env.model.model_to_string(num_iteration=-1))

@@ -8,7 +8,6 @@ other and its audit comes out clean. A parameter that only some trials have gets
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -143,16 +142,11 @@ def _both(name: str, first: Any, second: Any) -> Any:
     for kind in kinds:
         if not (isinstance(first, kind) and isinstance(second, kind)):
             continue
-        step, same = first.step, (first.log, first.step) == (second.log, second.step)
-        if same and (step is None or _is_whole((first.low - second.low) / step)):
-            return kind(min(first.low, second.low), max(first.high, second.high), log=first.log, step=step)
+        same = (first.log, first.step) == (second.log, second.step)
+        if same and first.step in (None, 1):  # grids of other steps may begin at different places
+            return kind(min(first.low, second.low), max(first.high, second.high), log=first.log, step=first.step)
     rule, remedy = "must be the same in all trials", "the space of a study of ours does not change"
     raise InvalidSpace(name, rule, f"{first} and then {second}", remedy)
-
-
-def _is_whole(steps: float) -> bool:
-    """Whether two ends are so many steps apart: (0.4 - 0.1) / 0.1 is 3.0000000000000004."""
-    return math.isclose(steps, round(steps), rel_tol=1e-9, abs_tol=1e-9)
 
 
 def _parameters(distributions: dict[str, BaseDistribution], trials: Sequence[FrozenTrial]) -> dict[str, Any]:

@@ -15,26 +15,26 @@ class Rounds:
     The booster is saved where the trial may be paused, and loaded when it goes on.
     """
 
-    def __init__(self, trial: Any, every: int = 1) -> None:
-        self.trial = trial
-        self.every = whole_number("every", every, least=1, remedy="how many rounds are one unit of budget")
-        self.saved = trial.load()
-        self.done = 0 if self.saved is None else trial.start * self.every
-        """Rounds that the saved booster has."""
+    def __init__(self, trial: Any, *, every: int = 1) -> None:
+        super().__init__()  # of a library's own kind of callback
+        self._trial = trial
+        self._every = whole_number("every", every, least=1, remedy="how many rounds are one unit of budget")
+        self._saved = trial.load()
+        self._done = 0 if self._saved is None else trial.start * self._every
 
     @property
-    def left(self) -> int:
-        """Rounds to a full training: ``max_budget × every`` in all."""
-        if self.trial.max_budget is None:
+    def rounds(self) -> int:
+        """The rounds to train: ``max_budget × every``, less those that the saved booster has."""
+        if self._trial.max_budget is None:
             rule, remedy = "is needed to count the rounds that are left", "pass max_budget=… to the search"
             raise InvalidArgument("max_budget", rule, None, remedy)
-        return int(self.trial.max_budget * self.every - self.done)
+        return int(self._trial.max_budget * self._every - self._done)
 
-    def completed(self, rounds: int, metrics: Mapping[str, float], dump: Callable[[], Any]) -> None:
+    def _completed(self, rounds: int, metrics: Mapping[str, float], dump: Callable[[], Any]) -> None:
         """So many rounds are done, in all; raises ``xs.Pruned`` when the trial shall go no further."""
-        if rounds % self.every:
+        if rounds % self._every:
             return
-        budget = rounds // self.every
-        if budget == self.trial.stop:  # saving every round would cost more than it saves
-            self.trial.save(dump(), epoch=budget)
-        self.trial.report(metrics, budget)
+        budget = rounds // self._every
+        if budget == self._trial.stop:  # saving every round would cost more than it saves
+            self._trial.save(dump(), epoch=budget)
+        self._trial.report(metrics, budget)

@@ -15,7 +15,7 @@ except ImportError as error:
     raise missing("xgboost", "xgboost") from error
 
 
-class Report(TrainingCallback):
+class Report(Rounds, TrainingCallback):
     """Reports the metrics of all evaluation sets, as ``valid-rmse``, after every ``every`` rounds.
 
     ::
@@ -28,23 +28,13 @@ class Report(TrainingCallback):
     The objective returns nothing: its last report counts.
     """
 
-    def __init__(self, trial: Any, *, every: int = 1) -> None:
-        super().__init__()
-        self._rounds = Rounds(trial, every)
-
-    @property
-    def rounds(self) -> int:
-        """The rounds to train: ``max_budget × every``, less those that the saved booster has."""
-        return self._rounds.left
-
     @property
     def model(self) -> xgboost.Booster | None:
         """The booster of an earlier run, for ``xgb_model``; ``None``: there is none."""
-        saved = self._rounds.saved
-        if saved is None:
+        if self._saved is None:
             return None
         booster = xgboost.Booster()
-        booster.load_model(bytearray(saved))
+        booster.load_model(bytearray(self._saved))
         return booster
 
     def after_iteration(self, model: Any, epoch: int, evals_log: dict[str, dict[str, list[Any]]]) -> bool:
@@ -57,5 +47,5 @@ class Report(TrainingCallback):
         if not metrics:
             raise InvalidArgument("evals", "must name a data set to report on", None, 'evals=[(valid, "valid")]')
         # The booster knows how many rounds it has; `epoch` counts from 0 when training goes on.
-        self._rounds.completed(model.num_boosted_rounds(), metrics, lambda: bytes(model.save_raw("ubj")))
+        self._completed(model.num_boosted_rounds(), metrics, lambda: bytes(model.save_raw("ubj")))
         return False
