@@ -101,9 +101,8 @@ def _check(storage: str | os.PathLike[str]) -> None:
 
     A PostgreSQL database has to exist before anyone can connect to it, so there is nothing to refuse.
     """
-    address = Address.of(storage)
-    path = address.path
-    if path is None or address.uri is not None:
+    path = Address.of(storage).path
+    if path is None:
         return
     remedy = "give the right one with --storage or in XSTAR_STORAGE; `xstar run` makes a new one"
     if not path.exists():

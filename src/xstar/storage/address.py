@@ -55,13 +55,13 @@ class Address:
     kind: str
     """``sqlite`` or ``postgresql``."""
     database: str
-    """A file, or a ``file:`` URI of SQLite; the name of a database on a server."""
+    """A file; the name of a database on a server."""
     user: str = ""
     password: str = field(default="", repr=False)
     host: str = ""
     port: str = ""
     query: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Options after the ``?``."""
+    """Options after the ``?``, for libpq."""
 
     @classmethod
     def of(cls, storage: str | os.PathLike[str]) -> Address:
@@ -85,16 +85,14 @@ class Address:
 
     @classmethod
     def _of_file(cls, text: str, rest: str) -> Address:
-        name, _, query = rest.partition("?")
-        slash, database = name[:1], name[1:]
+        slash, database = rest[:1], rest[1:]
         if database in ("", ":memory:"):
             raise InvalidArgument(
                 "storage", "must name a file", text, "leave storage and study out for a study in memory"
             )
-        is_uri = database.startswith("file:")  # SQLite decodes it
-        if slash != "/" or (query and not is_uri):
-            _refuse(text, "options need a URI: 'sqlite:///file:xstar.db?mode=ro'")
-        return cls("sqlite", database if is_uri else unquote(database), query=_options(text, query))
+        if slash != "/" or "?" in database:
+            _refuse(text, "e.g. 'sqlite:///xstar.db', which has no options")
+        return cls("sqlite", unquote(database))
 
     @classmethod
     def _of_server(cls, text: str, rest: str) -> Address:
@@ -115,24 +113,12 @@ class Address:
 
     def from_anywhere(self) -> Address:
         """The same wherever the program goes: a relative file is one of the folder that it is in now."""
-        if self.kind != "sqlite":
-            return self
-        if self.uri is None:
-            return replace(self, database=os.path.abspath(self.database))
-        name = self.database.removeprefix("file:")
-        return self if name.startswith("/") else replace(self, database=f"file:{quote(os.getcwd())}/{name}")
+        return replace(self, database=os.path.abspath(self.database)) if self.kind == "sqlite" else self
 
     @property
     def path(self) -> Path | None:
         """SQLite's file."""
-        if self.kind != "sqlite":
-            return None
-        return Path(self.database if self.uri is None else unquote(self.database.removeprefix("file:")))
-
-    @property
-    def uri(self) -> str | None:
-        """What SQLite is given in place of a path."""
-        return f"{self.database}?{_text(self.query)}" if self.database.startswith("file:") else None
+        return Path(self.database) if self.kind == "sqlite" else None
 
     @property
     def options(self) -> dict[str, str]:
@@ -154,15 +140,14 @@ class Address:
 
     def __str__(self) -> str:
         """The URL, with its password."""
-        query = f"?{_text(self.query)}" if self.query else ""
         if self.kind == "sqlite":
-            name = self.database if self.uri else self.database.replace("%", "%25").replace("?", "%3F")
-            return f"sqlite:///{name}{query}"
+            return "sqlite:///" + self.database.replace("%", "%25").replace("?", "%3F")
+        query = "&".join(f"{quote(name)}={quote(value)}" for name, value in self.query.items())
         password = f":{quote(self.password, safe='')}" if self.password else ""
         given = f"{quote(self.user, safe='')}{password}@" if self.user or password else ""
         host = f"[{self.host}]" if ":" in self.host else quote(self.host)
         port = f":{self.port}" if self.port else ""
-        return f"postgresql://{given}{host}{port}/{quote(self.database)}{query}"
+        return f"postgresql://{given}{host}{port}/{quote(self.database)}{query and f'?{query}'}"
 
 
 def _options(text: str, query: str) -> dict[str, str]:
@@ -173,10 +158,6 @@ def _options(text: str, query: str) -> dict[str, str]:
             _refuse(text, f"give the option {name!r} once")
         found[unquote(name)] = unquote(value)
     return found
-
-
-def _text(options: Mapping[str, str]) -> str:
-    return "&".join(f"{quote(name)}={quote(value)}" for name, value in options.items())
 
 
 def _refuse(text: str, remedy: str) -> NoReturn:

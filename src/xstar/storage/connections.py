@@ -83,10 +83,8 @@ class Connections:
         """A new connection of the driver, on which each statement is a transaction of its own until one is begun."""
         if self.is_server:
             return _psycopg(self._address).connect(**self.options, autocommit=True)
-        uri = self._address.uri
         connection = sqlite3.connect(
-            uri or self._address.database,
-            uri=uri is not None,
+            self._address.database,
             timeout=BUSY_SECONDS,
             isolation_level=None,  # transactions are ours to begin: the driver would start them late and deferred
             check_same_thread=False,  # threads take turns

@@ -294,7 +294,6 @@ def open_storage(storage: str | os.PathLike[str] | None) -> SqlStorage:
 
 def check_there(name: str, storage: str | os.PathLike[str] | None) -> None:
     """Refuse a file that is missing where a study should be: to open it would make an empty one."""
-    address = Address.of(DEFAULT_STORAGE if storage is None else storage)
-    if address.path is not None and address.uri is None and not address.path.exists():
-        path = address.path
+    path = Address.of(DEFAULT_STORAGE if storage is None else storage).path
+    if path is not None and not path.exists():
         raise UnknownStudy(f"there is no study {name!r}: there is no storage {path}; check the path")
