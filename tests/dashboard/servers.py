@@ -16,7 +16,6 @@ import xstar as xs
 from tests.plots.studies import HOSTILE
 from tests.waiting import PATIENCE
 from xstar.dashboard.app import Settings, make_app
-from xstar.dashboard.connections import protocol
 from xstar.dashboard.security import LOOPBACK, Access
 from xstar.dashboard.server import MOST_CONNECTIONS
 from xstar.storage import SqlStorage
@@ -57,7 +56,7 @@ class Server:
         self.address = f"http://localhost:{self.port}"
         config = uvicorn.Config(
             self.app,
-            http=protocol(),
+            http="h11",
             log_level="error",
             timeout_graceful_shutdown=1,
             timeout_keep_alive=keep_alive,

@@ -14,7 +14,7 @@ import xstar as xs
 from tests.plots.networks import a_study, collected
 from xstar import nets
 from xstar.errors import InvalidArgument
-from xstar.plots import distances, network_data as data
+from xstar.plots import network_data as data
 from xstar.plots.networks import spread
 
 
@@ -83,12 +83,10 @@ def test_a_parameter_that_is_not_always_there() -> None:
 # ---------------------------------------------------------------- the map
 
 
-@pytest.mark.parametrize("distance", data.DISTANCES)
-def test_distances_are_those_of_nets(networks: data.Networks, distance: str) -> None:
-    table = networks.distances(distance)
+def test_distances_are_those_of_nets(networks: data.Networks) -> None:
     for i, j in [(0, 1), (3, 7), (9, 9)]:
-        expected = nets.otmann(networks.graphs[i], networks.graphs[j], normalised=distance == "normalised")
-        assert_allclose(table[i, j], expected, rtol=1e-12)
+        expected = nets.otmann(networks.graphs[i], networks.graphs[j], normalised=True)
+        assert_allclose(networks.distances[i, j], expected, rtol=1e-12)
 
 
 def test_scaling_finds_points_of_a_plane_again() -> None:
@@ -102,7 +100,7 @@ def test_scaling_finds_points_of_a_plane_again() -> None:
 
 
 def test_scaling_is_the_double_centring_written_out(networks: data.Networks) -> None:
-    table = networks.distances("normalised")
+    table = networks.distances
     count = len(table)
     centring = np.eye(count) - np.ones((count, count)) / count
     values, vectors = np.linalg.eigh(-0.5 * centring @ table**2 @ centring)
@@ -135,21 +133,17 @@ def test_the_first_parameter_with_networks_or_the_one_that_is_named() -> None:
     assert collected(study).parameter == "net"
     assert collected(study, "other").graphs[0].inputs == 3
     assert study.plot.figure("networks", parameter="other")["layout"]["meta"] == {"parameter": "other"}
-    for kind in ("networks", "distances"):
-        with pytest.raises(InvalidArgument, match=r"parameter: .*net, other.*'lr'"):
-            study.plot.figure(kind, parameter="lr")
-    with pytest.raises(InvalidArgument, match="distance: must be one of"):
-        study.plot.figure("distances", distance="euclid")
+    with pytest.raises(InvalidArgument, match=r"parameter: .*net, other.*'lr'"):
+        study.plot.figure("networks", parameter="lr")
 
 
-@pytest.mark.parametrize("kind", ["networks", "distances"])
-def test_where_there_is_nothing_to_see_it_is_said(kind: str) -> None:
+def test_where_there_is_nothing_to_see_it_is_said() -> None:
     for study, why in (
         (xs.Study(xs.Space(lr=xs.Float(0, 1))), "no architecture"),
         (a_study(2), "3 different networks of complete trials; there are 2"),
         (xs.Study(xs.Space(net=nets.MLP(inputs=8)), seed=1), "there are 0"),
     ):
-        (note,) = study.plot.figure(kind)["layout"]["annotations"]
+        (note,) = study.plot.figure("networks")["layout"]["annotations"]
         assert why in note["text"]
 
 
@@ -163,44 +157,10 @@ def test_many_networks_are_thinned_out(study: xs.Study) -> None:
 # ---------------------------------------------------------------- pairs
 
 
-def test_pairs_are_all_pairs(networks: data.Networks) -> None:
-    found = data.pairs(networks)
-    values = networks.values
-    plain = [
-        (nets.otmann(networks.graphs[i], networks.graphs[j]), abs(values[i] - values[j]))
+def test_the_correlation_is_that_of_all_pairs(networks: data.Networks) -> None:
+    pairs = [
+        (networks.distances[i, j], abs(networks.losses[i] - networks.losses[j]))
         for i, j in combinations(range(len(networks)), 2)
     ]
-    assert_allclose(np.stack([found.distance, found.difference], axis=1), plain, rtol=1e-9)
-    assert_allclose(found.correlation, spearmanr(found.distance, found.difference).statistic, rtol=1e-9)
-
-
-def random_pairs(count: int) -> data.Pairs:
-    rng = np.random.default_rng(5)
-    distance = 10.0 ** rng.uniform(2, 7, count)
-    return data.Pairs(distance, rng.random(count) * np.log10(distance))
-
-
-def test_bands_are_quantiles_of_their_groups() -> None:
-    found = random_pairs(3000)
-    groups = distances.bands(found)
-    assert len(groups) == distances.BANDS
-    edges = np.geomspace(found.distance.min(), found.distance.max(), distances.BANDS + 1)
-    for place, row in enumerate(groups[1:-1], 1):
-        inside = (found.distance >= edges[place]) & (found.distance < edges[place + 1])
-        xs_, ys = found.distance[inside], found.difference[inside]
-        assert_allclose(row, [np.median(xs_), np.median(ys), np.quantile(ys, 0.9)])
-
-
-def test_bands_leave_out_groups_of_few_pairs() -> None:
-    distance = np.concatenate([np.zeros(9), [1.0], np.full(30, 1000.0), [30.0]])
-    groups = distances.bands(data.Pairs(distance, np.arange(41.0)))
-    assert_allclose(groups[:, 0], [0.0, 1000.0])
-    assert distances.bands(data.Pairs(np.zeros(20), np.arange(20.0))).shape == (0, 3)
-
-
-def test_a_dot_for_every_pair_but_not_for_too_many() -> None:
-    for count, drawn in ((300, 300), (45_000, distances.MOST_PAIRS)):
-        found = random_pairs(count)
-        figure = distances.draw(distances.Apart("score", found, distances.bands(found)))
-        assert len(figure["data"][0]["x"]) == drawn
-        assert "rank correlation" in figure["layout"]["title"]["subtitle"]["text"]
+    distance, difference = np.array(pairs).T
+    assert_allclose(networks.correlation, spearmanr(distance, difference).statistic, rtol=1e-9)

@@ -249,7 +249,7 @@ def test_ranks_go_from_the_best_to_the_worst_over_every_pair() -> None:
 )
 def test_a_page_leaves_out_what_a_study_can_never_show(space: xs.Space, budget: int | None, absent: set[str]) -> None:
     study = xs.Study(space, method="gp" if budget is None else "asha", max_budget=budget)
-    many = {"front", "hypervolume", "networks", "distances", "theta", "comparison"}
+    many = {"front", "hypervolume", "networks", "theta", "comparison"}
     assert set(KINDS) - many - {name for name in KINDS if KINDS[name].suits(study.history)} == absent
 
 

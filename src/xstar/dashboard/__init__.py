@@ -7,7 +7,6 @@
     writing     the addresses that change a study, behind the token
     security    who may ask: host, origin, token; how much and how often; what a page may load
     server      the command's part: addresses, tokens, uvicorn
-    connections closes those that send half a request
     static/     the pages: plain JavaScript modules, no build step, nothing from the network
 
 FastAPI and uvicorn are imported by ``app`` and ``server``, at use (``pip install '.[dashboard]'``).

@@ -1,10 +1,10 @@
-"""Who may ask, how much and how often, and what a page may load: one layer around everything the server answers.
+"""Who may ask, and how much, and what a page may load: one layer around everything the server answers.
 
 host        the name in the address bar has to be ours: a page elsewhere cannot point its own name at this server
 origin      what changes something has to come from our own pages, or carry the token in a header as programs do
 token       as a header (``Authorization: Bearer …``) or as a cookie that scripts cannot read (``HttpOnly``) and that
             browsers send to our own pages only (``SameSite=Strict``); compared in constant time
-size, rate  bodies and addresses have a largest size, clients a largest rate
+size        bodies and addresses have a largest size; attempts at the token are few
 headers     a content security policy without inline scripts; no framing, no sniffing, no referrer, no caching of data
 """
 
@@ -32,9 +32,6 @@ COOKIE = "xstar-session"
 MOST_BODY = 1_000_000
 """Bytes of a request's body: a configuration with an architecture has a few thousand."""
 MOST_ADDRESS = 8_000
-RATE, BURST = 100.0, 600.0
-"""Requests per second and at once, by client: a page with twelve plots asks for some twenty things when it opens, and then for
-as many every three seconds at most while it is in sight. All pages of one machine are one client."""
 LOGINS, LOGIN_RATE = 10.0, 0.2
 """Attempts at the token, by client: ten at once, then one every five seconds. Whoever guesses locks out nobody else."""
 MOST_CLIENTS = 1000
@@ -129,14 +126,6 @@ class Bucket:
         return True
 
 
-class Client:
-    """What one client may still ask."""
-
-    def __init__(self) -> None:
-        self.requests = Bucket(RATE, BURST)
-        self.logins = Bucket(LOGIN_RATE, LOGINS)
-
-
 class Guard:
     """The layer."""
 
@@ -146,7 +135,8 @@ class Guard:
         """To be set before the server ends."""
         self._access = access
         self._now = stopwatch(wall_clock)
-        self._clients: OrderedDict[str, Client] = OrderedDict()
+        self._attempts: OrderedDict[str, Bucket] = OrderedDict()
+        """By client."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -166,9 +156,6 @@ class Guard:
             return 414, f"an address has at most {MOST_ADDRESS} characters"
         if _address(headers.get("host", ""))[0] not in self._access.hosts:
             return 421, "this server is not called by that name; start it with --allow-host NAME"
-        client = self._client(scope)
-        if not client.requests.take(self._now()):
-            return 429, "too many requests; wait a second"
         length = headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > 20 or int(length) > MOST_BODY:
             return 413, f"a body has at most {MOST_BODY} bytes"
@@ -177,19 +164,20 @@ class Guard:
         if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
             return 403, "a page of another site may not read this"
         path = scope["path"]
-        if path == "/login" and scope["method"] == "POST" and not client.logins.take(self._now()):
+        if path == "/login" and scope["method"] == "POST" and not self._attempt(scope):
             return 429, "too many attempts; wait a few seconds"
         if self._access.token is None or path.startswith(PUBLIC) or self._access.is_known(headers):
             return None
         return 401, "the token is missing or wrong"
 
-    def _client(self, scope: Scope) -> Client:
+    def _attempt(self, scope: Scope) -> bool:
+        """Whether this client may try a token now."""
         name = (scope.get("client") or ("?", 0))[0]
-        client = self._clients.setdefault(name, Client())
-        self._clients.move_to_end(name)
-        while len(self._clients) > MOST_CLIENTS:
-            self._clients.popitem(last=False)
-        return client
+        bucket = self._attempts.setdefault(name, Bucket(LOGIN_RATE, LOGINS))
+        self._attempts.move_to_end(name)
+        while len(self._attempts) > MOST_CLIENTS:
+            self._attempts.popitem(last=False)
+        return bucket.take(self._now())
 
 
 def _address(given: str) -> tuple[str, int | None]:

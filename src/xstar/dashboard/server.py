@@ -67,7 +67,6 @@ def serve(
         import uvicorn
 
         from xstar.dashboard.app import Settings, make_app
-        from xstar.dashboard.connections import protocol
     except ModuleNotFoundError as error:
         raise MissingExtra(
             f"the dashboard needs {error.name}: pip install '.[dashboard]' in a checkout of xstar"
@@ -93,7 +92,7 @@ def serve(
             address += f"login#{permitted.token}"
         config = uvicorn.Config(
             app,
-            http=protocol(),
+            http="h11",
             log_level="warning",
             access_log=False,
             server_header=False,

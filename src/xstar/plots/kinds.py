@@ -24,7 +24,6 @@ from xstar.plots import (
     comparison,
     contour,
     curves,
-    distances,
     distribution,
     failures,
     front,
@@ -167,7 +166,6 @@ KINDS: dict[str, Kind] = dict(
         _kind("distribution", "how many trials are at least how good", distribution),
         _kind("failures", "where trials failed, and why", failures, objectives="any"),
         _kind("networks", "a map of architectures by OTMANN", networks, has_networks),
-        _kind("distances", "distance and difference in value of pairs of architectures", distances, has_networks),
         _kind("theta", "the distribution of PBIL over time, and how decided it is", theta, has_theta, "any"),
         _kind("comparison", "studies side by side, with confidence bands", comparison, lambda h: False),
     )

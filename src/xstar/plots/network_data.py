@@ -1,11 +1,11 @@
-"""The networks of a study as arrays: which they are, how far apart, where on a map, and how distance and value go together.
+"""The networks of a study as arrays: which they are, how far apart, where on a map, and whether near ones have near values.
 
 Notation
 
 =============  ==========================================================================  ==================
 symbol         meaning                                                                     shape
 =============  ==========================================================================  ==================
-``D``          OTMANN of all pairs: d, or d̄ = d / (tm(G₁) + tm(G₂))                        (n, n)
+``D``          OTMANN of all pairs, normalised: d̄ = d / (tm(G₁) + tm(G₂))                  (n, n)
 ``B``          -½ J (D∘D) J with J = I - 11ᵀ/n: inner products about the centre            (n, n)
 ``X``          places on the map                                                           (n, 2)
 ``y``          the value of each network, in the user's own direction                      (n,)
@@ -38,7 +38,6 @@ FEWEST = 3
 """Two points lie on a line, whatever the map."""
 MOST = 150
 """Networks whose pairs are computed: their 11,000 distances take a second or two."""
-DISTANCES = ("normalised", "plain")
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,18 +69,23 @@ class Networks:
         return int(self.losses.argmin())
 
     @cached_property
-    def _plain(self) -> Array:
+    def distances(self) -> Array:
+        """D."""
         try:
-            found: Array = nets.distances(self.graphs, structure=(0.5,))
+            plain = nets.distances(self.graphs, structure=(0.5,))
         except nets.InvalidGraph as error:
             raise NoValue(str(error)) from None
+        found: Array = nets.normalise(plain, self.graphs, self.graphs)[:, :, 0]
         return found
 
-    def distances(self, distance: str) -> Array:
-        """D."""
-        check_distance(distance)
-        table = nets.normalise(self._plain, self.graphs, self.graphs) if distance == "normalised" else self._plain
-        return table[:, :, 0]
+    @property
+    def correlation(self) -> float:
+        """Spearman's, of distance and difference in value over all pairs; ``nan`` where all of either are the same."""
+        pairs = np.triu_indices(len(self), 1)
+        a, b = ranks(self.distances[pairs]), ranks(np.abs(self.losses[pairs[0]] - self.losses[pairs[1]]))
+        a, b = a - a.mean(), b - b.mean()
+        scale = math.sqrt(float(a @ a) * float(b @ b))
+        return float(a @ b) / scale if scale else math.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,24 +96,6 @@ class Places:
     """X."""
     share: float
     """Of what was to be shown, how much the two axes show."""
-
-
-@dataclass(frozen=True, eq=False)
-class Pairs:
-    """All pairs of networks, in no particular order."""
-
-    distance: Array
-    """(n (n - 1) / 2,)"""
-    difference: Array
-    """|y₁ - y₂|, of the same shape."""
-
-    @property
-    def correlation(self) -> float:
-        """Spearman's, from -1 to 1; ``nan`` where all distances or all differences are the same."""
-        a, b = ranks(self.distance), ranks(self.difference)
-        a, b = a - a.mean(), b - b.mean()
-        scale = math.sqrt(float(a @ a) * float(b @ b))
-        return float(a @ b) / scale if scale else math.nan
 
 
 def graph_of(value: object) -> nets.Graph | None:
@@ -177,13 +163,6 @@ def classical_scaling(table: Array) -> Places:
     return Places(axes * np.sqrt(two), float(two.sum()) / whole if whole > 0 else 1.0)
 
 
-def pairs(networks: Networks, distance: str = "plain") -> Pairs:
-    """Distance and difference in value of all pairs."""
-    rows, columns = np.triu_indices(len(networks), 1)
-    losses = networks.losses
-    return Pairs(networks.distances(distance)[rows, columns], np.abs(losses[rows] - losses[columns]))
-
-
 def ranks(values: Array) -> Array:
     """From 1 upwards; equals share the mean of theirs.
 
@@ -194,9 +173,3 @@ def ranks(values: Array) -> Array:
     ends = np.cumsum(counts)
     means: Array = (ends - (counts - 1) / 2)[back]
     return means
-
-
-def check_distance(distance: str) -> None:
-    """``plain`` (d) or ``normalised`` (d̄)."""
-    if distance not in DISTANCES:
-        raise InvalidArgument("distance", f"must be one of {', '.join(DISTANCES)}", distance)

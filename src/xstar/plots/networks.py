@@ -6,6 +6,7 @@ The best one and some that lie apart from each other have their drawing beside t
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -47,13 +48,15 @@ class Map:
     found: int
     share: float
     """Of the distances, how much the two axes show."""
+    correlation: float
+    """Spearman's, of distance and difference in value over all pairs: a model over OTMANN learns from it (NASBOT, Figure 6)."""
 
 
 def compute(source: Source, *, parameter: str | None = None, most: int = network_data.MOST) -> Map:
     """Networks of complete trials, placed by classical scaling of normalised OTMANN."""
     history = source.history
     networks = network_data.collect(history, parameter, most)
-    places = network_data.classical_scaling(networks.distances("normalised"))
+    places = network_data.classical_scaling(networks.distances)
     ranks = network_data.ranks(networks.losses) - 1
     numbers = list(networks.trials)
     return Map(
@@ -69,6 +72,7 @@ def compute(source: Source, *, parameter: str | None = None, most: int = network
         {place: thumbnail(networks.graphs[place]) for place in spread(places.positions, networks.best)},
         networks.found,
         places.share,
+        networks.correlation,
     )
 
 
@@ -136,7 +140,8 @@ def draw(data: Map) -> Figure:
     low, high = data.positions.min(axis=0), data.positions.max(axis=0)
     pad = 0.6 * SIZE * float((high - low).max())  # pictures end within the plot
     share = f"the two axes show {data.share:.0%} of the distances"
-    facts = joined("near: similar by OTMANN", share, shown_of(len(data.trials), data.found, "networks"))
+    known = "" if math.isnan(data.correlation) else f"rank correlation with differences in value {data.correlation:.2f}"
+    facts = joined("near: similar by OTMANN", known, share, shown_of(len(data.trials), data.found, "networks"))
     square = {"scaleanchor": "x", "scaleratio": 1}
     return figure(
         traces,
