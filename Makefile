@@ -33,10 +33,18 @@ help:  ## list the targets
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev]'
 	@touch $@
 
-demo: .venv/.installed  ## search on scikit-learn's digits, about a minute; a second time resumes it
+# What the demo needs, a third of the development environment; where that is there, the demo is run in it.
+.venv-demo/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv-demo
+	.venv-demo/bin/python -m pip install -q -c constraints.txt -e '.[dashboard]' scikit-learn
+	@touch $@
+
+DEMO := $(if $(wildcard .venv/.installed),.venv,.venv-demo)
+
+demo: $(DEMO)/.installed  ## search on scikit-learn's digits, about a minute; a second time resumes it
 	@mkdir -p build/demo
-	$(BIN)/xstar run examples/digits.py --workers 2 --storage build/demo/digits.db --report build/demo/digits.html
-	@echo "look at it:   $(BIN)/xstar dashboard --storage build/demo/digits.db"
+	$(DEMO)/bin/xstar run examples/digits.py --workers 2 --storage build/demo/digits.db --report build/demo/digits.html
+	@echo "look at it:   $(DEMO)/bin/xstar dashboard --storage build/demo/digits.db"
 
 test: lint  ## lint, then every test that is not slow
 	$(BIN)/python $(COMPILE)
@@ -132,5 +140,5 @@ else
 endif
 
 clean:  ## remove what was built, the environment included
-	rm -rf .venv .venv-integrations .venv-oldest .venv-newest .venv-peers build dist site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-demo .venv-integrations .venv-oldest .venv-newest .venv-peers build dist site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -197,9 +197,7 @@ class Run:
             metrics = self._goals.parse(given)
             if self._count == 0 and budget <= self._job.start and not trial.resumed:
                 again = f"trial {trial.number} has no checkpoint, so {_epochs(self._job.start)} trained again"
-                remedy = (
-                    "save to trial.checkpoint to avoid this; methods that pause none, as mobster-stop, need it less"
-                )
+                remedy = "save to trial.checkpoint, or choose a method that pauses no trial, such as mobster-stop"
                 self._channel.warn("checkpoint", f"{again}; {remedy}")
             self._count, self._last = budget - trial.start, metrics
             if budget > self._job.start:  # else it is on record, from an earlier run
