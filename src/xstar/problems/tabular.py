@@ -18,6 +18,7 @@ lie below the optimum; a regret is to be taken of ``loss``.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from math import log, prod
 from typing import Any
@@ -33,8 +34,10 @@ Array = NDArray[Any]
 Floats = NDArray[np.float64]
 
 
-class Grid:
-    """A table with a row for every configuration of a finite space, in C order of the parameters' options."""
+class Table(ABC):
+    """Losses and seconds of rows, each of which stands for some configurations."""
+
+    best: Config
 
     def __init__(
         self,
@@ -46,41 +49,25 @@ class Grid:
         budgets: Sequence[int],
         unit: str,
         counts: Array | None = None,
-        test: Floats | None = None,
     ) -> None:
         rows, runs, _ = losses.shape
-        places, stride = [], rows
-        for parameter, options in _options(space).items():
-            stride //= len(options)
-            places.append((parameter, {option: position * stride for position, option in enumerate(options)}))
-        assert stride == 1, f"{name}: the space has another number of configurations than the table has rows"
+        if counts is None:
+            counts = np.full(rows, runs)
         self.name = name
         self.space = space
         self.budgets = tuple(budgets)
         self.unit = unit
-        self._places = tuple(places)
         self._losses = losses
         self._seconds = seconds
-        if counts is None:
-            counts = np.full(rows, runs)
         self._counts = counts.astype(np.uint8).tobytes()  # a byte per row, and an int at once when indexed
-        self._test = test
         there = np.arange(runs) < counts[:, None]  # (rows, runs)
         self._means: Floats = np.where(there, losses[:, :, -1], 0.0).sum(axis=1) / counts
-        row = int(self._means.argmin())
-        self.optimum: float = self._means.item(row)
-        self.best: Config = space.at(row)
+        self._best_row = int(self._means.argmin())
+        self.optimum: float = self._means.item(self._best_row)
 
+    @abstractmethod
     def row(self, config: Mapping[str, Any]) -> int:
         """Where in the table a configuration stands."""
-        row = 0
-        try:
-            for name, place in self._places:
-                row += place[config[name]]
-        except KeyError:
-            self.space.parse(config)  # says in words what is missing, or not an option
-            raise
-        return row
 
     def loss(self, config: Mapping[str, Any]) -> float:
         return self._means.item(self.row(config))
@@ -90,6 +77,33 @@ class Grid:
         run = seed % self._counts[row]
         return Curve(self._losses[row, run].tolist(), self._seconds[row, run].tolist())
 
+
+class Grid(Table):
+    """A table with a row for every configuration of a finite space, in C order of the parameters' options."""
+
+    def __init__(
+        self, name: str, space: Space, losses: Floats, seconds: Array, *, test: Floats | None = None, **others: Any
+    ) -> None:
+        super().__init__(name, space, losses, seconds, **others)
+        places, stride = [], len(losses)
+        for parameter, options in _options(space).items():
+            stride //= len(options)
+            places.append((parameter, {option: position * stride for position, option in enumerate(options)}))
+        assert stride == 1, f"{name}: the space has another number of configurations than the table has rows"
+        self._places = tuple(places)
+        self._test = test
+        self.best = space.at(self._best_row)
+
+    def row(self, config: Mapping[str, Any]) -> int:
+        row = 0
+        try:
+            for name, place in self._places:
+                row += place[config[name]]
+        except KeyError:
+            self.space.parse(config)  # says in words what is missing, or not an option
+            raise
+        return row
+
     def test_error(self, config: Mapping[str, Any]) -> float:
         """The error on the test set at the full budget, in the unit of the losses: to report, never to search by."""
         if self._test is None:
@@ -97,34 +111,19 @@ class Grid:
         return self._test.item(self.row(config))
 
 
-class Scattered:
+class Scattered(Table):
     """A table of scattered points in a continuous space: a configuration gets the curve of the row nearest to it.
 
-    The other way would be a parameter that names the row. A searcher would then see a choice among a thousand options
-    without any relation, and all model-based methods would be random search: the table would measure nothing. With
-    nearest neighbours the searcher sees the space the table was drawn from. The landscape is made of plateaus, one
-    around each row, every row is reached by its own configuration, and the optimum is the best row: it is known, and
-    no extrapolation is better. Distances are those of the encoded space (log scales as logs, each range as one), in
-    which the rows were drawn evenly. Tables of this kind have one run; the seed changes nothing.
+    A parameter that names the row would be a choice among a thousand options without any relation, and all model-based methods
+    random search. With nearest neighbours the searcher sees the space the table was drawn from. The landscape is made of
+    plateaus, one around each row, every row is reached by its own configuration, and the optimum is the best row. Distances are
+    those of the encoded space (log scales as logs, each range as one), in which the rows were drawn evenly.
     """
 
     def __init__(
-        self,
-        name: str,
-        space: Space,
-        rows: Mapping[str, Array],
-        losses: Floats,
-        seconds: Array,
-        *,
-        budgets: Sequence[int],
-        unit: str,
+        self, name: str, space: Space, rows: Mapping[str, Array], losses: Floats, seconds: Array, **others: Any
     ) -> None:
-        self.name = name
-        self.space = space
-        self.budgets = tuple(budgets)
-        self.unit = unit
-        self._losses = losses[:, 0]
-        self._seconds = seconds[:, 0]
+        super().__init__(name, space, losses, seconds, **others)
         self._scales = tuple(_scales(space))
         columns = [
             ((np.log(rows[parameter]) if logarithmic else rows[parameter]) - origin) / span
@@ -132,9 +131,7 @@ class Scattered:
         ]
         self._points = np.ascontiguousarray(np.stack(columns, axis=1))  # (rows, d)
         self._halves = 0.5 * (self._points**2).sum(axis=1)
-        best = int(self._losses[:, -1].argmin())
-        self.optimum: float = self._losses.item(best, -1)
-        self.best: Config = self.config(best, rows)
+        self.best = self.config(self._best_row, rows)
 
     def config(self, row: int, rows: Mapping[str, Array]) -> Config:
         """The configuration that a row of the table stands for; rounded where the table has 508.9 of an Int."""
@@ -153,13 +150,6 @@ class Scattered:
             raise
         # |a - x|² = 2 (|a|²/2 - a·x) + |x|²: the same order without a difference of two matrices.
         return int((self._halves - self._points @ np.array(point)).argmin())
-
-    def loss(self, config: Mapping[str, Any]) -> float:
-        return self._losses.item(self.row(config), -1)
-
-    def curve(self, config: Mapping[str, Any], seed: int) -> Curve:
-        row = self.row(config)
-        return Curve(self._losses[row].tolist(), self._seconds[row].tolist())
 
 
 def _options(space: Space) -> dict[str, Sequence[Any]]:
