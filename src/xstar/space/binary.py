@@ -55,9 +55,6 @@ class Bool(Parameter):
             raise InvalidConfig(name, "must be True or False", value, "write True or False, not 1 or 0 or a string")
         return plain
 
-    def fields(self) -> dict[str, Json]:
-        return {} if self.prior is None else {"prior": self.prior}
-
     def encode(self, value: Value) -> tuple[float, ...]:
         return (1.0 if value else 0.0,)
 
@@ -123,9 +120,6 @@ class Bits(Parameter):
 
     def load(self, data: Json) -> Value:
         return _bits(data)
-
-    def fields(self) -> dict[str, Json]:
-        return {"n": self.n}
 
     @property
     def width(self) -> int:

@@ -32,7 +32,7 @@ from xstar.space.conditions import read_when
 from xstar.space.parameter import Parameter, Reader, check_index, settle
 from xstar.space.priors import Normal, check_normal, truncated_normal
 from xstar.space.steps import Steps, read_steps
-from xstar.space.values import Json, Value
+from xstar.space.values import Value
 
 N = TypeVar("N", int, float)
 
@@ -102,15 +102,7 @@ class Number(Parameter):
         read = self.decoder(0)
         return lambda u: read((quantile(u[start]),))
 
-    # --- JSON and text ------------------------------------------------------------------------------------------
-
-    def fields(self) -> dict[str, Json]:
-        fields: dict[str, Json] = {"low": self.low, "high": self.high, "log": self.log}
-        if self.step is not None:
-            fields["step"] = self.step
-        if self.prior is not None:
-            fields["prior"] = self.prior.to_json()
-        return fields
+    # --- text ------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
         return self._shown(self.low, self.high, log=self.log, step=self.step, prior=self.prior)

@@ -73,10 +73,6 @@ class _Options(Parameter):
     def load(self, data: Json) -> Value:
         return freeze(data)
 
-    def fields(self) -> dict[str, Json]:
-        optional = {} if self.prior is None else {"prior": list(self.prior)}
-        return {"options": [thaw(option) for option in self.options], **optional}
-
     def __repr__(self) -> str:
         return self._shown(list(self.options), prior=None if self.prior is None else list(self.prior))
 
@@ -196,9 +192,6 @@ class Constant(Parameter):
 
     def load(self, data: Json) -> Value:
         return freeze(data)
-
-    def fields(self) -> dict[str, Json]:
-        return {"value": thaw(self.value)}
 
     @property
     def width(self) -> int:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, fields as fields_of
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,7 +28,8 @@ from numpy.typing import NDArray
 
 from xstar.errors import InvalidArgument, InvalidConfig
 from xstar.space.conditions import When, read_when
-from xstar.space.values import Json, Value
+from xstar.space.priors import Normal
+from xstar.space.values import Json, Value, thaw
 
 #: Reads the value of one parameter from a row of numbers that holds those of all.
 Reader = Callable[[Sequence[float]], Value]
@@ -101,9 +103,14 @@ class Parameter(ABC):
     def load(self, data: Json) -> Value:
         return data
 
-    @abstractmethod
     def fields(self) -> dict[str, Json]:
         """The JSON fields of this kind, without ``kind`` and ``when``; optional ones only where they are given."""
+        found: dict[str, Json] = {}
+        for one in fields_of(self):  # type: ignore[arg-type]  # every kind is a dataclass
+            value = getattr(self, one.name)
+            if one.init and one.name != "when" and (value is not None or one.default is MISSING):
+                found[one.name] = value.to_json() if isinstance(value, Normal) else thaw(value)
+        return found
 
     def to_json(self) -> dict[str, Json]:
         conditions = {} if self.when is None else {"when": self.conditions.to_json()}
