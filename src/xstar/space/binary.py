@@ -61,9 +61,6 @@ class Bool(Parameter):
     def decoder(self, start: int) -> Reader:
         return lambda cells: cells[start] >= 0.5
 
-    def __repr__(self) -> str:
-        return self._shown(prior=self.prior)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bits(Parameter):
@@ -134,9 +131,6 @@ class Bits(Parameter):
     def decoder(self, start: int) -> Reader:
         stop = start + self.n
         return lambda cells: tuple([1 if cell >= 0.5 else 0 for cell in cells[start:stop]])
-
-    def __repr__(self) -> str:
-        return self._shown(self.n)
 
 
 # Bytes 0 and 1 ↔ the digits "0" and "1": ten times faster than going through str and int at 3,000 bits.

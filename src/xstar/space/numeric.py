@@ -102,11 +102,6 @@ class Number(Parameter):
         read = self.decoder(0)
         return lambda u: read((quantile(u[start]),))
 
-    # --- text ------------------------------------------------------------------------------------------
-
-    def __repr__(self) -> str:
-        return self._shown(self.low, self.high, log=self.log, step=self.step, prior=self.prior)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Float(Number):

@@ -73,9 +73,6 @@ class _Options(Parameter):
     def load(self, data: Json) -> Value:
         return freeze(data)
 
-    def __repr__(self) -> str:
-        return self._shown(list(self.options), prior=None if self.prior is None else list(self.prior))
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Choice(_Options):
@@ -202,9 +199,6 @@ class Constant(Parameter):
 
     def decoder(self, start: int) -> Reader:
         return self.drawer(start)
-
-    def __repr__(self) -> str:
-        return self._shown(self.value)
 
 
 def _read_options(kind: str, options: object) -> tuple[Value, ...]:

@@ -155,11 +155,14 @@ class Parameter(ABC):
     def __hash__(self) -> int:
         return hash(json.dumps(self.to_json()))
 
-    def _shown(self, *positional: object, **optional: object) -> str:
-        """A repr that reads as the call that made it, without what was left at its default."""
-        parts = [repr(value) for value in positional]
-        parts += [f"{key}={value!r}" for key, value in optional.items() if value is not None and value is not False]
-        parts += [f"when={self.when!r}"] if self.when is not None else []
+    def __repr__(self) -> str:
+        """The call that made it, without what was left at its default."""
+        parts = []
+        for one in fields_of(self):  # type: ignore[arg-type]
+            value = getattr(self, one.name)
+            if one.init and value != one.default:
+                shown = repr(list(value) if one.name in ("options", "prior") and isinstance(value, tuple) else value)
+                parts.append(shown if one.default is MISSING else f"{one.name}={shown}")
         return f"{type(self).__name__}({', '.join(parts)})"
 
 
