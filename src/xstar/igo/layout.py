@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -53,44 +54,37 @@ class Layout:
 
     def __init__(self, space: Space) -> None:
         self.space = space
-        bits: list[tuple[str, list[float]]] = []
-        kinds: dict[int, list[tuple[str, Sequence[float]]]] = {}
-        numbers: list[tuple[str, Float | Int | Ordinal]] = []
+        bits: dict[str, list[float]] = {}
+        kinds: dict[int, dict[str, list[float]]] = {}
+        numbers: dict[str, Float | Int | Ordinal] = {}
         fixed: list[str] = []
         for name, given in space.parameters.items():
             if isinstance(given, Bits):
-                bits.append((name, [0.5] * given.n))
+                bits[name] = [0.5] * given.n
             elif isinstance(given, Bool):
-                bits.append((name, [0.5 if given.prior is None else given.prior]))
+                bits[name] = [0.5 if given.prior is None else given.prior]
             elif isinstance(given, Choice) and given.size > 1:
                 weights = [1.0] * given.size if given.prior is None else list(given.prior)
                 if given.size == 2:
-                    bits.append((name, [weights[1] / (weights[0] + weights[1])]))
+                    bits[name] = [weights[1] / (weights[0] + weights[1])]
                 else:
-                    kinds.setdefault(given.size, []).append((name, weights))
+                    kinds.setdefault(given.size, {})[name] = weights
             elif isinstance(given, Float | Int | Ordinal) and given.size > 1:
-                numbers.append((name, given))
+                numbers[name] = given
             elif isinstance(given, Parameter):
                 fixed.append(name)
         parts: list[Family] = []
-        self._places: dict[str, slice] = {}
-        start = 0
-        for name, shares in bits:
-            self._places[name] = slice(start, start + len(shares))
-            start += len(shares)
         if bits:
-            parts.append(Bernoulli(start, start=[share for _, shares in bits for share in shares]))
-        for values, choices in sorted(kinds.items()):
-            for name, _ in choices:
-                self._places[name] = slice(start, start + 1)
-                start += 1
-            parts.append(Categorical(len(choices), values, start=[weights for _, weights in choices]))
-        self._numbers = slice(start, start + len(numbers))
-        for name, _ in numbers:
-            self._places[name] = slice(start, start + 1)
-            start += 1
+            shares = [share for own in bits.values() for share in own]
+            parts.append(Bernoulli(len(shares), start=shares))
+        parts += [Categorical(len(own), values, start=[*own.values()]) for values, own in sorted(kinds.items())]
         if numbers:
-            parts.append(_gaussian([given for _, given in numbers]))
+            parts.append(_gaussian([*numbers.values()]))
+        widths = {name: len(own) for name, own in bits.items()}
+        widths |= dict.fromkeys([name for _, own in sorted(kinds.items()) for name in own] + [*numbers], 1)
+        ends = list(accumulate(widths.values()))
+        self._places = {name: slice(end - width, end) for (name, width), end in zip(widths.items(), ends, strict=True)}
+        self._numbers = slice(sum(widths.values()) - len(numbers), None)
         if not parts:
             rule = "must have a parameter to learn about: not only constants and domains"
             raise InvalidArgument("space", rule, list(space.parameters), "add one, or use another method")
