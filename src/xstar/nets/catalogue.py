@@ -60,12 +60,13 @@ class Catalogue:
     ((3, 3, 4), 0.0, True)
     """
 
+    structure = STRUCTURE
+    """The ν_str of its distances."""
     _references: list[int]
     _exact_neighbours: int | None
 
-    def __init__(self, domain: Any, structure: Sequence[float] = STRUCTURE) -> None:
+    def __init__(self, domain: Any) -> None:
         self.domain = domain
-        self.structure = tuple(structure)
         self.unit = _typical_mass(domain)
         """The unit of d."""
         self.names = described_by(domain)
@@ -74,7 +75,7 @@ class Catalogue:
         self._numbers: dict[Any, int] = {}
         self._masses = np.zeros(64)
         self._described = np.full((64, len(self.names)), 0.5)
-        self._table = DistanceTable(self.structure, self.unit)
+        self._table = DistanceTable(self.unit)
         self._last: tuple[bytes, bytes, tuple[Array, Array]] | None = None
         self._drop_candidates()
 
@@ -244,7 +245,7 @@ class Catalogue:
         ].tolist()
         near = [self._entered[self._references[place]] for place in order]
         candidates = [self._candidates[number - FIRST_CANDIDATE] for number in children]
-        found = distances(candidates, near, self.structure, threads=1) / self.unit
+        found = distances(candidates, near, threads=1) / self.unit
         self._table.computed += found.shape[0] * found.shape[1]
         for number, values in zip(children, found, strict=True):
             self._rows[number] = far.copy()

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from xstar.nets.distance import Array, distances
+from xstar.nets.distance import STRUCTURE, Array, distances
 
 Numbers = NDArray[np.int64]
 
@@ -23,8 +23,7 @@ REMEMBERED = 4_000
 class DistanceTable:
     """d of all pairs of tabulated networks, in a unit of mass."""
 
-    def __init__(self, structure: tuple[float, ...], unit: float) -> None:
-        self.structure = structure
+    def __init__(self, unit: float) -> None:
         self.unit = unit
         self.computed = 0
         """The number of pairs computed so far."""
@@ -35,7 +34,7 @@ class DistanceTable:
         self._column = np.full(64, -1, dtype=np.int64)
         """The column of each index; -1: none."""
         self._column[0] = 0
-        self._table = np.zeros((64, 64, len(structure)))
+        self._table = np.zeros((64, 64, len(STRUCTURE)))
         self._remembered: dict[Any, Array] = {}
 
     def __len__(self) -> int:
@@ -61,11 +60,11 @@ class DistanceTable:
         start, end = len(self), len(self) + len(numbers)
         if end > len(self._table):
             room = max(2 * len(self._table), end)
-            self._table = larger(self._table, (room, room, len(self.structure)), 0.0)
+            self._table = larger(self._table, (room, room, len(STRUCTURE)), 0.0)
         across = np.array([self.exact_row(value) for value in values])
         self._table[start:end, :start] = across
         self._table[:start, start:end] = across.transpose(1, 0, 2)
-        self._table[start:end, start:end] = distances(values, structure=self.structure) / self.unit
+        self._table[start:end, start:end] = distances(values) / self.unit
         self.computed += len(numbers) * (len(numbers) - 1) // 2
         self._column[numbers] = range(start, end)
         self._numbers += numbers
@@ -92,14 +91,14 @@ class DistanceTable:
 
     def exact_row(self, value: Any) -> Array:
         """Return d of any network to all tabulated ones, using cached values where available."""
-        row = np.zeros((len(self), len(self.structure)))
+        row = np.zeros((len(self), len(STRUCTURE)))
         row[0] = 1.0  # a typical mass
         old = self._remembered.get(value)
         start = 1 if old is None else len(old)
         if old is not None:
             row[:start] = old
         if start < len(row):
-            row[start:] = distances([value], self._values[start:], self.structure)[0] / self.unit
+            row[start:] = distances([value], self._values[start:])[0] / self.unit
             self.computed += len(row) - start
         return row
 
