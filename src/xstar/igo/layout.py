@@ -31,9 +31,8 @@ import numpy as np
 
 from xstar.errors import InvalidArgument
 from xstar.igo.discrete import Bernoulli, Categorical
-from xstar.igo.family import Active, Array, Family, Points
+from xstar.igo.family import Active, Array, Family, Points, Product
 from xstar.igo.gaussian import Gaussian
-from xstar.igo.product import Product
 from xstar.space import Bits, Bool, Choice, Constant, Float, Int, Ordinal, Parameter, Space
 
 UNIFORM = 12.0**-0.5
