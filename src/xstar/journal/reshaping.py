@@ -26,19 +26,11 @@ def reshape(trials: Iterable[Trial], old: Space, new: Space, fill: Config) -> No
         raise InvalidConfig("space", "must become wider or narrower, not both", Words("; ".join(lost)))
     for trial in trials:
         try:
-            trial.reshape(inside_of(trial.config, new, fill))
+            trial.reshape(in_wider(trial.config, new, fill))
         except InvalidConfig:
             if not lost and trial.inside:
                 raise
             trial.reshape(None, nearest(trial.config, new))
-
-
-def inside_of(config: Config, space: Space, fill: Config) -> Config:
-    """The configuration in another space that holds it."""
-    for name in config:
-        if name not in space:
-            raise InvalidConfig(name, "is not in the space any more", config[name])
-    return in_wider(config, space, fill)
 
 
 def inside(prior: PriorObservations, old: Space, new: Space, fill: Config) -> PriorObservations:
@@ -47,7 +39,7 @@ def inside(prior: PriorObservations, old: Space, new: Space, fill: Config) -> Pr
     lost = bool(narrower(old, new))
     for place, config in enumerate(prior.configs):
         try:
-            kept[place] = inside_of(config, new, fill)
+            kept[place] = in_wider(config, new, fill)
         except InvalidConfig:
             if not lost:
                 raise

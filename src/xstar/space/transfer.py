@@ -67,6 +67,9 @@ def in_wider(config: Mapping[str, Value], space: Space, fill: Mapping[str, Value
 
     Raises :class:`~xstar.errors.InvalidConfig` if a new one is not among them, or a value is outside.
     """
+    for name in config:
+        if name not in space:
+            raise InvalidConfig(name, "is not in the space any more", config[name])
     given: dict[str, Any] = {}
     for name in space.structure.order:
         active = space.structure.activity.get(name)
