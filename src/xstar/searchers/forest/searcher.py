@@ -7,7 +7,7 @@ with rungs the budget is one more input.
 One suggestion:
 
     forest      grown from all observations; its trees' disagreement is its uncertainty                   (models/forest.py)
-    new ones    from 100 observations on, the leaves they fall into are split again between two growths (models/grafting.py)
+    new ones    from 100 observations on, the leaves they fall into are split again between two growths (models/forest.py)
     pending     running trials are believed to end as predicted: the trees agree on them from then on
     candidates  log expected improvement is maximised by local search: trees have no gradients    (acquisition/optimise.py)
 
