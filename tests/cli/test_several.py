@@ -77,6 +77,7 @@ def test_what_is_shown_of_it(found: str, cli: Cli, tmp_path: Path) -> None:
         cli(*words)
     assert "<h2>The front</h2>" in (tmp_path / "s.html").read_text()
     rows = list(csv.DictReader(cli("export", "s", "--format", "csv").output.splitlines()))
+    assert {int(row["number"]) for row in rows if row["front"] == "true"} == set(front)
     assert [float(rows[number]["metric.accuracy"]) for number in front] == [each["accuracy"] for each in values]
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FIRST_COLUMNS = ("number", "state", "value", "budget")
+"""With several objectives, ``front`` says in the place of ``value`` whether a trial is in the front."""
 LAST_COLUMNS = ("origin", "seconds", "reason")
 
 ABSENT = object()  # an inactive parameter, or a metric that was not reported: unlike None, which a Choice may offer
@@ -26,10 +27,11 @@ def table(history: History) -> tuple[list[str], Iterator[list[Any]]]:
         dict.fromkeys([*history.goals.metrics, *(name for trial in history.trials for name in trial.metrics)])
     )
     attrs = list(dict.fromkeys(name for trial in history.trials for name in trial.attrs))
-    parameters = list(history.space)
-    taken = {*FIRST_COLUMNS, *LAST_COLUMNS}
+    parameters, front = list(history.space), {trial.number for trial in history.front}
+    first = tuple("front" if name == "value" and history.goals.several else name for name in FIRST_COLUMNS)
+    taken = {*first, *LAST_COLUMNS}
     columns = [
-        *FIRST_COLUMNS,
+        *first,
         *(f"metric.{name}" for name in metrics),
         *(f"parameter.{name}" if name in taken else name for name in parameters),
         *(f"attr.{name}" for name in attrs),
@@ -41,7 +43,7 @@ def table(history: History) -> tuple[list[str], Iterator[list[Any]]]:
         return [
             trial.number,
             trial.state.value,
-            ABSENT if trial.losses is None or len(trial.losses) > 1 else trial.value,
+            trial.number in front if history.goals.several else ABSENT if trial.losses is None else trial.value,
             trial.budget,
             *(trial.metrics.get(name, ABSENT) for name in metrics),
             *(config.get(name, ABSENT) for name in parameters),
