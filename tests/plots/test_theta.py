@@ -18,7 +18,7 @@ from xstar.igo.generations import Generations
 from xstar.journal import History, MemoryJournal, events as ev
 from xstar.plots.kinds import KINDS
 from xstar.plots.source import Snapshot
-from xstar.plots.theta import MOMENTS, MOST_ROWS, Path, entropy
+from xstar.plots.theta import MOMENTS, MOST_ROWS, entropy
 from xstar.searchers import PBIL
 from xstar.trial import Origin
 
@@ -138,7 +138,7 @@ def test_many_generations_are_thinned_out() -> None:
     study, trials, size = _long(10_000, 10), 10_000, 10
     data = KINDS["theta"].compute(study)
     assert data.generations == trials // size
-    assert MOMENTS <= len(data.trials) <= 2 * MOMENTS + 1
+    assert len(data.trials) == MOMENTS
     assert (np.diff(data.trials) > 0).all()
     assert data.trials[-1] == trials - size
     figure = checked(KINDS["theta"].figure(study))
@@ -159,21 +159,6 @@ def _long(trials: int, size: int) -> Snapshot:
     history = History()
     history.extend(made)
     return Snapshot("long", history, MemoryJournal(made))
-
-
-def test_thinning_does_not_depend_on_when_it_was_looked_at() -> None:
-    whole, steps = (Path(Generations.new(xs.Space(mask=xs.Bits(20)), "none", samples=10)) for _ in range(2))
-    history = _long(9_000, 10).history
-    whole.catch_up(history)
-    part = History()
-    part.fold(history.created)
-    part.trials = []
-    for trial in history.trials:
-        part.trials.append(trial)
-        if trial.number % 37 == 0:
-            steps.catch_up(part)
-    steps.catch_up(history)
-    assert [each.trial for each in whole.distributions()] == [each.trial for each in steps.distributions()]
 
 
 def test_entropy_is_a_share_of_its_maximum() -> None:

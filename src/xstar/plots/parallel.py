@@ -9,7 +9,7 @@ import numpy as np
 
 from xstar.journal import History
 from xstar.plots.figure import Figure, Trace, axis, dots, empty, figure, line, number, text
-from xstar.plots.source import Array, Dimension, Source, comparable, dimensions, joined, shown_of, thinned
+from xstar.plots.source import Array, Dimension, Drawn, Source, dimensions, joined, shown_of, thinned
 from xstar.trial import State
 
 MOST_LINES = 600
@@ -48,21 +48,18 @@ def compute(source: Source, *, most: int = MOST_LINES) -> Parallel:
     history = source.history
     if history.goals.several:
         return _several(history, most)
-    found = comparable(history)
-    axes = dimensions(history)[:MOST_AXES]
-    kept = thinned(len(found.trials), most, np.argsort(found.losses, kind="stable")[:BEST_LINES].tolist())
-    some = [found.trials[place] for place in kept]
-    columns = [each.share(each.places(some)) for each in axes]
+    drawn, axes = Drawn.of(history, most, BEST_LINES), dimensions(history)[:MOST_AXES]
+    columns = [each.share(each.places(drawn.trials)) for each in axes]
     return Parallel(
         history.created.metric,
         axes,
         len(history.space.parameters) - len(axes),
-        np.column_stack(columns) if columns and some else np.empty((len(some), len(axes))),
-        history.goals.only.sign * found.losses[kept],
-        found.losses[kept],
-        [trial.number for trial in some],
-        len(found.trials),
-        found.which,
+        np.column_stack(columns) if columns and drawn.trials else np.empty((len(drawn.trials), len(axes))),
+        drawn.values(history),
+        drawn.losses,
+        [trial.number for trial in drawn.trials],
+        drawn.total,
+        drawn.which,
     )
 
 

@@ -13,7 +13,7 @@ from xstar.errors import InvalidArgument
 from xstar.plots.figure import RAMP, Figure, Trace, dots, empty, figure, grid, number, numbered, text
 from xstar.plots.network_data import ranks
 from xstar.plots.slices import across, check_columns, known_dimension
-from xstar.plots.source import Array, Dimension, Source, comparable, dimensions, joined, shown_of, thinned
+from xstar.plots.source import Array, Dimension, Drawn, Source, dimensions, joined, shown_of
 
 MOST_PARAMETERS = 4
 """Of which all pairs are drawn: six panels."""
@@ -32,7 +32,7 @@ class Ranks:
     """By parameter: the positions of the trials on it; NaN where it is not active."""
     values: Array
     shares: Array
-    """The rank of each trial among all, from 0 for the best to 1; equals share the mean of theirs."""
+    """The rank of each trial among those drawn, from 0 for the best to 1; equals share the mean of theirs."""
     numbers: list[int]
     trials: int
     parameters: int
@@ -56,20 +56,18 @@ def compute(
     if parameters is not None and (isinstance(parameters, str) or len(set(parameters)) < 2):
         raise InvalidArgument("parameters", "must be at least two different ones", parameters)
     shown = [known_dimension(name, known) for name in asked]
-    found = comparable(history)
-    shares = (ranks(found.losses) - 1) / max(1, len(found.losses) - 1) if len(found.losses) else found.losses
-    kept = thinned(len(found.trials), most, np.argsort(found.losses, kind="stable")[:20].tolist())
-    some = [found.trials[place] for place in kept]
+    drawn = Drawn.of(history, most)
+    shares = (ranks(drawn.losses) - 1) / max(1, len(drawn.losses) - 1) if len(drawn.losses) else drawn.losses
     return Ranks(
         history.created.metric,
         list(combinations(shown, 2)),
-        {each.name: each.places(some) for each in shown},
-        history.goals.only.sign * found.losses[kept],
-        shares[kept],
-        [trial.number for trial in some],
-        len(found.trials),
+        {each.name: each.places(drawn.trials) for each in shown},
+        drawn.values(history),
+        shares,
+        [trial.number for trial in drawn.trials],
+        drawn.total,
         len(known),
-        found.which,
+        drawn.which,
         None if history.best is None else history.best.number,
         columns,
     )

@@ -11,7 +11,7 @@ import numpy as np
 
 from xstar.errors import InvalidArgument
 from xstar.plots.figure import Figure, Trace, axis, dots, empty, figure, grid, numbered, text, ticks
-from xstar.plots.source import Array, Dimension, Source, comparable, dimensions, joined, shown_of, thinned
+from xstar.plots.source import Array, Dimension, Drawn, Source, dimensions, joined, shown_of
 
 MOST_PANELS = 12
 COLUMNS = 3
@@ -48,17 +48,15 @@ def compute(
     known = {each.name: each for each in dimensions(history)}
     asked = [parameters] if isinstance(parameters, str) else parameters
     shown = [known_dimension(name, known) for name in (list(known)[:MOST_PANELS] if asked is None else asked)]
-    found = comparable(history)
-    kept = thinned(len(found.trials), most, np.argsort(found.losses, kind="stable")[:20].tolist())
-    some = [found.trials[place] for place in kept]
+    drawn = Drawn.of(history, most)
     return Slices(
         history.created.metric,
-        [(each, each.places(some)) for each in shown],
-        history.goals.only.sign * found.losses[kept],
-        [trial.number for trial in some],
-        len(found.trials),
+        [(each, each.places(drawn.trials)) for each in shown],
+        drawn.values(history),
+        [trial.number for trial in drawn.trials],
+        drawn.total,
         len(known),
-        found.which,
+        drawn.which,
         None if history.best is None else history.best.number,
         columns,
     )

@@ -99,6 +99,26 @@ def comparable(history: History, enough: int = ENOUGH) -> Comparable:
     return best
 
 
+@dataclass(frozen=True, eq=False)
+class Drawn(Comparable):
+    """Comparable trials that are drawn one by one: the best ones and an even choice of the others."""
+
+    total: int
+    """How many there are."""
+
+    @classmethod
+    def of(cls, history: History, most: int, best: int = 20) -> Drawn:
+        """At most about ``most`` of a history."""
+        found = comparable(history)
+        kept = thinned(len(found.trials), most, np.argsort(found.losses, kind="stable")[:best].tolist())
+        return cls([found.trials[place] for place in kept], found.losses[kept], found.which, len(found.trials))
+
+    def values(self, history: History) -> Array:
+        """Their losses in the user's own direction."""
+        made: Array = history.goals.only.sign * self.losses
+        return made
+
+
 def loss_at(history: History, trial: Trial, budget: int) -> float | None:
     """The loss that a trial reported at a budget."""
     if trial.budget < budget:

@@ -21,11 +21,11 @@ from xstar.igo.generations import METHOD, Generations
 from xstar.igo.layout import Layout
 from xstar.journal import History
 from xstar.plots.figure import COLOURS, Figure, Trace, axis, figure, line, text
-from xstar.plots.source import Array, Source, joined, shown_of
+from xstar.plots.source import Array, Source, joined, shown_of, thinned
 from xstar.space import Bits, Bool
 
-MOMENTS = 150
-"""Distributions that are kept: at least so many of a long study, at most twice as many, evenly spaced in generations."""
+MOMENTS = 200
+"""Distributions that are shown: of a long study so many, evenly spaced in generations."""
 SETTINGS = ("adapt", "weights", "step", "samples")
 MOST_ROWS = 120
 NAMES = {"samples": "PBIL-λ", "step": "PBIL-ε", "none": "fixed λ and ε"}
@@ -44,15 +44,11 @@ class Distribution:
 
 
 class Path:
-    """The distributions of a history so far, thinned out evenly. It follows the history."""
+    """The distributions of a history so far. It follows the history."""
 
     def __init__(self, state: Generations) -> None:
         self.state = state
-        self.kept: list[Distribution] = [Distribution(0, state.core.theta, state.core.samples)]
-        self.last = self.kept[0]
-        self.changes = 0
-        """How often a new generation was begun by the trials so far."""
-        self._every = 1
+        self.distributions = [Distribution(0, state.core.theta, state.core.samples)]
 
     def catch_up(self, history: History) -> None:
         """Take in the trials that the history has gained."""
@@ -60,20 +56,7 @@ class Path:
             before = self.state.newest
             self.state.take(number, history)
             if self.state.newest > max(before, 0):
-                self._record(Distribution(number, self.state.core.theta, self.state.core.samples))
-
-    def _record(self, found: Distribution) -> None:
-        self.changes += 1
-        self.last = found
-        if self.changes % self._every == 0:
-            self.kept.append(found)
-        if len(self.kept) > 2 * MOMENTS:
-            self.kept = self.kept[::2]
-            self._every *= 2
-
-    def distributions(self) -> list[Distribution]:
-        """Those that are kept, and the last one."""
-        return self.kept if self.kept[-1] is self.last else [*self.kept, self.last]
+                self.distributions.append(Distribution(number, self.state.core.theta, self.state.core.samples))
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +120,8 @@ def _asked(parameters: Sequence[str] | str | None, known: list[str]) -> list[str
 
 
 def _theta(path: Path, history: History, names: list[str]) -> Theta:
-    found, layout = path.distributions(), path.state.layout
+    layout = path.state.layout
+    found = [path.distributions[place] for place in thinned(len(path.distributions), MOMENTS)]
     thetas = np.stack([each.theta for each in found])
     called: list[str] = []
     columns: list[Array] = []
