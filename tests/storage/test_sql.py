@@ -10,9 +10,8 @@ import pytest
 
 import xstar as xs
 from tests.trials import ask
-from xstar.errors import CorruptJournal, JournalConflict, StorageTooNew, StudyExists, UnknownStudy
+from xstar.errors import CorruptJournal, StorageTooNew, StudyExists, UnknownStudy
 from xstar.inspect.audit import audit
-from xstar.journal import events as ev
 from xstar.storage import SqlStorage
 from xstar.storage.leases import LeaseHolder
 from xstar.testing import check_journal
@@ -24,17 +23,6 @@ SPACE = xs.Space(x=xs.Float(0, 1))
 def test_the_journal_conforms(storage: str, name: str) -> None:
     place = SqlStorage(storage)
     check_journal(lambda: place.create(name, [created()]), lambda _: SqlStorage(storage).open(name))
-
-
-def test_two_writers_cannot_take_the_same_number(storage: str, name: str) -> None:
-    one = SqlStorage(storage).create(name, [created()])
-    two = SqlStorage(storage).open(name)
-    one.append([ev.Asked(0, {"x": 0.1}, "random", 1, 1.0)], 1, claims=0)
-    with pytest.raises(JournalConflict, match="has 1 claims, not 0"):
-        two.append([ev.Asked(0, {"x": 0.2}, "random", 1, 1.0)], 1, claims=0)
-    missed = two.append([ev.Enqueued({"x": 0.2}, 1.0)], 1)
-    assert [event.config for event in missed if isinstance(event, ev.Asked)] == [{"x": 0.1}]
-    assert len(list(one.read(0))) == 3
 
 
 def test_studies_are_listed_renamed_and_deleted(storage: str, name: str) -> None:
