@@ -117,6 +117,33 @@ def test_two_reports_for_one_run_at_the_same_budget(storage: str, name: str) -> 
     assert audit(two).findings == []
 
 
+def test_a_holder_that_reports_while_its_trial_is_taken_over_keeps_it(storage: str, name: str) -> None:
+    """It was stopped for longer than its lease, and goes on at the very moment: a report takes no claim."""
+    with (
+        xs.Study(SPACE, name=name, storage=storage, method="random", seed=0) as holder,
+        xs.Study.open(name, storage=storage) as other,
+    ):
+        trial = ask(holder)
+        other._ledger.settle(lambda: ev.Lost(0, "stopped", other.clock(), 0, may_live=True))
+        start, decided = other._next, []
+
+        def interrupted(*about: Any) -> Any:
+            made = start(*about)
+            decided.append(made)
+            if len(decided) == 1:
+                assert isinstance(made, ev.Started)
+                holder.tell(trial, 0.5)
+            return made
+
+        other._next = interrupted  # type: ignore[method-assign,assignment]
+        taken = ask(other)
+        assert taken.number == 1
+        kinds = [type(event).__name__ for event in other.journal.read(0)]
+        assert kinds == ["Created", "Asked", "Lost", "Reported", "Asked"]
+        other.tell(taken, 0.1)
+        assert audit(other).findings == []
+
+
 def test_who_hangs_in_a_turn_is_not_waited_for(storage: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgresql, "LOCK_SECONDS", 1)
     monkeypatch.setattr(sqlite, "TURN_SECONDS", 0.5)
