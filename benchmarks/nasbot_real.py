@@ -37,7 +37,7 @@ import numpy as np
 
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
 from benchmarks.harness.problems import at_hand
-from benchmarks.harness.records import Task, best_after
+from benchmarks.harness.records import Record, Task, best_after
 from benchmarks.harness.report import Results, row_of_cells, table
 from benchmarks.harness.run import Libraries
 from benchmarks.workloads.architecture_search import (
@@ -55,9 +55,9 @@ from benchmarks.workloads.mlp_training import FILES, SCALE, TRAININGS
 from xstar.core.pareto import hypervolume
 from xstar.problems import data
 
-PLAIN = ("nasbot", "evolution", "random")
+PLAIN = ("nasbot", "evolution", "nsga2", "random")
 LIMITS = (2_000, 20_000)
-EVERY = (*NETWORKS, "nasbot-paper", "treebo", *TERMS, *EDGES)
+EVERY = (*NETWORKS, "nsga2", "nasbot-paper", "treebo", *TERMS, *EDGES)
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -126,31 +126,32 @@ def tradeoff_tasks(options: Namespace) -> list[Task]:
     return tasks(options, names, PLAIN, **(SCALE | TRAININGS["adam"] | {"optimizer": "adam"}))
 
 
-def missing(problem: str, results: Results, counts: Sequence[int]) -> Iterator[list[list[float]]]:
-    """For each count, by method and seed: the share of the area of all methods' networks together that its front leaves out."""
-    runs = [{r.task.seed: np.log10(r.found["seen"]) for r in results.of(problem, method)} for method in PLAIN]
-    every = {seed: np.concatenate([each[seed] for each in runs]) for seed in set.intersection(*map(set, runs))}
+def missing(methods: Sequence[Sequence[Record]], n: int) -> list[list[float]]:
+    """By method and seed: the share of the area of all methods' networks together that the front of the first n leaves out."""
+    runs = [{record.task.seed: np.log10(record.found["seen"]) for record in records} for records in methods]
+    every = {seed: np.concatenate([each[seed] for each in runs]) for seed in sorted(set.intersection(*map(set, runs)))}
     most = {seed: np.array([0.0, rows[:, 1].max()]) for seed, rows in every.items()}
-    full = {seed: hypervolume(rows, most[seed]) for seed, rows in every.items()}
-    for n in counts:
-        yield [[1 - hypervolume(of[seed][:n], most[seed]) / full[seed] for seed in sorted(every)] for of in runs]
+    return [
+        [1 - hypervolume(of[seed][:n], most[seed]) / hypervolume(every[seed], most[seed]) for seed in every]
+        for of in runs
+    ]
 
 
 def tradeoff_report(results: Results, options: Namespace) -> Iterator[str]:
     yield f"{options.evaluations} trainings (Adam) a search, two objectives: validation error (of a constant: 1) and number of"
-    yield "weights. *Missing*: of the area that all networks of the three methods dominate, over the logarithms of both, what a"
+    yield "weights. *Missing*: of the area that all networks of the four methods dominate, over the logarithms of both, what a"
     yield "front leaves out. *Error*: the lowest with so many weights. Mean ± standard error over seeds; the lowest is bold."
     counts = sorted({min(options.evaluations, count) for count in (10, 20, options.evaluations)})
     heads = ["method", *(f"missing after {n}" for n in counts), *(f"error, ≤ {n:,}" for n in LIMITS), "ms per decision"]
     for problem in results.problems:
-        runs = [[record.found for record in results.of(problem, method)] for method in PLAIN]
-        errors = [
-            [[min(e for e, size in [*r["seen"], (1.0, 0)] if size <= limit) for r in of] for of in runs]
+        runs = [results.of(problem, method) for method in PLAIN]
+        cells = [missing(runs, n) for n in counts] + [
+            [[min(e for e, size in [*r.found["seen"], (1.0, 0)] if size <= limit) for r in of] for of in runs]
             for limit in LIMITS
         ]
-        rows = [row_of_cells(each, "{:.3g} ± {:.1g}") for each in (*missing(problem, results, counts), *errors)]
-        rows.append([f"{statistics.mean(r['decided'] for r in of):.3g}" for of in runs])
-        lines = [(method, *cells) for method, cells in zip(PLAIN, zip(*rows, strict=True), strict=True)]
+        rows = [row_of_cells(each, "{:.3g} ± {:.1g}") for each in cells]
+        rows.append([f"{statistics.mean(r.found['decided'] for r in of):.3g}" for of in runs])
+        lines = [(method, *row) for method, row in zip(PLAIN, zip(*rows, strict=True), strict=True)]
         yield from ("", f"### {problem}, error × weights, {len(runs[0])} seeds", "", *table(heads, lines))
 
 
@@ -214,7 +215,7 @@ EXPERIMENT = Experiment(
             run_tradeoffs,
             tradeoff_report,
             Libraries(also=("torch",)),
-            {"first": 3, "seeds": 2, "evaluations": 40, "problems": "naval,electricity"},
+            {"first": 3, "seeds": 3, "evaluations": 40, "problems": "naval,electricity"},
             records="nasbot_tradeoffs",
         ),
         "carries": Part(
