@@ -217,7 +217,7 @@ def dngo() -> Iterator[Row]:
 
 
 LENGTH: dict[str, Any] = {"workers": 4, "trainings": 24.0}
-SHORTER: dict[str, Any] = {"workers": 4, "trainings": 4.0}
+SHORTER: dict[str, Any] = {"workers": 4, "trainings": 8.0}
 """As long as Syne Tune's decisions could be waited for on the MLP."""
 
 
