@@ -1,6 +1,5 @@
 #!/bin/bash
-# The same without JSON and without checkpoints: `xstar report` waits for the verdict and exits with 3 when the trial shall end.
-# ("$XSTAR_REPORT" is the same command and starts faster.)
+# The same without JSON and without checkpoints: "$XSTAR_REPORT" waits for the verdict and exits with 3 when the trial shall end.
 #
 #     bash report.sh LR
 for epoch in $(seq "${XSTAR_BUDGET:-27}"); do

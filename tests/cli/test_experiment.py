@@ -1,4 +1,4 @@
-"""``xstar run experiment.toml``: any program, with errors that name the line; ``xstar init``; ``xstar report`` of a program."""
+"""``xstar run experiment.toml``: any program, with errors that name the line; ``xstar init``."""
 
 from __future__ import annotations
 
@@ -223,37 +223,6 @@ def test_what_init_leaves_commented_is_allowed(tmp_path: Path, cli: Cli) -> None
     program = load_experiment(Path("experiment.toml"))
     assert {"batch", "nesterov", "seed"} <= set(program.space)
     assert {"workers", "timeout", "constraints", "maximize"} <= set(program.settings)
-
-
-@pytest.fixture
-def exchange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XSTAR_METRICS", str(tmp_path / "metrics.jsonl"))
-    monkeypatch.setenv("XSTAR_VERDICT", str(tmp_path / "verdict"))
-    return tmp_path
-
-
-def test_a_program_reports(cli: Cli, exchange: Path) -> None:
-    (exchange / "verdict").write_text("continue 1000\n")
-    cli("report", "loss=0.25", "epoch=3")
-    (exchange / "verdict").write_text("stop 0\n")
-    cli("report", "loss=0.5", code=3)
-    cli("report", "loss=0.5", "--no-wait")
-    cli("report", "--infeasible", "too large", "--no-wait")
-    lines = (exchange / "metrics.jsonl").read_text().splitlines()
-    assert lines[0] == '{"loss": 0.25, "epoch": 3.0}'
-    assert lines[-1] == '{"infeasible": "too large"}'
-
-
-@pytest.mark.parametrize("words", [("loss=",), ("loss=a",), ("=3",), ("loss=1", "more"), ("a=1", "a=2")])
-def test_a_bad_report_is_refused(cli: Cli, exchange: Path, words: tuple[str, ...]) -> None:
-    cli("report", *words, code=2)
-    assert not (exchange / "metrics.jsonl").exists()
-
-
-def test_a_report_of_a_program_nobody_started(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("XSTAR_METRICS", raising=False)
-    cli("report", "loss=0.3")
-    assert "one study" in one_line(cli("report", "a", "b", code=2))
 
 
 def test_relative_paths_are_those_of_the_file(write: Write, tmp_path: Path) -> None:

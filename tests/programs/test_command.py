@@ -16,6 +16,7 @@ from tests.clocks import Overrun, Time
 from tests.programs.runs import failure, job, run, script, values
 from tests.waiting import gone, text_of
 from xstar.errors import InvalidArgument
+from xstar.programs import report_client
 from xstar.trial import Finished, Report
 
 
@@ -196,3 +197,31 @@ def test_wrong_settings_are_refused(wrong: dict[str, Any]) -> None:
 def test_a_command_can_be_sent_to_workers() -> None:
     command = xs.Command([sys.executable, "-c", "{x}"], env={"A": "b"})
     assert cloudpickle.loads(cloudpickle.dumps(command)) == command
+
+
+# ---------------------------------------------------------------- $XSTAR_REPORT
+
+
+@pytest.fixture
+def exchange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XSTAR_METRICS", str(tmp_path / "metrics.jsonl"))
+    monkeypatch.setenv("XSTAR_VERDICT", str(tmp_path / "verdict"))
+    return tmp_path
+
+
+def test_a_program_reports(exchange: Path) -> None:
+    (exchange / "verdict").write_text("continue 1000\n")
+    assert report_client.main(["loss=0.25", "epoch=3"]) == 0
+    (exchange / "verdict").write_text("stop 0\n")
+    assert report_client.main(["loss=0.5"]) == 3
+    assert report_client.main(["loss=0.5", "--no-wait"]) == 0
+    assert report_client.main(["--infeasible", "too large", "--no-wait"]) == 0
+    lines = (exchange / "metrics.jsonl").read_text().splitlines()
+    assert lines[0] == '{"loss": 0.25, "epoch": 3.0}'
+    assert lines[-1] == '{"infeasible": "too large"}'
+
+
+@pytest.mark.parametrize("words", [("loss=",), ("loss=a",), ("=3",), ("loss=1", "more"), ("a=1", "a=2")])
+def test_a_bad_report_is_refused(exchange: Path, words: tuple[str, ...]) -> None:
+    assert report_client.main(words) == 2
+    assert not (exchange / "metrics.jsonl").exists()

@@ -24,7 +24,6 @@ from xstar.inspect.exchange import export_csv, export_events, import_events
 from xstar.inspect.look import existing, look, opened
 from xstar.inspect.summary import of_audit
 from xstar.plots.source import Source
-from xstar.programs import report_client
 from xstar.study.settings import check_name
 
 Reason = Annotated[str, typer.Option(metavar="TEXT", help="Why; it is kept with the event.", show_default=False)]
@@ -199,35 +198,13 @@ def delete(
 
 
 def report(
-    words: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="STUDY | METRIC=NUMBER...",
-            help="The study's name; or, called by a program that `xstar run` started, its metrics.",
-            show_default=False,
-        ),
-    ],
+    study: StudyName,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to.", show_default="STUDY.html")
     ] = None,
     storage: Storage = STORAGE,
-    infeasible: Annotated[
-        bool,
-        typer.Option("--infeasible", help="As a program: the words say why this configuration cannot be evaluated."),
-    ] = False,
-    no_wait: Annotated[bool, typer.Option("--no-wait", help="As a program: do not wait for the verdict.")] = False,
 ) -> None:
-    """Write a study as one HTML page: what was found and how sure that is, what mattered, what failed, plots, code to paste.
-
-    A program that `xstar run experiment.toml` started reports with the same word: `xstar report loss=0.3 epoch=3`. It waits
-    for the verdict and exits with 0 (go on) or 3 (end now: the trial is stopped or paused).
-    """
-    if infeasible or any("=" in word for word in words):  # no study's name has one
-        options = ["--infeasible"] if infeasible else []
-        raise typer.Exit(report_client.main([*options, *words, *(["--no-wait"] if no_wait else [])]))
-    if len(words) > 1:
-        raise InvalidArgument("STUDY", "must be one study", words, "e.g. `xstar report digits`")
-    study = words[0]
+    """Write a study as one HTML page: what was found and how sure that is, what mattered, what failed, plots, code to paste."""
     target = output or Path(f"{study}.html")
     with look(study, storage) as view:
         write_report(target, view)

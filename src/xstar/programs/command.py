@@ -32,7 +32,7 @@ LOG_LIMIT = 10_000_000
 
 NO_REPORT = (
     'the program ended without a report. Print a line such as {"loss": 0.3} to standard output (and flush it), append one to '
-    "the file named by XSTAR_METRICS, or call `xstar report loss=0.3`"
+    'the file named by XSTAR_METRICS, or call "$XSTAR_REPORT" loss=0.3'
 )
 
 PRIVATE = ("XSTAR_STORAGE",)

@@ -1,7 +1,7 @@
-"""What a program calls to report: ``xstar report loss=0.3 epoch=3``, or ``"$XSTAR_REPORT" loss=0.3 epoch=3``.
+"""What a program calls to report: ``"$XSTAR_REPORT" loss=0.3 epoch=3``.
 
-The latter runs this file alone, with the standard library alone: it takes milliseconds, while importing all of xstar takes most
-of a second.
+It runs this file alone, with the standard library alone: it takes milliseconds, while importing all of xstar takes most of a
+second.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ BAD_REPORT = 2
 PAUSE = 0.02
 """Seconds between two looks at the verdict."""
 
-USAGE = """usage: xstar report NAME=NUMBER… [epoch=NUMBER]     report metrics, and wait for the verdict
-       xstar report --infeasible REASON            this configuration cannot be evaluated
+USAGE = """usage: "$XSTAR_REPORT" NAME=NUMBER… [epoch=NUMBER]     report metrics, and wait for the verdict
+       "$XSTAR_REPORT" --infeasible REASON            this configuration cannot be evaluated
 options: --no-wait   do not wait for the verdict
 exit code: 0 go on; 3 end now (the trial is stopped or paused); 2 the report is not well formed"""
 
@@ -46,26 +46,21 @@ def read_metrics(words: Sequence[str]) -> dict[str, float | str]:
     return found
 
 
-def send(report: Mapping[str, float | str], *, wait: bool, environ: Mapping[str, str]) -> int:
+def send(report: Mapping[str, float | str], *, wait: bool) -> int:
     """Append a report to the run's metrics; returns the exit code that tells how to go on."""
-    path = environ.get("XSTAR_METRICS")
-    if not path:
-        sys.stderr.write("xstar report: this program was not started by `xstar run`, so nothing is recorded\n")
-        return 0
     line = json.dumps(report) + "\n"
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    file = os.open(os.environ["XSTAR_METRICS"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     try:
         os.write(file, line.encode())
         end = os.lseek(file, 0, os.SEEK_CUR)
     finally:
         os.close(file)
-    verdict = environ.get("XSTAR_VERDICT")
-    if not wait or not verdict:
+    if not wait:
         return 0
     with contextlib.suppress(ValueError):  # not the main thread
         signal.signal(signal.SIGTERM, lambda *_: os._exit(STOP))
     while True:
-        word, judged = verdict_in(verdict)
+        word, judged = verdict_in(os.environ["XSTAR_VERDICT"])
         if word == "stop":
             return STOP
         if judged >= end:
@@ -96,9 +91,9 @@ def main(words: Sequence[str]) -> int:
         else:
             report = read_metrics(given)
     except ValueError as error:
-        sys.stderr.write(f"xstar report: {error}\n")
+        sys.stderr.write(f"$XSTAR_REPORT: {error}\n")
         return BAD_REPORT
-    return send(report, wait="--no-wait" not in words, environ=os.environ)
+    return send(report, wait="--no-wait" not in words)
 
 
 if __name__ == "__main__":
