@@ -16,7 +16,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
-from xstar.core.checks import whole_number
 from xstar.errors import InvalidArgument, InvalidSpace, ObjectiveError, Pruned, Words
 from xstar.integrations.conditions import has_few_values, in_words, when_asked
 from xstar.integrations.distributions import number_range, one_of
@@ -59,20 +58,19 @@ def value_names(count: int) -> list[str]:
     return [f"value_{place}" for place in range(count)]
 
 
-def from_optuna(objective: Objective, *, space: Space | None = None, dry_runs: int = 2) -> FromOptuna:
+def from_optuna(objective: Objective, *, space: Space | None = None) -> FromOptuna:
     """Take an Optuna objective as it is: ``ported = xs.from_optuna(objective)``, ``xs.minimize(ported, ported.space, …)``.
 
-    ``dry_runs`` is how often the objective is called to find its space; where these differ, it is called once more for each
-    value of its options and small integers. Each call ends at the objective's first report, or when it returns: one that does
+    The objective is called twice to find its space; where these differ, it is called once more for each value of its options
+    and small integers. Each call ends at the objective's first report, or when it returns: one that does
     not report is evaluated. A ``space`` of your own spares all of that. Several values that it returns are the metrics
     ``value_0``, ``value_1`` and so on.
     """
-    whole_number("dry_runs", dry_runs, least=1)
     if space is not None:
         if not isinstance(space, Space):
             raise InvalidArgument("space", "must be an xs.Space", type(space).__name__)
         return FromOptuna(objective, space)
-    runs = [_dry_run(objective, place / max(1, dry_runs - 1), {}) for place in range(dry_runs)]
+    runs = [_dry_run(objective, place, {}) for place in (0.0, 1.0)]
     if any(set(run.params) != set(runs[0].params) for run in runs):
         _explore(objective, runs)
     found = _same(runs)
