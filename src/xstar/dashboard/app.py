@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from xstar.dashboard import reading, writing
 from xstar.dashboard.feeds import Feeds
 from xstar.dashboard.security import Access, Guard
 from xstar.errors import InvalidArgument, StorageError, UnknownStudy, UnknownTrial, XstarError
+from xstar.plots.figure import ON_DARK
 from xstar.plots.output import javascript_file
 
 if TYPE_CHECKING:
@@ -96,6 +98,8 @@ def _pages(app: FastAPI, settings: Settings) -> None:
     def static(name: str) -> Response:
         if name == "plotly.js":
             return FileResponse(javascript_file(), media_type="text/javascript", headers=WEEK)
+        if name == "colours.js":
+            return Response(f"export const ON_DARK = {json.dumps(ON_DARK)};", media_type="text/javascript")
         known = {path.name: path for path in STATIC.iterdir() if path.suffix in KINDS}
         if name not in known:
             return reading.Answer({"error": "there is no such file"}, 404)

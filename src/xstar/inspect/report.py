@@ -24,6 +24,7 @@ from xstar.journal.rules import BEST as BEST_REPORT
 from xstar.models.linalg import single_threaded
 from xstar.nets import Graph
 from xstar.plots import network_data
+from xstar.plots.figure import ON_DARK
 from xstar.plots.kinds import KINDS
 from xstar.plots.output import in_script, javascript
 from xstar.plots.source import Source
@@ -55,9 +56,11 @@ pre { background: var(--sheet); padding: .75em; overflow-x: auto; white-space: p
 """
 
 DRAW = """
-const ink = getComputedStyle(document.body).color;
+const ink = getComputedStyle(document.body).color, dark = matchMedia("(prefers-color-scheme: dark)").matches;
 for (const place of document.querySelectorAll(".plot")) {
-  const figure = JSON.parse(document.getElementById(place.id + "-data").textContent);
+  let text = document.getElementById(place.id + "-data").textContent;
+  if (dark) text = text.replace(/"#[0-9a-f]{6}"/g, (word) => `"${ON_DARK[word.slice(1, -1)] ?? word.slice(1, -1)}"`);
+  const figure = JSON.parse(text);
   Object.assign(figure.layout, { font: { ...figure.layout.font, color: ink } });
   Plotly.newPlot(place, figure.data, figure.layout, { responsive: true, displaylogo: false });
 }
@@ -112,7 +115,10 @@ def _plots(source: Source) -> tuple[list[str], str]:
         return [f'<p class="quiet">The plots are left out: {escaped(error)}.</p>'], ""
     figures = {kind.name: kind.figure(source) for kind in KINDS.values() if kind.suits(source.history)}
     parts = [embedded(figure, f"plot-{name}") for name, figure in figures.items() if figure["data"]]
-    return ["<h2>Plots</h2>", *parts], f"<script>{code}</script>\n<script>{DRAW}</script>"
+    return [
+        "<h2>Plots</h2>",
+        *parts,
+    ], f"<script>{code}</script>\n<script>const ON_DARK = {in_script(ON_DARK)};{DRAW}</script>"
 
 
 def embedded(figure: dict[str, Any], name: str) -> str:

@@ -47,6 +47,23 @@ RAMP = [[0.0, "#35103f"], [0.25, "#8a1f4f"], [0.5, "#cf5a2e"], [0.75, "#e7a552"]
 
 QUIET = "#8a8a84"
 
+ON_DARK = {
+    "#3d4db3": "#97a4ff",
+    "#b4540a": "#ff9d4d",
+    "#117a54": "#3ecf94",
+    "#a3195b": "#ff7ab5",
+    "#1f2f86": "#dfe5ff",
+    "#a9c7e6": "#3f5f9e",
+    "#6b6b00": "#c8c84a",
+    "#0b7285": "#4fc3d9",
+    "#7a3ea8": "#c18ae8",
+    "#35103f": "#f6e7a9",
+    "#8a1f4f": "#f0a860",
+    "#e6dcb8": "#3d1846",
+    "#dedcd3": "#33342f",
+}
+"""What stands for a colour on a dark page: light where that one is dark."""
+
 
 def text(given: object, most: int = LONGEST) -> str:
     """A study's words as words: no markup, no end of line, not without end."""

@@ -1,7 +1,6 @@
 // Figures: fetched when they come into view, drawn by Plotly, redrawn when the study or the theme changes.
+import { ON_DARK } from "/static/colours.js"; // made of what the report uses, too
 import { fill, get, h, problem } from "/static/ui.js";
-
-const LIGHTER = { "#3d4db3": "#97a4ff", "#b4540a": "#ff9d4d", "#117a54": "#3ecf94", "#a3195b": "#ff7ab5", "#1f2f86": "#dfe5ff", "#a9c7e6": "#3f5f9e", "#6b6b00": "#c8c84a", "#0b7285": "#4fc3d9", "#7a3ea8": "#c18ae8", "#35103f": "#f6e7a9", "#8a1f4f": "#f0a860", "#e6dcb8": "#3d1846", "#dedcd3": "#33342f" };
 
 let loading;
 
@@ -19,7 +18,7 @@ export const dark = () => (document.documentElement.dataset.theme ?? (matchMedia
 
 function themed(figure) {
   if (!dark()) return figure;
-  return JSON.parse(JSON.stringify(figure).replace(/"#[0-9a-f]{6}"/g, (word) => `"${LIGHTER[word.slice(1, -1)] ?? word.slice(1, -1)}"`));
+  return JSON.parse(JSON.stringify(figure).replace(/"#[0-9a-f]{6}"/g, (word) => `"${ON_DARK[word.slice(1, -1)] ?? word.slice(1, -1)}"`));
 }
 
 // What the server escaped for Plotly, as text.
