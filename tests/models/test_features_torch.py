@@ -13,13 +13,16 @@ pytest.importorskip("torch", reason="torch is not installed")
 import torch
 
 from xstar.errors import MissingExtra
+from xstar.models import features, features_torch
 from xstar.models.features import ACTIVATIONS, train
 from xstar.models.features_torch import train_on
 
 
 @pytest.mark.parametrize("logistic", [False, True], ids=["regression", "classification"])
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_both_make_the_same_networks(activation: str, logistic: bool) -> None:
+def test_both_make_the_same_networks(activation: str, logistic: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (features, features_torch):
+        monkeypatch.setattr(module, "UNITS", 9)
     X = np.random.default_rng(0).random((90, 3))
     t = np.sin(5.0 * X[:, 0]) + X[:, 1] ** 2
     t = (t > t.mean()).astype(np.float64) if logistic else (t - t.mean()) / t.std()
