@@ -29,8 +29,7 @@ from xstar.nets import (
     register_label,
     transport as solver,
 )
-from xstar.nets.distance import Transport
-from xstar.nets.labels import FORBID, cost, label
+from xstar.nets.labels import cost, label
 from xstar.nets.measures import path_lengths
 
 REFERENCE = Path(__file__).parents[3] / "shared" / "papers" / "otmann_reference.json"
@@ -339,22 +338,6 @@ def test_a_solver_that_fails_is_not_papered_over(monkeypatch: pytest.MonkeyPatch
     graphs = random_graphs(9, 6, [12])[::2]
     with pytest.raises(solver.TransportFailed):
         distances(graphs, threads=1)
-
-
-def test_who_was_matched_with_whom() -> None:
-    for a, b in [figure_3(), *zip(random_graphs(12, 20, [8])[::2], random_graphs(13, 20, [9])[::2], strict=True)]:
-        for nu in (0.1, 1.5):
-            value, found = otmann(a, b, nu, transport=True)
-            assert isinstance(found, Transport)
-            assert (found.plan >= 0.0).all()
-            np.testing.assert_allclose(found.plan.sum(axis=1) + found.left, a.masses, rtol=1e-9)
-            np.testing.assert_allclose(found.plan.sum(axis=0) + found.right, b.masses, rtol=1e-9)
-            table = costs_of(a, b, nu)
-            assert (found.plan[table >= FORBID] == 0.0).all()
-            paid = (found.plan * table).sum() + found.left.sum() + found.right.sum()
-            np.testing.assert_allclose(paid, value, rtol=1e-9, atol=1e-9)
-    _, found = otmann(*figure_3(), transport=True)
-    np.testing.assert_allclose(found.plan[2], [0, 0, 128, 128, 0, 0, 0, 0])  # layer 2 is shared between 2 and 3
 
 
 def test_cells_are_compared_by_their_graphs() -> None:

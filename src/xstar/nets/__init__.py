@@ -10,7 +10,6 @@ from xstar.nets.cell import Cell as Cell, CellNetwork as CellNetwork
 from xstar.nets.chain import Chain as Chain, ChainNetwork as ChainNetwork
 from xstar.nets.distance import (
     STRUCTURE as STRUCTURE,
-    Transport as Transport,
     distances as distances,
     normalise as normalise,
     otmann as otmann,

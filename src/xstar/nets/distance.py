@@ -8,7 +8,6 @@ symbol         meaning                                                          
 ``d``          the minimum cost of matching the masses of two networks, program (3)        (left, right, S)
 ``d̄``          d / (tm(G₁) + tm(G₂)), at most 1                                            (left, right, S)
 ``ν_str``      the cost of matching layers at different positions (``structure``)          (S,)
-``Z``          the mass of layer i that is matched with layer j                            (n₁, n₂)
 =============  ==========================================================================  ==================
 
 d is a pseudo-distance (Theorem 1): it is symmetric (here bit for bit) and satisfies the triangle inequality; d̄ does
@@ -20,8 +19,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, Literal, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,30 +41,8 @@ WORTH_THREADS = 12
 """The number of layers per network from which threads pay off: the solver releases the interpreter lock, the calls do not."""
 
 
-@dataclass(frozen=True, slots=True)
-class Transport:
-    """The matching of the layers of two networks."""
-
-    plan: Array
-    """Z: the mass of layer i of the first network that is matched with layer j of the second, (n₁, n₂)."""
-    left: Array
-    """Unmatched mass of the first network, (n₁,)."""
-    right: Array
-    """Unmatched mass of the second network, (n₂,)."""
-
-
-@overload
-def otmann(
-    a: Any, b: Any, structure: float = ..., normalised: bool = ..., transport: Literal[False] = ...
-) -> float: ...
-@overload
-def otmann(
-    a: Any, b: Any, structure: float = ..., normalised: bool = ..., *, transport: Literal[True]
-) -> tuple[float, Transport]: ...
-def otmann(
-    a: Any, b: Any, structure: float = 0.5, normalised: bool = False, transport: bool = False
-) -> float | tuple[float, Transport]:
-    """Return the distance between two architectures at one ν_str; with ``transport=True`` also the matching.
+def otmann(a: Any, b: Any, structure: float = 0.5, normalised: bool = False) -> float:
+    """Return the distance between two architectures at one ν_str.
 
     >>> from xstar.nets import Graph, Layer
     >>> chain = [(0, 1), (1, 2), (2, 3)]
@@ -77,9 +53,7 @@ def otmann(
     >>> round(otmann(a, b), 6)  # 8 × (1/4 for the label + 1/2 × 12/18 for the groups' paths) + 3 × 0.8 × 1/2 × 6/18
     5.066667
     """
-    first, second = _graphs("a", [a]), _graphs("b", [b])
-    value = float(distances(first, second, (structure,), normalised)[0, 0, 0])
-    return (value, _matched(first[0], second[0], float(structure))) if transport else value
+    return float(distances(_graphs("a", [a]), _graphs("b", [b]), (structure,), normalised)[0, 0, 0])
 
 
 def distances(
@@ -181,27 +155,3 @@ def _check_families(graphs: list[Graph]) -> None:
         raise labels.InvalidGraph(
             "graphs", "must be of one family: layers of two have nothing to be matched by", families
         )
-
-
-def _matched(a: Graph, b: Graph, structure: float) -> Transport:
-    """Compute Z by the paper's program (5), over the rows of both profiles."""
-    from ot.lp.emd_wrap import emd_c
-
-    one, other = a.profile, b.profile
-    cost = np.ones((len(one.masses) + 1, len(other.masses) + 1))
-    position = np.abs(one.lengths[:, None] - other.lengths[None]).mean(axis=2)
-    cost[:-1, :-1] = np.minimum(labels.costs()[np.ix_(one.labels, other.labels)] + structure * position, labels.FORBID)
-    cost[-1, -1] = 0.0
-    supply, demand = np.append(one.masses, b.mass), np.append(other.masses, a.mass)
-    whole = emd_c(supply, demand, cost, transport.MOST_PIVOTS, 1)[0]
-    rows = np.where(cost < labels.FORBID, whole, 0.0)[:-1, :-1]  # a cost of 2 is that of no match: drop it
-    plan = np.zeros((len(a.layers), len(b.layers)))
-    # Layers of one row are indistinguishable: each receives its share.
-    for i, ours in enumerate(one.members):
-        for j, theirs in enumerate(other.members):
-            if rows[i, j] > 0.0:
-                shares = [a.masses[u] / one.masses[i] for u in ours], [b.masses[u] / other.masses[j] for u in theirs]
-                plan[np.ix_(ours, theirs)] = rows[i, j] * np.outer(*shares)
-    left = np.maximum(np.array(a.masses) - plan.sum(axis=1), 0.0)
-    right = np.maximum(np.array(b.masses) - plan.sum(axis=0), 0.0)
-    return Transport(plan, left, right)

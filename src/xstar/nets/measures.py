@@ -121,10 +121,8 @@ class Profile:
     """δ, (k, 6·(groups + 1))."""
     masses: Array
     """lm, (k,)."""
-    members: tuple[tuple[int, ...], ...]
-    """The layers that form each row."""
     key: bytes
-    """All of the above except the members: orders networks independently of their numbering."""
+    """All of the above: orders networks independently of their numbering."""
 
 
 def profile(graph: Graph) -> Profile:
@@ -133,8 +131,8 @@ def profile(graph: Graph) -> Profile:
     for index, one in enumerate(graph.layers):
         rows.setdefault((number(one.op), lengths[index].tobytes()), []).append(index)
     order = sorted(rows)  # by label, then by position: independent of the numbering
-    members = tuple(tuple(rows[key]) for key in order)
+    members = [rows[key] for key in order]
     numbers = np.array([key[0] for key in order], dtype=np.intp)
     kept = np.ascontiguousarray(lengths[[indices[0] for indices in members]])
     weights = np.array([fsum([graph.masses[u] for u in indices]) for indices in members])
-    return Profile(numbers, kept, weights, members, b"".join(each.tobytes() for each in (weights, numbers, kept)))
+    return Profile(numbers, kept, weights, b"".join(each.tobytes() for each in (weights, numbers, kept)))
