@@ -263,7 +263,6 @@ def test_all_cells_of_nas_bench_201() -> None:
     cells = {domain.sample(rng) for _ in range(3000)}
     assert len(cells) > 2500
     for cell in list(cells)[:300]:
-        assert str(cell).count("~") == 6
         assert list(cell.config) == [f"op{edge}" for edge in range(6)]
         near = domain.mutate(cell, rng)
         assert sum(a != b for a, b in zip(cell.operations, near.operations, strict=True)) == 1
@@ -271,7 +270,6 @@ def test_all_cells_of_nas_bench_201() -> None:
 
 def test_a_cell_as_a_graph() -> None:
     cell = CellNetwork(("nor_conv_3x3", "nor_conv_1x1", "skip_connect", "none", "avg_pool_3x3", "nor_conv_3x3"))
-    assert str(cell) == "|nor_conv_3x3~0|+|nor_conv_1x1~0|skip_connect~1|+|none~0|avg_pool_3x3~1|nor_conv_3x3~2|"
     ops = [layer.op for layer in cell.graph.layers]
     assert ops == [
         *("ip", "nor_conv_3x3", "nor_conv_1x1", "skip_connect", "avg_pool_3x3", "nor_conv_3x3"),

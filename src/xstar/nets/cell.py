@@ -40,7 +40,7 @@ class CellNetwork:
 
     @property
     def nodes(self) -> int:
-        return _nodes(len(self.operations))
+        return (1 + math.isqrt(1 + 8 * len(self.operations))) // 2
 
     @property
     def config(self) -> dict[str, str]:
@@ -50,7 +50,7 @@ class CellNetwork:
     @cached_property
     def graph(self) -> Graph:
         """The cell as a graph for OTMANN; equal for cells that compute the same with the same operations."""
-        pairs = edges_of(self.nodes)
+        pairs = [(start, end) for end in range(1, self.nodes) for start in range(end)]
         live = [(pair, op) for pair, op in zip(pairs, self.operations, strict=True) if op != "none"]
         useful = on_paths([pair for pair, _ in live], self.nodes - 1)
         kept = [(pair, op) for pair, op in live if useful.issuperset(pair)]
@@ -64,22 +64,6 @@ class CellNetwork:
             links += [(place, last)] if end == self.nodes - 1 else []
             links += [(other, place) for other, (pair, _) in enumerate(kept, 1) if pair[1] == start]
         return Graph([*layers, Layer("softmax"), Layer("op")], [*links, (last, last + 1)])
-
-    def __str__(self) -> str:
-        """Return the notation of NAS-Bench-201: ``|op~0|+|op~0|op~1|+…``."""
-        nodes: dict[int, str] = {}
-        for (start, end), op in zip(edges_of(self.nodes), self.operations, strict=True):
-            nodes[end] = nodes.get(end, "|") + f"{op}~{start}|"
-        return "+".join(nodes.values())
-
-
-def edges_of(nodes: int) -> list[tuple[int, int]]:
-    """Return the edges of a cell, in order."""
-    return [(start, end) for end in range(1, nodes) for start in range(end)]
-
-
-def _nodes(edges: int) -> int:
-    return (1 + math.isqrt(1 + 8 * edges)) // 2
 
 
 @dataclass(frozen=True)
