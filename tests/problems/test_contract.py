@@ -139,7 +139,7 @@ def test_an_unknown_name_is_answered_with_those_there_are() -> None:
 
 
 def test_unknown_options_are_refused() -> None:
-    with pytest.raises(InvalidArgument, match=r"takes max_budget, noise, crossing.*budget"):
+    with pytest.raises(InvalidArgument, match=r"takes max_budget, noise.*budget"):
         problems.get("curves-mlp", budget=3)
     with pytest.raises(InvalidArgument, match="takes none"):
         problems.get("klein-cnn", noise=0.1)

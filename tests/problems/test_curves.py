@@ -42,10 +42,10 @@ def test_noise_free_curves_fall_from_the_start_to_the_expected_loss(name: str) -
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_fast_form_equals_the_formula(name: str) -> None:
-    problem = make(name, noise=0, max_budget=30, crossing=0.7)
+    problem = make(name, noise=0, max_budget=30)
     for config in sample(problem, 20):
         final = problem.loss(config)
-        alpha = RATE * np.exp(0.7 * problem._shape(config)[1])
+        alpha = RATE * np.exp(problem._shape(config)[1])
         r = np.arange(1, 31)
         left = ((1.0 + r) ** -alpha - 31.0**-alpha) / (1 - 31.0**-alpha)
         assert_allclose(problem.curve(config, 0).losses, final + (START - final) * left, rtol=1e-12)
@@ -56,21 +56,6 @@ def test_curves_cross(name: str) -> None:
     problem = problems.get(name, noise=0)
     shares = [discordant(problem, early) for early in (1, 9, 27)]
     assert 0.05 < shares[2] < shares[1] < shares[0] < 0.5  # the earlier, the less it says; and never the opposite
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_without_crossing_the_order_never_changes(name: str) -> None:
-    problem = problems.get(name, noise=0, crossing=0)
-    assert [discordant(problem, early, 60) for early in (1, 9, 27)] == [0.0, 0.0, 0.0]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_curves_are_sound_at_the_most_crossing(name: str) -> None:
-    problem = problems.get(name, noise=0, crossing=3)
-    for config in sample(problem, 300):
-        losses = problem.curve(config, 0).losses
-        assert sorted(losses, reverse=True) == losses
-        assert losses[-1] == pytest.approx(problem.loss(config), abs=1e-9)
 
 
 def test_noise_is_independent_from_budget_to_budget_and_seed_to_seed() -> None:
@@ -92,9 +77,7 @@ def test_the_longest_budget_can_be_chosen() -> None:
     assert short.optimum == pytest.approx(short.curve(short.best, 0).losses[-1], abs=5 * NOISE)
 
 
-@pytest.mark.parametrize(
-    "options", [{"max_budget": 0}, {"max_budget": 2.5}, {"noise": -0.1}, {"crossing": "much"}, {"crossing": 4}]
-)
+@pytest.mark.parametrize("options", [{"max_budget": 0}, {"max_budget": 2.5}, {"noise": -0.1}, {"noise": "much"}])
 def test_bad_options_are_refused(options: dict[str, object]) -> None:
     with pytest.raises(InvalidArgument, match=next(iter(options))):
         problems.get("curves-mlp", **options)

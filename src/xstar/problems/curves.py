@@ -9,7 +9,7 @@ symbol     meaning                                                              
 ``q``      badness of a configuration, a weighted sum of squares: 0 at the best    float
 ``final``  the loss at R, ``F + (S - F) q / (1 + q)``: F at the best, below S      float
 ``speed``  how fast a configuration learns, 0 at the best                          float
-``alpha``  exponent of the power law, ``RATE · exp(crossing · speed)``             float
+``alpha``  exponent of the power law, ``RATE · exp(speed)``                        float
 ``D(r)``   what is left to learn: 1 at r = 0 and 0 at r = R                        (R,)
 =========  ======================================================================  =======
 
@@ -20,8 +20,7 @@ least where q = 0, at ``best``, and F there.
 
 *Curves cross*: a large learning rate, a small network or Adam learns faster and ends higher, as in practice. Between such
 a configuration and the best one the order at a small budget is the wrong one. In the other direction (a learning rate
-too small) slow is simply bad. ``crossing=0`` makes all speeds equal and the order the same at every budget: the
-degenerate twin, on which early stopping cannot err.
+too small) slow is simply bad.
 
 ======================  ===================================================================================================
 problem                 what is hard about it
@@ -66,9 +65,6 @@ NOISE = 0.005
 JITTER = 0.1
 # How far above SGD's best Adam's best lies, in q: 0.048 in the final loss, ten times the noise.
 ADAM_GAP = 0.06
-
-# Beyond it the slowest curves are straight to within rounding: 1 - (1+R)^-alpha is lost.
-MOST_CROSSING = 3.0
 
 #: (q, speed, seconds per unit of budget) of a configuration.
 Shape = Callable[[Mapping[str, Any]], tuple[float, float, float]]
@@ -160,7 +156,6 @@ class LearningCurves:
         *,
         max_budget: int = MAX_BUDGET,
         noise: float = NOISE,
-        crossing: float = 1.0,
     ) -> None:
         count = as_int(max_budget)
         if count is None or count < 1:
@@ -169,8 +164,10 @@ class LearningCurves:
         self.space = space
         self.best = best
         self.budgets = tuple(range(1, count + 1))
-        self.noise = _within("noise", noise, 1.0)
-        self.crossing = _within("crossing", crossing, MOST_CROSSING)
+        level = as_float(noise)
+        if level is None or not 0.0 <= level <= 1.0:
+            raise InvalidArgument("noise", "must be a number in 0 ... 1", noise, "0 switches it off")
+        self.noise = level
         self._shape = shape
         self._noise = Noise(name, space)
         self._budgets = np.arange(1, count + 1, dtype=np.float64)  # r
@@ -183,7 +180,7 @@ class LearningCurves:
         q, speed, per_unit = self._describe(config)
         final = _final(q)
         # In place and by methods: on 81 numbers a call costs more than its arithmetic.
-        losses = self._log * (-RATE * exp(self.crossing * speed))
+        losses = self._log * (-RATE * exp(speed))
         np.exp(losses, out=losses)  # (1 + r)^-alpha
         end = losses.item(-1)
         scale = (START - final) / (1.0 - end)
@@ -204,13 +201,6 @@ class LearningCurves:
         except KeyError:
             self.space.parse(config)  # says in words what is missing
             raise
-
-
-def _within(argument: str, value: object, most: float) -> float:
-    number = as_float(value)
-    if number is None or not 0.0 <= number <= most:
-        raise InvalidArgument(argument, f"must be a number in 0 ... {most:g}", value, "0 switches it off")
-    return number
 
 
 def _final(q: float) -> float:
@@ -269,9 +259,9 @@ PROBLEMS: dict[str, tuple[Space, Shape, Config]] = {
 }
 
 
-def make(name: str, *, max_budget: int = MAX_BUDGET, noise: float = NOISE, crossing: float = 1.0) -> LearningCurves:
+def make(name: str, *, max_budget: int = MAX_BUDGET, noise: float = NOISE) -> LearningCurves:
     space, shape, best = PROBLEMS[name]
-    return LearningCurves(name, space, shape, best, max_budget=max_budget, noise=noise, crossing=crossing)
+    return LearningCurves(name, space, shape, best, max_budget=max_budget, noise=noise)
 
 
 ENTRIES = {name: Entry(partial(make, name)) for name in PROBLEMS}
