@@ -164,8 +164,9 @@ def _record(study: Study, executor: Executor, outcome: Outcome, alike: SameFailu
             trial_log.warning("%s", went_wrong(known))
             if kind in SYSTEMATIC and (same := alike.again(reason)) and not study.history.has_value:
                 raise ObjectiveError(
-                    f"the first trials all failed in the same place: {same}. Mend it, or raise xs.Infeasible where a "
-                    "configuration cannot be evaluated; max_failures=None lets such a search go on"
+                    f"the first trials all failed in the same place: {same}. Mend it, or raise xs.Infeasible (a program: "
+                    "exit with infeasible_exit) where a configuration cannot be evaluated; max_failures=None lets such a "
+                    "search go on"
                 )
 
 

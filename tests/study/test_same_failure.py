@@ -54,6 +54,12 @@ def test_the_search_ends_with_the_error(tmp_path: Path, objective: Any, workers:
     result.study.close()
 
 
+def test_of_programs_that_say_nothing_it_is_told_once() -> None:
+    with pytest.raises(ObjectiveError, match="infeasible_exit") as caught:
+        xs.minimize(xs.Command("true {x}"), SPACE, metric="loss", trials=2, max_failures=2)
+    assert str(caught.value).count("ended without a report") == 1
+
+
 def test_how_many_is_yours_to_say() -> None:
     with pytest.raises(ObjectiveError, match="the same place"):
         xs.minimize(misspelt, SPACE, trials=2, max_failures=2)

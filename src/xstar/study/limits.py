@@ -119,8 +119,9 @@ class SameFailure:
         self._left -= 1
         if self._left > 0:
             return None
-        # A line of ours is no place to look for the mistake.
-        return last_line(reason) if raised[0].startswith(_OURS) else f"{raised[0]}, {last_line(reason)}"
+        # A line of ours is no place to look for the mistake, and a program that wrote nothing has none.
+        place, last = raised[0], last_line(reason)
+        return last if place.startswith(_OURS) or last.startswith(place) else f"{place}, {last}"
 
 
 def raised_at(reason: str) -> tuple[str, str] | None:
