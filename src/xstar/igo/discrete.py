@@ -23,18 +23,15 @@ symbol     meaning                                                              
 ``v``      ∇̃_dk / √θ_dk: the gradient as a tangent of the sphere at r, v ⊥ r                         (D, K)
 =========  =======================================================================================  ==========
 
-Metric. The Fisher metric of a categorical distribution is Σ_k ∇̃_k² / θ_k: that of the sphere (times 4) under θ ↦ √θ.
-So v has the correct length, but its tangent plane rotates as θ moves, and the path s of line 12 accumulates vectors of
-different θ. Each v is therefore transported along the great circle from r to the centre e, whose tangent plane is
-common to all:
+``docs/igo.md`` derives what follows. v has the length of the Fisher metric, Σ_k ∇̃_k² / θ_k, but its tangent plane rotates as θ
+moves, and the path s of line 12 accumulates vectors of different θ. Each v is therefore transported along the great circle
+from r to the centre e, whose tangent plane is common to all; for K = 2 this is Bernoulli:
 
     v  ↦  v − (v·e) (r + e) / (1 + r·e)
 
-No value is privileged. For K = 2 this is ∇̃ / √(θ(1 − θ)) times a fixed unit vector: Bernoulli. (Related methods
-transport v to the corner of the last value instead.)
+Probabilities below q are raised to q, and the others are reduced in proportion to their excess over q, in rows that need it:
 
-Margins. Probabilities below q are raised to q; the others are reduced in proportion to their excess over q: θ ↦ q + (1
-− Kq) (θ − q)₊ / Σ (θ − q)₊, in rows that need it.
+    θ  ↦  q + (1 − Kq) (θ − q)₊ / Σ (θ − q)₊
 """
 
 from __future__ import annotations

@@ -15,9 +15,8 @@ symbol         meaning                                                          
 ``active``     which variables are active in which point; None: all                           (λ, D)
 =============  =============================================================================  =================
 
-Inactive variables. Suppose that every variable is drawn, whether it is active or not. Then P_θ is a product over all D
-variables, and the terms of inactive ones, on which f does not depend, have expectation zero given w. Leaving them out
-changes no expectation and removes their noise, so an inactive variable contributes no gradient.
+An inactive variable contributes no gradient: if it were drawn all the same, f would not depend on it, and its terms would have
+expectation zero given w.
 """
 
 from __future__ import annotations

@@ -11,21 +11,13 @@ symbol       meaning                                                            
 ``c``        the width of a cell: the interval of the axis that represents one integer           (D,)
 ===========  ==================================================================================  ======
 
-Step. In the coordinates (m, ln v) the natural gradient is (a, h / v), and line 11 steps in these coordinates:
+``docs/igo.md`` derives what follows. The step is one in (m, ln v): in expectation parameters every step would lose variance.
 
-    m ↦ m + ε a,     v ↦ v exp(ε h / v)
+    m ↦ m + ε a,     v ↦ v exp(ε h / v),     G^½ ∇̃ = (a / σ, h / (√2 v))
 
-To first order in ε this is the step in expectation parameters, m ↦ m + ε a, v ↦ v + ε h − (ε a)². The latter loses
-variance with every step, whatever the losses are. λ_r does not prevent this, and the variance collapses early. A gradient
-taken at another mean m′ has h = h′ + 2 (m′ − m) a′.
-
-Metric. The Fisher metric is diag(1/v, 1/(2v²)) in (m, v), and (a, h) is the gradient in the same coordinates, so G^½ ∇̃
-= (a / σ, h / (√2 v)).
-
-Margins. m stays between ``low`` and ``high``, σ between its minimum and ``most``. If the axis consists of cells, the
-minimum of σ is such that a variable in the middle of its cell leaves it with probability 1/D (at most ½): on average
-one variable differs, as for bits and categories. Cells of integers on a log scale become narrower upwards, and the
-minimum of σ with them.
+A gradient taken at another mean m′ has h = h′ + 2 (m′ − m) a′. m stays between ``low`` and ``high``, σ between its minimum and
+``most``. If the axis consists of cells, the minimum of σ is such that a variable in the middle of its cell leaves it with
+probability 1/D (at most ½). Cells of integers on a log scale become narrower upwards, and the minimum of σ with them.
 """
 
 from __future__ import annotations
