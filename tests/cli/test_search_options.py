@@ -15,7 +15,7 @@ from xstar.cli import options
 from xstar.cli.main import app
 from xstar.errors import InvalidArgument
 
-OWN = {"file", "space", "maximize", "report", "help"}
+OWN = {"file", "space", "maximize", "help"}
 
 
 def parameter(kind: Any, default: Any = None) -> inspect.Parameter:

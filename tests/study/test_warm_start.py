@@ -10,15 +10,13 @@ import pytest
 from numpy.testing import assert_allclose
 
 import xstar as xs
-from tests.trials import ask, run_trials
+from tests.trials import ask
 from xstar.errors import CorruptJournal, InvalidArgument, StudyMismatch, UnknownStudy
 from xstar.inspect.audit import audit
 from xstar.inspect.exchange import export_events, import_events
 from xstar.journal import event_json, events as ev
-from xstar.models.parzen import Parzen
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.bo.transfer import SourceMeans
-from xstar.searchers.tpe.fit import PROVEN, PROVEN_WEIGHT, TPEOptions, _Decision
 
 SPACE = xs.Space(x=xs.Float(-1.0, 1.0), y=xs.Float(1e-4, 1.0, log=True))
 
@@ -154,23 +152,6 @@ def test_infeasible_and_failed_trials_stay_behind() -> None:
     ).study
     study = xs.Study(SPACE, method="gp", seed=1, warm_start=known)
     assert all(-0.5 <= config["x"] <= 0.5 for config in study.history.prior_studies[0].configs)
-
-
-def test_tpe_counts_the_best_of_a_source_as_good() -> None:
-    study = xs.Study(SPACE, method="tpe", seed=1, warm_start=source(30))
-    run_trials(study, 6, bowl)
-    history = study.history
-    decision = _Decision(TPEOptions(0.1, 24, 0.0), history, Observations.of(history, False), np.random.default_rng(0))
-    best = history.prior_studies[0].best_first[:PROVEN]
-    assert decision.proven == best
-    plain = Parzen.of(
-        decision.parts.axes, decision.parts.observed(decision.split.good), np.ones(len(decision.split.good))
-    )
-    there = decision.parts.points(best)
-    assert (decision.good.log_density(there) > plain.log_density(there)).mean() > 0.5
-    assert np.exp(decision.good.log_weights[-1 - PROVEN : -1]).sum() == pytest.approx(
-        PROVEN_WEIGHT / (PROVEN_WEIGHT + 2.0)
-    )
 
 
 def test_a_source_that_contradicts_the_trials_loses_its_weight() -> None:

@@ -23,7 +23,6 @@ from xstar.errors import CorruptJournal, InvalidArgument
 from xstar.inspect.exchange import export_csv, export_events, import_events
 from xstar.inspect.look import existing, look, opened
 from xstar.inspect.summary import of_audit
-from xstar.plots.source import Source
 from xstar.study.settings import check_name
 
 Reason = Annotated[str, typer.Option(metavar="TEXT", help="Why; it is kept with the event.", show_default=False)]
@@ -205,20 +204,16 @@ def report(
     storage: Storage = STORAGE,
 ) -> None:
     """Write a study as one HTML page: what was found and how sure that is, what mattered, what failed, plots, code to paste."""
-    target = output or Path(f"{study}.html")
-    with look(study, storage) as view:
-        write_report(target, view)
-    console().print(f"report in {target}", soft_wrap=True)
-
-
-def write_report(path: Path, source: Source) -> None:
-    """Write the page, or say why the file cannot be written."""
     from xstar.inspect.report import report as make_report  # at use: models and their SciPy
 
+    target = output or Path(f"{study}.html")
+    with look(study, storage) as view:
+        page = make_report(view)
     try:
-        path.write_text(make_report(source), encoding="utf-8")
+        target.write_text(page, encoding="utf-8")
     except OSError as error:
-        raise InvalidArgument("--report", "must be a file that can be written", f"path={path}", str(error)) from None
+        raise InvalidArgument("--output", "must be a file that can be written", f"path={target}", str(error)) from None
+    console().print(f"report in {target}", soft_wrap=True)
 
 
 def audit(

@@ -37,9 +37,6 @@ STOP, SEARCH, WHERE = "When to stop", "How to search", "Where to run and keep it
 PANELS = {"trials": STOP, "metric": SEARCH, "study": WHERE}
 """The keywords at which a panel of the help page begins."""
 
-DIRECTIONS = ("direction", "maximize")
-"""What a file's ``settings`` may say beside the keywords: what chooses between ``xs.minimize`` and ``xs.maximize``."""
-
 Command = TypeVar("Command", bound=Callable[..., None])
 
 
@@ -232,8 +229,8 @@ def given_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def file_keys() -> list[str]:
-    """What a file's settings may say."""
-    return [*(name for name in keywords() if name not in PYTHON_ONLY), *DIRECTIONS]
+    """What a file's settings may say: the keywords, and which of ``xs.minimize`` and ``xs.maximize`` is meant."""
+    return [*(name for name in keywords() if name not in PYTHON_ONLY), "maximize"]
 
 
 def file_settings(settings: Mapping[str, Any], path: Path) -> dict[str, Any]:

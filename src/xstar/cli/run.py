@@ -13,8 +13,7 @@ import typer
 
 from xstar.api import Search
 from xstar.cli.load import DEFAULT_SPACE, Program, load
-from xstar.cli.manage import write_report
-from xstar.cli.options import FORMS, SEARCH, WHERE, file_settings, given_options, with_search_options
+from xstar.cli.options import FORMS, SEARCH, file_settings, given_options, with_search_options
 from xstar.cli.text import console, print_summary, warn
 from xstar.core.words import plural
 from xstar.errors import InvalidArgument
@@ -52,10 +51,6 @@ def run(
             "--maximize/--minimize", rich_help_panel=SEARCH, help="Which way is better.", show_default="minimize"
         ),
     ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", rich_help_panel=WHERE, help="Write an HTML report there at the end."),
-    ] = None,
     **options: Any,
 ) -> None:
     """Search the space of a Python file or of a TOML file, or resume the search.
@@ -74,15 +69,14 @@ def run(
     given = given_options(options)
     if maximize is not None:
         given["direction"] = "maximize" if maximize else "minimize"
-    search_with(program, merged(program, given), report)
+    search_with(program, merged(program, given))
 
 
 def merged(program: Program, given: Mapping[str, Any]) -> dict[str, Any]:
     """The file's settings, overruled by the command line."""
     settings = file_settings(program.settings, program.path)
     if "maximize" in settings:
-        towards = "maximize" if settings.pop("maximize") else "minimize"
-        settings.setdefault("direction", towards)
+        settings["direction"] = "maximize" if settings.pop("maximize") else "minimize"
     if "method" in given:  # it names a searcher and a scheduler, so it stands for both
         settings.pop("searcher", None)
         settings.pop("scheduler", None)
@@ -97,7 +91,7 @@ def noted_program(program: Program, options: Mapping[str, Any]) -> dict[str, Any
     return program.note(noted)
 
 
-def search_with(program: Program, options: Mapping[str, Any], report: Path | None = None) -> None:
+def search_with(program: Program, options: Mapping[str, Any]) -> None:
     """Run the search; its end is the end of the command, with the exit code that it deserves."""
     out, storage = console(), options.get("storage") or DEFAULT_STORAGE
     name = options.get("study") or re.sub(r"[^A-Za-z0-9._-]+", "-", program.path.stem).strip("._-") or "study"
@@ -120,9 +114,6 @@ def search_with(program: Program, options: Mapping[str, Any], report: Path | Non
             with contextlib.suppress(KeyboardInterrupt), screen(), progress:
                 reason = search.run(progress)
             has_value = print_summary(out, progress.tracker, reason or INTERRUPTED, _public(str(storage), study))
-            if report is not None:
-                write_report(report, study)
-                out.print(f"report:       {report}", soft_wrap=True)
     if reason is None or not has_value:
         raise typer.Exit(EXIT_INTERRUPTED if reason is None else EXIT_NO_VALUE)
 
