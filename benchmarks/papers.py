@@ -1,92 +1,51 @@
-"""The papers' tables and figures beside ours, from the records: ``python -m benchmarks.pages`` makes docs/results.md.
-
-A verdict needs three seeds: *equal* is within one percent or two standard errors of the paper's number; a claim holds *as
-there* or *differs*. Below three seeds the numbers stand without one.
-"""
+"""The papers' tables and figures beside ours, from the records: ``python -m benchmarks.pages`` makes docs/results.md."""
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
 from benchmarks.cotrain import PAPER as MNIST, USUAL, alike, pooled
 from benchmarks.dngo import TABLE1
+from benchmarks.harness.compared import (
+    FEWEST,
+    SAME,
+    USED,
+    Row,
+    chosen,
+    claim,
+    number,
+    of,
+    records,
+    unmade,
+    with_commits,
+)
 from benchmarks.harness.machine import ROOT
-from benchmarks.harness.records import FOLDER, Found, Record, Store, best_after
+from benchmarks.harness.records import Record, best_after
 from benchmarks.harness.report import mean_and_error, table
-from benchmarks.harness.simulated import Comparison, tally
+from benchmarks.harness.simulated import Comparison, sign_test, tally
 from benchmarks.mobster import DUELS, FIGURE5, KERNELS, PAPER, SYNE_TUNE
 from benchmarks.workloads.architecture_search import DOMAINS
 from benchmarks.workloads.dngo_crowds import CROWDS, PENDING
 from benchmarks.workloads.mlp_training import TRAININGS
 
 PAGE = ROOT / "docs" / "results.md"
-FEWEST, SAME = 3, 0.01
 CIFAR = "…cifar"
 """Trainings on CIFAR-10 that took a GPU. Their records are here, their programs in the commit that the page names."""
-Row = tuple[str, str, str, str, str, str]
-"""What, the paper, here, seeds, verdict, command."""
 HEADS = ("table or figure", "the paper", "here", "seeds", "verdict", "commit", "`python -m benchmarks.…`")
 HEAD = """# Results beside the papers
 
 One row for each table or figure of the four papers: their number or claim, ours ± its standard error over the seeds, and
 whether the two agree. *Equal* is within one percent or two standard errors; where the paper draws curves and prints no number,
-its claim is compared. Below three seeds there is no verdict. Each row is made by the command in its last column, from runs of
-the commit beside it (of several, where seeds were added later), and this page by `python -m benchmarks.pages` from
-`benchmarks/records`; a test checks that it is up to date. Lower is better unless said.
+its claim is compared: *level* is within two standard errors, or p > 0.05 of a sign test. Below three seeds there is no
+verdict. Each row is made by the command in its last column, from runs of the commit beside it (of several, where seeds were
+added later), and this page by `python -m benchmarks.pages` from `benchmarks/records`; a test checks that it is up to date.
+Lower is better unless said.
 The trainings on CIFAR-10 took a GPU; their programs are `nasbot_cifar` and `dngo_cifar` of commit 023aeac.
 """
-
-
-@cache
-def records(file: str) -> list[Record]:
-    return list(Store(FOLDER / f"{file}.jsonl").read().values())
-
-
-USED: list[Record] = []
-"""The records of the row that is being made."""
-
-
-def of(file: str, problem: str, method: str, **settings: Any) -> list[Found]:
-    """What was found by the runs with these settings."""
-    return [r.found for r in chosen(file, problem, method, **settings)]
-
-
-def chosen(file: str, problem: str | None = None, method: str | None = None, **settings: Any) -> list[Record]:
-    """The records with these settings, of one problem and method or of all."""
-    found = [
-        r
-        for r in records(file)
-        if problem in (None, r.task.problem)
-        and method in (None, r.task.method)
-        and all(r.task.get(n) == v for n, v in settings.items())
-    ]
-    USED.extend(found)
-    return found
-
-
-def number(
-    what: str, paper: float, values: Sequence[float], command: str, form: str = "{:.4g}", less: bool = True
-) -> Row:
-    """A number of the paper beside the mean of ours."""
-    mean, error = mean_and_error(values)
-    shown = form.format(mean) + (f" ± {error:.2g}" if len(values) > 1 else "")
-    near = abs(mean - paper) <= max(SAME * abs(paper), 2 * error)
-    verdict = "equal" if near else "better" if (mean < paper) == less else "worse"
-    return what, form.format(paper), shown, str(len(values)), verdict if len(values) >= FEWEST else "–", command
-
-
-def claim(what: str, paper: str, here: str, seeds: int, holds: bool, command: str) -> Row:
-    verdict = "as there" if holds else "differs"
-    return what, paper, here, str(seeds), verdict if seeds >= FEWEST else "–", command
-
-
-def unmade(what: str, paper: str, why: str) -> Row:
-    return what, paper, why, "–", "not run", "–"
 
 
 # ---------------------------------------------------------------- one paper after the other
@@ -216,6 +175,8 @@ def dngo() -> Iterator[Row]:
     yield unmade("Table 4: CIFAR-100", "0.274", "the data are not at hand")
 
 
+LEVEL = 0.05
+"""p of a sign test above which two sides are level."""
 LENGTH: dict[str, Any] = {"workers": 4, "trainings": 24.0}
 SHORTER: dict[str, Any] = {"workers": 4, "trainings": 8.0}
 """As long as Syne Tune's decisions could be waited for on the MLP."""
@@ -237,7 +198,8 @@ def mobster() -> Iterator[Row]:
             here = f"{won} searches of {won + lost} lower"
             if not seeds:
                 continue
-            yield claim(f"Figure 3: {where}, {what}", claims[what], here, seeds, won >= lost, "mobster --part figure3")
+            holds = None if sign_test(won, lost) > LEVEL else won > lost
+            yield claim(f"Figure 3: {where}, {what}", claims[what], here, seeds, holds, "mobster --part figure3")
     for where, problem in on.items():
         ends, seeds = lowest(problem, KERNELS)
         if len(ends) < 2:
@@ -252,17 +214,16 @@ def mobster() -> Iterator[Row]:
         if not ends:
             continue
         here = in_words(dict(list(ends.items())[:5]))
-        first = next(iter(ends)).startswith(PAPER)
-        yield claim(f"Figure 5: {where}", "MOBSTER lowest", here, seeds, first, "mobster --part figure5")
+        holds = ahead(ends, [method for method in ends if method.startswith(PAPER)])
+        yield claim(f"Figure 5: {where}", "MOBSTER lowest", here, seeds, holds, "mobster --part figure5")
         others, seeds = lowest(problem, ["mobster", "mobster-stop"])
         what = f"Figure 5: {where}, beside the paper's methods"
         if others:
             yield what, "–", in_words(others), str(seeds), "–", "mobster --part figure5"
         if where != "the MLP":
             ends, seeds = lowest(problem, ["asha", "asha-stop", "s-hb", "s-bohb"])
-            here, ahead = in_words(ends), set(list(ends)[:2]) == {"asha", "asha-stop"}
-            what = f"Figure 5: {where}, ASHA"
-            yield claim(what, "ahead of S-HB and S-BOHB", here, seeds, ahead, "mobster --part figure5")
+            what, holds = f"Figure 5: {where}, ASHA", ahead(ends, ["asha", "asha-stop"])
+            yield claim(what, "ahead of S-HB and S-BOHB", in_words(ends), seeds, holds, "mobster --part figure5")
     for workers in (4, 8):
         runs = Comparison([r for r in chosen("budgets", workers=workers) if ":" not in r.task.problem], workers, 4.0)
         share = runs.ratio_of_times("mobster", "asha")
@@ -297,6 +258,14 @@ def lowest(
     seeds = runs.seeds(problem, *there) if there else []
     found = {m: mean_and_error([runs.runs[problem][m][seed]["best"][-1][1] for seed in seeds]) for m in there}
     return dict(sorted(found.items(), key=lambda each: each[1][0])), len(seeds)
+
+
+def ahead(ends: Mapping[str, tuple[float, float]], ours: Sequence[str]) -> bool | None:
+    """Whether the best of ours ends lower than the best of the others; None: within two standard errors."""
+    (low, error), (other, own) = (
+        min(end for method, end in ends.items() if (method in ours) == mine) for mine in (True, False)
+    )
+    return None if abs(low - other) <= 2 * math.hypot(error, own) else low < other
 
 
 def in_words(ends: dict[str, tuple[float, float]]) -> str:
@@ -371,17 +340,6 @@ PAPERS: dict[str, Callable[[], Iterator[Row]]] = {
     "MOBSTER (Klein et al. 2020), [how it is done here](mobster.md)": mobster,
     "Parameterless IGO (Nishida et al. 2018), [how it is done here](igo.md)": igo,
 }
-
-
-def with_commits(rows: Iterator[Row]) -> Iterator[tuple[Row, str]]:
-    """Each row and the commits of its runs; a row that has looked up none is told from those of the row before it."""
-    USED.clear()
-    told = "–"
-    for row in rows:
-        if commits := sorted({record.made["commit"] for record in USED}):
-            told = ", ".join(commits)
-        USED.clear()
-        yield row, told if row[5] != "–" else "–"
 
 
 def page() -> str:

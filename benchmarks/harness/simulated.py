@@ -171,9 +171,17 @@ def tally(both: dict[str, list[tuple[float, float]]]) -> tuple[tuple[int, int], 
     every = [sign for found in signs.values() for sign in found]
     totals = [sum(found) for found in signs.values()]
     tasks = sum(total > 0 for total in totals), sum(total < 0 for total in totals)
-    n, k = sum(tasks), min(tasks)
-    p = min(1.0, 2 * sum(math.comb(n, i) for i in range(k + 1)) / 2**n)
-    return (every.count(1), every.count(-1)), tasks, p
+    return (every.count(1), every.count(-1)), tasks, sign_test(*tasks)
+
+
+def sign_test(more: int, less: int) -> float:
+    """The two-sided p of so many against so many.
+
+    >>> sign_test(4, 0)
+    0.125
+    """
+    n, k = more + less, min(more, less)
+    return min(1.0, 2 * sum(math.comb(n, i) for i in range(k + 1)) / 2**n)
 
 
 def regret_curve(runs: list[Found], grid: np.ndarray, best: float) -> np.ndarray:
