@@ -1,13 +1,16 @@
 """Methods over budgets in simulated time, beside each other and beside those of another commit.
 
-    python -m benchmarks.budgets --part development|validation|kinds|kinds-validation [--workers 4,8] [--trainings 4,16]
-        [--seeds 10] [--methods …] [--baseline PATH] [--limit-minutes M] [--by-task] [--again] [--write]
+    python -m benchmarks.budgets --part development|validation|kinds|kinds-validation|two-development|two-validation
+        [--workers 4,8] [--trainings 4,16] [--seeds 10] [--methods …] [--baseline PATH] [--limit-minutes M] [--by-task]
+        [--again] [--write]
 
 ``development`` is what constants are chosen on: twelve tasks of LCBench, Klein's CNN curves, NAS-Bench-201, and synthetic
 curves, on two of which the first epochs mislead. ``validation`` is run once per claim: ten other tasks of LCBench, logistic
 regression, and two other synthetic problems. ``kinds`` are curves that neither has (``harness/kinds.py``): flat beginnings,
-divergence, coarse or noisy losses; there the true regret of the best trial is compared. ``harness/simulated.py`` says what time
-and regret are. With ``--baseline``, a checkout of another commit, ``mobster`` runs as it is there, too. Of each two methods:
+divergence, coarse or noisy losses; there the true regret of the best trial is compared. ``two-…`` have a second objective, a
+time or a latency (``harness/with_cost.py``); the loss is the negative hypervolume of what was reported.
+``harness/simulated.py`` says what time and regret are. With ``--baseline``, a checkout of another commit, ``mobster`` runs as
+it is there, too. Of each two methods:
 
     pairs     searches (same task and seed) that end with the lower loss – with the higher one
     tasks     tasks with more of the one – of the other; p: a two-sided sign test over them
@@ -33,6 +36,7 @@ from benchmarks.harness.report import Results, table
 from benchmarks.harness.run import Libraries
 from benchmarks.harness.simulated import Comparison, run_simulated, simulated_tasks, tally
 from benchmarks.harness.variants import label, plain
+from benchmarks.harness.with_cost import run_with_cost
 
 DEVELOPMENT = (
     *LCBENCH,
@@ -47,6 +51,18 @@ VALIDATION = (
     *(f"lcbench-{task}" for task in ("126026", "126029", "167083", "167149", "167152", "167161", "168329", "168910")),
     *("lcbench-189906", "lcbench-7593", "hpolib-logreg", "curves-schedule", "curves-regularised"),
 )
+TWO_DEVELOPMENT = (
+    *(f"lcbench-{task}+time" for task in ("126025", "167168", "168330", "189866")),
+    *("nb201-cifar10+1080ti_1", "nb201-cifar100+gold_6226"),
+)
+TWO_VALIDATION = (
+    *(
+        f"lcbench-{task}+time"
+        for task in ("126026", "126029", "167083", "167149", "167152", "167161", "168329", "168910")
+    ),
+    *("nb201-cifar10+pixel2", "nb201-cifar100+titanxp_32", "nb201-imagenet16+samsung_a50"),
+)
+"""With a second objective (``harness/with_cost.py``)."""
 SYNE_TUNE = "syne-tune-mobster"
 METHODS = (
     *("random", "gp", "asha", "asha-stop", "hyperband", "bohb", "boca"),
@@ -80,6 +96,8 @@ def run(task: Task, options: Namespace) -> Found:
         from benchmarks.workloads.syne_tune_mobster import run_syne_tune
 
         return run_syne_tune(task)
+    if "+" in task.problem:
+        return run_with_cost(task, task.method)
     if task.method == "dngo-asha":
         from xstar.searchers import DNGO
 
@@ -154,6 +172,7 @@ def by_task(comparison: Comparison, methods: Sequence[str], what: str) -> Iterat
 
 DEFAULTS: dict[str, object] = {"methods": "random,asha,mobster", "workers": "4,8", "seeds": 10, "trainings": "4,16"}
 KINDS = {**DEFAULTS, "workers": "1,4", "trainings": "10"}
+TWO = {**DEFAULTS, "workers": "4", "trainings": "16"}
 LIBRARIES = Libraries({SYNE_TUNE: "syne-tune"}, also=("onnxruntime",))
 
 
@@ -171,6 +190,8 @@ EXPERIMENT = Experiment(
         "development": part_of("Development tasks", DEVELOPMENT, DEFAULTS, "best", "full"),
         "validation": part_of("Validation tasks", VALIDATION, DEFAULTS, "best", "full"),
         "kinds": part_of("Other kinds of curves", kinds.NAMES["development"], KINDS, "regrets"),
+        "two-development": part_of("Two objectives, development tasks", TWO_DEVELOPMENT, TWO, "best"),
+        "two-validation": part_of("Two objectives, validation tasks", TWO_VALIDATION, TWO, "best"),
         "kinds-validation": part_of("Other kinds, two other problems", kinds.NAMES["validation"], KINDS, "regrets"),
     },
     arguments=arguments,

@@ -37,7 +37,7 @@ def simulated_tasks(known: Sequence[str], methods: Iterable[str], options: Names
     """All seeds, numbers of workers, trainings, problems and methods that were asked for, of those that are ``known``."""
     wanted = chosen_from(options.problems, known, "--problems") if options.problems else list(known)
     chosen = chosen_from(options.methods, methods, "--methods")
-    at_hand([name for name in wanted if ":" not in name])
+    at_hand([name.partition("+")[0] for name in wanted if ":" not in name])
     return [
         Task.of(seed, name, method, workers=count, trainings=float(trainings))
         for seed in range(options.seeds)

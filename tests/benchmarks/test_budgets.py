@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from argparse import Namespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from benchmarks import budgets
+from benchmarks.harness import with_cost
 from benchmarks.harness.experiment import main
 from benchmarks.harness.kinds import CHANCE, NAMES, named
 from benchmarks.harness.records import Record, Store, Task
 from benchmarks.harness.simulated import Comparison, regret_curve, share_of_time
+from benchmarks.harness.with_cost import WithCost, problem_of, run_with_cost
 
 
 def run(problem: str, method: str, seed: int, loss: float) -> Record:
@@ -94,3 +97,30 @@ def test_what_differs() -> None:
     assert explodes == plain[:end] + [1e6] * (81 - end)
     assert max(abs(a - b) for a, b in zip(coarse, plain, strict=True)) <= 0.01 + 1e-12
     assert named("turns:curves-mlp").loss(config) == math.inf
+
+
+def test_with_a_cost_what_falls_is_the_negative_hypervolume(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Costly(WithCost):
+        def __init__(self, name: str) -> None:
+            super().__init__(name)
+            self._latency = lambda config: (0.0, 1.0 + len(str(config)))
+
+    monkeypatch.setattr(with_cost, "nb201", lambda dataset, device: Namespace(losses=None))
+    monkeypatch.setattr(with_cost, "WithCost", Costly)
+    problem_of.cache_clear()
+    found = {}
+    for method in ("asha", "mobster"):
+        found[method] = run_with_cost(Task.of(0, "curves-mlp+device", method, workers=4, trainings=1.0), method)
+        times, falls = zip(*found[method]["best"], strict=True)
+        assert list(times) == sorted(times)
+        assert list(falls) == sorted(falls, reverse=True)
+        assert -1.0 <= falls[-1] < 0.0
+        assert times[-1] <= found[method]["seconds"]
+    assert found["asha"] != found["mobster"]
+    problem_of.cache_clear()
+
+
+def test_every_task_with_two_objectives_is_a_task_with_one_and_a_cost() -> None:
+    for name in (*budgets.TWO_DEVELOPMENT, *budgets.TWO_VALIDATION):
+        assert name.partition("+")[0] in (*budgets.DEVELOPMENT, *budgets.VALIDATION)
+    assert not set(budgets.TWO_DEVELOPMENT) & set(budgets.TWO_VALIDATION)

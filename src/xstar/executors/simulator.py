@@ -176,7 +176,8 @@ class Simulator:
                 self._push(at, run, outcome)
                 return
         at = self.now + takes
-        outcome = Report(job.trial, job.attempt, self._budgets[place], {METRIC: run.curve.losses[place]})
+        metrics = {METRIC: run.curve.losses[place], **run.curve.others}
+        outcome = Report(job.trial, job.attempt, self._budgets[place], metrics)
         self._push(at, run, outcome)
 
     def _push(self, at: float, run: _Run, outcome: Outcome) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Protocol
 
@@ -30,6 +30,8 @@ class Curve:
     """One per budget of the problem; lower is better."""
     seconds: list[float]
     """When each was reported, counted from the start of the run: cumulative and strictly increasing."""
+    others: Mapping[str, float] = field(default_factory=dict)
+    """Further metrics, the same in every report: a latency, a size."""
 
 
 class Problem(Protocol):

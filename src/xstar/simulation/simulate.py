@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 from xstar import loop
+from xstar.core.goals import Metric
 from xstar.errors import InvalidArgument
 from xstar.executors.simulator import METRIC, Simulator
 from xstar.problems import Problem
@@ -41,12 +42,14 @@ def simulate(
     failures: float = 0.0,
     checkpoints: bool = True,
     count_decisions: bool = False,
+    metric: Metric = METRIC,
 ) -> Study:
     """The study that ``method`` would have made of ``problem`` on ``workers`` workers.
 
     It ends when ``seconds`` of simulated time have passed, whatever still runs then, or when ``trials`` trials are over.
     Without ``checkpoints`` a trial that is resumed trains again from the start, which takes time and reports nothing new. The
-    same arguments give the same study, unless ``count_decisions`` adds the real time that decisions take.
+    same arguments give the same study, unless ``count_decisions`` adds the real time that decisions take. ``metric`` may name
+    further objectives that the curves of the problem have beside their loss.
 
     >>> from xstar import problems
     >>> study = simulate(problems.get("curves-mlp", max_budget=9), "asha", workers=4, trials=30)
@@ -71,7 +74,7 @@ def simulate(
         count_decisions=count_decisions,
     )
     study = Study(
-        problem.space, searcher=found, scheduler=ladder, metric=METRIC, seed=seed, clock=lambda: simulator.now
+        problem.space, searcher=found, scheduler=ladder, metric=metric, seed=seed, clock=lambda: simulator.now
     )
     loop.run(study, _Until(simulator, study, math.inf if seconds is None else seconds), limits)
     return study
