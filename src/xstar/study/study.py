@@ -104,19 +104,11 @@ class Study(Shown):
         return cls(name=name, storage=storage, **options)
 
     @classmethod
-    def over(
-        cls,
-        journal: Journal,
-        *,
-        searcher: Searcher | None = None,
-        scheduler: Scheduler | None = None,
-        directory: str | os.PathLike[str] | None = None,
-        clock: Callable[[], float] = wall_clock,
-    ) -> Study:
+    def over(cls, journal: Journal) -> Study:
         """A study over a journal of your own, which begins with a ``created`` event."""
         study = cls.__new__(cls)
         study.storage = None
-        study._setup(journal, Settings(searcher=searcher, scheduler=scheduler), None, directory, clock)
+        study._setup(journal, Settings(), None, None, wall_clock)
         return study
 
     def _setup(
