@@ -197,22 +197,18 @@ def test_why_it_ended(words: list[str], reason: str, cli: Cli, write: Write, fro
         (SEARCH + "\n    settings['constraints'] = ['latency']", [], "constraints: must map names of metrics"),
         (SEARCH + "\n    settings['watch'] = print", [], "['watch']"),
         (SEARCH, ["--method", "magic"], "method: must be one of"),
+        (SEARCH, ["--timeout", "0"], "timeout: must be a number of seconds above 0"),
+        (SEARCH + "\n    settings['checkpoints'] = -1", [], "checkpoints: must be a whole number of at least 0"),
         (SEARCH, ["--storage", "no/folder/x.db"], "no/folder does not exist"),
     ],
 )
-def test_mistakes_are_explained(text: str, words: list[str], message: str, cli: Cli, write: Write) -> None:
+def test_mistakes_are_explained_and_make_no_study(
+    text: str, words: list[str], message: str, cli: Cli, write: Write, tmp_path: Path
+) -> None:
     result = cli("run", str(write(text)), *words, code=2)
     assert message in result.stderr
     assert result.stderr.startswith("error: ")
     assert "Traceback" not in result.output
-
-
-def test_a_mistake_makes_no_study(cli: Cli, write: Write, tmp_path: Path) -> None:
-    cli("run", str(write(SEARCH.replace('"trials": 5, ', ""))), code=2)
-    assert not (tmp_path / "xstar.db").exists()
-    for words in (["--method", "magic"], ["--workers", "0"], ["--timeout", "0"], ["--constraint", "value"]):
-        cli("run", str(write(SEARCH)), *words, code=2)
-    cli("run", str(write(SEARCH + "\n    settings['checkpoints'] = -1")), code=2)
     assert not (tmp_path / "xstar.db").exists()
 
 
