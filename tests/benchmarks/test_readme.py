@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from benchmarks import pages, papers
+from benchmarks.harness.compared import number
 
 ROOT = Path(__file__).parents[2]
 README = re.sub(r"\s+", " ", (ROOT / "README.md").read_text(encoding="utf-8"))
@@ -63,7 +64,7 @@ def test_the_pages_are_those_of_the_records() -> None:
 
 
 def test_a_verdict_needs_three_seeds() -> None:
-    assert papers.number("a", 1.0, [2.0, 2.0], "b")[3:5] == ("2", "–")
-    assert papers.number("a", 1.0, [2.0, 2.1, 2.0], "b")[4] == "worse"
-    assert papers.number("a", 1.0, [2.0, 2.1, 2.0], "b", less=False)[4] == "better"
-    assert papers.number("a", 1.0, [1.0, 1.1, 0.95], "b")[4] == "equal"
+    assert number("a", 1.0, [2.0, 2.0], "b")[3:5] == ("2", "–")
+    assert number("a", 1.0, [2.0, 2.1, 2.0], "b")[4] == "worse"
+    assert number("a", 1.0, [2.0, 2.1, 2.0], "b", less=False)[4] == "better"
+    assert number("a", 1.0, [1.0, 1.1, 0.95], "b")[4] == "equal"
