@@ -106,3 +106,32 @@ def test_metrics_are_options(cli: Cli, write: Write) -> None:
             f"must say min or max of every metric, or of none, and perhaps a number after it, but got text='{wrong}'"
             in refused
         )
+
+
+KNOWN = """
+    import xstar as xs
+
+    space = xs.Space(x=xs.Float(0, 1), units=xs.Int(1, 64, log=True))
+
+    def weights(config):
+        return 3.0 * config["units"]
+
+    def objective(trial):
+        return {"error": trial["x"] + 1 / trial["units"]}
+
+    settings = {"metric": {"error": "min", "weights": xs.Known(weights, "min", 100)}, "trials": 7, "method": "gp", "seed": 1}
+"""
+
+
+def test_the_functions_of_known_objectives_are_in_the_file(cli: Cli, write: Write) -> None:
+    """The journal has their values alone: whoever decides, or decides again, needs the file."""
+    file = str(write(KNOWN))
+    cli("run", file, "--study", "k", "--trials", "5")
+    cli("run", file, "--study", "k", "--trials", "6")
+    cli("work", "k", "--trials", "7")
+    told = json.loads(cli("show", "k", "--json").output)
+    assert told["trials"] == {"complete": 7}
+    assert all(trial["values"]["weights"] == 3 * trial["config"]["units"] <= 100 for trial in told["front"])
+    assert "all alike" in cli("audit", "k", "--file", file).output
+    assert "the decision is the same" in cli("why", "k", "6", "--file", file).output
+    assert "which no journal keeps" in cli("audit", "k", code=2).output

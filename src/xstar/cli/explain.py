@@ -12,8 +12,9 @@ from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from xstar.cli.options import STORAGE, AsJson, Storage, StudyName
+from xstar.cli.options import STORAGE, AsJson, File, Storage, StudyName
 from xstar.cli.text import command, console, json_text
+from xstar.cli.work import known_of
 from xstar.core.words import plural
 from xstar.errors import InvalidArgument
 from xstar.inspect.look import existing, look
@@ -27,6 +28,7 @@ from xstar.study import DEFAULT_STORAGE, NO_LIMITS
 def why(
     study: StudyName,
     trial: Annotated[int, typer.Argument(metavar="TRIAL", help="The trial's number.", show_default=False)],
+    file: File = None,
     as_json: AsJson = False,
     storage: Storage = STORAGE,
 ) -> None:
@@ -36,7 +38,7 @@ def why(
     out = console()
     with look(study, storage) as view:
         view.trial(trial)
-        found = explain(view.journal, trial)
+        found = explain(view.journal, trial, known_of(view, file))
         if as_json:
             typer.echo(json_text(found.to_json()))
             return

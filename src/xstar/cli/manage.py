@@ -16,8 +16,9 @@ from rich.progress import Progress
 from rich.text import Text
 
 from xstar.cli.load import DEFAULT_SPACE, load
-from xstar.cli.options import STORAGE, AsJson, Directory, Storage, StudyName
+from xstar.cli.options import STORAGE, AsJson, Directory, File, Storage, StudyName
 from xstar.cli.text import console, json_text
+from xstar.cli.work import known_of
 from xstar.core.words import plural, seconds
 from xstar.errors import CorruptJournal, InvalidArgument
 from xstar.inspect.exchange import export_csv, export_events, import_events
@@ -222,13 +223,15 @@ def audit(
         int | None,
         typer.Option(metavar="N", min=1, help="On so many cores.", show_default="all, if there is enough to do"),
     ] = None,
+    file: File = None,
     as_json: AsJson = False,
     storage: Storage = STORAGE,
 ) -> None:
     """Recompute every decision of a study from the events before it, and report those that come out differently."""
     with look(study, storage) as view, Progress(console=console(stderr=True), transient=True) as bar:
         task = bar.add_task("audit")
-        result = view.audit(lambda done, total: bar.update(task, completed=done, total=total), jobs)
+        known = known_of(view, file)
+        result = view.audit(lambda done, total: bar.update(task, completed=done, total=total), jobs, known)
     if as_json:
         typer.echo(json_text(of_audit(result)))
         raise typer.Exit(1 if result.findings else 0)

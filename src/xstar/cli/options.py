@@ -246,6 +246,13 @@ def file_settings(settings: Mapping[str, Any], path: Path) -> dict[str, Any]:
     }
 
 
+File = Annotated[
+    str | None,
+    typer.Option(
+        "--file", metavar="FILE", help="That of the search: it has the functions of its objectives with xs.Known."
+    ),
+]
+
 StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="The study's name.", show_default=False)]
 
 Storage = Annotated[

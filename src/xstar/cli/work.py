@@ -21,6 +21,8 @@ from xstar.cli.options import WHERE, StudyName, file_settings, given_options, wi
 from xstar.cli.run import STORAGE_VARIABLE, forget_password, merged, noted_program, search_with
 from xstar.cli.text import console
 from xstar.core.checks import whole_number
+from xstar.core.goals import known_functions
+from xstar.core.known import KnownObjectives
 from xstar.errors import InvalidArgument, SubmitError
 from xstar.inspect.look import StudyView, existing
 from xstar.storage.address import Address, has_password, masked
@@ -84,9 +86,17 @@ def _target(study: str, file: str | None, noted: Mapping[str, Any]) -> tuple[str
 
 
 def _of_file(program: Program) -> dict[str, Any]:
-    """The file's settings that each program may choose for itself; what the study is stands in its journal."""
+    """The file's settings that each program may choose for itself, and functions of known objectives; what else the study is
+    stands in its journal."""
     settings = file_settings(program.settings, program.path)
-    return {name: value for name, value in settings.items() if name in HOW}
+    has_functions = known_functions(settings.get("metric"))
+    return {name: value for name, value in settings.items() if name in HOW or (name == "metric" and has_functions)}
+
+
+def known_of(view: StudyView, file: str | None) -> KnownObjectives | None:
+    """The known objectives of a study, with their functions as the file of its search has them."""
+    metric = {} if file is None else _of_file(load(file, DEFAULT_SPACE))
+    return KnownObjectives.of(view.history.goals, known_functions(metric.get("metric")))
 
 
 JOB = "The job"

@@ -11,10 +11,11 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
+from xstar.core.known import KnownObjectives
 from xstar.errors import StorageError, UnknownTrial
 from xstar.executors.clock import stopwatch, wall_clock
 from xstar.files import Folders
-from xstar.inspect.audit import Audit, Progress, audit_in_parallel
+from xstar.inspect.audit import Audit, Progress, audit_events, audit_in_parallel
 from xstar.journal import History
 from xstar.journal.events import Created
 from xstar.storage import SqlJournal, SqlStorage
@@ -64,10 +65,15 @@ class StudyView:
         """The folders of the study's trials."""
         return Folders(self.created.files, directory, self.journal.database.path, temporary=False)
 
-    def audit(self, progress: Progress | None = None, jobs: int | None = None) -> Audit:
-        """Every decision, made again."""
+    def audit(
+        self, progress: Progress | None = None, jobs: int | None = None, known: KnownObjectives | None = None
+    ) -> Audit:
+        """Every decision, made again; with functions of known objectives, which other processes are not handed, on one core."""
         searcher, scheduler = Settings().parts(self.created)
-        return audit_in_parallel(list(self.journal.read(0)), scheduler, searcher, jobs, progress)
+        events = list(self.journal.read(0))
+        if known is not None:
+            return audit_events(events, scheduler, searcher, progress, known=known)
+        return audit_in_parallel(events, scheduler, searcher, jobs, progress)
 
 
 @contextmanager
