@@ -28,6 +28,7 @@ from benchmarks.harness.records import Record, best_after
 from benchmarks.harness.report import mean_and_error, table
 from benchmarks.harness.simulated import Comparison, sign_test, tally
 from benchmarks.mobster import DUELS, FIGURE5, KERNELS, PAPER, SYNE_TUNE
+from benchmarks.nasbot_real import PLAIN, missing
 from benchmarks.workloads.architecture_search import DOMAINS
 from benchmarks.workloads.dngo_crowds import CROWDS, PENDING
 from benchmarks.workloads.mlp_training import TRAININGS
@@ -103,6 +104,13 @@ def nasbot() -> Iterator[Row]:
         holds = max(map(abs, gaps)) <= 2 * math.sqrt(2) * error if "differ" in told else min(gaps) > 0
         seeds = min(len(each) for found in ends.values() for each in found)
         yield claim(f"{what} (higher is better)", told, here, seeds, holds, "nasbot --part ablation")
+    for problem in ("naval", "electricity"):
+        runs = {method: chosen("nasbot_tradeoffs", problem, method) for method in PLAIN}
+        runs = {method: each for method, each in runs.items() if each}
+        shares = zip(runs, missing(list(runs.values()), 40), strict=True)
+        here = ", ".join(f"{names.get(method, method)} {statistics.mean(each):.3f}" for method, each in shares)
+        what = f"Two objectives: {problem}, error × weights of MLPs, share of the front missed after 40"
+        yield what, "–", here, str(len(runs["nasbot"])), "–", "nasbot_real --part tradeoffs"
     yield unmade("Figures 4, 6, 8 to 19: distances, the networks found", "pictures", "drawn in [NASBOT](nasbot.md)")
 
 
