@@ -43,7 +43,8 @@ DEMO := $(if $(wildcard .venv/.installed),.venv,.venv-demo)
 
 demo: $(DEMO)/.installed  ## search on scikit-learn's digits, about a minute; a second time resumes it
 	@mkdir -p build/demo
-	$(DEMO)/bin/xstar run examples/digits.py --workers 2 --storage build/demo/digits.db --report build/demo/digits.html
+	$(DEMO)/bin/xstar run examples/digits.py --workers 2 --storage build/demo/digits.db
+	$(DEMO)/bin/xstar report digits --storage build/demo/digits.db --output build/demo/digits.html
 	@echo "look at it:   $(DEMO)/bin/xstar dashboard --storage build/demo/digits.db"
 
 test: lint  ## lint, then every test that is not slow

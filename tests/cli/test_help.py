@@ -42,11 +42,11 @@ def test_every_option_is_explained() -> None:
 
 
 def shown() -> list[tuple[str, list[str]]]:
-    """The calls of xstar in the console blocks of the README and of docs/, as (page, words)."""
+    """The calls of xstar in the console blocks of the README and of docs/, and in the Makefile, as (page, words)."""
     found = []
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
+    for page in (ROOT / "README.md", ROOT / "Makefile", *sorted((ROOT / "docs").rglob("*.md"))):
         text = page.read_text(encoding="utf-8").replace("\\\n", " ")
-        for line in re.findall(r"^ *\$ xstar (.+)$", text, re.MULTILINE):
+        for line in re.findall(r"^(?: *\$ |\t\$\(DEMO\)/bin/)xstar (.+)$", text, re.MULTILINE):
             words = shlex.split(line, comments=True)
             end = next((at for at, word in enumerate(words) if word in {">", "|", "&", "&&"}), len(words))
             found.append((page.relative_to(ROOT).as_posix(), words[:end]))
