@@ -10,10 +10,9 @@ from xstar.core.goals import Goals
 from xstar.errors import Pruned
 from xstar.executors.contract import TICK
 from xstar.executors.devices import HERE, Place
-from xstar.executors.objective import Objective, check_objective, warn_once
+from xstar.executors.objective import Objective, Streams, check_objective, warn_once
 from xstar.executors.orphans import end_orphan, take_over
 from xstar.executors.run import Answer, run_job
-from xstar.executors.streams import Streams
 from xstar.trial import Job, Noted, Outcome, Report, Verdict
 
 

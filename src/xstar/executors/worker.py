@@ -25,10 +25,9 @@ import cloudpickle
 from xstar.core.goals import Goals
 from xstar.executors.carrying import Carrier, own_folder
 from xstar.executors.devices import Place
-from xstar.executors.objective import Objective, describe, leave_if_forked, warn_once
+from xstar.executors.objective import Objective, Streams, describe, leave_if_forked, warn_once
 from xstar.executors.orphans import on_record, take_over
 from xstar.executors.run import Answer, run_job
-from xstar.executors.streams import Streams
 from xstar.trial import Failure, Job
 
 # to a worker     ("begin", pickle of (sys.path or None, pickle of (objective, goals)), Place, Carrier or None)
