@@ -13,10 +13,9 @@ from rich.live import Live
 from rich.text import Text
 
 from xstar.cli.options import STORAGE, AsJson, File, Storage, StudyName
-from xstar.cli.text import command, console, json_text
+from xstar.cli.text import command, console, json_text, pairs
 from xstar.cli.work import known_of
 from xstar.core.words import plural
-from xstar.errors import InvalidArgument
 from xstar.inspect.look import existing, look
 from xstar.journal import events as ev
 from xstar.progress import Tracker
@@ -146,7 +145,7 @@ def plot(
             out.print(f"{name:12} {each.about}" + (f" (options: {has})" if has else ""), soft_wrap=True)
         return
     found = kinds.kind(kind)
-    options = found.read(_pairs(option or []))
+    options = found.read(pairs("--set", option or [], "e.g. --set over=time"))
     target = output or Path(f"{study}-{kind}.html")
     with ExitStack() as stack:
         view = stack.enter_context(look(study, storage))
@@ -154,13 +153,3 @@ def plot(
             options["others"] = [stack.enter_context(look(name, storage)) for name in other]
         write(found.figure(view, **options), target, f"{study}: {kind}")
     out.print(f"plot in {target}", soft_wrap=True)
-
-
-def _pairs(words: list[str]) -> dict[str, str]:
-    made: dict[str, str] = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not equals:
-            raise InvalidArgument("--set", "must be NAME=VALUE", word, "e.g. --set over=time")
-        made[name] = value
-    return made

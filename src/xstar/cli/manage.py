@@ -17,7 +17,7 @@ from rich.text import Text
 
 from xstar.cli.load import DEFAULT_SPACE, load
 from xstar.cli.options import STORAGE, AsJson, Directory, File, Storage, StudyName
-from xstar.cli.text import console, json_text
+from xstar.cli.text import console, json_text, pairs
 from xstar.cli.work import known_of
 from xstar.core.words import plural, seconds
 from xstar.errors import CorruptJournal, InvalidArgument
@@ -308,12 +308,9 @@ def narrow(
 def read_values(argument: str, texts: Sequence[str]) -> dict[str, Any]:
     """``["momentum=0.9"]`` → ``{"momentum": 0.9}``; what is no JSON is a word."""
     found: dict[str, Any] = {}
-    for text in texts:
-        name, sign, value = text.partition("=")
-        if not sign or not name:
-            raise InvalidArgument(argument, "must be NAME=VALUE", f"text={text!r}", "e.g. momentum=0.9")
+    for name, text in pairs(argument, texts, "e.g. momentum=0.9").items():
         try:
-            found[name] = json.loads(value)
+            found[name] = json.loads(text)
         except ValueError:
-            found[name] = value
+            found[name] = text
     return found

@@ -6,7 +6,7 @@ import json
 import shlex
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from rich.text import Text
 
 from xstar.core.reasons import last_line
 from xstar.core.words import TERMINAL_COMMANDS, number, outline, plural, seconds
+from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.progress import Tracker
 from xstar.progress.terminal import console_on, counts_of
@@ -58,6 +59,17 @@ def attrs_table(trial: Trial) -> Table:
     for name, value in trial.attrs.items():
         table.add_row(name, value if isinstance(value, str) else json_text(outline(value)))
     return table
+
+
+def pairs(argument: str, texts: Iterable[str], example: str) -> dict[str, str]:
+    """``["momentum=0.9"]`` → ``{"momentum": "0.9"}``."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not name:
+            raise InvalidArgument(argument, "must be NAME=VALUE", f"text={text!r}", example)
+        found[name] = value
+    return found
 
 
 def command(*words: str) -> str:
