@@ -208,12 +208,8 @@ def report(
     from xstar.inspect.report import report as make_report  # at use: models and their SciPy
 
     target = output or Path(f"{study}.html")
-    with look(study, storage) as view:
-        page = make_report(view)
-    try:
-        target.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise InvalidArgument("--output", "must be a file that can be written", f"path={target}", str(error)) from None
+    with look(study, storage) as view, _writing(target) as file:
+        file.write(make_report(view))
     console().print(f"report in {target}", soft_wrap=True)
 
 
