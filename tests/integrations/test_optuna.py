@@ -59,13 +59,6 @@ def test_the_same_seed_gives_the_same_trials() -> None:
     assert params(optimise(Sampler("tpe", seed=3), trials=4)) != params(optimise(Sampler("tpe", seed=4), trials=4))
 
 
-def test_it_maximises_where_optuna_does() -> None:
-    study = optimise(
-        Sampler("gp", seed=1), lambda trial: -((trial.suggest_float("x", -5, 5) - 2) ** 2), 20, direction="maximize"
-    )
-    assert study.best_value > -0.05
-
-
 def test_what_only_some_trials_ask_for_is_drawn_and_steps_are_kept() -> None:
     def branching(trial: Any) -> float:
         if trial.suggest_categorical("kind", ["a", "b"]) == "a":

@@ -6,7 +6,7 @@ import json
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -33,35 +33,38 @@ def records(file: Path) -> Iterator[Any]:
             record = b""
 
 
-def runs(folder: Path) -> dict[str, Any]:
-    """By its name: the configuration of a run, its losses with their steps, and its exit code."""
-    found: dict[str, Any] = {}
+class Run(NamedTuple):
+    """What one run wrote."""
+
+    config: dict[str, Any]
+    losses: list[tuple[int, float]]
+    """With their steps."""
+    code: int | None
+    summary: dict[str, Any]
+
+
+def runs(folder: Path) -> dict[str, Run]:
+    """The runs by name."""
+    found: dict[str, Run] = {}
     for file in folder.glob("wandb/offline-run-*/run-*.wandb"):
         name, code = "", None
-        config: dict[str, Any] = {}
+        config, summary = dict[str, Any](), dict[str, Any]()
         losses: list[tuple[int, float]] = []
         for record in records(file):
             if record.HasField("run"):
                 name = record.run.display_name
                 config |= {each.key: json.loads(each.value_json) for each in record.run.config.update}
             if record.HasField("history"):
-                row = {each.key or each.nested_key[0]: json.loads(each.value_json) for each in record.history.item}
+                row = _values(record.history.item)
                 losses.append((row["_step"], row["loss"]))
+            if record.HasField("summary"):
+                summary |= _values(record.summary.update)
             if record.HasField("exit"):
                 code = record.exit.exit_code
         config.pop("_wandb", None)  # versions and the like
-        found[name] = config, losses, code
+        found[name] = Run(config, losses, code, summary)
     return found
 
 
-def summaries(folder: Path) -> dict[str, dict[str, Any]]:
-    """By the name of a run: what its summary was given."""
-    found: dict[str, dict[str, Any]] = {}
-    for file in folder.glob("wandb/offline-run-*/run-*.wandb"):
-        name, given = "", dict[str, Any]()
-        for record in records(file):
-            name = record.run.display_name if record.HasField("run") else name
-            if record.HasField("summary"):
-                given |= {each.key or each.nested_key[0]: json.loads(each.value_json) for each in record.summary.update}
-        found[name] = given
-    return found
+def _values(items: Any) -> dict[str, Any]:
+    return {each.key or each.nested_key[0]: json.loads(each.value_json) for each in items}
