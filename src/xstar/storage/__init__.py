@@ -1,6 +1,5 @@
 """Studies that outlive the process: SQLite and PostgreSQL; leases of running trials."""
 
-from xstar.storage.leases import Heartbeat as Heartbeat
 from xstar.storage.sql import (
     DEFAULT_STORAGE as DEFAULT_STORAGE,
     SqlJournal as SqlJournal,
