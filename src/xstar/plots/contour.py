@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from xstar.errors import InvalidArgument, NoValue
-from xstar.plots.figure import RAMP, Figure, dots, figure, text
+from xstar.plots.figure import RAMP, Figure, dots, figure, grid, numbered, text
 from xstar.plots.models import Learned
-from xstar.plots.slices import across
+from xstar.plots.slices import across, check_columns
 from xstar.plots.source import Array, Dimension, Source, dimensions, joined
 
 STEPS = 32
@@ -36,10 +36,12 @@ class Contour:
     minimise: bool
     fitted: int
     which: str
+    columns: int = 2
 
 
-def compute(source: Source, *, x: str | None = None, y: str | None = None) -> Contour:
+def compute(source: Source, *, x: str | None = None, y: str | None = None, columns: int = 2) -> Contour:
     """The Gaussian process over two parameters; without names, over the two it finds most relevant."""
+    check_columns(columns)
     history = source.history
     metric, known = history.created.metric, {each.name: each for each in dimensions(history)}
     for argument, name in (("x", x), ("y", y)):
@@ -57,7 +59,7 @@ def compute(source: Source, *, x: str | None = None, y: str | None = None) -> Co
         if name is not None and name not in active:
             raise NoValue(f"{name} is not active in the best trial")
     first, second = _two(learned, active, x, y)
-    return _surface(learned, known[first], known[second], metric, best.number)
+    return replace(_surface(learned, known[first], known[second], metric, best.number), columns=columns)
 
 
 def _two(learned: Learned, active: list[str], x: str | None, y: str | None) -> tuple[str, str]:
@@ -120,16 +122,27 @@ def draw(data: Contour) -> Figure:
     title = f"{text(data.metric)} as a Gaussian process sees it"
     traces: list[dict[str, Any]] = []
     scale = RAMP if data.minimise else [[1 - at, colour] for at, colour in reversed(RAMP)]  # type: ignore[operator]
-    panels = (("mean", data.mean, scale, 0.44), ("standard deviation", data.deviation, "Blues", 1.0))
-    for place, (name, table, colours, bar) in enumerate(panels):
-        on = {"xaxis": f"x{place + 1}", "yaxis": f"y{place + 1}"}
+    panels = (("mean", data.mean, scale), ("standard deviation", data.deviation, "Blues"))
+    columns = min(data.columns, len(panels))
+    layout: dict[str, Any] = {"height": 420 if columns > 1 else 720}
+    for place, ((name, table, colours), ((left, right), high)) in enumerate(
+        zip(panels, grid(len(panels), columns, 0.14), strict=True)
+    ):
+        on = {"xaxis": numbered("x", place), "yaxis": numbered("y", place)}
+        end = 0.98 * right if columns > 1 else 0.86
+        layout[numbered("xaxis", place)] = across(data.x, domain=[0.98 * left, end], anchor=on["yaxis"])
+        layout[numbered("yaxis", place)] = across(data.y, domain=high, anchor=on["xaxis"])
+        if place and columns > 1:
+            layout[numbered("yaxis", place)]["title"] = {"text": ""}
         discrete = data.x.options is not None or data.y.options is not None
         kind: dict[str, Any] = (
             {"type": "heatmap"}
             if discrete
             else {"type": "contour", "contours": {"coloring": "heatmap"}, "line": {"width": 0.5}}
         )
-        bar_at = {"x": bar, "len": 0.9, "thickness": 10, "title": {"text": name, "side": "right"}}
+        middle, length = sum(high) / 2, 0.9 * (high[1] - high[0])
+        titled = {"text": name, "side": "right"}
+        bar_at = {"x": end + 0.02, "y": middle, "len": length, "thickness": 10, "title": titled}
         hover = f"{name} %{{z:.4g}}<extra></extra>"
         traces.append(
             {
@@ -159,10 +172,4 @@ def draw(data: Contour) -> Figure:
         star = {"size": 13, "symbol": "star", "color": "#ffd43b", "line": {"width": 1, "color": "#1d1d1b"}}
         traces.append(dots([data.best[0]], [data.best[1]], "best", marker=star, hoverinfo="skip", **on))
     facts = joined(f"fitted to {data.fitted:,} {data.which}", "other parameters as in the best trial (star)")
-    layout: dict[str, Any] = {
-        "xaxis": across(data.x, domain=[0, 0.42], anchor="y"),
-        "xaxis2": across(data.x, domain=[0.56, 0.98], anchor="y2"),
-        "yaxis": across(data.y, anchor="x"),
-        "yaxis2": {**across(data.y, anchor="x2"), "title": {"text": ""}},
-    }
     return figure(traces, title, facts, showlegend=False, **layout)

@@ -190,7 +190,7 @@ class StudyPage {
       });
       controls.push(select);
     };
-    if (["slice", "rank"].includes(name) && innerWidth < 700) options.columns = 1;
+    if (["slice", "rank", "contour"].includes(name) && innerWidth < 700) options.columns = 1;
     if (name === "history" || name === "hypervolume") choice("over", ["trials", "time", "budget"], "Over");
     if (name === "contour") ["x", "y"].forEach((key) => choice(key, ["", ...Object.keys(this.summary.parameters)], `Parameter ${key}`));
     const drawing = h("img", { alt: "", class: "pointed", hidden: true });
