@@ -156,8 +156,9 @@ def _searcher(method: str | Searcher | None) -> Searcher:
 
 def objectives(study: OptunaStudy) -> dict[str, str]:
     """The objectives by name, with their directions; without names, ``value`` is the only one and ``value_0`` the first."""
-    count = len(study.directions)
-    names = study.metric_names or (["value"] if count == 1 else value_names(count))
+    count, names = len(study.directions), study.metric_names
+    if names is None or len(set(names)) < count:  # Optuna takes one name twice
+        names = ["value"] if count == 1 else value_names(count)
     ways = ["max" if each == StudyDirection.MAXIMIZE else "min" for each in study.directions]
     return dict(zip(names, ways, strict=True))
 
