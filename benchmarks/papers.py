@@ -176,7 +176,7 @@ def dngo() -> Iterator[Row]:
         here = "best loss, spread {} ± {}, fantasies {} ± {}".format(
             *(f"{number:.2g}" for each in runs for number in mean_and_error(each))
         )
-        what, seeds = f"Section 3.2: {workers} running trials", min(map(len, runs))
+        what, seeds = f"Section 3.3: {workers} running trials", min(map(len, runs))
         yield what, "fantasies of all that runs", here, str(seeds), "–", "dngo --part pending"
     final = [each["test"] for each in of("dngo_cifar", "final", "dngo")]
     yield number("Table 4, Figure 4: CIFAR-10, test error (100 epochs, not 350)", 0.0637, final, CIFAR)
@@ -330,6 +330,15 @@ def igo() -> Iterator[Row]:
                 less if seeds >= FEWEST else "–",
                 "cotrain --part mnist",
             )
+        if key == "activations":
+            ends = {method: statistics.median(run["curve"][-1][method]["error"]) for method in MNIST[key]}
+            here = ", ".join(f"{method} {end:.3f}" for method, end in ends.items())
+            learned, fixed = (max(ends[m] for m in ("PBIL-λ", "PBIL-ε")), min(ends["ReLU"], ends["tanh"]))
+            told = "PBIL-λ and PBIL-ε below tanh and ReLU"
+            yield claim(
+                "Figure 3: learned beside fixed", told, here, len(errors), learned < fixed, "cotrain --part mnist"
+            )
+    yield from fixed_networks()
     calls = {
         r.task.method: statistics.median(sorted(math.inf if each is None else each for each in r.found["calls"]))
         for r in chosen("igo", "OneMax", n=300, part="figure 4")
@@ -340,6 +349,23 @@ def igo() -> Iterator[Row]:
     yield claim(
         "Figure 4: α", "at most 1.4 times the calls of the best α", here, runs, worst <= 1.4, "igo --part figure4"
     )
+
+
+def fixed_networks() -> Iterator[Row]:
+    """Of all weights and rates that were tried, those whose networks end nearest to the paper's."""
+    paper = {kind: MNIST["activations"][kind][0] for kind in ("tanh", "ReLU")}
+    for run in chosen("cotrain", "fixed"):
+        ends: dict[tuple[str, float], dict[str, float]] = {}
+        for cell in run.found["curve"][-1]["cells"]:
+            ends.setdefault((cell["init"], cell["rate"]), {})[cell["kind"]] = statistics.median(cell["error"])
+        off = {how: max(abs(end[kind] - paper[kind]) for kind in paper) for how, end in ends.items()}
+        init, rate = nearest = min(off, key=lambda how: off[how])
+        told, here = (
+            ", ".join(f"{kind} {value:.3f}" for kind, value in each.items()) for each in (paper, ends[nearest])
+        )
+        what = f"Figure 3: fixed networks, the nearest of {len(ends)} settings ({run.found['iterations']:,} steps)"
+        here = f"weights of {init}, rate {rate:g}: {here} (medians)"
+        yield claim(what, told, here, run.task["seeds"], off[nearest] <= SAME * paper["tanh"], "cotrain --part fixed")
 
 
 PAPERS: dict[str, Callable[[], Iterator[Row]]] = {
