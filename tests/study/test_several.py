@@ -19,6 +19,7 @@ from xstar.inspect.audit import audit
 from xstar.inspect.exchange import export_events, import_events
 from xstar.journal.rung import Rung, RungOfFronts
 from xstar.schedulers import FIFO
+from xstar.searchers.bo.decision import DecisionTrace
 from xstar.study.methods import METHODS
 from xstar.trial import Suggestion, Trial
 
@@ -245,6 +246,25 @@ def test_every_method_searches_and_is_decided_again(method: str, short_training:
     assert {study.trials[number].losses for number in front_of(study)} == {trial.losses for trial in study.front}
     assert audit(study).findings == []
     assert not any("failed" in str(trial.origin) for trial in study.trials)
+
+
+@pytest.mark.parametrize("budgets", [False, True])
+def test_the_reference_point_of_a_model_is_near_the_front_and_far_from_it_in_turn(budgets: bool) -> None:
+    study = xs.Study(
+        SPACE, method="mobster" if budgets else "gp", max_budget=9 if budgets else None, metric=BOTH, seed=0
+    )
+    run(study, 16, 9)
+    beyond = []
+    for _ in range(2):
+        trace = study.history.memo.put(DecisionTrace())
+        trial = ask(study)
+        assert trace.known is not None
+        assert trace.known.fronts is not None
+        assert trace.known.reference is not None
+        beyond.append((trial.number % 2, float((trace.known.reference - trace.known.fronts[0][0].min(axis=0)).min())))
+        study.history.memo.clear()
+    (_, near), (_, far) = sorted(beyond)
+    assert far > 1.3 * near
 
 
 @pytest.mark.parametrize("goals", [3, 4])

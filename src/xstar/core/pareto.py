@@ -131,6 +131,10 @@ def spread(Y: Array) -> NDArray[np.intp]:
     """Return the order of the rows of one front: each is the one furthest from all before it, beginning with the lowest first
     objective. From ``FINE`` on, the rest follow by their distance to the nearest of these.
 
+    Other rules end alike: in 60 searches of ASHA, half of them of its stopping form (three tasks of ``benchmarks.budgets --part
+    two-development``, ten seeds), the final hypervolume was higher in 14 and lower in 22 than by hypervolume contribution,
+    higher in 15 and lower in 17 than by crowding distance.
+
     >>> spread(np.array([[0.0, 4.0], [0.1, 3.9], [2.0, 2.0], [4.0, 0.0]])).tolist()
     [0, 3, 2, 1]
     """
@@ -156,8 +160,8 @@ def spread(Y: Array) -> NDArray[np.intp]:
 # ---------------------------------------------------------------- hypervolume
 
 
-def reference(Y: Array) -> Array:
-    """Return a reference point for what was seen: a tenth of its range beyond the worst of the front in each objective.
+def reference(Y: Array, beyond: float = 0.1) -> Array:
+    """Return a reference point for what was seen: ``beyond`` of its range behind the worst of the front in each objective.
 
     Points at the ends of a front count with it; with the worst values themselves they would cover nothing.
     """
@@ -165,7 +169,7 @@ def reference(Y: Array) -> Array:
     low, high = front.min(axis=0), front.max(axis=0)
     # A front of one point has no range: that of all that was seen stands in.
     width = np.where(high > low, high - low, np.maximum(Y.max(axis=0) - low, 0.0))
-    made: Array = high + 0.1 * np.where(width > 0.0, width, 1.0)
+    made: Array = high + beyond * np.where(width > 0.0, width, 1.0)
     return made
 
 
