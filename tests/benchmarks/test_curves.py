@@ -1,0 +1,111 @@
+"""The benchmark of predictions at the full budget: what it measures, the candidates, the states."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import spearmanr
+
+from benchmarks import curves
+from benchmarks.workloads.converging import ConvergingCurves
+from benchmarks.workloads.curve_models import Fitted, fitted
+from benchmarks.workloads.curve_states import COUNTS, State, states
+from xstar.models.gp import negative_log_posterior
+from xstar.models.kernels import Array
+from xstar.models.surrogate import Inputs, over_configurations
+
+INPUTS = Inputs((0, 1), ("a", "b"))
+
+
+def surrogate() -> ConvergingCurves:
+    return ConvergingCurves(*over_configurations(INPUTS), 1 / 27)
+
+
+def some_state() -> State:
+    rng = np.random.default_rng(3)
+    X = rng.random((30, 2))
+    asked = rng.random((40, 2))
+    budget = np.repeat([1.0, 3.0, 27.0], 10)
+    return State(
+        INPUTS,
+        (1, 3, 9, 27),
+        X,
+        budget,
+        X.sum(axis=1) + 1.0 / budget,
+        dict.fromkeys(("unseen", "near", "begun"), (asked, asked.sum(axis=1))),
+    )
+
+
+def test_correlation_of_ranks_is_spearmans() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 6, 50).astype(float), rng.integers(0, 6, 50).astype(float)
+    assert_allclose(curves.rank_correlation(a, b), spearmanr(a, b).statistic)
+    assert curves.rank_correlation(a, np.ones(50)) == 0.0
+
+
+def test_a_model_that_knows_the_truth_has_its_scores() -> None:
+    """Normal losses predicted by their own mean and deviation: the entropy, and the intervals cover what they say."""
+    state, rng = some_state(), np.random.default_rng(1)
+    X = rng.random((20_000, 2))
+    losses = X.sum(axis=1) + 0.2 * rng.standard_normal(len(X))
+    unit = 0.2
+    found = curves._scores(X.sum(axis=1), np.full(len(X), 0.04), losses, lambda y: y, unit)
+    rank, nll, half, ninety, _ = found
+    assert rank > 0.85
+    assert_allclose(nll, 0.5 * np.log(2 * np.pi * np.e), atol=0.02)
+    assert_allclose([half, ninety], [0.5, 0.9], atol=0.02)
+
+    def exactly(X: Array) -> tuple[Array, Array]:
+        return X.sum(axis=1), np.full(len(X), 1e-6)
+
+    for rank, _, half, ninety, regret in curves.measured(state, Fitted(lambda y: y, exactly)).values():
+        assert (rank, half, ninety, regret) == (1.0, 1.0, 1.0, 0.0)
+
+
+def test_likelihoods_are_those_of_losses_whatever_the_scale() -> None:
+    """Targets of a model are another scale of the same losses: a normal distribution of 3 y + 1 is one of y."""
+    losses = np.array([0.1, 0.4, 0.9, 1.3, 2.0])
+    plain = curves._scores(np.ones(5), np.full(5, 0.5), losses, lambda y: y, 0.7)
+    scaled = curves._scores(np.full(5, 4.0), np.full(5, 4.5), losses, lambda y: 3.0 * y + 1.0, 0.7)
+    assert_allclose(plain, scaled, rtol=1e-6)
+
+
+def test_the_gradient_of_converging_curves() -> None:
+    rng, made = np.random.default_rng(0), surrogate()
+    X = np.column_stack([rng.random((12, 2)), rng.choice([1, 3, 9, 27], 12) / 27])
+    y = rng.standard_normal(12)
+    theta = np.array([prior.centre for prior in made.priors]) + 0.3 * rng.standard_normal(len(made.priors))
+    _, gradient = negative_log_posterior(made, theta, X, y)
+    steps = 1e-5 * np.eye(len(theta))
+    ends = [[negative_log_posterior(made, theta + s * step, X, y)[0] for s in (1, -1)] for step in steps]
+    assert_allclose(gradient, [(up - down) / 2e-5 for up, down in ends], rtol=1e-4, atol=1e-5)
+
+
+def test_converging_curves_end_in_the_function_of_configurations() -> None:
+    """At the full budget the change is nothing: the covariance with any budget is that of configurations, and the level."""
+    made, rng = surrogate(), np.random.default_rng(0)
+    theta = np.array([prior.centre for prior in made.priors])
+    x, r = rng.random((5, 2)), np.array([1, 3, 9, 27, 27]) / 27
+    full = np.column_stack([x, np.ones(5)])
+    alone = made.kernel.at(theta[:-4], x, x).K + 0.5
+    assert_allclose(made.covariance(theta, full, np.column_stack([x, r])).K, alone)
+    assert_allclose(made.variance(theta, full).values, np.diagonal(alone))
+
+
+@pytest.mark.parametrize("name", curves.METHODS)
+def test_every_model_tells_good_from_bad(name: str) -> None:
+    state = some_state()
+    found = curves.measured(state, fitted(name, state))
+    assert set(found) == {"begun", "unseen", "near"}
+    assert found["unseen"][0] > 0.5
+
+
+def test_states_are_those_of_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.workloads.curve_states.COUNTS", (6, 12))
+    early, late = states("curves-mlp", "asha", 0)
+    assert len(early.loss) < len(late.loss)
+    assert_allclose(late.loss[: len(early.loss)], early.loss)  # of one search
+    assert early.asked["unseen"][0].shape == (100, 4)
+    assert len(early.asked["begun"][1]) <= 6
+    assert COUNTS[0] == 20
