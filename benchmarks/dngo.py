@@ -183,10 +183,14 @@ def development_report(results: Results, options: Namespace) -> Iterator[str]:
     count = len({name for name, _ in pairs})
     yield f"{count} problems, {len(pairs)} searches by each. Mean ranks ± standard error over problems:"
     yield from ("", *overall(pairs, results.methods, DEVELOPMENT))
-    for method in results.methods[1:]:
-        both = [ranked(found, (results.methods[0], method), DEVELOPMENT[-1]) for found in pairs.values()]
+    first, *others = results.methods
+    for method in others:
+        both = [
+            ranked(found, (first, method), DEVELOPMENT[-1])
+            for found in complete_pairs(results, (first, method)).values()
+        ]
         ahead = sum(theirs < ours for ours, theirs in both), sum(theirs > ours for ours, theirs in both)
-        yield from ("", f"{method}: {ahead[0]} searches lower than {results.methods[0]}, {ahead[1]} higher.")
+        yield from ("", f"{method}: {ahead[0]} searches lower than {first}, {ahead[1]} higher.")
 
 
 # ---------------------------------------------------------------- Figure 1
