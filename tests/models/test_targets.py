@@ -7,7 +7,16 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from xstar.models.targets import POWERS, Targets, _all_powers, _quantile, below_penalty, choose, yeo_johnson
+from xstar.models.targets import (
+    POWERS,
+    Targets,
+    _all_powers,
+    _quantile,
+    below_penalty,
+    choose,
+    uninformative,
+    yeo_johnson,
+)
 
 
 @pytest.mark.parametrize("power", [-2.0, -0.5, 0.0, 1e-13, 0.3, 1.0, 1.7, 2.0])
@@ -208,3 +217,15 @@ def test_equal_rows_come_last() -> None:
     places = choose(X, loss, np.ones(240), 40)
     assert_array_equal(places, np.arange(40))
     assert len(choose(X, loss, np.ones(240), 100)) == 100  # there are not so many different ones: copies fill up
+
+
+def test_a_rung_at_chance_is_uninformative() -> None:
+    """Whatever little noise there is; and not a rung that better trials reach, which lie closer together."""
+    rng = np.random.default_rng(0)
+    budget = np.repeat([1.0, 3.0, 9.0, 27.0], [40, 30, 10, 4])
+    curves = np.concatenate(
+        [0.9 + 0.005 * rng.standard_normal(40), np.full(30, 0.9), rng.random(10), 0.1 * rng.random(4)]
+    )
+    assert uninformative(curves, budget).tolist() == [1.0, 3.0]
+    assert uninformative(curves[70:], budget[70:]).tolist() == []
+    assert uninformative(np.full(84, 0.9), budget).tolist() == []  # nothing is known: there is no better rung

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from tests.searchers.cases import SQUARE, ask, best_value
 from xstar import problems
 from xstar.inspect.audit import audit
 from xstar.models.model import with_pending
+from xstar.problems import Curve
 from xstar.schedulers import ASHA, FIFO, Hyperband, Median, Scheduler, StoppingASHA
 from xstar.searchers import GP, MOBSTERPaper, Searcher
 from xstar.searchers.bo.decision import DecisionTrace
@@ -205,3 +207,26 @@ def test_with_stopping_a_trial_runs_on_to_the_next_rung(seen: list[np.ndarray]) 
     study.report(two, 2.0, 1)
     ask(study)
     assert seen[0][:, 2].tolist() == [share_of_budget(one), share_of_budget(two)] == [3 / 9, 3 / 9]
+
+
+class AtChance:
+    """A problem whose first epochs are at chance."""
+
+    def __init__(self) -> None:
+        self.name, self.space, self.budgets = CURVES.name, CURVES.space, CURVES.budgets
+        self.optimum, self.best, self.unit, self.loss = CURVES.optimum, CURVES.best, CURVES.unit, CURVES.loss
+
+    def curve(self, config: Mapping[str, Any], seed: int) -> Curve:
+        plain = CURVES.curve(config, seed)
+        return Curve([0.9 if epoch < 9 else loss for epoch, loss in enumerate(plain.losses, 1)], plain.seconds)
+
+
+def test_rungs_that_tell_nothing_are_not_modelled() -> None:
+    study = simulate(AtChance(), searcher=GP(initial=4), scheduler=ASHA(9), workers=4, trials=16, seed=1)
+    assert audit(study).findings == []
+    ours: list[GP | MOBSTERPaper] = [GP(), MOBSTERPaper()]
+    learners = [each._learner(study.history, Observations.of(study.history)) for each in ours]
+    refits = [learner.refit for learner in learners]
+    assert [refit.uninformative.tolist() for refit in refits] == [[1.0, 3.0], []]
+    left = [set(learner.data.budget[refit.chosen]) for learner, refit in zip(learners, refits, strict=True)]
+    assert left == [{9.0}, {1.0, 3.0, 9.0}]

@@ -146,6 +146,24 @@ def _likeliest_power(z: Array) -> float:
 
 # ---------------------------------------------------------------- a subset of the observations
 
+ALIKE = 0.1
+"""The spread of the losses of a rung, as a share of that of a higher rung, below which it tells nothing. Without
+this, ``mobster`` is behind ASHA where curves begin at chance (``benchmarks/budgets.py``, kinds ``flat`` to ``chancy``)."""
+
+
+def uninformative(t: Array, budget: Array) -> Array:
+    """Return the budgets at which targets are alike beside those of a higher one, though it is better trials that get there: a
+    learning rate still warms up, or all are at chance.
+
+    >>> uninformative(np.array([0.9, 0.9, 0.9, 0.9, 0.3, 0.5, 0.8]), np.array([1.0, 1.0, 1.0, 1.0, 9.0, 9.0, 9.0]))
+    array([1.])
+    """
+    levels = np.unique(budget)
+    own = [t[budget == level] for level in levels]
+    spread = np.array([np.quantile(each, 0.75) - np.quantile(each, 0.25) for each in own])
+    above = np.maximum.accumulate(np.append(spread[1:], 0.0)[::-1])[::-1]
+    return levels[spread < ALIKE * above]
+
 
 def choose(X: Array, loss: Array, budget: Array, limit: int) -> NDArray[np.intp]:
     """Return the indices of at most ``limit`` observations to fit a model to, in ascending order.

@@ -81,7 +81,8 @@ class BOCA:
         from xstar.searchers.boca.learner import BOCALearner  # imported at use: SciPy loads slowly
         from xstar.searchers.gp.learner import GPOptions
 
-        own = GPOptions("boca", acquisition="ucb", fantasies=0, max_observations=self.max_observations)
+        limit = self.max_observations
+        own = GPOptions("boca", acquisition="ucb", fantasies=0, max_observations=limit, every_rung=True)
         return BOCALearner(history, data, own)
 
     def _initial(self, history: History, task: New, drawn: Suggestion) -> Suggestion:

@@ -4,9 +4,8 @@ Notation: ``count`` the number of observations; ``last`` the count at the last r
 share of the largest in the last column if the model is over budgets; ``y`` losses; targets are losses on the model's
 scale.
 
-A model is a function of the first ``count`` observations and nothing else. Its hyperparameters come from the first
-``last`` of them; the others are rows below its Cholesky factor. Resuming or auditing a study therefore reproduces the
-same numbers.
+A model is a function of the first ``count`` observations and nothing else. Its hyperparameters come from the first ``last`` of
+them; the others are rows below its Cholesky factor. So a resumed or audited study reproduces the same numbers.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from xstar.models.kernels import Array
 from xstar.models.model import Prediction, normal_draws, with_pending
 from xstar.models.priors import EXACT
 from xstar.models.surrogate import Inputs, Surrogate, at_full_budget, length_prior, over_budgets
-from xstar.models.targets import Targets, choose
+from xstar.models.targets import Targets, choose, uninformative
 from xstar.searchers.bo.inputs import NetworkKernel, NetworkKernels, of_positions
 from xstar.searchers.bo.learner import BAD, PROBABLY, PROMISING, UNFINISHED, Known, Learned, Learner
 from xstar.searchers.bo.observations import last_refit
@@ -38,22 +37,16 @@ from xstar.searchers.bo.transfer import Shift, SourceMeans, shifted
 from xstar.searchers.bo.user_prior import log_prior, trusted
 
 UNEXPLAINED = 0.1
-"""The standard deviation of the noise above which losses are noisy, in standard deviations of the losses. On 40 development
-problems (``benchmarks/generality.py``, two to three seeds), losses after 200 trials are lower in 48 searches and higher in 35
-with this rule than if every fourth suggestion explores, 28 and 22 than if none does."""
+"""The standard deviation of the noise, in those of the losses, above which losses are noisy: where they are exact, exploring
+loses (``benchmarks/generality.py``, development)."""
 EXPLORE_RUNNING = 5
-"""Over budgets, exploring helps while fewer other trials than this run; many of them spread by themselves. With 4 workers,
-searches with one exploring suggestion in four end lower than without in 105 and higher in 73 on the development tasks of
-``benchmarks/budgets.py`` (73 and 53 on those of validation), with 8 workers in 89 and 92 (61 and 58). Ten seeds each."""
+"""Over budgets, exploring helps while fewer trials than this run: many spread by themselves (``benchmarks/budgets.py``)."""
 SAFE = 0.8
-"""What has a value with at least this probability comes before what only probably has one: on four problems with a region that
-fails, 7 of 100 trials fail instead of 17 with 0.5, and none of 16 searches ends far from the optimum (with 0.9, four do).
-Beside options it is ``PROBABLY``: where options have to suit each other, none but the first combination with a value is ever
-safe (eight such spaces, ten seeds: losses after 100 trials lower in 49 searches and higher in 6)."""
+"""What has a value with at least this probability comes before what only probably has one: with 0.5, 17 of 100 trials
+fail instead of 7, with 0.9 searches end far off. Beside options, which have to suit each other, it is ``PROBABLY``."""
 MOST_PENDING = 256
 """The trials that were started last stand where the model last wanted to look, and would be suggested again without them. Each
-is a row of the Cholesky factor, in every decision: with a thousand of them one took 0.25 s. On 500 workers (``curves-mlp``,
-1,200 trials, two seeds) the regret with this limit was 0.016 and 0.005, and 0.019 and 0.010 without it."""
+is a row of the Cholesky factor in every decision: with a thousand of them one took 0.25 s."""
 
 
 NASBOT_KERNEL = NetworkKernel()
@@ -77,6 +70,8 @@ class GPOptions:
     r_acq: str = "full"
     """The budget of the acquisition function: the ``full`` one, or the largest rung that was ``reached`` often enough
     (``Observations.reached``)."""
+    every_rung: bool = False
+    """Whether rungs that tell nothing are modelled, too (``models.targets.uninformative``)."""
     unfinished: bool = True
     """Over budgets, whether the outcomes of tried configurations are fantasised at the acquisition's budget, too."""
     networks: NetworkKernels = NASBOT_KERNEL
@@ -102,6 +97,8 @@ class Refit:
     """Indices, among the ``last`` observations, of those that it was fitted to."""
     posteriors: tuple[Posterior, ...]
     """One posterior, or one per draw of the hyperparameters."""
+    uninformative: Array
+    """Rungs whose losses are left out."""
     shift: Shift | None = None
     """What other studies predict; the posteriors are of what is left."""
 
@@ -192,10 +189,8 @@ class GPLearner(Learner):
         every = self.options.explore_every
         if not every or len(self.history.trials) % every:
             return False
-        return len(self.history.running) < EXPLORE_RUNNING if self.over_budgets else self._noisy
-
-    @property
-    def _noisy(self) -> bool:
+        if self.over_budgets:
+            return len(self.history.running) < EXPLORE_RUNNING
         noises = [np.sqrt(posterior.noise) for refit in self.refits for posterior in refit.posteriors]
         return bool(np.mean(noises) > UNEXPLAINED)
 
@@ -242,7 +237,7 @@ class GPLearner(Learner):
 
     def _scale_of(self, y: Array) -> Refit:
         last = last_refit(len(y))
-        return Refit(last, Targets.of(y[:last], transform=self.options.transform), np.arange(0), ())
+        return Refit(last, Targets.of(y[:last], transform=self.options.transform), np.arange(0), (), np.empty(0))
 
     def _sources(self, goal: int) -> SourceMeans | None:
         return SourceMeans.of(self.history, self.data, goal) if self.history.prior_studies else None
@@ -280,6 +275,10 @@ class GPLearner(Learner):
         chosen = choose(apart, y, budget[:last], self.limit)
         # A penalty is lowered in losses only: a constraint metric is compared with its bound.
         targets = Targets.of(y[chosen], transform=options.transform, lower_penalty=is_loss)
+        left_out = np.empty(0)
+        if is_loss and self.over_budgets and not options.every_rung:
+            left_out = uninformative(targets(y[:last]), budget[:last])
+            chosen = chosen[~np.isin(budget[chosen], left_out)]
         inputs, outputs = X[chosen], targets(y[chosen])
         shift = None if sources is None else sources.shift(inputs, outputs)
         if shift is not None:
@@ -293,7 +292,7 @@ class GPLearner(Learner):
 
         found = _thetas(history, f"gp {purpose}", (options, last, inputs, outputs), surrogate, compute)
         posteriors = tuple(Posterior.of(surrogate, theta, inputs, outputs) for theta in found)
-        return history.memo.put(Refit(last, targets, chosen, posteriors, shift), self._key(purpose))
+        return history.memo.put(Refit(last, targets, chosen, posteriors, left_out, shift), self._key(purpose))
 
     def _spread(self, X: Array) -> Array:
         """Return coordinates of inputs between which there are distances: networks by their descriptive features."""
@@ -340,7 +339,8 @@ class GPLearner(Learner):
     def with_new(self, model: Refit, goal: int) -> list[Extended]:
         """Return the posteriors with the observations since the refit and the trials that count as bad values."""
         data, losses = self.data, self.data.losses[:, goal]
-        new = slice(model.last, data.count)
+        new = np.arange(model.last, data.count)
+        new = new[~np.isin(data.budget[new], model.uninformative)]
         X, y = self.inputs(data.X[new], data.budget[new]), model.targets(losses[new])
         if failed := self.bad:
             X = np.vstack([X, self.inputs_of(failed)])

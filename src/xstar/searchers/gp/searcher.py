@@ -12,10 +12,10 @@ One suggestion, in the terms of MOBSTER's Algorithm 1:
 
 Then the acquisition function at the budget r_acq is maximised, and the best untried configuration is suggested.
 
-``GP`` departs from the paper in three ways (``benchmarks/mobster.py``). The surrogate over (x, r) is a Matérn kernel with r
+``GP`` departs from the paper in four ways (``benchmarks/mobster.py``). The surrogate over (x, r) is a Matérn kernel with r
 warped, not the exponential decay with learned δ. r_acq is the full budget, not the highest one reached often: where one epoch
-says nothing of the last, an acquisition function at one epoch favours configurations that are good after one epoch. And one
-suggestion in four explores. ``MOBSTERPaper`` is the paper's.
+says nothing of the last, an acquisition function at one epoch favours configurations that are good after one epoch. Rungs at
+which all losses are alike are not modelled. And one suggestion in four explores. ``MOBSTERPaper`` is the paper's.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ class MOBSTERPaper:
 
         method = "mobster-paper"
         plain = GPOptions(method, explore_every=0, transform=False, budget_kernel=PAPER_KERNEL)
-        return GPLearner(history, data, replace(plain, r_acq="reached", unfinished=False))
+        return GPLearner(history, data, replace(plain, r_acq="reached", every_rung=True, unfinished=False))
 
 
 def checked_weight(given: object) -> float:
