@@ -133,6 +133,8 @@ def report(known: Sequence[str], ends: Sequence[str], results: Results, options:
             cells = [cell for what in ends for cell in counted(comparison, ours, other, what)]
             time = comparison.ratio_of_times(ours, other)
             rows.append((ours, other, *cells, f"{time[0]:.2f} ({time[1]})" if time else "–"))
+        if not rows:
+            continue
         heads = [f"{what}{'' if end in ('best', 'regrets') else ' at full'}" for end in ends for what in COUNTED]
         told = f"{len(comparison.runs)} tasks, {workers} workers, {trainings:g} trainings on each"
         yield from ("", f"{told}:", "", *table(["method", "against", *heads, "time"], rows, left=2))

@@ -1,8 +1,8 @@
 """The pages of the documentation that are made from records: ``python -m benchmarks.pages``.
 
-``docs/results.md`` is made by ``papers.py``. Of ``docs/benchmarks.md`` the tables between marks are copied from ``results/``:
-``<!-- search.md | search defaults | Among the libraries | search; after 100 -->`` names the file, its block, the line before
-the table, and the columns to show, with ``;`` between them (none: all; ``#-1``: the last row alone).
+``docs/results.md`` is made by ``papers.py``. Of ``docs/benchmarks.md`` and ``docs/mobster.md`` the tables between marks are copied
+from ``results/``: ``<!-- search.md | search defaults | Among the libraries | search; after 100 -->`` names the file, its block, the
+line before the table, and the columns to show, with ``;`` between them (none: all; ``#-1``: the last row alone).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from benchmarks import papers
 from benchmarks.harness.machine import ROOT
 from benchmarks.harness.report import FOLDER, table
 
-PAGE = ROOT / "docs" / "benchmarks.md"
+PAGES = tuple(ROOT / "docs" / name for name in ("benchmarks.md", "mobster.md"))
 MARK = re.compile(r"<!-- ((?!end)[^|>]+\.md \|[^>]+) -->")
 
 
@@ -62,4 +62,5 @@ def page(text: str) -> str:
 
 if __name__ == "__main__":
     papers.PAGE.write_text(papers.page(), encoding="utf-8")
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for file in PAGES:
+        file.write_text(page(file.read_text(encoding="utf-8")), encoding="utf-8")
