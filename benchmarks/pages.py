@@ -1,8 +1,8 @@
 """The pages of the documentation that are made from records: ``python -m benchmarks.pages``.
 
-``docs/results.md`` is made by ``papers.py``. Of ``docs/benchmarks.md`` and ``docs/mobster.md`` the tables between marks are copied
-from ``results/``: ``<!-- search.md | search defaults | Among the libraries | search; after 100 -->`` names the file, its block, the
-line before the table, and the columns to show, with ``;`` between them (none: all; ``#-1``: the last row alone).
+``docs/results.md`` is made by ``papers.py``. Of ``docs/benchmarks.md`` and ``docs/mobster.md`` the tables between marks are
+copied from ``results/``: ``<!-- search.md | search defaults | Among the libraries | search; after 100 -->`` names the file, its
+block, the line before the table, and the columns to show, with ``;`` between them (none: all; ``#-1``: the last row alone).
 """
 
 from __future__ import annotations
