@@ -28,11 +28,9 @@ from xstar.schedulers.rungs import OnRungs
 from xstar.trial import New, Promote, Report, Trial, Verdict
 
 FULL_SHARE = 4
-"""The first full-budget trial begins after the epochs of three trainings. Until then the rungs are the faster way to a good
-region; within it they tell less and less, as all that a model suggests there is good after a few epochs. On the development
-tasks of ``benchmarks/budgets.py`` (four workers; a run of which no record is kept) losses after 10, 15 and 30 trainings on each
-are lower in 37, 50 and 44 searches and higher in 29, 21 and 27 than without; a share of a half from the start is behind for the
-first 15."""
+"""Full-budget trials get one epoch in this many, the first of them after the epochs of three trainings. Until then the rungs
+are the faster way to a good region; within it they tell less and less, as all that a model suggests there is good after a few
+epochs. Without the share losses are higher from 10 trainings on each worker on; with a half they are for the first 15."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ Notation (Section 2 of the MOBSTER paper)
     r_max       max_budget      full budget, always the highest rung
     η           eta             a rung keeps the best 1/η of its records
     R           rungs           r_min, r_min·η, r_min·η², …, r_max
-    K           steps           rungs but one
+    K           top             index of the highest rung
 
 Where r_max is no power of η times r_min, the last step is the shorter one: 1, 3, 9, 27, 52.
 

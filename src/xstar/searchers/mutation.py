@@ -1,4 +1,4 @@
-"""Mutation of configurations in any space, shared by all evolutionary searches."""
+"""Initial designs and mutations of configurations in any space, shared by Bayesian and evolutionary searches."""
 
 from __future__ import annotations
 

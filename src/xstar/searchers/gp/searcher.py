@@ -45,9 +45,9 @@ PAPER_KERNEL = "decay"
 """The surrogate of ``mobster-paper``. ``benchmarks/mobster.py`` changes it to the others of the paper's Figure 4
 (``models.surrogate.OVER_BUDGETS``)."""
 PRIOR_WEIGHT = 30.0
-"""Evaluations to reach what a search without priors reached after 30 and 45, as a share of the latter's (geometric mean over
-Branin, Hartmann6, Rosenbrock4 and Levy6, ten seeds): 0.34 with a good prior (0.40 with β = 10, 0.35 with 100), 1.04 with one in
-the opposite corner."""
+"""β of πBO. Evaluations to reach what a search without priors reached after 30 and 45, as a share of the latter's (Branin,
+Hartmann6, Rosenbrock4 and Levy6, ten seeds): 0.34 with a good prior (0.40 with β = 10, 0.35 with 100), 1.04 with one in the
+opposite corner."""
 
 
 MOST_GOALS = 3
@@ -68,7 +68,7 @@ class GP:
     runs)."""
     explore_every: int = 4
     """One suggestion in this many aims for an improvement by one standard deviation of the losses instead of any improvement:
-    over budgets while few trials run, at full budget while losses are noisy. 0: none."""
+    over budgets while few trials run, at full budget while losses are noisy, never over architectures. 0: none."""
     samples: int = 0
     """Number of hyperparameter draws over which the acquisition function is averaged; 0: use the MAP estimate."""
     fantasies: int = 20
