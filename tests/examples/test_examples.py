@@ -23,7 +23,7 @@ SMALL = {
     "sklearn_search": (6, r"cross-validated 0\.\d+, test 0\.\d+ with .*samples per candidate: \["),
     "optuna_objective": (8, r"TPE of Optuna in Optuna: \d.*GP of xstar in Optuna: \d.*in xstar: \d+\.\d+ by auto"),
     "lightgbm_rounds": (6, r"log loss 0\.\d+ with .*\n\d+ rounds instead of 540"),
-    "hydra_sweep": (8, r"trial 7: value \d.*; best \d.* in trial \d.*all 8 trials are done"),
+    "hydra_sweep": (8, r"trial 7: value=\d.*; best value=\d.*all 8 trials are done"),
     "constraints": (6, r"error 0\.\d+ with \d+ of 4000 nodes: .* of 6 trials were beyond"),
     "error_and_size": (20, r"error 0\.\d+ with [\d,]+ weights: .*the knee is trial \d+: .*epochs instead of 540"),
     "feature_selection": (40, r"method pbil, loss 0\.\d+\nkept \d+ of 30 real features"),
