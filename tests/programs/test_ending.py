@@ -19,6 +19,7 @@ from xstar.core.processes import session_members
 from xstar.executors import InlineExecutor
 from xstar.inspect.audit import audit
 from xstar.programs.reports import FILE
+from xstar.programs.session import Session
 from xstar.trial import Finished, Report
 
 GRANDCHILDREN = """
@@ -152,6 +153,25 @@ def test_a_search_whose_driver_was_killed_goes_on_from_the_checkpoint(
 def test_ctrl_c_ends_the_program_at_once(tmp_path: Path) -> None:
     """The second Ctrl-C is raised while the program is listened to; a grace of minutes is not waited for."""
     text = f"""trap '' TERM; echo $$ > {tmp_path}/pids; kill -INT {os.getpid()}; while :; do sleep 0.02; done"""
+    executor = InlineExecutor(xs.Command(script(tmp_path, text), stop_grace=10_000), read_goals("loss", None))
+    executor.submit(job(tmp_path, stop=9))
+    with pytest.raises(KeyboardInterrupt):
+        executor.poll()
+    assert gone(pids(tmp_path)[0])
+    executor.close()
+
+
+def test_ctrl_c_while_the_program_begins_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It runs from ``begin`` on, before anybody listens to it."""
+    begin, file = Session.begin, tmp_path / "pids"
+
+    def interrupted(session: Session) -> None:
+        begin(session)
+        until(lambda: file.exists() and file.read_text().endswith("\n"))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Session, "begin", interrupted)
+    text = f"""trap '' TERM; echo $$ > {file}; while :; do sleep 0.02; done"""
     executor = InlineExecutor(xs.Command(script(tmp_path, text), stop_grace=10_000), read_goals("loss", None))
     executor.submit(job(tmp_path, stop=9))
     with pytest.raises(KeyboardInterrupt):

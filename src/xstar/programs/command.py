@@ -167,6 +167,7 @@ class Command:
         """The running program; it is ended when the block is left, and then asked how it ended."""
         run = _Run(self, trial, budget, start)
         try:
+            run.session.begin()
             yield run
         except BaseException as error:
             run.exchange.judge("stop")

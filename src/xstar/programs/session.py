@@ -83,6 +83,9 @@ class Session:
             os.set_blocking(file, False)
             self._selector.register(file, selectors.EVENT_READ)
         put_on_record(folder / RECORD, self._process.pid)
+
+    def begin(self) -> None:
+        """Let the program begin: who calls this ends it, too, whatever is raised meanwhile."""
         os.write(self._lifeline, b"g")
 
     def lines(self) -> Iterator[bytes | None]:
