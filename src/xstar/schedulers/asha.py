@@ -30,7 +30,7 @@ from xstar.trial import New, Promote, Report, Trial, Verdict
 FULL_SHARE = 4
 """Full-budget trials get one epoch in this many, the first of them after the epochs of three trainings. Until then the rungs
 are the faster way to a good region; within it they tell less and less, as all that a model suggests there is good after a few
-epochs. Without the share losses are higher from 10 trainings on each worker on; with a half they are for the first 15."""
+epochs. Without the share losses are higher from 10 trainings on each worker on; with a half for the first 15 (off record)."""
 
 
 @dataclass(frozen=True)
