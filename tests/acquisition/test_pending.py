@@ -10,9 +10,8 @@ from scipy.stats import norm
 from tests.acquisition.cases import posterior
 from xstar.acquisition.criterion import LogProbability
 from xstar.acquisition.thompson import thompson_scores
-from xstar.models.gp import Posterior
+from xstar.models.gp import Extended, Posterior
 from xstar.models.model import normal_draws, with_pending
-from xstar.searchers.gp.learner import Extended
 
 A = np.random.default_rng(9).random((20, 2))
 PENDING = np.random.default_rng(8).random((3, 2))

@@ -13,14 +13,13 @@ import xstar as xs
 from tests.searchers.cases import ask
 from xstar.acquisition import evolve
 from xstar.acquisition.criterion import Criterion
-from xstar.models.gp import log_posterior
+from xstar.models.gp import Extended, log_posterior
 from xstar.models.kernels import Array
 from xstar.nets import STRUCTURE, Graph, modifiers, synthetic
 from xstar.nets.distance import otmann
 from xstar.searchers import NASBOTPaper
 from xstar.searchers.bo.decision import DecisionTrace
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.gp.learner import Extended
 from xstar.searchers.nasbot.learner import DRAWS, PaperLearner, paper_options
 from xstar.trial import New
 

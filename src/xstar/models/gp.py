@@ -313,3 +313,44 @@ class Posterior:
         mean = self.surrogate.mean(self.theta, A).values + covariance @ self.weights[:, 0]
         made: Array = mean[:, None] + joint @ normal
         return made
+
+
+@dataclass(frozen=True)
+class Extended:
+    """A posterior and further observations, which become rows together with pending inputs."""
+
+    posterior: Posterior
+    X: Array
+    y: Array
+
+    @cached_property
+    def _whole(self) -> Posterior:
+        return self.posterior.extended(self.X, self.y)
+
+    @property
+    def noise(self) -> float:
+        return self.posterior.noise
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of the factor."""
+        return len(self._whole.X)
+
+    @property
+    def jitter(self) -> float:
+        """The jitter added to the diagonal."""
+        return self._whole.jitter
+
+    def means(self, A: Array) -> Array:
+        return self._whole.means(A)
+
+    def predict(self, A: Array) -> Prediction:
+        return self._whole.predict(A)
+
+    def sample(self, A: Array, normal: Array) -> Array:
+        return self._whole.sample(A, normal)
+
+    def fantasised(self, A: Array, draws: int, rng: np.random.Generator) -> Extended:
+        normal = normal_draws(len(A), draws, rng) if draws else None
+        made = self.posterior.extended(np.vstack([self.X, A]), self.y, normal)
+        return Extended(made, A[:0], self.y[:0])

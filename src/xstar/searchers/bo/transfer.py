@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
+from typing import Generic
 
 import numpy as np
 
@@ -33,7 +34,7 @@ from xstar.journal import History
 from xstar.journal.prior_study import PriorObservations
 from xstar.models.gp import Posterior, fit
 from xstar.models.kernels import Array
-from xstar.models.model import Model, Prediction
+from xstar.models.model import JointModel, M, Prediction
 from xstar.models.surrogate import Inputs, Surrogate, at_full_budget, over_budgets
 from xstar.models.targets import Targets, choose
 from xstar.searchers.bo.inputs import NetworkKernel, of_positions
@@ -129,10 +130,10 @@ class Shift:
 
 
 @dataclass(frozen=True)
-class Shifted:
+class Shifted(Generic[M]):
     """A model of residuals, with the shift added to what it predicts."""
 
-    model: Model
+    model: M
     shift: Shift
 
     @property
@@ -145,7 +146,11 @@ class Shifted:
     def predict(self, A: Array) -> Prediction:
         return shifted(self.model.predict(A), self.shift, A)
 
-    def fantasised(self, A: Array, draws: int, rng: np.random.Generator) -> Shifted:
+    def sample(self, A: Array, normal: Array) -> Array:
+        assert isinstance(self.model, JointModel)
+        return self.model.sample(A, normal) + self.shift(A)[:, None]
+
+    def fantasised(self, A: Array, draws: int, rng: np.random.Generator) -> Shifted[M]:
         return Shifted(self.model.fantasised(A, draws, rng), self.shift)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from xstar.acquisition.criterion import confidence_weight
 from xstar.models.kernels import Array
 from xstar.models.model import with_pending
-from xstar.searchers.gp.learner import GPLearner
+from xstar.searchers.gp.learner import GPLearner, unshifted
 from xstar.space import Config
 
 LEAST_WEIGHT = 1.5
@@ -30,22 +30,22 @@ class BOCALearner(GPLearner):
         share = np.array(choices) / choices[-1]
         rows = self.data.encoded([config])
         at = np.hstack([np.repeat(rows, len(share), axis=0), share[:, None]])
-        std, variance, correlation = self._spread_at(at)
+        std, variance, correlation = self._uncertainty_at(at)
         gap = np.sqrt(np.maximum(1.0 - correlation**2, 0.0))
         count = len(self.data.cube.labels) + len(self.data.networks)
         weight = max(confidence_weight(count, self.data.count), LEAST_WEIGHT)
         return choices[cheapest(std, variance, gap, share, count, weight)]
 
-    def _spread_at(self, at: Array) -> tuple[Array, Array, Array]:
+    def _uncertainty_at(self, at: Array) -> tuple[Array, Array, Array]:
         """Return τ, κ₀ and φ at each row; the last row is at the full budget."""
         pending, parts = self.inputs_of(self.pending_trials), []
         for model in self.with_new(self.refit, 0):
-            posterior = model.posterior
+            posterior = unshifted(model).posterior
             surrogate, theta = posterior.surrogate, posterior.theta
             prior = surrogate.variance(theta, at).values
             cross = surrogate.covariance(theta, at, at[-1:]).K[:, 0]
-            known = with_pending(model, pending, 0, np.random.default_rng(0))
-            parts.append((np.sqrt(known.predict(at).variance), prior, cross / np.sqrt(prior * prior[-1])))
+            expected = with_pending(model, pending, 0, np.random.default_rng(0))
+            parts.append((np.sqrt(expected.predict(at).variance), prior, cross / np.sqrt(prior * prior[-1])))
         std, variance, correlation = (np.mean(column, axis=0) for column in zip(*parts, strict=True))
         return std, variance, correlation
 

@@ -117,8 +117,10 @@ class DNGOLearner(Learner):
         X = self.inputs(data.X, data.budget)
         noisy = self.options.of_observations
         made = heads(self.history, "loss", model, X, data.loss, self.sizes.block, self._bad(), of_observations=noisy)
-        shift = model.shift
-        return made if shift is None else [Shifted(each, shift) for each in made]
+        if (shift := model.shift) is None:
+            return made
+        shifted: list[Shifted[Head]] = [Shifted(each, shift) for each in made]
+        return shifted
 
     @property
     def learned_from(self) -> tuple[str, dict[str, float]]:

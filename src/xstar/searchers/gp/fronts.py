@@ -12,7 +12,7 @@ from xstar.core.pareto import non_dominated, ordered, reference
 from xstar.models.kernels import Array
 from xstar.models.model import Prediction, with_pending
 from xstar.searchers.bo.learner import PROMISING, UNFINISHED, Known
-from xstar.searchers.gp.learner import MOST_PENDING, Extended, GPLearner
+from xstar.searchers.gp.learner import MOST_PENDING, GPLearner, GPModel
 from xstar.trial import Trial
 
 CERTAIN = 1e-6
@@ -44,7 +44,7 @@ def known_fronts(learner: GPLearner, tried: Array, pending: list[Trial], rng: np
     if not len(tried):
         return replace(known, models=first)
     exact = {goal: [Exact.of(learner, goal, each) for each in first] for goal in goals.known}
-    every: list[Sequence[Extended | Exact]] = [learned.get(goal) or exact[goal] for goal in range(len(goals))]
+    every: list[Sequence[GPModel | Exact]] = [learned.get(goal) or exact[goal] for goal in range(len(goals))]
     rows = np.vstack([tried, learner.data.rows(list(learner.history.running.values())[-MOST_PENDING:])])
     at = learner.with_budget(rows)
     joint = [Joint(models, [model.means(at) for model in models]) for models in zip(*every, strict=True)]
@@ -86,7 +86,7 @@ class Exact:
     noise: ClassVar[float] = 0.0
 
     @classmethod
-    def of(cls, learner: GPLearner, goal: int, beside: Extended) -> Exact:
+    def of(cls, learner: GPLearner, goal: int, beside: GPModel) -> Exact:
         known, data = learner.history.known, learner.data
         metric, sign = data.goals.metrics[goal], data.goals.signs[goal]
         assert known is not None, "the study hands over its functions"
@@ -116,7 +116,7 @@ class Exact:
 class Joint:
     """A posterior of each objective, and its means at tried configurations."""
 
-    models: Sequence[Extended | Exact]
+    models: Sequence[GPModel | Exact]
     means: Sequence[Array]
     """Of each objective: (R, M)."""
 

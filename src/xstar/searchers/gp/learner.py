@@ -23,9 +23,9 @@ from xstar.acquisition.optimise import CANDIDATES, FEWER_CANDIDATES, LARGE_MODEL
 from xstar.core.randomness import Streams
 from xstar.journal import History
 from xstar.journal.memo import cached
-from xstar.models.gp import Posterior, fit, sample_fits
+from xstar.models.gp import Extended, Posterior, fit, sample_fits
 from xstar.models.kernels import Array
-from xstar.models.model import Prediction, normal_draws, with_pending
+from xstar.models.model import with_pending
 from xstar.models.priors import EXACT
 from xstar.models.surrogate import Inputs, Surrogate, at_full_budget, length_prior, over_budgets
 from xstar.models.targets import Targets, choose, uninformative
@@ -33,7 +33,7 @@ from xstar.searchers.bo.inputs import NetworkKernel, NetworkKernels, of_position
 from xstar.searchers.bo.learner import BAD, PROBABLY, PROMISING, UNFINISHED, Known, Learned, Learner
 from xstar.searchers.bo.observations import last_refit
 from xstar.searchers.bo.suggest import has_priors
-from xstar.searchers.bo.transfer import Shift, SourceMeans, shifted
+from xstar.searchers.bo.transfer import Shift, Shifted, SourceMeans
 from xstar.searchers.bo.user_prior import log_prior, trusted
 
 UNEXPLAINED = 0.1
@@ -84,7 +84,13 @@ def _loss(goal: int) -> str:
     return f"{LOSS} {goal}" if goal else LOSS
 
 
-# ---------------------------------------------------------------- posteriors
+GPModel = Extended | Shifted[Extended]
+"""A posterior of targets or, after other studies, of what these leave to explain."""
+
+
+def unshifted(model: GPModel) -> Extended:
+    """Return the posterior itself."""
+    return model.model if isinstance(model, Shifted) else model
 
 
 @dataclass(frozen=True)
@@ -101,52 +107,6 @@ class Refit:
     """Rungs whose losses are left out."""
     shift: Shift | None = None
     """What other studies predict; the posteriors are of what is left."""
-
-
-@dataclass(frozen=True)
-class Extended:
-    """A posterior and the observations since its refit, which become rows together with pending trials."""
-
-    posterior: Posterior
-    X: Array
-    y: Array
-    shift: Shift | None = None
-    """What other studies predict; ``y`` are the residuals."""
-
-    @cached_property
-    def _whole(self) -> Posterior:
-        return self.posterior.extended(self.X, self.y)
-
-    @property
-    def noise(self) -> float:
-        return self.posterior.noise
-
-    @property
-    def rows(self) -> int:
-        """The number of rows of the factor."""
-        return len(self._whole.X)
-
-    @property
-    def jitter(self) -> float:
-        """The jitter added to the diagonal."""
-        return self._whole.jitter
-
-    def means(self, A: Array) -> Array:
-        made = self._whole.means(A)
-        return made if self.shift is None else made + self.shift(A)[:, None]
-
-    def predict(self, A: Array) -> Prediction:
-        at = self._whole.predict(A)
-        return at if self.shift is None else shifted(at, self.shift, A)
-
-    def sample(self, A: Array, normal: Array) -> Array:
-        made = self._whole.sample(A, normal)
-        return made if self.shift is None else made + self.shift(A)[:, None]
-
-    def fantasised(self, A: Array, draws: int, rng: np.random.Generator) -> Extended:
-        normal = normal_draws(len(A), draws, rng) if draws else None
-        made = self.posterior.extended(np.vstack([self.X, A]), self.y, normal)
-        return Extended(made, A[:0], self.y[:0], self.shift)
 
 
 # ---------------------------------------------------------------- the learner
@@ -336,7 +296,7 @@ class GPLearner(Learner):
         promising = rows[np.argsort(average, kind="stable")[:PROMISING]]
         return replace(self.described(models), incumbents=incumbents, promising=promising)
 
-    def with_new(self, model: Refit, goal: int) -> list[Extended]:
+    def with_new(self, model: Refit, goal: int) -> Sequence[GPModel]:
         """Return the posteriors with the observations since the refit and the trials that count as bad values."""
         data, losses = self.data, self.data.losses[:, goal]
         new = np.arange(model.last, data.count)
@@ -347,9 +307,10 @@ class GPLearner(Learner):
             y = np.append(y, np.full(len(failed), np.quantile(model.targets(losses), BAD)))
         if model.shift is not None and len(X):
             y = y - model.shift(X)
-        return [Extended(posterior, X, y, model.shift) for posterior in model.posteriors]
+        made = [Extended(posterior, X, y) for posterior in model.posteriors]
+        return made if model.shift is None else [Shifted(each, model.shift) for each in made]
 
-    def _with_unfinished(self, model: Extended, mean: Array, rows: Array, rng: np.random.Generator) -> Extended:
+    def _with_unfinished(self, model: GPModel, mean: Array, rows: Array, rng: np.random.Generator) -> GPModel:
         """Condition the model on fantasies of tried configurations at the acquisition's budget (``with_pending``)."""
         inputs = self.with_budget(rows)
         if len(inputs) > UNFINISHED:
@@ -358,20 +319,21 @@ class GPLearner(Learner):
             inputs = inputs[np.sort(np.argsort(-value, kind="stable")[:UNFINISHED])]
         return model.fantasised(inputs, self.fantasies, rng)
 
-    def described(self, models: list[Extended]) -> Known:
+    def described(self, models: Sequence[GPModel]) -> Known:
         """The models and, for the origin, what they were fitted to; what is to be improved on is still missing."""
         model, detail = self.refit, ", n={n}"
         numbers: dict[str, float] = {"n": self.data.count}
         if len(model.chosen) < model.last:
             detail += ", fitted to {fitted} of {last}"
             numbers |= {"fitted": len(model.chosen), "last": model.last}
-        if jitter := max(each.jitter for each in models):
+        plain = [unshifted(model) for model in models]
+        if jitter := max(each.jitter for each in plain):
             detail += ", not positive definite: {jitter:.0e} added to the diagonal"
             numbers["jitter"] = jitter
         if model.shift is not None:
             detail += ", sources weigh {weight:.2g}"
             numbers["weight"] = float(model.shift.weights.sum())
-        count = FEWER_CANDIDATES if models[0].rows >= LARGE_MODEL else CANDIDATES
+        count = FEWER_CANDIDATES if plain[0].rows >= LARGE_MODEL else CANDIDATES
         return Known(models, candidates=count, detail=detail, numbers=numbers)
 
     # ------------------------------------------------------------ constraint metrics
