@@ -144,10 +144,10 @@ def test_the_paper_fantasises_what_is_pending_and_nothing_else(searcher: Searche
     history = study.history
     trace = history.memo.put(DecisionTrace())
     searcher.suggest(history, New(1, 0), np.random.default_rng(0))
-    assert trace.known is not None
-    model: Any = trace.known.models[0]
+    assert trace.inputs is not None
+    model: Any = trace.inputs.models[0]
     assert model.rows == 3 + 2 + others  # observed, pending
-    assert len(trace.known.incumbents or ()) == 1
+    assert len(trace.inputs.incumbents or ()) == 1
 
 
 def test_a_budget_between_rungs_is_an_observation_only_at_the_end() -> None:

@@ -46,18 +46,18 @@ MOVES = 20
 """Maximum number of moves to the best neighbour: enough to change each of 20 categorical parameters once."""
 
 
-def candidates(cube: Cube, good: Array, rng: np.random.Generator, count: int = CANDIDATES) -> Array:
-    """Return canonical rows: ``count`` spread over the cube, and as many around the ``good`` ones (best first)."""
+def candidates(cube: Cube, centres: Array, rng: np.random.Generator, count: int = CANDIDATES) -> Array:
+    """Return canonical rows: ``count`` spread over the cube, and as many around the ``centres`` (best first)."""
     spread = _sobol(cube.width, count) + rng.random(cube.width)
     spread -= spread >= 1.0  # modulo 1, which takes ten times as long
     everywhere = cube.snap(spread)
-    if not len(good):
+    if not len(centres):
         return everywhere
     # Half of the local candidates surround the best point, a quarter the second best, …
-    which = np.minimum(np.floor(-np.log2(1.0 - rng.random(count))).astype(int), len(good) - 1)
+    which = np.minimum(np.floor(-np.log2(1.0 - rng.random(count))).astype(int), len(centres) - 1)
     steps = rng.standard_normal((count, cube.width)) * rng.choice(SCALES, size=(count, 1))
     share = min(1.0, max(2.0 / len(cube.labels), 0.3))
-    near = cube.perturbed(good[which], steps, rng.random((count, 2, cube.width)), share)
+    near = cube.perturbed(centres[which], steps, rng.random((count, 2, cube.width)), share)
     return np.vstack([everywhere, near])
 
 
@@ -65,7 +65,7 @@ def maximise(
     cube: Cube,
     score: Score,
     with_gradient: ScoreWithGradient | None,
-    good: Array,
+    centres: Array,
     rng: np.random.Generator,
     count: int = CANDIDATES,
 ) -> tuple[Array, Array]:
@@ -76,7 +76,7 @@ def maximise(
             return local_ascent(cube, with_gradient, rows, values)
         return local_search(cube, score, rows, values, rng)
 
-    rows = candidates(cube, good, rng, count)
+    rows = candidates(cube, centres, rng, count)
     values = score(rows)
     order = np.argsort(-values, kind="stable")
     tops, heights = rows[order[:STARTS]], values[order[:STARTS]]

@@ -60,10 +60,10 @@ Interval = tuple[float, float, float]
 
 def _intervals(history: History, trace: DecisionTrace, configs: list[Config]) -> list[Interval | None]:
     """What the surrogate expected of each configuration; ``None`` where there was none, or one of each objective."""
-    learner, known = trace.learner, trace.known
+    learner, inputs = trace.learner, trace.inputs
     assert learner is not None
-    assert known is not None
-    if not known.models or history.goals.several:
+    assert inputs is not None
+    if not inputs.models or history.goals.several:
         return [None] * len(configs)
     data = learner.data
     domains = zip(data.cube.encoder.domains, data.networks, strict=True)
@@ -71,7 +71,7 @@ def _intervals(history: History, trace: DecisionTrace, configs: list[Config]) ->
     rows = np.column_stack([data.cube.encoder.encode(configs)[0], *networks])
     if not data.in_numbers:
         rows = data.described(rows)
-    predictions = [model.predict(learner.with_budget(rows)) for model in known.models]
+    predictions = [model.predict(learner.with_budget(rows)) for model in inputs.models]
     mean = np.mean([each.mean.mean(axis=1) for each in predictions], axis=0)
     variance = np.mean([each.variance + each.mean.var(axis=1) for each in predictions], axis=0)
     variance += np.var([each.mean.mean(axis=1) for each in predictions], axis=0)

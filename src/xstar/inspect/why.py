@@ -102,9 +102,9 @@ class _Explaining:
         alike = isinstance(due, ev.Asked) and due.config == asked.config
         same = "Made again from those events, the decision is the same."
         made.recomputed = same if alike else f"Made again from those events, the decision is another one: {due}."
-        if trace.learner is not None and trace.criterion is not None and trace.known is not None:
+        if trace.learner is not None and trace.criterion is not None and trace.inputs is not None:
             made.acquisition = (
-                trace.known.named(trace.learner.acquisition) if trace.known.improvable else "log p(feasible)"
+                trace.inputs.named(trace.learner.acquisition) if trace.inputs.improvable else "log p(feasible)"
             )
             made.candidates = compared(history, trace, history.space.load(asked.config))
             made.choice = made.choice or margin(made)

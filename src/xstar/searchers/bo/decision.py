@@ -27,7 +27,7 @@ from xstar.journal import History
 from xstar.models.kernels import Array
 from xstar.models.linalg import NotPositiveDefinite, single_threaded
 from xstar.models.model import JointModel
-from xstar.searchers.bo.learner import PROBABLY, Known, Learner
+from xstar.searchers.bo.learner import PROBABLY, AcquisitionInputs, Learner
 from xstar.searchers.bo.networks import NetworkEvolution, with_networks
 from xstar.trial import Config, Origin, Suggestion
 
@@ -42,7 +42,7 @@ class DecisionTrace:
 
     learner: Learner | None = None
     criterion: AnyCriterion | None = None
-    known: Known | None = None
+    inputs: AcquisitionInputs | None = None
     leading: list[tuple[Config, float]] = field(default_factory=list)
     """The best untried configurations that were compared, with their acquisition values."""
 
@@ -81,30 +81,32 @@ class Decision:
     def suggestion(self) -> Suggestion | str:
         """Return a suggestion, or the reason why there is none."""
         learner = self.learner
-        known = self._known()
-        feasible = learner.constraints(self.rng, feasible_known=known.improvable)
-        if not known.improvable and not feasible:
+        inputs = self._inputs()
+        feasible = learner.constraints(self.rng, feasible_known=inputs.improvable)
+        if not inputs.improvable and not feasible:
             return _nothing_known(learner.history)
-        criterion = self._criterion(known, [*feasible, *learner.spacing(), *learner.user_prior()])
+        criterion = self._criterion(inputs, [*feasible, *learner.spacing(), *learner.user_prior()])
         # Over architectures nothing explores: four runs that did were inconclusive.
-        improves = known.improvable and learner.acquisition == "ei" and not learner.data.networks
+        improves = inputs.improvable and learner.acquisition == "ei" and not learner.data.networks
         explores = improves and learner.explores
         if explores:
             criterion = _lowered(criterion, LARGE_IMPROVEMENT)
         order = partial(self._safe_first, feasible) if improves and learner.safe else best_first
-        found = self._maximise(criterion, known, order)
+        found = self._maximise(criterion, inputs, order)
         if (trace := self._trace) is not None:
-            trace.learner, trace.criterion, trace.known = learner, criterion, known
-        return found if isinstance(found, str) else Suggestion(found[0], self._origin(known, found[1], explores))
+            trace.learner, trace.criterion, trace.inputs = learner, criterion, inputs
+        return found if isinstance(found, str) else Suggestion(found[0], self._origin(inputs, found[1], explores))
 
-    def _criterion(self, known: Known, constraints: Sequence[LogProbability]) -> AnyCriterion:
+    def _criterion(self, inputs: AcquisitionInputs, constraints: Sequence[LogProbability]) -> AnyCriterion:
         learner = self.learner
-        if known.fronts is not None:
-            assert known.reference is not None
-            return HypervolumeCriterion(known.models, known.fronts, known.reference, learner.with_budget, constraints)
+        if inputs.fronts is not None:
+            assert inputs.reference is not None
+            return HypervolumeCriterion(
+                inputs.models, inputs.fronts, inputs.reference, learner.with_budget, constraints
+            )
         weight = confidence_weight(len(learner.data.cube.labels), learner.data.count)
         bound = weight if learner.acquisition == "ucb" else None
-        return Criterion(known.models, known.incumbents, learner.with_budget, constraints, bound)
+        return Criterion(inputs.models, inputs.incumbents, learner.with_budget, constraints, bound)
 
     @property
     def _trace(self) -> DecisionTrace | None:
@@ -112,14 +114,14 @@ class Decision:
 
     # ------------------------------------------------------------ posteriors and incumbents
 
-    def _known(self) -> Known:
+    def _inputs(self) -> AcquisitionInputs:
         learner, data = self.learner, self.learner.data
         if data.count < 2:
-            return Known()
+            return AcquisitionInputs()
         tried = data.X[learner.possible_incumbents()]
         if learner.over_budgets and len(tried):
             tried = tried[_distinct_rows(tried)]
-        return learner.known(tried, self.rng)
+        return learner.acquisition_inputs(tried, self.rng)
 
     def _safe_first(self, feasible: Sequence[LogProbability], rows: Array, values: Array) -> NDArray[np.intp]:
         """Return the indices of rows, best first: those that are ``safe``, then those that would probably have a value."""
@@ -133,28 +135,28 @@ class Decision:
     # ------------------------------------------------------------ maximisation of the acquisition function
 
     def _maximise(
-        self, criterion: AnyCriterion, known: Known, in_order: Order = best_first
+        self, criterion: AnyCriterion, inputs: AcquisitionInputs, in_order: Order = best_first
     ) -> tuple[Config, float] | str:
         """Return the best untried configuration and its acquisition value, or the reason why there is none."""
         learner, cube = self.learner, self.learner.data.cube
         if learner.data.networks:
-            return self._evolved(criterion, known)
-        promising = np.empty((0, learner.data.width)) if known.promising is None else known.promising
+            return self._evolved(criterion, inputs)
+        centres = np.empty((0, learner.data.width)) if inputs.centres is None else inputs.centres
         listed = learner.history.space.size <= SMALL_SPACE
-        if learner.acquisition == "thompson" and known.incumbents is not None:
-            rows = self._untried(every_row(cube)) if listed else candidates(cube, promising, self.rng)
+        if learner.acquisition == "thompson" and inputs.incumbents is not None:
+            rows = self._untried(every_row(cube)) if listed else candidates(cube, centres, self.rng)
             rows = rows[self.rng.permutation(len(rows))[:JOINT_CANDIDATES]]
-            models = [model for model in known.models if isinstance(model, JointModel)]
+            models = [model for model in inputs.models if isinstance(model, JointModel)]
             values = thompson_scores(models, rows, learner.with_budget, criterion.constraints, self.rng)
         elif listed or not learner.optimises:
-            rows = every_row(cube) if listed else candidates(cube, promising, self.rng)
+            rows = every_row(cube) if listed else candidates(cube, centres, self.rng)
             values = criterion.score(rows)
         else:
             gradient = criterion.with_gradient if learner.has_gradients else None
-            rows, values = maximise(cube, criterion.score, gradient, promising, self.rng, known.candidates)
+            rows, values = maximise(cube, criterion.score, gradient, centres, self.rng, inputs.candidates)
         return self._first_untried(rows, values, in_order(rows, values))
 
-    def _evolved(self, criterion: AnyCriterion, known: Known) -> tuple[Config, float] | str:
+    def _evolved(self, criterion: AnyCriterion, inputs: AcquisitionInputs) -> tuple[Config, float] | str:
         """Maximise over architectures by evolution (NASBOT, B.2)."""
         learner = self.learner
         started = len(learner.history.trials)
@@ -195,16 +197,16 @@ class Decision:
                     taken.append(row)
         return found
 
-    def _origin(self, known: Known, value: float, explores: bool) -> Origin:
+    def _origin(self, inputs: AcquisitionInputs, value: float, explores: bool) -> Origin:
         learner = self.learner
-        detail = (known.named(learner.acquisition) if known.improvable else "log p") + " {value:.3g}"
-        numbers = {"value": value, **known.numbers}
-        if learner.acquisition_budget is not None and known.models:
+        detail = (inputs.named(learner.acquisition) if inputs.improvable else "log p") + " {value:.3g}"
+        numbers = {"value": value, **inputs.numbers}
+        if learner.acquisition_budget is not None and inputs.models:
             detail += " at budget {budget}"
             numbers["budget"] = round(learner.acquisition_budget * learner.history.levels[-1])
         if explores:
             detail += ", exploring"
-        return Origin(learner.method, detail + known.detail, **numbers)
+        return Origin(learner.method, detail + inputs.detail, **numbers)
 
 
 def _lowered(criterion: AnyCriterion, by: float) -> AnyCriterion:

@@ -41,9 +41,9 @@ from xstar.searchers.bo.observations import Observations
 from xstar.trial import Trial
 
 NAMES = {"ei": "log EI", "ucb": "-LCB", "thompson": "-draw"}
-PROMISING = 10
+LOCAL_CENTRES = 10
 """The number of best known configurations around which local candidates are placed."""
-UNFINISHED = 64
+MOST_FANTASISED = 64
 """The number of tried configurations (the most promising) whose outcome at the acquisition's budget is fantasised."""
 PROBABLY = 0.5
 """The probability of a value below which a trial would probably fail."""
@@ -63,7 +63,7 @@ class Learned:
 
 
 @dataclass(frozen=True)
-class Known:
+class AcquisitionInputs:
     """The inputs to the maximisation of the acquisition function."""
 
     models: Sequence[Any] = ()
@@ -74,7 +74,7 @@ class Known:
     configuration is known."""
     reference: Array | None = None
     """Of several objectives: up to where a front covers a volume."""
-    promising: Array | None = None
+    centres: Array | None = None
     """Encoded configurations around which to place candidates, best first."""
     candidates: int = CANDIDATES
     """The number of random candidates of each kind."""
@@ -168,9 +168,9 @@ class Learner(ABC):
         return 10
 
     @property
-    def unfinished(self) -> int:
+    def most_fantasised(self) -> int:
         """Of how many tried configurations, the most promising, the outcome at the acquisition's budget is fantasised."""
-        return UNFINISHED
+        return MOST_FANTASISED
 
     @property
     def starts(self) -> Sequence[int]:
@@ -202,18 +202,18 @@ class Learner(ABC):
         """For the origin: a description of the surrogate's data, and the numbers that it refers to."""
         return ", n={n}", {"n": self.data.count}
 
-    def known(self, tried: Array, rng: np.random.Generator) -> Known:
-        """Return the surrogate conditioned on pending trials, the incumbents, and the promising configurations."""
+    def acquisition_inputs(self, tried: Array, rng: np.random.Generator) -> AcquisitionInputs:
+        """Return the surrogate conditioned on pending trials, the incumbents, and where to place local candidates."""
         models = self.loss_models()
         detail, numbers = self.learned_from
         if not len(tried):
-            return Known(models, detail=detail, numbers=numbers)
+            return AcquisitionInputs(models, detail=detail, numbers=numbers)
         order = np.argsort(
             np.mean([model.means(self.with_budget(tried)) for model in models], axis=0)[:, 0], kind="stable"
         )
-        models = self.with_pending(models, tried[order[: self.unfinished]], rng)
-        incumbents, promising = self.incumbents(models, tried), tried[order[:PROMISING]]
-        return Known(models, incumbents, promising=promising, detail=detail, numbers=numbers)
+        models = self.with_pending(models, tried[order[: self.most_fantasised]], rng)
+        incumbents, centres = self.incumbents(models, tried), tried[order[:LOCAL_CENTRES]]
+        return AcquisitionInputs(models, incumbents, centres=centres, detail=detail, numbers=numbers)
 
     def incumbents(self, models: Sequence[Model], tried: Array) -> list[Array]:
         """Return, for each model, the lowest posterior mean under each fantasy, at what was tried or is running."""
@@ -294,8 +294,8 @@ class Learner(ABC):
             return lambda rows: rows
         return lambda rows: np.hstack([rows, np.full((len(rows), 1), budget)])
 
-    def with_pending(self, models: Sequence[Model], unfinished: Array, rng: np.random.Generator) -> Sequence[Model]:
-        """Condition the models on fantasies of the pending trials and, over budgets, of the ``unfinished``
+    def with_pending(self, models: Sequence[Model], tried: Array, rng: np.random.Generator) -> Sequence[Model]:
+        """Condition the models on fantasies of the pending trials and, over budgets, of ``tried``
         configurations.
 
         A trial paused below the acquisition's budget can be resumed at any time, so a new configuration must improve on
@@ -305,7 +305,7 @@ class Learner(ABC):
         """
         rows = self.inputs_of(self.fantasised_trials)
         if self.over_budgets:
-            rows = np.vstack([rows, self.with_budget(unfinished)])
+            rows = np.vstack([rows, self.with_budget(tried)])
         return [with_pending(model, rows, self.fantasies, rng) for model in models]
 
     @property

@@ -63,7 +63,7 @@ class DNGOLearner(Learner):
         return self.options.fantasies
 
     @property
-    def unfinished(self) -> int:
+    def most_fantasised(self) -> int:
         # Nothing speaks for fantasies of paused trials here: with 12, 24 and 64 of them, searches with four workers end lower
         # than without in 28, 26 and 27 of 60 and higher in 29, 31 and 30 (``benchmarks/budgets.py``), and they take time.
         return 0

@@ -11,7 +11,7 @@ import numpy as np
 from xstar.core.pareto import non_dominated, ordered, reference
 from xstar.models.kernels import Array
 from xstar.models.model import Prediction, with_pending
-from xstar.searchers.bo.learner import PROMISING, UNFINISHED, Known
+from xstar.searchers.bo.learner import LOCAL_CENTRES, MOST_FANTASISED, AcquisitionInputs
 from xstar.searchers.gp.learner import MOST_PENDING, GPLearner, GPModel
 from xstar.trial import Trial
 
@@ -29,7 +29,7 @@ the worst of all that was tried: of two tasks of LCBench (error × time, 4 worke
 covers 0.78 and 0.32, with a tenth of the front alone 0.57 and 0.28, in all six searches less; ASHA 0.45 and 0.22."""
 
 
-def known_fronts(learner: GPLearner, tried: Array, pending: list[Trial], rng: np.random.Generator) -> Known:
+def front_inputs(learner: GPLearner, tried: Array, pending: list[Trial], rng: np.random.Generator) -> AcquisitionInputs:
     """Return the models; what is to be improved on are the fronts of their means, one under each fantasy."""
     waiting = learner.inputs_of(pending)
     goals = learner.data.goals
@@ -40,16 +40,16 @@ def known_fronts(learner: GPLearner, tried: Array, pending: list[Trial], rng: np
         for goal in goals.learned
     }
     first = learned[goals.learned[0]]
-    known = learner.described([model for models in learned.values() for model in models])
+    inputs = learner.inputs_without_incumbents([model for models in learned.values() for model in models])
     if not len(tried):
-        return replace(known, models=first)
+        return replace(inputs, models=first)
     exact = {goal: [Exact.of(learner, goal, each) for each in first] for goal in goals.known}
     every: list[Sequence[GPModel | Exact]] = [learned.get(goal) or exact[goal] for goal in range(len(goals))]
     rows = np.vstack([tried, learner.data.rows(list(learner.history.running.values())[-MOST_PENDING:])])
     at = learner.with_budget(rows)
     joint = [Joint(models, [model.means(at) for model in models]) for models in zip(*every, strict=True)]
     if learner.over_budgets:
-        joint = [each.conditioned(at, UNFINISHED, learner.fantasies, rng) for each in joint]
+        joint = [each.conditioned(at, MOST_FANTASISED, learner.fantasies, rng) for each in joint]
     average = np.mean([each.average for each in joint], axis=0)
     limits = np.array(
         [
@@ -58,11 +58,11 @@ def known_fronts(learner: GPLearner, tried: Array, pending: list[Trial], rng: np
         ]
     )
     return replace(
-        known,
+        inputs,
         models=[each.models for each in joint],
         fronts=[each.fronts for each in joint],
         reference=np.minimum(reference_for(learner, average), limits),
-        promising=rows[ordered(average)[:PROMISING]],
+        centres=rows[ordered(average)[:LOCAL_CENTRES]],
     )
 
 

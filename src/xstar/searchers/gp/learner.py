@@ -30,7 +30,15 @@ from xstar.models.priors import EXACT
 from xstar.models.surrogate import Inputs, Surrogate, at_full_budget, length_prior, over_budgets
 from xstar.models.targets import Targets, choose, uninformative
 from xstar.searchers.bo.inputs import NetworkKernel, NetworkKernels, of_positions
-from xstar.searchers.bo.learner import BAD, PROBABLY, PROMISING, UNFINISHED, Known, Learned, Learner
+from xstar.searchers.bo.learner import (
+    BAD,
+    LOCAL_CENTRES,
+    MOST_FANTASISED,
+    PROBABLY,
+    AcquisitionInputs,
+    Learned,
+    Learner,
+)
 from xstar.searchers.bo.observations import last_refit
 from xstar.searchers.bo.suggest import has_priors
 from xstar.searchers.bo.transfer import Shift, Shifted, SourceMeans
@@ -72,7 +80,7 @@ class GPOptions:
     (``Observations.reached``)."""
     every_rung: bool = False
     """Whether rungs that tell nothing are modelled, too (``models.targets.uninformative``)."""
-    unfinished: bool = True
+    fantasise_tried: bool = True
     """Over budgets, whether the outcomes of tried configurations are fantasised at the acquisition's budget, too."""
     networks: NetworkKernels = NASBOT_KERNEL
     modifiers: str = "all"
@@ -274,27 +282,27 @@ class GPLearner(Learner):
         made: list[int] = np.unique(self.data.trial[self._seen]).tolist()
         return made
 
-    def known(self, tried: Array, rng: np.random.Generator) -> Known:
+    def acquisition_inputs(self, tried: Array, rng: np.random.Generator) -> AcquisitionInputs:
         # Workers that draw functions at the same time draw different ones.
         pending = [] if self.acquisition == "thompson" else self.pending_trials[-MOST_PENDING:]
         if self.data.goals.several:
-            from xstar.searchers.gp.fronts import known_fronts
+            from xstar.searchers.gp.fronts import front_inputs
 
-            return known_fronts(self, tried, pending, rng)
+            return front_inputs(self, tried, pending, rng)
         waiting = self.inputs_of(pending)
         models = [with_pending(model, waiting, self.fantasies, rng) for model in self.with_new(self.refit, 0)]
         if not len(tried):
-            return self.described(models)
+            return self.inputs_without_incumbents(models)
         rows = np.vstack([tried, self.data.rows(list(self.history.running.values())[-MOST_PENDING:])])
         means = [model.means(self.with_budget(rows)) for model in models]
-        if self.over_budgets and self.options.unfinished:
-            models = [self._with_unfinished(*pair, rows, rng) for pair in zip(models, means, strict=True)]
+        if self.over_budgets and self.options.fantasise_tried:
+            models = [self._fantasise_tried(*pair, rows, rng) for pair in zip(models, means, strict=True)]
             means = [model.means(self.with_budget(rows)) for model in models]
         # The incumbent is the lowest posterior mean at observed and running configurations, not a lucky noisy value.
         incumbents = tuple(each.min(axis=0) for each in means)
         average = np.mean([each.mean(axis=1) for each in means], axis=0)
-        promising = rows[np.argsort(average, kind="stable")[:PROMISING]]
-        return replace(self.described(models), incumbents=incumbents, promising=promising)
+        centres = rows[np.argsort(average, kind="stable")[:LOCAL_CENTRES]]
+        return replace(self.inputs_without_incumbents(models), incumbents=incumbents, centres=centres)
 
     def with_new(self, model: Refit, goal: int) -> Sequence[GPModel]:
         """Return the posteriors with the observations since the refit and the trials that count as bad values."""
@@ -310,16 +318,16 @@ class GPLearner(Learner):
         made = [Extended(posterior, X, y) for posterior in model.posteriors]
         return made if model.shift is None else [Shifted(each, model.shift) for each in made]
 
-    def _with_unfinished(self, model: GPModel, mean: Array, rows: Array, rng: np.random.Generator) -> GPModel:
+    def _fantasise_tried(self, model: GPModel, mean: Array, rows: Array, rng: np.random.Generator) -> GPModel:
         """Condition the model on fantasies of tried configurations at the acquisition's budget (``with_pending``)."""
         inputs = self.with_budget(rows)
-        if len(inputs) > UNFINISHED:
+        if len(inputs) > MOST_FANTASISED:
             at = model.predict(inputs)
             value, _ = log_expected_improvement(at.mean, at.variance, mean.min(axis=0))
-            inputs = inputs[np.sort(np.argsort(-value, kind="stable")[:UNFINISHED])]
+            inputs = inputs[np.sort(np.argsort(-value, kind="stable")[:MOST_FANTASISED])]
         return model.fantasised(inputs, self.fantasies, rng)
 
-    def described(self, models: Sequence[GPModel]) -> Known:
+    def inputs_without_incumbents(self, models: Sequence[GPModel]) -> AcquisitionInputs:
         """The models and, for the origin, what they were fitted to; what is to be improved on is still missing."""
         model, detail = self.refit, ", n={n}"
         numbers: dict[str, float] = {"n": self.data.count}
@@ -334,7 +342,7 @@ class GPLearner(Learner):
             detail += ", sources weigh {weight:.2g}"
             numbers["weight"] = float(model.shift.weights.sum())
         count = FEWER_CANDIDATES if plain[0].rows >= LARGE_MODEL else CANDIDATES
-        return Known(models, candidates=count, detail=detail, numbers=numbers)
+        return AcquisitionInputs(models, candidates=count, detail=detail, numbers=numbers)
 
     # ------------------------------------------------------------ constraint metrics
 

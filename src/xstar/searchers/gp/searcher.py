@@ -147,7 +147,7 @@ class MOBSTERPaper:
 
         method = "mobster-paper"
         plain = GPOptions(method, explore_every=0, transform=False, budget_kernel=PAPER_KERNEL)
-        return GPLearner(history, data, replace(plain, r_acq="reached", every_rung=True, unfinished=False))
+        return GPLearner(history, data, replace(plain, r_acq="reached", every_rung=True, fantasise_tried=False))
 
 
 def checked_weight(given: object) -> float:

@@ -24,7 +24,7 @@ from xstar.models.otmann_kernel import UNIFORM_NOISE
 from xstar.models.priors import ZERO_MEAN
 from xstar.models.surrogate import Inputs, Plain, Surrogate, over_configurations
 from xstar.searchers.bo.inputs import PaperNetworkKernel
-from xstar.searchers.bo.learner import Known
+from xstar.searchers.bo.learner import AcquisitionInputs
 from xstar.searchers.gp.learner import GPLearner, GPOptions
 
 DRAWS = 7
@@ -62,8 +62,8 @@ class PaperLearner(GPLearner):
         inputs = replace(Inputs.of(self.data.cube), networks=self.options.networks.of(self.data))
         return Plain(*over_configurations(inputs), UNIFORM_NOISE, ZERO_MEAN)
 
-    def known(self, tried: Array, rng: np.random.Generator) -> Known:
-        found = super().known(tried, rng)
+    def acquisition_inputs(self, tried: Array, rng: np.random.Generator) -> AcquisitionInputs:
+        found = super().acquisition_inputs(tried, rng)
         if found.incumbents is None or self.over_budgets:
             return found
         lowest = self.refit.targets(self.data.loss[self.possible_incumbents()]).min()
