@@ -21,7 +21,7 @@ from xstar.nets import synthetic
 from xstar.searchers import NASBOT, Searcher
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.bo.suggest import Design, suggest
-from xstar.searchers.nasbot.learner import PaperLearner, paper_options
+from xstar.searchers.nasbot.paper import PaperLearner, paper_options
 from xstar.trial import Done, New, Suggestion
 
 FINAL = 3
@@ -42,7 +42,7 @@ class PaperVariant:
     modifiers: str = "all"
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
-        return suggest(history, task, rng, Design("nasbot-paper", in_numbers=True), self._learner)
+        return suggest(history, task, rng, Design("nasbot-paper", networks_by_index=True), self._learner)
 
     def _learner(self, history: History, data: Observations) -> PaperLearner:
         return PaperLearner(history, data, paper_options(self.distances, self.powers, self.modifiers))

@@ -27,9 +27,9 @@ def loss(config: dict[str, Any]) -> float:
 def test_no_distance_is_ever_computed() -> None:
     study = xs.Study(NETS, searcher=DNGO(initial=4, networks=1), seed=0)
     run(study, 8, loss)
-    data = Observations.of(study.history, in_numbers=False)
-    assert data.X.shape == (8, len(data.networks[0].names))
-    assert data.networks[0].computed == 0
+    data = Observations.of(study.history, networks_by_index=False)
+    assert data.X.shape == (8, len(data.catalogues[0].names))
+    assert data.catalogues[0].computed == 0
 
 
 def test_networks_that_fail_are_learned_from() -> None:

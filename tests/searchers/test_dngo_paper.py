@@ -112,7 +112,7 @@ def test_failures_change_the_classifier_and_nothing_else() -> None:
     """a_EI(x; V): the losses alone, and not that others had none."""
     study = xs.Study(SQUARE, searcher=DNGOPaper(), seed=1)
     run(study, 14, awkward)
-    data = Observations.of(study.history, in_numbers=False)
+    data = Observations.of(study.history, networks_by_index=False)
     assert data.failed
     (head, *_) = DNGOLearner(study.history, data, PAPER, Sizes(growth=EVERY)).loss_models()
     assert isinstance(head, Head)

@@ -145,7 +145,7 @@ def test_failures_that_are_none_of_chance_are_avoided(kind: str) -> None:
 def test_which_failures_count_as_bad() -> None:
     def counted(study: xs.Study) -> tuple[int, int]:
         by_gp = GPLearner(study.history, Observations.of(study.history), GPOptions())
-        by_dngo = DNGOLearner(study.history, Observations.of(study.history, in_numbers=False), DNGOOptions())
+        by_dngo = DNGOLearner(study.history, Observations.of(study.history, networks_by_index=False), DNGOOptions())
         bad = by_dngo._bad()
         assert bad is not None
         return len(by_gp.failures.expected()), len(bad.lasting) + len(bad.others)

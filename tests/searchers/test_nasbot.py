@@ -157,7 +157,7 @@ def test_an_indefinite_kernel_is_met_and_told(monkeypatch: pytest.MonkeyPatch) -
     kernel = NetworkKernel("normalised", features=False, powers=(2.0, 2.0))
 
     def learner(self: NASBOT, history: History, data: Observations) -> GPLearner:
-        return GPLearner(history, data, GPOptions(networks=kernel))
+        return GPLearner(history, data, GPOptions(network_kernels=kernel))
 
     monkeypatch.setattr(NASBOT, "_learner", learner)
     study = xs.Study(space, searcher=NASBOT(initial=30), seed=0)
@@ -171,7 +171,7 @@ def test_the_kernel_is_a_sum_of_what_is_asked_for() -> None:
     study = xs.Study(NETS, searcher=GP(initial=2), seed=0)
     run(study, 2, loss)
     data = Observations.of(study.history)
-    described = len(data.networks[0].names) + 1
+    described = len(data.catalogues[0].names) + 1
     for parts, describe, size in [("both", False, 10), ("plain", True, 5 + described), ("none", True, described)]:
         ((kernel, priors),) = NetworkKernel(parts, describe).of(data)
         assert len(kernel.names) == len(priors) == size
@@ -210,7 +210,7 @@ def test_descriptions_stand_in_for_networks_where_positions_are_needed() -> None
     run(study, 4, loss)
     data = Observations.of(study.history)
     rows = data.described(data.X)
-    assert rows.shape == (4, data.cube.width + len(data.networks[0].names))
+    assert rows.shape == (4, data.cube.width + len(data.catalogues[0].names))
     assert_array_equal(rows[:, : data.cube.width], data.X[:, : data.cube.width])
     for trial, row in zip(study.history.trials, rows, strict=True):
         assert ("net" in trial.config) == (row[data.cube.width] != 0.5)

@@ -20,7 +20,7 @@ from xstar.nets.distance import otmann
 from xstar.searchers import NASBOTPaper
 from xstar.searchers.bo.decision import DecisionTrace
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.nasbot.learner import DRAWS, PaperLearner, paper_options
+from xstar.searchers.nasbot.paper import DRAWS, PaperLearner, paper_options
 from xstar.trial import New
 
 DOMAIN = xs.nets.MLP(inputs=4, max_layers=10, units=(8, 32))
@@ -75,7 +75,7 @@ def test_eleven_hyperparameters_with_uniform_priors(learner: PaperLearner) -> No
 
 def test_the_posterior_of_the_hyperparameters_is_the_likelihood(learner: PaperLearner, networks: list[Graph]) -> None:
     """Of hyperparameters whose matrix is positive definite: with p̄ = 2 not all are (``linalg.py`` adds to the diagonal)."""
-    surrogate, unit = learner._surrogate(), learner.data.networks[0].unit
+    surrogate, unit = learner._surrogate(), learner.data.catalogues[0].unit
     y = learner.refit.targets(learner.data.loss)
 
     def plain(theta: Array) -> float:
@@ -92,7 +92,7 @@ def test_the_posterior_of_the_hyperparameters_is_the_likelihood(learner: PaperLe
 
 def test_the_acquisition_is_equation_2(trace: DecisionTrace, learner: PaperLearner, networks: list[Graph]) -> None:
     """EI over the lowest loss observed, by (1), averaged over the draws; running trials reduce the variance alone."""
-    unit, y = learner.data.networks[0].unit, learner.refit.targets(learner.data.loss)
+    unit, y = learner.data.catalogues[0].unit, learner.refit.targets(learner.data.loss)
     rng = np.random.default_rng(5)
     candidates = [DOMAIN.sample(rng) for _ in range(5)]
 
@@ -112,7 +112,7 @@ def test_the_acquisition_is_equation_2(trace: DecisionTrace, learner: PaperLearn
 
     assert isinstance(trace.criterion, Criterion)
     assert trace.criterion.incumbents is not None
-    rows = np.array(learner.data.networks[0].enter(candidates), dtype=np.float64)[:, None]
+    rows = np.array(learner.data.catalogues[0].enter(candidates), dtype=np.float64)[:, None]
     found, compared = [], 0
     for model, incumbent in zip(trace.criterion.models, trace.criterion.incumbents, strict=True):
         assert isinstance(model, Extended)
@@ -137,7 +137,7 @@ def test_candidates_are_scored_with_all_of_their_distances(monkeypatch: pytest.M
     def exact(*arguments: Any) -> Any:
         nonlocal checked
         found = evolve.evolve(*arguments)
-        catalogue = Observations.of(made.history).networks[0]
+        catalogue = Observations.of(made.history).catalogues[0]
         known = np.array(catalogue.enter([trial.config["net"] for trial in made.history.trials]))
         for member in found[0][-5:]:
             if member.numbers[0] not in known:

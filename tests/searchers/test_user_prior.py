@@ -15,7 +15,7 @@ from xstar.schedulers import ASHA
 from xstar.searchers import GP
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.bo.suggest import without_priors
-from xstar.searchers.bo.user_prior import UNIFORM, log_prior, log_ratio, trust, trusted
+from xstar.searchers.bo.user_prior import UNIFORM, log_ratio, prior_term, trust, trusted
 from xstar.space.cube import cube_of
 
 SPACE = xs.Space(
@@ -42,14 +42,14 @@ def test_the_term_is_the_logarithm_of_the_prior() -> None:
     rng = np.random.default_rng(0)
     configs = [SPACE.sample(rng) for _ in range(40)]
     rows = cube_of(SPACE).encoder.encode(configs)[0]
-    assert_allclose(log_prior(SPACE, 2.5)(rows)[0], [2.5 * plain(config) for config in configs], atol=1e-12)
+    assert_allclose(prior_term(SPACE, 2.5)(rows)[0], [2.5 * plain(config) for config in configs], atol=1e-12)
 
 
 def test_its_gradient() -> None:
     rng = np.random.default_rng(1)
     configs = [SPACE.sample(rng) for _ in range(10)]
     rows = cube_of(SPACE).encoder.encode(configs)[0]
-    term = log_prior(SPACE, 1.5)
+    term = prior_term(SPACE, 1.5)
     back = term(rows)[1]
     assert back is not None
     slope = back(np.ones(len(rows)))

@@ -66,10 +66,10 @@ def _intervals(history: History, trace: DecisionTrace, configs: list[Config]) ->
     if not inputs.models or history.goals.several:
         return [None] * len(configs)
     data = learner.data
-    domains = zip(data.cube.encoder.domains, data.networks, strict=True)
+    domains = zip(data.cube.encoder.domains, data.catalogues, strict=True)
     networks = [catalogue.enter([config.get(name) for config in configs]) for name, catalogue in domains]
     rows = np.column_stack([data.cube.encoder.encode(configs)[0], *networks])
-    if not data.in_numbers:
+    if not data.networks_by_index:
         rows = data.described(rows)
     predictions = [model.predict(learner.with_budget(rows)) for model in inputs.models]
     mean = np.mean([each.mean.mean(axis=1) for each in predictions], axis=0)

@@ -121,7 +121,7 @@ class Inputs:
     labels: tuple[str, ...]
     options: frozenset[int] = frozenset()
     """The length scales that belong to categorical parameters."""
-    networks: tuple[tuple[Kernel, tuple[Prior, ...]], ...] = ()
+    network_kernels: tuple[tuple[Kernel, tuple[Prior, ...]], ...] = ()
     """Kernels and priors of the network columns, which follow the others: one kernel per column."""
 
     @classmethod
@@ -154,10 +154,10 @@ def _times_networks(
     positions: tuple[Kernel, tuple[Prior, ...]] | None, columns: tuple[int, ...], inputs: Inputs
 ) -> tuple[Kernel, tuple[Prior, ...]]:
     """Return the product of a kernel over ``columns`` and the network kernels (NASBOT, end of Section 4)."""
-    if not inputs.networks:
+    if not inputs.network_kernels:
         assert positions is not None
         return positions
-    factors: list[tuple[Kernel, tuple[Prior, ...]]] = list(inputs.networks)
+    factors: list[tuple[Kernel, tuple[Prior, ...]]] = list(inputs.network_kernels)
     if positions is not None:
         factors.insert(0, (Columns(positions[0], columns), positions[1]))
     if len(factors) == 1:
@@ -190,4 +190,4 @@ def over_budgets(inputs: Inputs, name: str) -> Surrogate:
     )
     if name == "matern":
         kernel, priors = Warped(kernel, (width,), ("budget",)), (BUDGET_WARP, BUDGET_WARP, *priors)
-    return Plain(*_times_networks((kernel, priors), (*range(width), width + len(inputs.networks)), inputs))
+    return Plain(*_times_networks((kernel, priors), (*range(width), width + len(inputs.network_kernels)), inputs))

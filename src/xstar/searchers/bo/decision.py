@@ -87,7 +87,7 @@ class Decision:
             return _nothing_known(learner.history)
         criterion = self._criterion(inputs, [*feasible, *learner.spacing(), *learner.user_prior()])
         # Over architectures nothing explores: four runs that did were inconclusive.
-        improves = inputs.improvable and learner.acquisition == "ei" and not learner.data.networks
+        improves = inputs.improvable and learner.acquisition == "ei" and not learner.data.catalogues
         explores = improves and learner.explores
         if explores:
             criterion = _lowered(criterion, LARGE_IMPROVEMENT)
@@ -139,7 +139,7 @@ class Decision:
     ) -> tuple[Config, float] | str:
         """Return the best untried configuration and its acquisition value, or the reason why there is none."""
         learner, cube = self.learner, self.learner.data.cube
-        if learner.data.networks:
+        if learner.data.catalogues:
             return self._evolved(criterion, inputs)
         centres = np.empty((0, learner.data.width)) if inputs.centres is None else inputs.centres
         listed = learner.history.space.size <= SMALL_SPACE

@@ -31,10 +31,10 @@ class Outcomes:
     @classmethod
     def of(cls, history: History, data: Observations) -> Outcomes:
         """Return the outcomes of ``history``, brought up to date."""
-        kept = history.memo.get(Outcomes, data.in_numbers)
+        kept = history.memo.get(Outcomes, data.networks_by_index)
         if kept is None:
             widths = (data.width, data.width + 1, data.width + 1, data.width + len(history.created.constraints or ()))
-            kept = history.memo.put(cls(*map(Table, widths)), data.in_numbers)
+            kept = history.memo.put(cls(*map(Table, widths)), data.networks_by_index)
         kept._catch_up(history, data)
         return kept
 

@@ -34,7 +34,7 @@ def of_positions(data: Observations) -> Inputs:
     """Return the columns of ``data.positions``: those of the cube, followed by the descriptive features of networks."""
     cube = data.cube
     groups, labels, options = list(cube.groups), list(cube.labels), set(cube.categories)
-    for name, catalogue in zip(cube.encoder.domains, data.networks, strict=True):
+    for name, catalogue in zip(cube.encoder.domains, data.catalogues, strict=True):
         own, first = of_description(name, catalogue), len(labels)
         groups += [first + group for group in own.groups]
         options |= {first + index for index in own.options}
@@ -48,7 +48,7 @@ def of_positions(data: Observations) -> Inputs:
 KernelAndPriors = tuple[Kernel, tuple[Prior, ...]]
 
 
-class NetworkKernels(Protocol):
+class NetworkKernelFactory(Protocol):
     """What makes the kernel of each architecture."""
 
     def of(self, data: Observations) -> tuple[KernelAndPriors, ...]:
@@ -70,7 +70,7 @@ class NetworkKernel:
 
     def of(self, data: Observations) -> tuple[KernelAndPriors, ...]:
         """Return NASBOT's kernel (7), a Matérn kernel of features, or their sum."""
-        domains = zip(data.cube.encoder.domains, data.networks, strict=True)
+        domains = zip(data.cube.encoder.domains, data.catalogues, strict=True)
         return tuple(
             self._of(name, catalogue, data.cube.width + index) for index, (name, catalogue) in enumerate(domains)
         )
@@ -100,7 +100,7 @@ class PaperNetworkKernel:
 
     def of(self, data: Observations) -> tuple[KernelAndPriors, ...]:
         """Return the kernel of each architecture and its priors."""
-        domains = zip(data.cube.encoder.domains, data.networks, strict=True)
+        domains = zip(data.cube.encoder.domains, data.catalogues, strict=True)
         kernels = [
             Transported(
                 *(catalogue.between, data.cube.width + index, name, catalogue.structure, self.distances, self.powers),

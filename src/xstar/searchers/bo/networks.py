@@ -41,7 +41,7 @@ class Scores(NamedTuple):
 
 def on_positions(data: Observations, constraint: LogProbability) -> LogProbability:
     """Convert a constraint on rows of ``data.positions`` to one on rows of ``data``."""
-    if not data.networks or not data.in_numbers:
+    if not data.catalogues or not data.networks_by_index:
         return constraint
     width = data.cube.width
 
@@ -62,7 +62,7 @@ def on_positions(data: Observations, constraint: LogProbability) -> LogProbabili
 
 def with_networks(data: Observations, criterion: Criterion | HypervolumeCriterion, has_gradients: bool) -> Scores:
     """Return the criterion for rows with network indices, whichever columns its surrogate uses for networks."""
-    if data.in_numbers:
+    if data.networks_by_index:
         return Scores(criterion.score, criterion.with_gradient if has_gradients else None)
     width = data.cube.width
 
@@ -101,7 +101,7 @@ class NetworkEvolution:
         try:
             return self._maximise(starts)
         finally:
-            for catalogue in self.data.networks:
+            for catalogue in self.data.catalogues:
                 catalogue.end_decision()
 
     def _maximise(self, starts: Iterable[int]) -> list[tuple[Config, float]]:
@@ -139,9 +139,9 @@ class NetworkEvolution:
         listed = list(by_key.values()) or [space.sample(self.rng)]
         columns = [
             catalogue.enter([config.get(name) for config in listed])
-            for name, catalogue in zip(data.cube.encoder.domains, data.networks, strict=True)
+            for name, catalogue in zip(data.cube.encoder.domains, data.catalogues, strict=True)
         ]
-        for catalogue, column in zip(data.networks, columns, strict=True):
+        for catalogue, column in zip(data.catalogues, columns, strict=True):
             catalogue.begin_decision(column, self.exact_neighbours)
         return [Member(config, numbers) for config, numbers in zip(listed, zip(*columns, strict=True), strict=True)]
 
@@ -149,7 +149,9 @@ class NetworkEvolution:
         options = {"modifiers": KINDS[self.modifiers]}
         configs = [mutated(self.history.space, parent.config, self.rng, options) for parent in parents]
         columns = []
-        for index, (name, catalogue) in enumerate(zip(self.data.cube.encoder.domains, self.data.networks, strict=True)):
+        for index, (name, catalogue) in enumerate(
+            zip(self.data.cube.encoder.domains, self.data.catalogues, strict=True)
+        ):
             values = [config.get(name) for config in configs]
             columns.append(catalogue.propose(values, [parent.numbers[index] for parent in parents]))
         return [Member(config, numbers) for config, numbers in zip(configs, zip(*columns, strict=True), strict=True)]
@@ -171,7 +173,7 @@ class NetworkEvolution:
         exact: list[int] = []
         while order and len(exact) < MOST_EXACT:
             few, order = order[:EXACT_AT_ONCE], order[EXACT_AT_ONCE:]
-            for column, catalogue in enumerate(self.data.networks):
+            for column, catalogue in enumerate(self.data.catalogues):
                 catalogue.make_exact([members[index].numbers[column] for index in few])
             values[few] = self.scores.score(self._rows([members[index] for index in few]))
             exact += few

@@ -76,10 +76,10 @@ class Observations:
     """Observations, updated incrementally from the history: amortised O(1) per observation."""
 
     cube: Cube
-    networks: tuple[Catalogue, ...] = ()
+    catalogues: tuple[Catalogue, ...] = ()
     """One catalogue for each architecture parameter."""
     goals: Goals = DEFAULT
-    in_numbers: bool = True
+    networks_by_index: bool = True
     """Whether a network is one column with its index; if not, it is the columns of its descriptive features."""
     failed: list[int] = field(default_factory=list)
     has_failed: set[int] = field(default_factory=set)
@@ -95,14 +95,14 @@ class Observations:
         self._table = Table(self.width + 2 + len(self.goals))
 
     @classmethod
-    def of(cls, history: History, in_numbers: bool = True) -> Observations:
+    def of(cls, history: History, networks_by_index: bool = True) -> Observations:
         """Return the observations of ``history``, brought up to date."""
-        kept = history.memo.get(Observations, in_numbers)
+        kept = history.memo.get(Observations, networks_by_index)
         if kept is None:
             cube = cube_of(history.space)
             domains = [history.space[name] for name in cube.encoder.domains]
             catalogues = tuple(Catalogue(domain) for domain in domains)
-            kept = history.memo.put(cls(cube, catalogues, history.goals, in_numbers), in_numbers)
+            kept = history.memo.put(cls(cube, catalogues, history.goals, networks_by_index), networks_by_index)
         kept.catch_up(history)
         return kept
 
@@ -158,7 +158,7 @@ class Observations:
     @property
     def parameters(self) -> int:
         """The number of parameters; an architecture is one."""
-        return len(self.cube.labels) + len(self.networks)
+        return len(self.cube.labels) + len(self.catalogues)
 
     def reached(self, rungs: Sequence[int]) -> int | None:
         """Return the largest rung with at least as many observations as there are parameters (MOBSTER, Section 3: r_acq);
@@ -180,39 +180,39 @@ class Observations:
         encoded, _ = self.cube.encoder.encode(configs)
         numbers = [
             catalogue.enter([config.get(name) for config in configs])
-            for name, catalogue in zip(self.cube.encoder.domains, self.networks, strict=True)
+            for name, catalogue in zip(self.cube.encoder.domains, self.catalogues, strict=True)
         ]
         encoded = np.column_stack([encoded, *numbers])
-        return encoded if self.in_numbers else self.described(encoded)
+        return encoded if self.networks_by_index else self.described(encoded)
 
     def decoded(self, rows: Array) -> list[Config]:
         """Return the configurations of rows with the indices of networks."""
-        if not self.networks:
+        if not self.catalogues:
             return [self.cube.decode(row) for row in rows]
         plain, numbers = rows[:, : self.cube.width], rows[:, self.cube.width :].astype(np.int64)
         made = []
         for row, own in zip(plain, numbers.tolist(), strict=True):
-            nets = zip(self.cube.encoder.domains, self.networks, own, strict=True)
+            nets = zip(self.cube.encoder.domains, self.catalogues, own, strict=True)
             made.append(self.cube.decode(row) | {name: catalogue.value(n) for name, catalogue, n in nets if n})
         return made
 
     def positions(self, rows: Array) -> Array:
         """Return rows in which descriptive features replace the index of each network."""
-        return self.described(rows) if self.in_numbers and self.networks else rows
+        return self.described(rows) if self.networks_by_index and self.catalogues else rows
 
     def described(self, rows: Array) -> Array:
         """Replace the columns of network indices by descriptive features."""
         width = self.cube.width
-        columns = [rows[:, width + index].astype(np.int64) for index in range(len(self.networks))]
-        parts = [catalogue.described(column) for catalogue, column in zip(self.networks, columns, strict=True)]
+        columns = [rows[:, width + index].astype(np.int64) for index in range(len(self.catalogues))]
+        parts = [catalogue.described(column) for catalogue, column in zip(self.catalogues, columns, strict=True)]
         return np.hstack([rows[:, :width], *parts])
 
     @property
     def width(self) -> int:
         """The number of columns of ``X``."""
-        if self.in_numbers:
-            return self.cube.width + len(self.networks)
-        return self.cube.width + sum(len(catalogue.names) for catalogue in self.networks)
+        if self.networks_by_index:
+            return self.cube.width + len(self.catalogues)
+        return self.cube.width + sum(len(catalogue.names) for catalogue in self.catalogues)
 
     @property
     def count(self) -> int:

@@ -77,7 +77,7 @@ def before_model(
     if (done := exhausted(history)) is not None:
         return done
     check_space(history.space, design.method)
-    data = Observations.of(history, design.in_numbers)
+    data = Observations.of(history, design.networks_by_index)
     drawn = design.next_trial(history, data, task, rng)
     if drawn is None and (spread := without_information(history, data)) is not None:
         number, why = spread
@@ -106,7 +106,7 @@ def without_information(history: History, data: Observations) -> tuple[int, str]
     """
     started = len(history.trials)
     if (
-        data.networks or len(data.measured) >= ENOUGH
+        data.catalogues or len(data.measured) >= ENOUGH
     ):  # networks have no sequence; metrics of constraints tell something
         return None
     if data.count < ENOUGH:
@@ -142,7 +142,7 @@ class Design:
     an architecture it is at least ``LEAST_WITH_NETWORKS``."""
     steps: bool = False
     """Whether to begin with the middle and steps, where the space and the scheduler allow it."""
-    in_numbers: bool = False
+    networks_by_index: bool = False
     """Whether the surrogate represents networks by their index, or by their descriptive features."""
     learns_trust: bool = False
     """Whether user priors place only some of the trials."""
@@ -177,7 +177,7 @@ def _usual(history: History, data: Observations) -> int:
     d = len(data.cube.labels)
     over_budgets = len(history.levels) > 1  # an observation at the lowest rung is cheap
     count = min(max(d + 1, 4), 10) if over_budgets else min(max(2 * d, 5), 12)
-    count = max(count, LEAST_WITH_NETWORKS) if data.networks else count
+    count = max(count, LEAST_WITH_NETWORKS) if data.catalogues else count
     return max((count + 1) // 2, LEAST_WITH_SOURCES) if history.prior_studies else count
 
 
@@ -192,7 +192,7 @@ def has_middle(history: History, data: Observations) -> bool:
     and higher in 14 (7 problems with options of ``benchmarks/generality.py``, 4 seeds).
     """
     return (
-        len(history.levels) <= 1 and not history.prior_studies and not data.networks and bool(data.cube.numeric.all())
+        len(history.levels) <= 1 and not history.prior_studies and not data.catalogues and bool(data.cube.numeric.all())
     )
 
 

@@ -86,7 +86,7 @@ class SourceMeans:
         """Return the models of one objective of all sources; ``None`` if there is no source."""
         if not history.prior_studies:
             return None
-        key: Hashable = (data.in_numbers, goal)
+        key: Hashable = (data.networks_by_index, goal)
         kept = history.memo.get(SourceMeans, key)
         if kept is None:
             made = [_mean_of(data, source, goal) for source in history.prior_studies]
@@ -187,9 +187,9 @@ def _mean_of(data: Observations, source: PriorObservations, goal: int) -> Source
 
 def _surrogate(data: Observations, several: bool) -> Surrogate:
     inputs: Inputs
-    if data.in_numbers:
+    if data.networks_by_index:
         # Networks by their descriptive features alone: distances to those of another study are costly, and few are near.
-        inputs = replace(Inputs.of(data.cube), networks=NetworkKernel(distances="none").of(data))
+        inputs = replace(Inputs.of(data.cube), network_kernels=NetworkKernel(distances="none").of(data))
     else:
         inputs = of_positions(data)
     return over_budgets(inputs, "matern") if several else at_full_budget(inputs)

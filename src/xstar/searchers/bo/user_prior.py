@@ -49,7 +49,7 @@ COMPARED = 2
 """A single one of a kind would say 0 or 1, by its luck."""
 
 
-def log_prior(space: Space, weight: float) -> LogProbability:
+def prior_term(space: Space, weight: float) -> LogProbability:
     """Return ``weight`` · log π, which is 0 where π is largest, and its gradient."""
     axes = axes_of(space)
     log_hot, top = _options(axes), _highest(axes)

@@ -32,7 +32,7 @@ class BOCALearner(GPLearner):
         at = np.hstack([np.repeat(rows, len(share), axis=0), share[:, None]])
         std, variance, correlation = self._uncertainty_at(at)
         gap = np.sqrt(np.maximum(1.0 - correlation**2, 0.0))
-        count = len(self.data.cube.labels) + len(self.data.networks)
+        count = len(self.data.cube.labels) + len(self.data.catalogues)
         weight = max(confidence_weight(count, self.data.count), LEAST_WEIGHT)
         return choices[cheapest(std, variance, gap, share, count, weight)]
 

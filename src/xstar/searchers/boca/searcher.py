@@ -59,7 +59,7 @@ class BOCA:
         check_counts(self, {"initial": 1, "max_observations": 10}, optional=("initial",))
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
-        data = before_model(history, task, rng, Design("boca", self.initial, in_numbers=True))
+        data = before_model(history, task, rng, Design("boca", self.initial, networks_by_index=True))
         if isinstance(data, Done):
             return data
         if isinstance(data, Suggestion):

@@ -29,7 +29,7 @@ from xstar.models.model import with_pending
 from xstar.models.priors import EXACT
 from xstar.models.surrogate import Inputs, Surrogate, at_full_budget, length_prior, over_budgets
 from xstar.models.targets import Targets, choose, uninformative
-from xstar.searchers.bo.inputs import NetworkKernel, NetworkKernels, of_positions
+from xstar.searchers.bo.inputs import NetworkKernel, NetworkKernelFactory, of_positions
 from xstar.searchers.bo.learner import (
     BAD,
     LOCAL_CENTRES,
@@ -42,7 +42,7 @@ from xstar.searchers.bo.learner import (
 from xstar.searchers.bo.observations import last_refit
 from xstar.searchers.bo.suggest import has_priors
 from xstar.searchers.bo.transfer import Shift, Shifted, SourceMeans
-from xstar.searchers.bo.user_prior import log_prior, trusted
+from xstar.searchers.bo.user_prior import prior_term, trusted
 
 UNEXPLAINED = 0.1
 """The standard deviation of the noise, in those of the losses, above which losses are noisy: where they are exact, exploring
@@ -82,7 +82,7 @@ class GPOptions:
     """Whether rungs that tell nothing are modelled, too (``models.targets.uninformative``)."""
     fantasise_tried: bool = True
     """Over budgets, whether the outcomes of tried configurations are fantasised at the acquisition's budget, too."""
-    networks: NetworkKernels = NASBOT_KERNEL
+    network_kernels: NetworkKernelFactory = NASBOT_KERNEL
     modifiers: str = "all"
     """The modifiers by which networks evolve (``nets.modifiers.KINDS``)."""
 
@@ -130,7 +130,7 @@ class GPLearner(Learner):
 
     @property
     def method(self) -> str:
-        return self.options.method or ("nasbot" if self.data.networks else "gp")
+        return self.options.method or ("nasbot" if self.data.catalogues else "gp")
 
     @property
     def acquisition(self) -> str:
@@ -173,7 +173,7 @@ class GPLearner(Learner):
         if not weight or self.acquisition == "thompson" or not has_priors(space):
             return []
         share = trusted(self.history, self.data)
-        return [log_prior(space, weight * share / max(self.data.count, 1))] if share else []
+        return [prior_term(space, weight * share / max(self.data.count, 1))] if share else []
 
     def budget_position(self, budget: Array) -> Array:
         return budget / self.history.levels[-1]
@@ -221,11 +221,11 @@ class GPLearner(Learner):
 
     def _surrogate(self) -> Surrogate:
         inputs = Inputs.of(self.data.cube)
-        if self.data.networks:
-            inputs = replace(inputs, networks=self.options.networks.of(self.data))
+        if self.data.catalogues:
+            inputs = replace(inputs, network_kernels=self.options.network_kernels.of(self.data))
         if self.over_budgets:
             return over_budgets(inputs, self.options.budget_kernel)
-        if self.data.networks:
+        if self.data.catalogues:
             return at_full_budget(inputs)
         return at_full_budget(inputs, least_noise=EXACT, length=length_prior(self.data.cube))
 

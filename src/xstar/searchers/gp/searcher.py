@@ -103,7 +103,7 @@ class GP:
             raise InvalidArgument("acquisition", rule, self.acquisition, "leave it out")
         learns_trust = self.prior_weight > 0.0 and self.acquisition != "thompson"
         name = "nasbot" if networks else "gp"
-        design = Design(name, self.initial, steps=True, in_numbers=True, learns_trust=learns_trust)
+        design = Design(name, self.initial, steps=True, networks_by_index=True, learns_trust=learns_trust)
         return suggest(history, task, rng, design, self._learner)
 
     def _learner(self, history: History, data: Observations) -> GPLearner:

@@ -12,7 +12,7 @@ spaces, too, and differ only in the scheduler.
     acquisition   expected improvement, maximised by evolution (``bo/networks.py``)
     workers       fantasies, or hallucination with ``fantasies=0``
 
-``NASBOTPaper`` is the paper's (``learner.py``).
+``NASBOTPaper`` is the paper's (``paper.py``).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from xstar.trial import Done, New, Suggestion
 
 if TYPE_CHECKING:
     from xstar.searchers.gp.learner import GPLearner
-    from xstar.searchers.nasbot.learner import PaperLearner
+    from xstar.searchers.nasbot.paper import PaperLearner
 
 DISTANCES = ("both", "plain", "normalised", "none")
 
@@ -59,18 +59,18 @@ class NASBOT(GP):
 
         learner = super()._learner(history, data)
         kernel = NetworkKernel(self.distances, self.features)
-        return replace(learner, options=replace(learner.options, networks=kernel))
+        return replace(learner, options=replace(learner.options, network_kernels=kernel))
 
 
 @dataclass(frozen=True)
 class NASBOTPaper:
-    """NASBOT as Kandasamy et al. (2018) have it: ``learner.py`` lists what that is."""
+    """NASBOT as Kandasamy et al. (2018) have it: ``paper.py`` lists what that is."""
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
-        return suggest(history, task, rng, Design("nasbot-paper", in_numbers=True), self._learner)
+        return suggest(history, task, rng, Design("nasbot-paper", networks_by_index=True), self._learner)
 
     def _learner(self, history: History, data: Observations) -> PaperLearner:
-        from xstar.searchers.nasbot.learner import PaperLearner, paper_options  # imported at use: SciPy loads slowly
+        from xstar.searchers.nasbot.paper import PaperLearner, paper_options  # imported at use: SciPy loads slowly
 
         return PaperLearner(history, data, paper_options())
 

@@ -77,7 +77,7 @@ class Parts:
     def __init__(self, history: History, data: Observations) -> None:
         self.data = data
         self.space = history.space
-        widths = [len(catalogue.names) for catalogue in data.networks]
+        widths = [len(catalogue.names) for catalogue in data.catalogues]
         self.axes: Axes = axes_of(history.space).with_numbers(sum(widths))
         self._p = len(self.axes.mean)
         self._table = Table(2 * self._p + len(self.axes.probabilities))
@@ -101,10 +101,10 @@ class Parts:
     def points(self, configs: Sequence[Config]) -> Points:
         """Return the points of configurations."""
         points = self.axes.split(*self.data.cube.encoder.encode(configs))
-        if not self.data.networks:
+        if not self.data.catalogues:
             return points
         numbers, on = [points.numbers], [points.on]
-        for name, catalogue in zip(self.data.cube.encoder.domains, self.data.networks, strict=True):
+        for name, catalogue in zip(self.data.cube.encoder.domains, self.data.catalogues, strict=True):
             found = [describe(config.get(name), catalogue.names) for config in configs]
             numbers.append(np.array(found).reshape(len(configs), len(catalogue.names)))
             there = np.array([name in config for config in configs], dtype=bool)
@@ -135,7 +135,7 @@ def split(options: TPEOptions, history: History, data: Observations) -> Split:
     budget = None
     indices = np.arange(data.count)
     if len(history.levels) > 1 and data.count:
-        budget = data.highest_budget(len(data.cube.labels) + len(data.networks) + 1 + SPARE)
+        budget = data.highest_budget(len(data.cube.labels) + len(data.catalogues) + 1 + SPARE)
         indices = np.flatnonzero(data.budget == budget)
     feasible = data.feasible(history, indices)
     count = min(max(1, ceil(options.gamma * len(indices))), MOST_GOOD)

@@ -17,7 +17,7 @@ class TreeKernels:
     """The tree-structured kernel of each architecture."""
 
     def of(self, data: Observations) -> tuple[KernelAndPriors, ...]:
-        domains = zip(data.cube.encoder.domains, data.networks, strict=True)
+        domains = zip(data.cube.encoder.domains, data.catalogues, strict=True)
         trees = [
             Tree(catalogue.layers, data.cube.width + index, name) for index, (name, catalogue) in enumerate(domains)
         ]

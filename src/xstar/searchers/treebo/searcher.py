@@ -58,14 +58,14 @@ class TreeBO:
             if not isinstance(history.space[name], Networks):
                 rule = "treebo needs parameters with positions, and architectures that are MLP or CNN"
                 raise InvalidArgument("space", rule, name, "use nasbot for other architectures")
-        made = suggest(history, task, rng, Design("treebo", self.initial, in_numbers=True), self._learner)
+        made = suggest(history, task, rng, Design("treebo", self.initial, networks_by_index=True), self._learner)
         return made if isinstance(made, Done) else _feed_forward(history, made, rng)
 
     def _learner(self, history: History, data: Observations) -> TreeLearner:
         from xstar.searchers.gp.learner import GPOptions  # imported at use: SciPy loads slowly
         from xstar.searchers.treebo.learner import TreeKernels, TreeLearner
 
-        own = GPOptions("treebo", max_observations=self.max_observations, networks=TreeKernels())
+        own = GPOptions("treebo", max_observations=self.max_observations, network_kernels=TreeKernels())
         return TreeLearner(history, data, own)
 
 

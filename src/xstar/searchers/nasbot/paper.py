@@ -41,7 +41,7 @@ def paper_options(
         samples=DRAWS,
         fantasies=0,
         transform=False,
-        networks=PaperNetworkKernel(distances, powers),
+        network_kernels=PaperNetworkKernel(distances, powers),
         modifiers=modifiers,
     )
 
@@ -59,7 +59,7 @@ class PaperLearner(GPLearner):
     def _surrogate(self) -> Surrogate:
         if self.over_budgets:
             return super()._surrogate()
-        inputs = replace(Inputs.of(self.data.cube), networks=self.options.networks.of(self.data))
+        inputs = replace(Inputs.of(self.data.cube), network_kernels=self.options.network_kernels.of(self.data))
         return Plain(*over_configurations(inputs), UNIFORM_NOISE, ZERO_MEAN)
 
     def acquisition_inputs(self, tried: Array, rng: np.random.Generator) -> AcquisitionInputs:
