@@ -327,7 +327,7 @@ def make_executor(
 
         assert files is not None
         made = RayExecutor(objective, goals, cluster, files.folder, timeout)
-        files.elsewhere = made.store
+        files.store = made.store
         return made
     if workers == 1 and timeout is None and cores is None:
         return InlineExecutor(objective, goals, *check_workers(workers, timeout, cores, gpus))

@@ -37,7 +37,7 @@ DEFAULT_FOLDER = "xstar-files"
 """In the current folder: where the files of studies are whose database is no file."""
 
 
-class Elsewhere(Protocol):
+class CheckpointStore(Protocol):
     """Where else checkpoints are kept: on a cluster whose nodes do not see the study's folder."""
 
     def fetch(self, trial: int, folder: Path, home: int = 0) -> bool:
@@ -54,7 +54,7 @@ class Folders:
         self, study: str, directory: str | os.PathLike[str] | None, database: Path | None, temporary: bool
     ) -> None:
         self._study = check_folder(study)
-        self.elsewhere: Elsewhere | None = None
+        self.store: CheckpointStore | None = None
         self._root: Path | None = None
         self._finalizer: weakref.finalize[..., Folders] | None = None
         if directory is not None:
@@ -82,15 +82,15 @@ class Folders:
     def checkpoint(self, trial: Trial) -> Path | None:
         """The folder of the trial's checkpoint, if there is one."""
         folder = self.of(trial) / CHECKPOINT
-        if self.elsewhere is not None:
-            self.elsewhere.fetch(trial.number, folder, trial.homes[-1])
+        if self.store is not None:
+            self.store.fetch(trial.number, folder, trial.homes[-1])
         return folder if folder.is_dir() and any(folder.iterdir()) else None
 
     def drop_checkpoint(self, trial: Trial) -> None:
         """Delete the trial's checkpoint, and those that count no more; its output stays."""
         for home in trial.homes:
-            if self.elsewhere is not None:
-                self.elsewhere.drop(trial.number, home)
+            if self.store is not None:
+                self.store.drop(trial.number, home)
             shutil.rmtree(self._of(trial.number, home) / CHECKPOINT, ignore_errors=True)  # of a link it removes nothing
 
     def remove(self) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from xstar.core.fronts import Fronts
-from xstar.core.pareto import FINE, fronts, spread
+from xstar.core.pareto import FINE, fronts, spread_order
 
 
 @pytest.mark.parametrize("m", [2, 3, 5])
@@ -23,7 +23,7 @@ def test_fronts_that_are_kept_are_those_made_anew(m: int, equal: bool) -> None:
 
 def test_a_large_front_is_spread_until_its_rows_are_close_to_one_another() -> None:
     x = np.sort(np.random.default_rng(0).random(5 * FINE))
-    order = spread(np.column_stack([x, 1.0 - x]))
+    order = spread_order(np.column_stack([x, 1.0 - x]))
     assert sorted(order.tolist()) == list(range(len(x)))
     away = np.abs(x[order[FINE:], None] - x[order[:FINE]]).min(axis=1) / (x[-1] - x[0])
     assert away[0] < 0.02

@@ -31,8 +31,8 @@ def test_an_answer_is_made_once_however_many_ask_at_the_same_time() -> None:
     with ThreadPoolExecutor(PAGES) as pages:
         assert set(pages.map(ask, range(PAGES))) == {b"answer"}
     assert shared.made == 1
-    assert shared.known("question") == b"answer"
-    assert shared.known("another") is None
+    assert shared.peek("question") == b"answer"
+    assert shared.peek("another") is None
 
 
 def test_an_answer_that_could_not_be_made_is_tried_again() -> None:
@@ -43,7 +43,7 @@ def test_an_answer_that_could_not_be_made_is_tried_again() -> None:
 
     with pytest.raises(ValueError, match="not yet"):
         shared.get("question", broken)
-    assert shared.known("question") is None
+    assert shared.peek("question") is None
     assert shared.get("question", lambda: b"now") == b"now"
 
 
@@ -51,7 +51,7 @@ def test_those_asked_for_longest_ago_are_dropped() -> None:
     shared = Shared(2)
     for question in ("a", "b", "a", "c"):
         shared.get(question, question.encode)
-    assert [shared.known(question) for question in ("a", "b", "c")] == [b"a", None, b"c"]
+    assert [shared.peek(question) for question in ("a", "b", "c")] == [b"a", None, b"c"]
 
 
 def test_pages_that_were_told_as_much_get_the_same_message(tmp_path: Path) -> None:
@@ -97,6 +97,6 @@ def test_the_study_looked_at_longest_ago_is_let_go(tmp_path: Path) -> None:
         feeds.get(name)
     assert feeds.followed(names[0]) is not None  # a page of it is still open
     feeds.get(names[-1])
-    assert [name for name in names if feeds.known(name) is None] == [names[1]]
+    assert [name for name in names if feeds.peek(name) is None] == [names[1]]
     feeds.close()
     storage.close()

@@ -42,7 +42,7 @@ def test_recorded_decisions_are_made_again(name: str, storage: str) -> None:
         found = audit(study)
     assert found.findings == []
     assert found.decisions >= SCENARIOS[name].trials
-    assert all(each.same_release for each in found.elsewhere), "record them again for this release"
+    assert all(each.same_release for each in found.other_environments), "record them again for this release"
 
 
 @pytest.mark.parametrize(

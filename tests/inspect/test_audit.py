@@ -31,7 +31,7 @@ def test_an_audit_in_parallel_finds_the_same() -> None:
     seen: list[int] = []
     split = audit_in_parallel(events, study.scheduler, study.searcher, 2, lambda done, total: seen.append(done))
     assert len(alone.findings) == 1
-    assert (split.decisions, split.findings, split.elsewhere) == (60, alone.findings, [])
+    assert (split.decisions, split.findings, split.other_environments) == (60, alone.findings, [])
     assert seen[-1] == 60
     assert set(split.spent) == set(alone.spent)
     assert {"suggestions of tpe", "verdicts"} <= set(split.spent)

@@ -11,7 +11,7 @@ import pytest
 import xstar as xs
 from xstar.core.environment import environment
 from xstar.inspect.audit import Audit, audit_events
-from xstar.inspect.likeness import Elsewhere, Likeness, exact_with
+from xstar.inspect.likeness import Likeness, OtherEnvironment, exact_with
 from xstar.journal import events as ev
 from xstar.searchers import GP, Grid, Random
 from xstar.trial import Origin, Verdict
@@ -47,7 +47,7 @@ def audited(events: list[ev.Event], searcher: Any) -> Audit:
 
 
 def counts(found: Audit) -> dict[Likeness, int]:
-    return dict(found.elsewhere[0].counts)
+    return dict(found.other_environments[0].counts)
 
 
 def test_what_differs_in_rounding_is_counted() -> None:
@@ -105,7 +105,7 @@ def test_decisions_of_another_release_are_not_made_again() -> None:
     events = changed(studied(Random(), xstar="0.0"), 7, config={"x": 0.25, "y": 0.5}, bracket=3)
     found = audited(events, Random())
     assert (found.findings, counts(found)) == ([], {Likeness.NOT_COMPARABLE: 8})
-    assert not found.elsewhere[0].same_release
+    assert not found.other_environments[0].same_release
 
 
 def test_a_line_says_what_makes_it_exact() -> None:
@@ -114,7 +114,7 @@ def test_a_line_says_what_makes_it_exact() -> None:
     assert exact_with(older, HERE) == 'OPENBLAS_CORETYPE=Haswell NPY_DISABLE_CPU_FEATURES="V4"'
     assert exact_with({**HERE, "processor": "x86_64 V2 V3 V4 V5"}, HERE) == ""
     assert exact_with({**HERE, "numpy": "3"}, HERE) == ""
-    found = Elsewhere({**HERE, "kernel": "Haswell"}, HERE)
+    found = OtherEnvironment({**HERE, "kernel": "Haswell"}, HERE)
     found.counts.update({Likeness.ROUNDING: 2, Likeness.EQUAL: 1})
     assert str(found) == (
         "3 suggestions made elsewhere (kernel Haswell, here SkylakeX): 1 equal, 2 equal to rounding. "

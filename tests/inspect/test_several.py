@@ -57,7 +57,7 @@ def test_a_decision_is_explained(method: str) -> None:
 
 def test_a_rung_is_said_by_all_objectives() -> None:
     study = edge("two over budgets")
-    said = [turn for trial in study.trials for turn in why(study.journal, trial.number).turns]
+    said = [turn for trial in study.trials for turn in why(study.journal, trial.number).later]
     paused = next(turn for turn in said if turn.what.startswith("paused: loss "))
     assert "size " in paused.what
     assert "was number" in paused.why
@@ -73,6 +73,6 @@ def test_the_median_of_every_objective_is_said() -> None:
             if study.report(trial, {"loss": number + 1 / epoch, "size": float(number)}) is not xs.Verdict.CONTINUE:
                 break
     (stopped, *_) = [trial for trial in study.trials if trial.state is xs.State.STOPPED]
-    (turn,) = [turn for turn in why(study.journal, stopped.number).turns if turn.what.startswith("stopped")]
+    (turn,) = [turn for turn in why(study.journal, stopped.number).later if turn.what.startswith("stopped")]
     assert "complete trials up to that epoch was loss " in turn.why
     assert ", size 1" in turn.why

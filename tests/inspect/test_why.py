@@ -65,7 +65,7 @@ def test_the_chosen_one_leads_the_runners_up(method: str, short_training: None) 
 def test_the_scheduler_gives_its_reasons() -> None:
     study = a_study("asha", 30, max_budget=9)
     promoted = next(event.trial for event in study.journal.read(0) if isinstance(event, ev.Started))
-    turns = why(study.journal, promoted).turns
+    turns = why(study.journal, promoted).later
     words = " | ".join(f"{turn.what}; {turn.why}" for turn in turns)
     assert "paused: loss" in words
     assert "promoted to epoch 3; its loss of" in words
@@ -74,17 +74,17 @@ def test_the_scheduler_gives_its_reasons() -> None:
     for turn in turns:
         assert getattr(events[turn.event], "trial", None) == promoted
     left = next(trial.number for trial in study.trials if trial.state is xs.State.PAUSED and trial.budget == 1)
-    (_, paused) = why(study.journal, left).turns
+    (_, paused) = why(study.journal, left).later
     assert "of" in paused.why
 
 
 def test_a_stopped_trial_is_worse_than_those_that_went_on() -> None:
     study = a_study("asha-stop", 30, max_budget=9)
     stopped = next(trial.number for trial in study.trials if trial.state is xs.State.STOPPED)
-    assert any(turn.what.startswith("stopped") and "number" in turn.why for turn in why(study.journal, stopped).turns)
+    assert any(turn.what.startswith("stopped") and "number" in turn.why for turn in why(study.journal, stopped).later)
     study = a_study("median", 12, max_budget=5)
     stopped = next(trial.number for trial in study.trials if trial.state is xs.State.STOPPED)
-    assert any("the median of the averages" in turn.why for turn in why(study.journal, stopped).turns)
+    assert any("the median of the averages" in turn.why for turn in why(study.journal, stopped).later)
 
 
 def test_architectures_are_explained_by_their_size() -> None:

@@ -66,8 +66,12 @@ class Calls:
     def audit(self, name: str) -> dict[str, Any]:
         with self._study(name) as study:
             found = audit(study)
-        counts = [{each.value: number for each, number in every.counts.items()} for every in found.elsewhere]
-        return {"findings": found.findings, "elsewhere": counts, "said": [str(each) for each in found.elsewhere]}
+        counts = [{each.value: number for each, number in every.counts.items()} for every in found.other_environments]
+        return {
+            "findings": found.findings,
+            "elsewhere": counts,
+            "said": [str(each) for each in found.other_environments],
+        }
 
     def _study(self, name: str) -> xs.Study:
         return make(name, wall_clock, self.storage)

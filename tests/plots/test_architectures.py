@@ -15,7 +15,7 @@ from tests.plots.networks import a_study, collected
 from xstar import nets
 from xstar.errors import InvalidArgument
 from xstar.plots import network_data as data
-from xstar.plots.networks import spread
+from xstar.plots.networks import well_spread
 
 
 def told(study: xs.Study, config: dict[str, Any], value: float) -> None:
@@ -115,8 +115,8 @@ def test_scaling_is_the_double_centring_written_out(networks: data.Networks) -> 
 
 def test_drawn_networks_are_the_best_and_some_far_from_each_other() -> None:
     X = np.array([[0.0, 0.0], [0.1, 0.0], [1.0, 0.0], [0.5, 0.1], [0.65, 0.1]])
-    assert spread(X, 1) == [1, 2, 3]
-    assert spread(np.zeros((3, 2)), 1) == [1]
+    assert well_spread(X, 1) == [1, 2, 3]
+    assert well_spread(np.zeros((3, 2)), 1) == [1]
 
 
 def test_networks_without_any_distance_lie_at_one_place() -> None:

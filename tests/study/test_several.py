@@ -159,13 +159,13 @@ def test_a_rung_of_one_objective_is_the_degenerate_case_of_fronts() -> None:
             rung.record((loss,), number)
             if number % 2:
                 rung.pause((loss,), number)
-    assert plain.standing() == fronts.standing()
+    assert plain.paused_best_first() == fronts.paused_best_first()
     for places in range(1, 30):
         # Equal losses are treated alike by the one, and go to the earlier trial by the other.
-        one, other = plain.promising(places), fronts.promising(places)
-        assert one == other or (other is None and losses[plain.standing()[0]] == sorted(losses)[places - 1])
+        one, other = plain.promotable(places), fronts.promotable(places)
+        assert one == other or (other is None and losses[plain.paused_best_first()[0]] == sorted(losses)[places - 1])
         if not np.isin(4.5, losses):
-            assert plain.would_stand((4.5,), places) == fronts.would_stand((4.5,), places)
+            assert plain.would_rank_within((4.5,), places) == fronts.would_rank_within((4.5,), places)
 
 
 def test_a_rung_stands_by_fronts_and_spreads_over_the_first() -> None:
@@ -174,12 +174,12 @@ def test_a_rung_stands_by_fronts_and_spreads_over_the_first() -> None:
     for number, losses in enumerate(told):
         rung.record(losses, number)
         rung.pause(losses, number)
-    assert rung.standing() == [0, 2, 3, 4, 5, 1]
+    assert rung.paused_best_first() == [0, 2, 3, 4, 5, 1]
     rung.resume(told[0], 0)
-    assert rung.promising(1) is None
-    assert rung.promising(2) == 2
-    assert rung.would_stand((6.0, 5.0), 4)
-    assert not rung.would_stand((8.0, 8.0), 3)
+    assert rung.promotable(1) is None
+    assert rung.promotable(2) == 2
+    assert rung.would_rank_within((6.0, 5.0), 4)
+    assert not rung.would_rank_within((8.0, 8.0), 3)
 
 
 @pytest.mark.parametrize("count", [2, 3])
@@ -195,7 +195,7 @@ def test_what_a_rung_is_asked_for_one_record_is_the_order_of_all(count: int, thr
         records = sorted(zip(told, range(number), strict=True))
         after = goals.ordered([*(own for own, _ in records), losses]).tolist()
         for places in {1, number // 3, number}:
-            assert rung.would_stand(losses, places) == (number in after[:places])
+            assert rung.would_rank_within(losses, places) == (number in after[:places])
         told.append(losses)
         rung.record(losses, number)
         rung.pause(losses, number)
@@ -204,11 +204,11 @@ def test_what_a_rung_is_asked_for_one_record_is_the_order_of_all(count: int, thr
         order = [records[place][1] for place in goals.ordered([own for own, _ in records]).tolist()]
         for places in (1, 1 + number // 3, number + 1):
             best = next((trial for trial in order[:places] if trial in pausing), None)
-            assert rung.promising(places) == best
-        if (gone := rung.promising(1 + number // 3)) is not None:
+            assert rung.promotable(places) == best
+        if (gone := rung.promotable(1 + number // 3)) is not None:
             rung.resume(told[gone], gone)
             pausing.remove(gone)
-        assert rung.standing() == [trial for trial in order if trial in pausing]
+        assert rung.paused_best_first() == [trial for trial in order if trial in pausing]
 
 
 def test_asha_promotes_the_ends_of_the_front() -> None:

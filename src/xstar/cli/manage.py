@@ -234,7 +234,7 @@ def audit(
     out = console()
     for finding in result.findings:
         out.print(Text(finding, "red"), soft_wrap=True)
-    for each in result.elsewhere:
+    for each in result.other_environments:
         out.print(str(each), soft_wrap=True)
     spent = sorted(result.spent.items(), key=lambda item: -item[1])
     if sum(result.spent.values()) >= WORTH_SAYING:
@@ -243,7 +243,7 @@ def audit(
     if result.findings:
         out.print(f"{plural(len(result.findings), 'finding')} in {decisions}")
         raise typer.Exit(1)
-    alike = "all alike" if not result.elsewhere else "no finding"
+    alike = "all alike" if not result.other_environments else "no finding"
     out.print(f"{decisions} recomputed from the events before them, {alike}", soft_wrap=True)
 
 

@@ -19,7 +19,7 @@ from xstar.errors import NoValue, XstarError
 from xstar.inspect import summary
 from xstar.inspect.look import StudyView, existing, look
 from xstar.journal import History
-from xstar.progress.picture import standing
+from xstar.progress.picture import trial_and_state
 from xstar.progress.terminal import STYLES, counts_of
 from xstar.study.naming import described, method_of
 from xstar.study.tradeoffs import covered
@@ -99,7 +99,7 @@ def show(
             out.print(
                 Text("best: ").append(f"{view.created.metric} {number(history.best.value, 8)}", "bold green"), end=""
             )
-            out.print(f" ({standing(history.best)})")
+            out.print(f" ({trial_and_state(history.best)})")
             out.print(config_table(history, history.best))
         if history.trials:
             table = _trials_table(history.trials[-LAST_TRIALS:], view.created.metric)

@@ -123,11 +123,11 @@ def ordered(Y: Array) -> NDArray[np.intp]:
     parts = []
     for front in range(int(rank.max(initial=-1)) + 1):
         indices = np.flatnonzero(rank == front)
-        parts.append(indices[spread(Y[indices])])
+        parts.append(indices[spread_order(Y[indices])])
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.intp)
 
 
-def spread(Y: Array) -> NDArray[np.intp]:
+def spread_order(Y: Array) -> NDArray[np.intp]:
     """Return the order of the rows of one front: each is the one furthest from all before it, beginning with the lowest first
     objective. From ``FINE`` on, the rest follow by their distance to the nearest of these.
 
@@ -135,7 +135,7 @@ def spread(Y: Array) -> NDArray[np.intp]:
     two-development``, ten seeds), the final hypervolume was higher in 14 and lower in 22 than by hypervolume contribution,
     higher in 15 and lower in 17 than by crowding distance.
 
-    >>> spread(np.array([[0.0, 4.0], [0.1, 3.9], [2.0, 2.0], [4.0, 0.0]])).tolist()
+    >>> spread_order(np.array([[0.0, 4.0], [0.1, 3.9], [2.0, 2.0], [4.0, 0.0]])).tolist()
     [0, 3, 2, 1]
     """
     n, m = Y.shape

@@ -40,7 +40,7 @@ class Registry(Generic[T]):
         """The names that are known, those of installed packages included."""
         return sorted({*self._classes, *(point.name for point in entry_points.offered(self.group))})
 
-    def known(self, name: str) -> Any | None:
+    def get(self, name: str) -> Any | None:
         """The class of this name: registered, or offered by an installed package; ``None`` if there is none."""
         if name not in self._classes and (found := entry_points.load(self.group, name)) is not None:
             self.register(name, found)
@@ -60,7 +60,7 @@ class Registry(Generic[T]):
 
     def completed(self, data: Data) -> dict[str, Any]:
         """The data form with the defaults of the settings that it does not have."""
-        cls = self.known(str(data.get("name")))
+        cls = self.get(str(data.get("name")))
         known = fields(cls) if cls is not None else ()
         return {**{f.name: _plain(f.default) for f in known if f.init and f.default is not MISSING}, **data}
 
@@ -80,7 +80,7 @@ class Registry(Generic[T]):
                 data.get("class"),
                 f"pass {self.role}=… again, or register the class with xstar.{self.role}s.{self.role.upper()}S.register",
             )
-        cls = self.known(str(name))
+        cls = self.get(str(name))
         if cls is None:
             raise InvalidArgument(
                 self.role, f"must be one of {', '.join(self.names())}", name, "or register its class first"

@@ -149,7 +149,7 @@ class Feeds:
                 self._thread.start()
         return feed
 
-    def known(self, name: str) -> Feed | None:
+    def peek(self, name: str) -> Feed | None:
         """The feed, if someone looks at it already."""
         return self._feeds.get(name)
 
@@ -234,7 +234,7 @@ class Shared:
                 self.made += 1
             return answer.made
 
-    def known(self, question: Hashable) -> bytes | None:
+    def peek(self, question: Hashable) -> bytes | None:
         """The answer if it is made already; never waits."""
         answer = self._answers.get(question)
         return None if answer is None else answer.made

@@ -54,7 +54,7 @@ class Reading:
 
     def card(self, name: str, events: int) -> dict[str, Any]:
         """A study in the list."""
-        feed = self.feeds.known(name)
+        feed = self.feeds.peek(name)
         if feed is not None:
             with feed.lock:
                 return rows.summary(name, feed.history, events)
@@ -73,7 +73,7 @@ class Reading:
     def compared(self, name: str) -> Feed:
         """A study to compare with others: those that are only compared are kept apart from those that pages follow."""
         events = self.feeds.counts().get(name, 0)
-        if (feed := self.feeds.known(name)) is not None:
+        if (feed := self.feeds.peek(name)) is not None:
             return feed
         if events > SMALL or not events:
             return self.feeds.get(name)
@@ -157,7 +157,7 @@ async def _news(feed: Feed, since: int, trouble: str) -> tuple[int, str]:
     """How many events are folded, and what is new since ``since`` as JSON: made once for all pages that were told as much."""
     seen = feed.history.seen
     question = (since, seen, feed.total, trouble)
-    made = feed.messages.known(question)
+    made = feed.messages.peek(question)
     if made is None:
         made = await asyncio.to_thread(feed.messages.get, question, lambda: written(_message(feed, since, trouble)))
     return seen, made.decode()

@@ -36,7 +36,7 @@ PROGRAM_RECORD = "program.txt"
 """The same for a program that a worker started (``programs/session.py``), which has a session of its own."""
 RECORDS = (RECORD, PROGRAM_RECORD)
 
-PATIENCE = 60.0
+END_WITHIN = 60.0
 """Seconds for which a killed process may take to die: one that waits for a disk or a GPU's driver does not die at once."""
 
 
@@ -81,7 +81,7 @@ def end_orphan(directory: str | None, record: str = RECORD) -> None:
         return
     if where != _here() or group == os.getpid():
         return
-    deadline = monotonic_clock() + PATIENCE
+    deadline = monotonic_clock() + END_WITHIN
     while _alive(group, start):
         for member in session_members(group):
             with suppress(ProcessLookupError, PermissionError):

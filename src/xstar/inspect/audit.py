@@ -24,7 +24,7 @@ from xstar.core.known import KnownObjectives
 from xstar.core.randomness import Streams
 from xstar.errors import InvalidConfig, InvalidReport
 from xstar.executors.clock import monotonic_clock
-from xstar.inspect.likeness import Elsewhere, Likeness, different_numbers, likeness
+from xstar.inspect.likeness import Likeness, OtherEnvironment, different_numbers, likeness
 from xstar.journal import History, events as ev
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
@@ -51,22 +51,22 @@ class Audit:
     """How many decisions were recomputed."""
     findings: list[str]
     """A sentence for each that came out differently; empty when all is well."""
-    elsewhere: list[Elsewhere] = field(default_factory=list)
+    other_environments: list[OtherEnvironment] = field(default_factory=list)
     """The suggestions that were made with other versions or kernels, by environment."""
     spent: dict[str, float] = field(default_factory=dict)
     """Seconds by what was decided: suggestions by their method, promotions, verdicts."""
 
     def with_part(self, other: Audit) -> Audit:
         """This audit and that of the decisions after it."""
-        elsewhere = {str(each.there): each for each in self.elsewhere}
-        for each in other.elsewhere:
-            known = elsewhere.setdefault(str(each.there), each)
-            if known is not each:
-                known.counts.update(each.counts)
+        merged = {str(each.there): each for each in self.other_environments}
+        for each in other.other_environments:
+            first = merged.setdefault(str(each.there), each)
+            if first is not each:
+                first.counts.update(each.counts)
         return Audit(
             self.decisions + other.decisions,
             self.findings + other.findings,
-            list(elsewhere.values()),
+            list(merged.values()),
             {what: self.spent.get(what, 0.0) + other.spent.get(what, 0.0) for what in {**self.spent, **other.spent}},
         )
 
@@ -74,7 +74,7 @@ class Audit:
 def audit(study: Study, progress: Progress | None = None) -> Audit:
     """Make every decision of ``study`` again."""
     events = list(study.journal.read(0))
-    return audit_events(events, study.scheduler, study.searcher, progress, known=study.history.known)
+    return audit_events(events, study.scheduler, study.searcher, progress, known=study.history.known_objectives)
 
 
 def audit_events(
@@ -92,7 +92,7 @@ def audit_events(
     if first.environment is not None:
         environments.insert(0, first.environment)
     auditor = _Auditor(Policy(scheduler, searcher, Streams(first.seed)), History(scheduler.rungs), environments)
-    auditor.history.known = known or KnownObjectives.of(first.goals, {})
+    auditor.history.known_objectives = known or KnownObjectives.of(first.goals, {})
     made = [(place, event) for place, event in enumerate(events) if isinstance(event, DECISIONS)]
     decisions: dict[int, list[tuple[int, Decision]]] = defaultdict(list)  # events seen → decisions made there
     for place, event in made[slice(*part)] if part is not None else made:
@@ -116,7 +116,7 @@ def audit_events(
             progress(number, len(events))
     for place, event in (pair for pairs in decisions.values() for pair in pairs):
         findings.append(f"{_name(event, place)} claims to have seen {event.seen} events, which is impossible")
-    return Audit(count, findings, [each for each in auditor.elsewhere.values() if each.counts], dict(spent))
+    return Audit(count, findings, [each for each in auditor.other_environments.values() if each.counts], dict(spent))
 
 
 def audit_in_parallel(
@@ -171,28 +171,30 @@ class _Auditor:
         self.policy = policy
         self.history = history
         here = dict(environment())
-        self.elsewhere = {
-            place: Elsewhere(there, here) for place, there in enumerate(environments) if dict(there) != dict(here)
+        self.other_environments = {
+            place: OtherEnvironment(there, here)
+            for place, there in enumerate(environments)
+            if dict(there) != dict(here)
         }
         """The environments unlike this one, by their place in the journal."""
 
     def check(self, made: Decision, place: int) -> list[str]:
         """What is wrong with a decision, in sentences."""
-        what, elsewhere = _name(made, place), self.elsewhere.get(made.by)
-        same_release = elsewhere is None or elsewhere.same_release
+        what, unlike = _name(made, place), self.other_environments.get(made.by)
+        same_release = unlike is None or unlike.same_release
         if isinstance(made, ev.Reported):
             return self._check_report(made, what) if same_release else []
         findings = _check_config(self.history.space, made, what) if isinstance(made, ev.Asked) else []
-        if same_release and (elsewhere is None or not findings):
-            return findings + self._check_start(made, what, elsewhere)
-        if isinstance(made, ev.Asked) and elsewhere is not None:
-            elsewhere.counts[Likeness.NOT_COMPARABLE] += 1
+        if same_release and (unlike is None or not findings):
+            return findings + self._check_start(made, what, unlike)
+        if isinstance(made, ev.Asked) and unlike is not None:
+            unlike.counts[Likeness.NOT_COMPARABLE] += 1
         return findings
 
-    def _check_start(self, made: Start, what: str, elsewhere: Elsewhere | None) -> list[str]:
+    def _check_start(self, made: Start, what: str, unlike: OtherEnvironment | None) -> list[str]:
         history = self.history
         task, trace = self.policy.due(history, made.at), None
-        if elsewhere is not None:
+        if unlike is not None:
             from xstar.searchers.bo.decision import DecisionTrace  # at use: SciPy loads slowly
 
             trace = history.memo.put(DecisionTrace())
@@ -200,13 +202,13 @@ class _Auditor:
         if isinstance(due, Wait | Done):
             return [f"{what} was started, but after {made.seen} events the answer is {due}"]
         exact = ["trial", "attempt", "bracket", "queued"]
-        if elsewhere is None or not isinstance(task, New) or made.budget not in task.choices:
+        if unlike is None or not isinstance(task, New) or made.budget not in task.choices:
             exact.append("budget")
-        if elsewhere is None:
+        if unlike is None:
             exact += ["config", "origin"]
         pairs = {field: (getattr(made, field, None), getattr(due, field, None)) for field in exact}
-        if elsewhere is not None and isinstance(made, ev.Asked) and isinstance(due, ev.Asked):
-            elsewhere.counts[likeness(made, due, history, trace)] += 1
+        if unlike is not None and isinstance(made, ev.Asked) and isinstance(due, ev.Asked):
+            unlike.counts[likeness(made, due, history, trace)] += 1
             pairs |= different_numbers(made, due)
             pairs["the first trial of its configuration"] = self._tried(made), self._tried(due)
         return [

@@ -35,7 +35,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Turn:
+class LaterEvent:
     """What was decided about a trial at some moment."""
 
     event: int
@@ -59,7 +59,7 @@ class Why:
     """The name of the acquisition function; empty where there was none."""
     candidates: list[Candidate] = field(default_factory=list)
     """The chosen configuration and the runners-up."""
-    turns: list[Turn] = field(default_factory=list)
+    later: list[LaterEvent] = field(default_factory=list)
     recomputed: str = ""
     """Whether the decision came out alike when it was made again."""
 
@@ -82,35 +82,37 @@ class Why:
             interval = f"({number(each.low, 4)} to {number(each.high, 4)})"
             mean = f"expected {number(each.mean, 4)} {interval}" if each.mean is not None else ""
             made.append("  ".join(part for part in (f"  {mark}", value, mean, short_config(each.config)) if part))
-        if self.turns:
+        if self.later:
             made.append("")
-        return made + [f"event {turn.event}: " + "; ".join(filter(None, (turn.what, turn.why))) for turn in self.turns]
+        return made + [f"event {each.event}: " + "; ".join(filter(None, (each.what, each.why))) for each in self.later]
 
 
-def started(history: History, scheduler: Scheduler, event: ev.Started, place: int) -> Turn:
+def started(history: History, scheduler: Scheduler, event: ev.Started, place: int) -> LaterEvent:
     """Why a trial runs again."""
     trial = history.trials[event.trial]
     upto = f" to epoch {event.budget}" if event.budget else ""
     if trial.state is State.PAUSED:
-        return Turn(place, f"promoted{upto}", _standing(history, trial, trial.scores, trial.budget, scheduler))
-    return Turn(place, f"run again{upto}", trial.reason or "its run was lost")
+        return LaterEvent(
+            place, f"promoted{upto}", _rank_at_rung(history, trial, trial.scores, trial.budget, scheduler)
+        )
+    return LaterEvent(place, f"run again{upto}", trial.reason or "its run was lost")
 
 
-def reported(history: History, scheduler: Scheduler, event: ev.Reported, place: int) -> list[Turn]:
+def reported(history: History, scheduler: Scheduler, event: ev.Reported, place: int) -> list[LaterEvent]:
     """Why a trial went on, was paused or ended with a report; nothing between two rungs."""
     value = f"{_said(history, history.goals.losses(event.metrics))} at epoch {event.budget}"
     if event.final:
         full = event.budget == scheduler.max_budget
-        return [Turn(place, f"complete: {value}", "it has its full budget" if full else "told so")]
+        return [LaterEvent(place, f"complete: {value}", "it has its full budget" if full else "told so")]
     at_rung = event.budget in history.levels
     if event.verdict is Verdict.CONTINUE and not at_rung:
         return []
     trial, losses = history.trials[event.trial], history.goals.losses(event.metrics)
     words = {Verdict.CONTINUE: "went on", Verdict.PAUSE: "paused", Verdict.STOP: "stopped"}[event.verdict]
-    reason = _standing(history, trial, losses, event.budget, scheduler) if at_rung else _median(history, event)
+    reason = _rank_at_rung(history, trial, losses, event.budget, scheduler) if at_rung else _median(history, event)
     if isinstance(scheduler, OnRungs) and at_rung and not scheduler.at_rung(trial, event.budget):
         reason = "it is not compared here"
-    return [Turn(place, f"{words}: {value}", reason)]
+    return [LaterEvent(place, f"{words}: {value}", reason)]
 
 
 def _said(history: History, losses: Losses) -> str:
@@ -119,7 +121,7 @@ def _said(history: History, losses: Losses) -> str:
     return ", ".join(f"{name} {number(sign * loss, 5)}" for name, sign, loss in each)
 
 
-def _standing(history: History, trial: Trial, losses: Losses, budget: int, scheduler: Scheduler) -> str:
+def _rank_at_rung(history: History, trial: Trial, losses: Losses, budget: int, scheduler: Scheduler) -> str:
     """The rank of losses among the records of a rung."""
     others = [record for record in history.rung(budget, trial.bracket).records if record[1] != trial.number]
     count = len(others) + 1

@@ -97,10 +97,10 @@ def forked(study: Study, at: int | None, name: str | None, **changed: Any) -> St
             rule = "a study in memory is forked into memory, without a name"
             raise InvalidArgument("name", rule, name, "leave it out, or fork a stored study")
         made = Study.over(MemoryJournal(fork_events(events, moment, "study", **changed)))
-        made.history.known = study.history.known
+        made.history.known_objectives = study.history.known_objectives
         return made
     target = name or f"{study.name}-fork-{moment}"
     study.storage.create(target, fork_events(events, moment, target, **changed))
     made = Study.open(target, study.storage.database.address)
-    made.history.known = study.history.known
+    made.history.known_objectives = study.history.known_objectives
     return made

@@ -101,7 +101,7 @@ def different_numbers(made: ev.Asked, due: ev.Asked) -> dict[str, tuple[Any, Any
 
 
 @dataclass
-class Elsewhere:
+class OtherEnvironment:
     """The suggestions that were made in an environment unlike this one."""
 
     there: Mapping[str, str]

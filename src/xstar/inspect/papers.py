@@ -85,7 +85,7 @@ def papers_of(created: Created) -> dict[str, Paper]:
 
 def _of_fronts(created: Created) -> list[str]:
     """How the searcher chooses with several objectives: by the hypervolume, by a weighted sum, or by a way of its own."""
-    if SEARCHERS.known(str(created.searcher.get("name"))) is None:
+    if SEARCHERS.get(str(created.searcher.get("name"))) is None:
         return []
     searcher = SEARCHERS.load(created.searcher)
     if isinstance(searcher, Auto):  # a GP first, DNGO later

@@ -121,5 +121,10 @@ def of_importance(source: Source) -> dict[str, Any]:
 
 def of_audit(result: Audit) -> dict[str, Any]:
     """What an audit found, and where it spent its time."""
-    elsewhere = [str(each) for each in result.elsewhere]
-    return {"decisions": result.decisions, "findings": result.findings, "elsewhere": elsewhere, "seconds": result.spent}
+    others = [str(each) for each in result.other_environments]
+    return {
+        "decisions": result.decisions,
+        "findings": result.findings,
+        "other_environments": others,
+        "seconds": result.spent,
+    }

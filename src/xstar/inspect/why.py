@@ -15,7 +15,7 @@ from xstar.core.randomness import Streams
 from xstar.core.reasons import last_line
 from xstar.core.words import plural
 from xstar.errors import UnknownTrial, XstarError
-from xstar.inspect.explanation import Turn, Why as Why, reported, started
+from xstar.inspect.explanation import LaterEvent, Why as Why, reported, started
 from xstar.inspect.suggestions import compared, known_then, margin
 from xstar.journal import Event, History, Readable, events as ev
 from xstar.searchers.bo.decision import DecisionTrace
@@ -31,7 +31,7 @@ def why(journal: Readable, trial: int, known: KnownObjectives | None = None) -> 
     assert isinstance(created, ev.Created)
     searcher, scheduler = Settings().parts(created)
     made = _Explaining(created, Policy(scheduler, searcher, Streams(created.seed)), trial)
-    made.history.known = known or KnownObjectives.of(created.goals, {})
+    made.history.known_objectives = known or KnownObjectives.of(created.goals, {})
     return made.walk(list(events))
 
 
@@ -53,22 +53,22 @@ class _Explaining:
         if not stops:
             raise UnknownTrial(f"there is no trial {self.trial}; the journal has {_count(events)}")
         last = max(place for some in stops.values() for place, _ in some)
-        turns: list[Turn] = []
+        later: list[LaterEvent] = []
         for upcoming in events[: last + 1]:
             for place, decision in stops.pop(self.history.seen, ()):
-                turns += self._turn(place, decision)
+                later += self._later(place, decision)
             self.history.fold(upcoming)
         assert self.found is not None
-        self.found.turns = sorted(turns, key=lambda turn: turn.event)
+        self.found.later = sorted(later, key=lambda each: each.event)
         return self.found
 
-    def _turn(self, place: int, event: Event) -> list[Turn]:
+    def _later(self, place: int, event: Event) -> list[LaterEvent]:
         history, scheduler = self.history, self.policy.scheduler
         match event:
             case ev.Asked():
                 self.found = self._choice(event)
                 upto = f" to train up to epoch {event.budget}" if event.budget else ""
-                return [Turn(place, f"asked for{upto}", "")]
+                return [LaterEvent(place, f"asked for{upto}", "")]
             case ev.Added():
                 self.found = Why(
                     event.trial, "added", history.seen, "An observation made elsewhere: nobody chose it here."
@@ -79,11 +79,11 @@ class _Explaining:
             case ev.Reported():
                 return reported(history, scheduler, event, place)
             case ev.Failed():
-                return [Turn(place, f"failed ({event.kind})", last_line(event.reason))]
+                return [LaterEvent(place, f"failed ({event.kind})", last_line(event.reason))]
             case ev.Lost():
-                return [Turn(place, "lost", event.reason)]
+                return [LaterEvent(place, "lost", event.reason)]
             case ev.Completed():
-                return [Turn(place, "complete", "the objective returned")]
+                return [LaterEvent(place, "complete", "the objective returned")]
         return []
 
     # ------------------------------------------------------------ the searcher

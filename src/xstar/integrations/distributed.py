@@ -25,7 +25,7 @@ try:
 except ImportError as error:
     raise missing("distributed", "torch") from error
 
-PATIENCE = 60.0
+LEAVING_SECONDS = 60.0
 """Seconds that a rank may take to end after rank 0 has; it has nothing left to do but to clean up."""
 HOST = "127.0.0.1"
 
@@ -52,14 +52,14 @@ class Distributed:
             made = self._objective(trial)
         except Pruned:  # and so are they
             self._leave(before)
-            others.end(PATIENCE)
+            others.end(LEAVING_SECONDS)
             raise
         except BaseException:  # they wait for rank 0 in vain
             self._leave(before)
             others.end(0.0)
             raise
         self._leave(before)
-        if wrong := others.end(PATIENCE):
+        if wrong := others.end(LEAVING_SECONDS):
             raise ObjectiveError("; ".join(wrong))
         return made
 
@@ -108,7 +108,7 @@ class _Others:
             with suppress(EOFError):
                 pipe.recv()
                 continue
-            process.join(PATIENCE)
+            process.join(LEAVING_SECONDS)
             raise ObjectiveError(
                 f"rank {rank} ended before the objective was called, with exit code {process.exitcode}"
             )

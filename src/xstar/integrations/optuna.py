@@ -97,7 +97,7 @@ class Mirror:
     history: History
     names: dict[str, str]
     """Optuna's names of the parameters → ours."""
-    known: dict[int, int] = field(default_factory=dict)
+    numbers: dict[int, int] = field(default_factory=dict)
     """Optuna's number of a trial → ours."""
     settled: int = 0
     """How many trials, from the first on, have ended and need no second look."""
@@ -111,13 +111,13 @@ class Mirror:
             self._follow(trial)
 
     def _follow(self, trial: FrozenTrial) -> None:
-        mine = self.known.get(trial.number)
+        mine = self.numbers.get(trial.number)
         if mine is not None and trial.state == TrialState.PRUNED:  # seen while it ran: pending no more
             self.history.fold(ev.Completed(mine, 0.0))
         if (mine is not None and self.history.trials[mine].state.over) or not self._belongs(trial):
             return
         if mine is None:
-            mine = self.known[trial.number] = len(self.history.trials)
+            mine = self.numbers[trial.number] = len(self.history.trials)
             config = {self.names[name]: trial.params[name] for name in self.names}
             data = self.history.space.dump(self.history.space.parse(config))
             self.history.fold(ev.Asked(mine, data, "optuna", self.history.seen, 0.0))

@@ -63,7 +63,7 @@ class History:
         self.levels = tuple(rungs)
         """The budgets of the scheduler's rungs, ascending."""
         self._rungs = Rungs(self.levels)
-        self.rungs = self._rungs.by_place
+        self.all_rungs = self._rungs.by_place
         """By bracket and budget; see :meth:`rung`."""
         self.started: Counter[int] = Counter()
         """New trials by bracket."""
@@ -96,7 +96,7 @@ class History:
         """Whether trials may be started; ``pause`` and ``stop`` say no. It changes no decision, only when one is made."""
         self.environments: list[Mapping[str, str]] = []
         """Where decisions were made, in the order in which that became known; events name them by their place here."""
-        self.known: KnownObjectives | None = None
+        self.known_objectives: KnownObjectives | None = None
         """The functions of known objectives, which no journal keeps: whoever decides puts them here."""
         self._tried: dict[Hashable, int] = {}
         self._enqueued = 0
@@ -140,8 +140,8 @@ class History:
 
     def tried(self, config: Config) -> int | None:
         """The number of the first trial of this very configuration, finished or not (``RULED_OUT``: by a known objective)."""
-        found = self._tried.get(self.space.key(config))
-        return RULED_OUT if found is None and self.known is not None and self.known.beyond(config) else found
+        found, known = self._tried.get(self.space.key(config)), self.known_objectives
+        return RULED_OUT if found is None and known is not None and known.beyond(config) else found
 
     @property
     def distinct(self) -> int:
@@ -230,7 +230,7 @@ class History:
 
     def _start(self, event: ev.Started) -> None:
         self.claims += 1
-        trial = self._known(event.trial)
+        trial = self._trial(event.trial)
         if trial.state is State.PAUSED:
             self._rungs.resume(trial)
         trial.attempt = event.attempt
@@ -240,7 +240,7 @@ class History:
         self._states.move(trial, State.RUNNING)
 
     def _report(self, event: ev.Reported) -> None:
-        trial = self._known(event.trial)
+        trial = self._trial(event.trial)
         if event.attempt != trial.attempt or trial.state not in LIVE:
             return  # a late report of a run that was given up: on record, without effect
         if event.budget <= trial.budget:
@@ -257,12 +257,12 @@ class History:
             trial.target = self._rungs.above(trial)
 
     def _complete(self, event: ev.Completed) -> None:
-        trial = self._known(event.trial)
+        trial = self._trial(event.trial)
         if event.attempt == trial.attempt and trial.state in LIVE:
             self._end(trial, State.COMPLETE, event.at)
 
     def _fail(self, event: ev.Failed) -> None:
-        trial = self._known(event.trial)
+        trial = self._trial(event.trial)
         if event.attempt != trial.attempt or trial.state not in LIVE:
             return
         trial.reason = event.reason
@@ -275,7 +275,7 @@ class History:
         self._end(trial, State.INFEASIBLE if event.kind == "infeasible" else State.FAILED, event.at)
 
     def _lose(self, event: ev.Lost) -> None:
-        trial = self._known(event.trial)
+        trial = self._trial(event.trial)
         if event.attempt != trial.attempt or trial.state is not State.RUNNING:
             return
         trial.times_lost += not event.released
@@ -297,7 +297,7 @@ class History:
         self._end(trial, State.COMPLETE, event.at)
 
     def _annotate(self, event: ev.Annotated) -> None:
-        trial = self._known(event.trial)
+        trial = self._trial(event.trial)
         trial.attrs = {**trial.attrs, **event.attrs}
 
     def _hold(self, event: ev.Held) -> None:
@@ -345,7 +345,7 @@ class History:
     def _made(self, number: int, config: dict[str, Any], origin: Origin, seen: int, at: float) -> Trial:
         return Trial(number, self.space.load(config), origin, seen, at, self.goals, self.created.best == "lowest")
 
-    def _known(self, number: int) -> Trial:
+    def _trial(self, number: int) -> Trial:
         if not 0 <= number < len(self.trials):
             raise CorruptJournal(f"event {self.seen} speaks of trial {number}, but there are {len(self.trials)} trials")
         return self.trials[number]

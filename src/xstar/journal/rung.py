@@ -11,7 +11,7 @@ from sortedcontainers import SortedList
 
 from xstar.core.fronts import Fronts
 from xstar.core.goals import DEFAULT, Goals, Losses
-from xstar.core.pareto import Array, spread
+from xstar.core.pareto import Array, spread_order
 from xstar.trial import Trial
 
 
@@ -42,20 +42,20 @@ class Rung:
         """A trial that paused here runs again."""
         self.paused.discard((losses[0], trial))
 
-    def promising(self, places: int) -> int | None:
+    def promotable(self, places: int) -> int | None:
         """The best trial that pauses here, if it is among the best ``places`` records or equal to one of them."""
         if not self.paused or not places:
             return None
         loss, number = self.paused[0]
         return number if loss <= self.records[places - 1][0] else None
 
-    def would_stand(self, losses: Losses, places: int) -> bool:
+    def would_rank_within(self, losses: Losses, places: int) -> bool:
         """Whether a trial with these losses, which are no record yet, would be among the first ``places`` with itself."""
         # One look-up and one comparison: finding its rank compares it with twenty records, each a miss of the cache among a
         # million (87,000 against 359,000 verdicts/s).
         return bool(losses[0] <= self.records[places - 1][0])
 
-    def standing(self) -> list[int]:
+    def paused_best_first(self) -> list[int]:
         """The trials that pause here, best first."""
         return [number for _, number in self.paused]
 
@@ -77,7 +77,7 @@ class RungOfFronts(Rung):
         self._pausing: set[int] = set()
         """The rows of trials that pause here."""
         self._answers: dict[int, int | None] = {}
-        """What was promising, by places, until something changes."""
+        """What was promotable, by places, until something changes."""
 
     def record(self, losses: Losses, trial: int) -> None:
         self.records.add((losses, trial))
@@ -97,12 +97,12 @@ class RungOfFronts(Rung):
         self._pausing.discard(self._rows.get(trial, -1))
         self._answers.clear()
 
-    def promising(self, places: int) -> int | None:
+    def promotable(self, places: int) -> int | None:
         if places not in self._answers:
-            self._answers[places] = self._promising(places)
+            self._answers[places] = self._promotable_of(places)
         return self._answers[places]
 
-    def _promising(self, places: int) -> int | None:
+    def _promotable_of(self, places: int) -> int | None:
         if not self._pausing or not places:
             return None
         pausing = np.fromiter(self._pausing, dtype=np.intp)
@@ -116,7 +116,7 @@ class RungOfFronts(Rung):
         found = (self._trials[row] for row in members if row in self._pausing)
         return next(found, None)
 
-    def would_stand(self, losses: Losses, places: int) -> bool:
+    def would_rank_within(self, losses: Losses, places: int) -> bool:
         row = np.array(losses)
         front, beyond = self._fronts.front_of(row), bool(self._are_beyond(row))
         first = self._before(front, beyond)
@@ -126,7 +126,7 @@ class RungOfFronts(Rung):
             return True  # wherever it stands in its front
         return -1 in self._members(front, beyond, row)[: places - first]
 
-    def standing(self) -> list[int]:
+    def paused_best_first(self) -> list[int]:
         records = list(self.records)
         order = self._goals.ordered([losses for losses, _ in records])
         return [records[place][1] for place in order.tolist() if records[place] in self.paused]
@@ -151,7 +151,7 @@ class RungOfFronts(Rung):
         if new is not None:
             stays = (found < new).any(axis=1) | (found == new).all(axis=1)
             rows, found = np.append(rows[stays], -1), np.vstack([found[stays], new])
-        order = spread(found)
+        order = spread_order(found)
         return [int(row) for row in rows[order][self._are_beyond(found[order].T) == beyond]]
 
 

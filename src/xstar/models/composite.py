@@ -84,12 +84,12 @@ class Columns:
     def at(self, theta: Array, A: Array, B: Array | None = None) -> Covariance:
         places = list(self.columns)
         made = self.kernel.at(theta, A[:, places], None if B is None else B[:, places])
-        return Covariance(made.K, made.to_theta, lambda W: _spread(made.to_left(W), places, A))
+        return Covariance(made.K, made.to_theta, lambda W: _scattered(made.to_left(W), places, A))
 
     def variance(self, theta: Array, A: Array) -> Variance:
         places = list(self.columns)
         made = self.kernel.variance(theta, A[:, places])
-        return Variance(made.values, lambda w: _spread(made.to_left(w), places, A))
+        return Variance(made.values, lambda w: _scattered(made.to_left(w), places, A))
 
 
 def _added(made: Sequence[Covariance]) -> Covariance:
@@ -113,7 +113,7 @@ def _product(factors: Sequence[Array]) -> tuple[Array, list[Array]]:
     return factors[0] * others[0], others
 
 
-def _spread(given: Array, places: list[int], A: Array) -> Array:
+def _scattered(given: Array, places: list[int], A: Array) -> Array:
     made = np.zeros_like(A)
     made[:, places] = given
     return made

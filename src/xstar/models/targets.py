@@ -188,11 +188,11 @@ def choose(X: Array, loss: Array, budget: Array, limit: int) -> NDArray[np.intp]
             room -= len(own)
     quarter = order[~taken[order]][: limit // 4]
     taken[quarter] = True
-    _spread(X, taken, limit)
+    _add_spread_out(X, taken, limit)
     return np.flatnonzero(taken)
 
 
-def _spread(X: Array, taken: NDArray[np.bool_], limit: int) -> None:
+def _add_spread_out(X: Array, taken: NDArray[np.bool_], limit: int) -> None:
     """Fill up to ``limit`` greedily with the point farthest from those already taken."""
     distance = np.full(len(X), np.inf)
     for place in np.flatnonzero(taken):

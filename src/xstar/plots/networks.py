@@ -69,14 +69,14 @@ def compute(source: Source, *, parameter: str | None = None, most: int = network
         [f"{len(graph.layers)} layers, {len(graph.edges)} edges, mass {graph.mass:,.4g}" for graph in networks.graphs],
         networks.best,
         [numbers.index(number) for number in lineage(history, numbers[networks.best]) if number in numbers],
-        {place: thumbnail(networks.graphs[place]) for place in spread(places.positions, networks.best)},
+        {place: thumbnail(networks.graphs[place]) for place in well_spread(places.positions, networks.best)},
         networks.found,
         places.share,
         networks.correlation,
     )
 
 
-def spread(positions: Array, first: int) -> list[int]:
+def well_spread(positions: Array, first: int) -> list[int]:
     """The first place, then each time the one farthest from all before, until those left are too near."""
     chosen, least = [first], APART * float(np.ptp(positions, axis=0).max())
     while len(chosen) < PICTURES:

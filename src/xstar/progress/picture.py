@@ -78,7 +78,7 @@ def take(tracker: Tracker, ending: str | None = None) -> Picture:
         counts=[(state, history.count(state)) for state in State if history.count(state)],
         rungs=_rungs(tracker.rungs),
         best=headline(history, 5),
-        best_trial="" if best is None else f"{standing(best)}  {short_config(best.config)}",
+        best_trial="" if best is None else f"{trial_and_state(best)}  {short_config(best.config)}",
         failure="" if failure is None else f"trial {failure.number}: {last_line(failure.reason or '')}",
         running=[_row(tracker, trial) for trial in running[:MOST_ROWS]],
         more=max(0, len(running) - MOST_ROWS),
@@ -86,7 +86,7 @@ def take(tracker: Tracker, ending: str | None = None) -> Picture:
     )
 
 
-def standing(trial: Trial) -> str:
+def trial_and_state(trial: Trial) -> str:
     """Which trial, and how far it got unless it is complete: ``trial 7``, ``trial 7, paused after 9 epochs``."""
     if trial.state is State.COMPLETE:
         return f"trial {trial.number}"

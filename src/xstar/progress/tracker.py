@@ -110,7 +110,7 @@ class Tracker:
         history = self.study.history
         if len(history.levels) > 1:
             reached = dict.fromkeys(history.levels, 0)
-            for (_, budget), rung in history.rungs.items():
+            for (_, budget), rung in history.all_rungs.items():
                 reached[budget] = reached.get(budget, 0) + len(rung.records)
             self.rungs = sorted(reached.items())
 

@@ -43,7 +43,7 @@ class ASHA(OnRungs):
     def next(self, history: History) -> New | Promote:
         for step, bracket in self._from_the_top():
             rung = history.rung(self.rungs[step], bracket)
-            number = rung.promising(len(rung.records) // self.eta)
+            number = rung.promotable(len(rung.records) // self.eta)
             if number is not None:
                 return Promote(number, self.rungs[step + 1])
         if self.full_share and self._is_full_due(history):
@@ -102,7 +102,7 @@ class StoppingASHA(OnRungs):
             return Verdict.CONTINUE
         rung = history.rung(report.budget, trial.bracket)
         count = len(rung.records) + 1  # this one included, which the history does not hold yet
-        if count < self.eta or rung.would_stand(history.goals.losses(report.metrics), count // self.eta):
+        if count < self.eta or rung.would_rank_within(history.goals.losses(report.metrics), count // self.eta):
             return Verdict.CONTINUE
         return Verdict.STOP
 

@@ -40,12 +40,12 @@ class Hyperband(OnRungs):
     def next(self, history: History) -> New | Promote:
         ready = history.memo.get(_Ready, self) or history.memo.put(_Ready(), self)
         for instance in history.touched[ready.seen :]:
-            if instance not in ready.queued and self._promotable(history, instance) is not None:
+            if instance not in ready.queued and self._promotion(history, instance) is not None:
                 ready.queued.add(instance)
                 heapq.heappush(ready.heap, instance)
         ready.seen = len(history.touched)
         while ready.heap:
-            promotion = self._promotable(history, ready.heap[0])
+            promotion = self._promotion(history, ready.heap[0])
             if promotion is not None:
                 return promotion
             ready.queued.discard(heapq.heappop(ready.heap))
@@ -61,7 +61,7 @@ class Hyperband(OnRungs):
     def retired(self, history: History, trial: Trial) -> tuple[int, ...]:
         for budget, rung, quota in self._full_rungs(history, trial.bracket):
             if budget == trial.budget:
-                return tuple(rung.standing()[max(0, quota - _promoted(rung)) :])
+                return tuple(rung.paused_best_first()[max(0, quota - _promoted(rung)) :])
         return ()
 
     def advice(self, trials: int) -> tuple[str, ...]:
@@ -70,9 +70,9 @@ class Hyperband(OnRungs):
             return ()
         return (f"no trial is promoted before the first bracket is full, at {first} trials; trials={trials}",)
 
-    def _promotable(self, history: History, instance: int) -> Promote | None:
+    def _promotion(self, history: History, instance: int) -> Promote | None:
         for budget, rung, quota in self._full_rungs(history, instance):
-            number = rung.promising(len(rung.records))
+            number = rung.promotable(len(rung.records))
             if number is not None and _promoted(rung) < quota:
                 return Promote(number, self.rungs[self.rungs.index(budget) + 1])
         return None

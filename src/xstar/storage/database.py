@@ -25,7 +25,7 @@ log = logging.getLogger("xstar")
 
 T = TypeVar("T")
 
-PATIENCE = 600.0
+STORAGE_PATIENCE = 600.0
 """Seconds for which a database that was there and is not (a restart, a lost network, a lock) is waited for. Trials go on
 meanwhile, and what they report is delivered afterwards. The environment variable ``XSTAR_STORAGE_PATIENCE`` sets another
 number."""
@@ -183,7 +183,7 @@ def _identity(path: str) -> tuple[int, int] | None:
 def _patience() -> float:
     text = os.environ.get("XSTAR_STORAGE_PATIENCE", "")
     if not text:
-        return PATIENCE
+        return STORAGE_PATIENCE
     try:
         seconds = float(text)
     except ValueError:

@@ -96,7 +96,7 @@ class Policy:
         budget, bracket = task.budget, task.bracket
         if choice.budget in task.choices:
             budget = choice.budget
-        known = history.known.values(choice.config) if history.known is not None else None
+        known = history.known_objectives.values(choice.config) if history.known_objectives is not None else None
         return ev.Asked(number, config, Origin.of(choice.origin), seen, now, budget, bracket, queued, self.by, known)
 
     def _suggested(self, history: History, task: New) -> Suggestion | Done:
@@ -104,7 +104,9 @@ class Policy:
         if not history.goals.several:
             return self.searcher.suggest(history, task, rng)
         made = of_several(self.searcher, history, task, rng)
-        return made if isinstance(made, Done) or history.known is None else self._within(history, history.known, made)
+        if isinstance(made, Done) or history.known_objectives is None:
+            return made
+        return self._within(history, history.known_objectives, made)
 
     def _within(self, history: History, known: KnownObjectives, made: Suggestion) -> Suggestion | Done:
         """The suggestion, or a random one within the thresholds of known objectives. Most searchers avoid what is beyond, as

@@ -174,7 +174,7 @@ def resolve(
             "max_budget", "belongs to the scheduler when one is given", max_budget, "pass it to the scheduler instead"
         )
     name, why = (method, "") if method is not None else choose(space, max_budget)
-    offered = SEARCHERS.known(name) if isinstance(name, str) and name not in METHODS else None
+    offered = SEARCHERS.get(name) if isinstance(name, str) and name not in METHODS else None
     if not isinstance(name, str) or (name not in METHODS and offered is None):
         shown = name if isinstance(name, str) else getattr(name, "__name__", type(name).__name__)
         raise InvalidArgument("method", f"must be one of {', '.join(METHODS)}", shown, _instead(name))

@@ -112,7 +112,7 @@ def why(study: Study, trial: Trial | int) -> Why:
     """Why a trial was run, and why it was paused, promoted or stopped: recomputed from what was known then. Print it."""
     from xstar.inspect.why import why as explained  # against the order of the parts: see above
 
-    return explained(study.journal, number_of(trial), study.history.known)
+    return explained(study.journal, number_of(trial), study.history.known_objectives)
 
 
 def fork(

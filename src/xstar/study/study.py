@@ -128,7 +128,7 @@ class Study(Shown):
         self.searcher, self.scheduler = settings.parts(created)
         history = History(self.scheduler.rungs)
         history.extend([created])
-        history.known = KnownObjectives.of(created.goals, known_functions(settings.metric))
+        history.known_objectives = KnownObjectives.of(created.goals, known_functions(settings.metric))
         self._ledger = Ledger(journal, history, events)
         settings.check(self.history, name or "")
         self._policy = Policy(self.scheduler, self.searcher, Streams(created.seed))

@@ -26,7 +26,7 @@ def added(history: History, config: Mapping[str, Any], value: Any, budget: int, 
     """An observation made elsewhere."""
     space, parsed = history.space, history.goals.parse(value)
     known = space.parse(config)
-    parsed |= {} if history.known is None else history.known.values(known)
+    parsed |= {} if history.known_objectives is None else history.known_objectives.values(known)
     if (problem := history.goals.unusable(parsed)) is not None:
         raise InvalidReport("value", "must be finite", problem, "leave failed observations out")
     return ev.Added(len(history.trials), space.dump(known), parsed, at, checked_budget(budget))

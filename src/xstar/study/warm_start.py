@@ -143,8 +143,8 @@ def _some(numbers: list[int], history: History) -> list[int]:
     if len(numbers) <= MOST:
         return numbers
     trials = history.trials
-    standing = np.argsort(history.goals.ordered([trials[number].known_losses for number in numbers]))
-    place = dict(zip(numbers, standing.tolist(), strict=True))
+    ranking = np.argsort(history.goals.ordered([trials[number].known_losses for number in numbers]))
+    place = dict(zip(numbers, ranking.tolist(), strict=True))
     order = sorted(numbers, key=lambda number: (-trials[number].budget, place[number]))
     best, others = order[: MOST // 2], sorted(order[MOST // 2 :])
     spaced = np.linspace(0, len(others) - 1, MOST - len(best)).round().astype(int)

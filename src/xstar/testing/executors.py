@@ -12,7 +12,7 @@ from xstar.errors import Infeasible, Pruned
 from xstar.executors import Executor, Objective, RunsInPoll
 from xstar.trial import Failure, Finished, Job, Noted, Outcome, Report, Verdict
 
-PATIENCE = 1_000
+MOST_POLLS = 1_000
 """Polls before a job counts as stuck: on a busy machine a worker takes many to start."""
 
 LONG = 10_000
@@ -44,7 +44,7 @@ def _check(executor: Executor, folder: Path) -> None:
             executor.listener = hear
         executor.submit(job)
         assert not executor.idle(), "a submitted job counts as running at once"
-        for _ in range(PATIENCE):
+        for _ in range(MOST_POLLS):
             for outcome in executor.poll():
                 hear(outcome)
             if found and isinstance(found[-1], Finished | Failure):

@@ -46,7 +46,7 @@ from xstar.trial import Job, Outcome
 
 log = logging.getLogger("xstar")
 
-PATIENCE = 10.0
+START_SECONDS = 10.0
 """Seconds that a slot may wait for room before another node is tried as well, and before the user hears of it."""
 
 CLOSING_SECONDS = 10.0
@@ -116,7 +116,7 @@ class RayExecutor(WorkerPool[Slot]):
         for slot in [slot for slot in self._starting if slot.lost is not None]:
             self._give_up(slot)
         self._fill(self._nodes.usable(nodes.values(), now), now)
-        if not self._workers and now - self._told_at > PATIENCE:
+        if not self._workers and now - self._told_at > START_SECONDS:
             self._told_at = now
             log.warning(
                 "no slot: %s waiting for room on %s; the search goes on when there is some",
@@ -131,7 +131,7 @@ class RayExecutor(WorkerPool[Slot]):
                 self._give_up(slot)
             return
         slots = [*self._workers, *self._starting]
-        missing = limit - len(slots) + sum(now - slot.since > PATIENCE for slot in self._starting)
+        missing = limit - len(slots) + sum(now - slot.since > START_SECONDS for slot in self._starting)
         taken = [slot.node.id for slot in slots]
         for node in spread(nodes, taken, missing, limit, self._settings.needs):
             self._ask_for_slot(node, now)

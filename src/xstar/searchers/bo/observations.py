@@ -242,7 +242,7 @@ class Observations:
         return self._table.rows[:, self.width + 2]
 
     @property
-    def standing(self) -> Array:
+    def sort_keys(self) -> Array:
         """Numbers by which observations compare, lower is better: losses, or places in the order of fronts: (n,)."""
         if not self.goals.several:
             return self.loss

@@ -79,8 +79,8 @@ def before_model(
     check_space(history.space, design.method)
     data = Observations.of(history, design.networks_by_index)
     drawn = design.next_trial(history, data, task, rng)
-    if drawn is None and (spread := without_information(history, data)) is not None:
-        number, why = spread
+    if drawn is None and (uninformed := without_information(history, data)) is not None:
+        number, why = uninformed
         made = point(history, history.space, rng, SPREAD_FROM + number)
         drawn = (
             made if isinstance(made, Done) else Suggestion(made.config, Origin(design.method, f"{made.origin}, {why}"))
@@ -213,7 +213,7 @@ def next_step(history: History, data: Observations, rng: np.random.Generator) ->
     known = data.feasible(history)
     if not len(known):
         return None
-    cube, best = data.cube, int(known[np.argmin(data.standing[known])])
+    cube, best = data.cube, int(known[np.argmin(data.sort_keys[known])])
     for turn in range(cube.width):
         column = (len(history.trials) - 1 + turn) % cube.width
         step = STEP if rng.random() < 0.5 else -STEP

@@ -100,12 +100,12 @@ def trusted(history: History, data: Observations) -> float:
     """Return τ of all observations; over budgets, of those at the highest budget that has enough of both kinds."""
     favour = log_ratio(history.space, data.X)
     if len(history.levels) <= 1:
-        return trust(favour, data.standing)
+        return trust(favour, data.sort_keys)
     favoured = favour > 0.0
     rarer = favoured if 2 * np.count_nonzero(favoured) <= len(favoured) else ~favoured
     least = max(COMPARED, (len(data.cube.labels) + 1) // 2)
     at = data.budget == data.highest_budget(least, rarer)
-    return trust(favour[at], data.standing[at])
+    return trust(favour[at], data.sort_keys[at])
 
 
 def _options(axes: Axes) -> Array:

@@ -87,7 +87,7 @@ class Exact:
 
     @classmethod
     def of(cls, learner: GPLearner, goal: int, beside: GPModel) -> Exact:
-        known, data = learner.history.known, learner.data
+        known, data = learner.history.known_objectives, learner.data
         metric, sign = data.goals.metrics[goal], data.goals.signs[goal]
         assert known is not None, "the study hands over its functions"
         kept: dict[bytes, float] = {}

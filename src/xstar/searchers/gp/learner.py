@@ -239,8 +239,8 @@ class GPLearner(Learner):
             return kept
         X, y = X[:last], y[:last]
         is_loss = purpose.startswith(LOSS)
-        apart = self._spread(X) if is_loss and last > self.limit else X
-        chosen = choose(apart, y, budget[:last], self.limit)
+        coordinates = self._coordinates(X) if is_loss and last > self.limit else X
+        chosen = choose(coordinates, y, budget[:last], self.limit)
         # A penalty is lowered in losses only: a constraint metric is compared with its bound.
         targets = Targets.of(y[chosen], transform=options.transform, lower_penalty=is_loss)
         left_out = np.empty(0)
@@ -262,7 +262,7 @@ class GPLearner(Learner):
         posteriors = tuple(Posterior.of(surrogate, theta, inputs, outputs) for theta in found)
         return history.memo.put(Refit(last, targets, chosen, posteriors, left_out, shift), self._key(purpose))
 
-    def _spread(self, X: Array) -> Array:
+    def _coordinates(self, X: Array) -> Array:
         """Return coordinates of inputs between which there are distances: networks by their descriptive features."""
         width = self.data.width
         return np.hstack([self.data.positions(X[:, :width]), X[:, width:]])
