@@ -14,6 +14,7 @@ from xstar.models import forest as models
 from xstar.nets import synthetic
 from xstar.schedulers import ASHA
 from xstar.searchers import Forest
+from xstar.searchers.bo.observations import Observations
 from xstar.searchers.forest import learner
 
 
@@ -89,3 +90,16 @@ def test_failed_trials_are_grafted(monkeypatch: pytest.MonkeyPatch) -> None:
             study.tell(trial, bowl(trial.config))
     assert audit(study).findings == []
     assert sum(trial["x"] > 0.6 for trial in study.trials[15:]) <= 5
+
+
+def test_a_constraint_called_loss_has_a_model_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learner, "REGROW", 3)
+    study = xs.Study(SQUARE, method="forest", metric="error", constraints={"loss": 0.5}, seed=0)
+    for _ in range(30):
+        trial = ask(study)
+        study.tell(trial, {"error": trial["x"], "loss": trial["y"]})
+    made = Forest()._learner(study.history, Observations.of(study.history, networks_by_index=False))
+    made.loss_models()
+    (within,) = made.bounded_metrics(np.empty((0, 2)), np.random.default_rng(0))
+    probably, hardly = within(np.array([[0.5, 0.1], [0.5, 0.9]]))[0]
+    assert probably > hardly + 1.0

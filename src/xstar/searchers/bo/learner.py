@@ -45,6 +45,8 @@ LOCAL_CENTRES = 10
 """The number of best known configurations around which local candidates are placed."""
 MOST_FANTASISED = 64
 """The number of tried configurations (the most promising) whose outcome at the acquisition's budget is fantasised."""
+CONSTRAINT = "constraint "
+"""What the purpose of the model of a constraint metric begins with: a metric may be called ``loss``."""
 PROBABLY = 0.5
 """The probability of a value below which a trial would probably fail."""
 BAD = 0.9
@@ -108,7 +110,7 @@ class Learner(ABC):
 
     @abstractmethod
     def learn(self, purpose: str, X: Array, y: Array) -> Learned:
-        """Fit a surrogate to ``y`` at ``X``: the losses (``purpose="loss"``), or a constraint metric (its name)."""
+        """Fit a surrogate to ``y`` at ``X``; ``purpose``: ``loss``, or ``constraint NAME`` for the metric of a constraint."""
 
     # ------------------------------------------------------------ optional
 
@@ -328,7 +330,7 @@ class Learner(ABC):
         X = data.positions(measured[:, : data.width])
         made = []
         for y, (name, bound) in zip(measured[:, data.width :].T, bounds.items(), strict=True):
-            learned = self.learn(name, X, y)
+            learned = self.learn(CONSTRAINT + name, X, y)
             level = float(learned.targets(np.array([bound]))[0])
             models = [with_pending(model, pending, 0, rng) for model in learned.models]
             made.append(on_positions(data, averaged([below(model, level) for model in models])))

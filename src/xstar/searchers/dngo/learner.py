@@ -232,7 +232,6 @@ class DNGOLearner(Learner):
         return made
 
     def learn(self, purpose: str, X: Array, y: Array) -> Learned:
-        purpose = f"constraint {purpose}"
         last = last_training(len(y), self.sizes)
         model = trained(self.history, self.options, purpose, last, X, y, self._mean)
         return Learned(model.targets, heads(self.history, purpose, model, X, y, self.sizes.block))

@@ -17,7 +17,7 @@ from xstar.core.randomness import Streams
 from xstar.models import forest
 from xstar.models.kernels import Array
 from xstar.models.targets import Targets, choose
-from xstar.searchers.bo.learner import Learned, Learner
+from xstar.searchers.bo.learner import CONSTRAINT, Learned, Learner
 from xstar.searchers.bo.observations import last_refit
 
 
@@ -80,7 +80,8 @@ class ForestLearner(Learner):
         chosen = self._chosen(purpose, X, y)
         targets = Targets.of(y[chosen], transform=True)
         # One stream for a metric throughout: between two suggestions the forest changes with the data alone.
-        seed = int(Streams(self.history.seed).generator(zlib.crc32(purpose.encode()), "forest").integers(2**32))
+        metric = purpose.removeprefix(CONSTRAINT)
+        seed = int(Streams(self.history.seed).generator(zlib.crc32(metric.encode()), "forest").integers(2**32))
         return Learned(targets, [forest.Forest.fit(X[chosen], targets(y[chosen]), self.options.growth, seed)])
 
     def _chosen(self, purpose: str, X: Array, y: Array) -> NDArray[np.intp]:

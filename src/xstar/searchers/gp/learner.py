@@ -347,7 +347,7 @@ class GPLearner(Learner):
     # ------------------------------------------------------------ constraint metrics
 
     def learn(self, purpose: str, X: Array, y: Array) -> Learned:
-        model = self._model_of(f"constraint {purpose}", at_full_budget(of_positions(self.data)), X, y, np.ones(len(y)))
+        model = self._model_of(purpose, at_full_budget(of_positions(self.data)), X, y, np.ones(len(y)))
         new = slice(model.last, len(y))
         return Learned(model.targets, [Extended(each, X[new], model.targets(y[new])) for each in model.posteriors])
 
