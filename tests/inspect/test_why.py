@@ -13,11 +13,12 @@ from xstar.errors import UnknownTrial
 from xstar.inspect.why import why
 from xstar.journal import events as ev
 from xstar.nets.synthetic import f3
+from xstar.schedulers import ASHA
 
 SPACE = xs.Space(x=xs.Float(0, 1), lr=xs.Float(1e-4, 1, log=True), kind=xs.Choice(["a", "b"]))
 
 
-def a_study(method: str, trials: int, **settings: Any) -> xs.Study:
+def a_study(method: str | None, trials: int, **settings: Any) -> xs.Study:
     study = xs.Study(SPACE, method=method, seed=1, metric="loss", **settings)
     for _ in range(trials):
         trial = ask(study)
@@ -85,6 +86,21 @@ def test_a_stopped_trial_is_worse_than_those_that_went_on() -> None:
     study = a_study("median", 12, max_budget=5)
     stopped = next(trial.number for trial in study.trials if trial.state is xs.State.STOPPED)
     assert any("the median of the averages" in turn.why for turn in why(study.journal, stopped).later)
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "bracket", "reason"),
+    [
+        (ASHA(9, full_share=True), 2, "it trains to the full budget at once, and is compared at no rung"),
+        (ASHA(9, brackets=2), 1, "it is not compared before epoch 3, where its bracket begins"),
+    ],
+)
+def test_a_report_that_is_not_compared_says_why(scheduler: ASHA, bracket: int, reason: str) -> None:
+    study = a_study(None, 30, scheduler=scheduler)
+    passed = next(trial.number for trial in study.trials if trial.bracket == bracket)
+    turn = next(turn for turn in why(study.journal, passed).turns if turn.what.startswith("went on"))
+    assert turn.what.endswith("at epoch 1")
+    assert turn.why == reason
 
 
 def test_architectures_are_explained_by_their_size() -> None:

@@ -111,8 +111,15 @@ def reported(history: History, scheduler: Scheduler, event: ev.Reported, place: 
     words = {Verdict.CONTINUE: "went on", Verdict.PAUSE: "paused", Verdict.STOP: "stopped"}[event.verdict]
     reason = _rank_at_rung(history, trial, losses, event.budget, scheduler) if at_rung else _median(history, event)
     if isinstance(scheduler, OnRungs) and at_rung and not scheduler.at_rung(trial, event.budget):
-        reason = "it is not compared here"
+        reason = _not_compared(scheduler, trial)
     return [LaterEvent(place, f"{words}: {value}", reason)]
+
+
+def _not_compared(scheduler: OnRungs, trial: Trial) -> str:
+    """Why a report at a rung is not compared there."""
+    if trial.target == scheduler.max_budget:
+        return "it trains to the full budget at once, and is compared at no rung"
+    return f"it is not compared before epoch {trial.target}, where its bracket begins"
 
 
 def _said(history: History, losses: Losses) -> str:
