@@ -124,7 +124,7 @@ def minimize(
         How to search, by name. By default what suits the space and the budget.
 
         That is ``mobster`` with ``max_budget``, else ``auto``, or ``pbil`` for many switches; the choice and its reason are
-        logged and stay in the journal.
+        shown first and stay in the journal.
     searcher
         How to choose configurations, in the place of the method's searcher.
     scheduler
@@ -187,8 +187,9 @@ def minimize(
     progress
         Whether to show how the search goes.
 
-        A table on a terminal and in a notebook. Elsewhere, a line per trial: through the logger ``xstar``, or on standard error
-        where logging is not set up for it. ``False`` shows nothing; ``True`` writes lines for a search within a search, too.
+        A table on a terminal and in a notebook. Elsewhere, a line per trial that ends or pauses: through the logger ``xstar``,
+        or on standard error where logging is not set up for it. ``False`` shows nothing; ``True`` writes lines for a search
+        within a search, too.
     watch
         Called with the study after every change.
     """

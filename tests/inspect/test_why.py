@@ -98,7 +98,7 @@ def test_a_stopped_trial_is_worse_than_those_that_went_on() -> None:
 def test_a_report_that_is_not_compared_says_why(scheduler: ASHA, bracket: int, reason: str) -> None:
     study = a_study(None, 30, scheduler=scheduler)
     passed = next(trial.number for trial in study.trials if trial.bracket == bracket)
-    turn = next(turn for turn in why(study.journal, passed).turns if turn.what.startswith("went on"))
+    turn = next(turn for turn in why(study.journal, passed).later if turn.what.startswith("went on"))
     assert turn.what.endswith("at epoch 1")
     assert turn.why == reason
 

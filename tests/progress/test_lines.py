@@ -42,6 +42,36 @@ def test_a_line_per_trial() -> None:
     assert (trial_log.level, trial_log.propagate, trial_log.handlers) == (logging.NOTSET, True, [])
 
 
+def test_trials_that_pause_have_a_line_and_are_counted() -> None:
+    clock, lines = Clock(), list[str]()
+    study = make_study(clock, method=None, metric="error", max_budget=3)
+    choice = (
+        "method mobster: with max_budget=3 bad trials can end early, and a Gaussian process learns from all of them"
+    )
+    progress = LogProgress(Tracker(study, Limits(trials=3)), lines.append)
+    with progress:
+        for value in (0.5, 0.25, 0.75):
+            trial = ask(study)
+            clock.now += 2
+            study.report(trial, {"error": value})
+            progress(study)
+        best = ask(study)
+        assert best.number == 1
+        for value in (0.125, 0.0625):
+            clock.now += 2
+            study.report(best, {"error": value})
+        progress(study)
+        progress.finish("all 3 trials are done")
+    assert lines == [
+        choice,
+        "trial 0 paused after 1 epoch error=0.5 (best 0.5, trial 0), 2.0 s, about 4.0 s left",
+        "trial 1 paused after 1 epoch error=0.25 (best 0.25, trial 1), 2.0 s, about 2.0 s left",
+        "trial 2 paused after 1 epoch error=0.75 (best 0.25, trial 1), 2.0 s",
+        "trial 1 complete error=0.0625 (best 0.0625, trial 1), 8.0 s",
+        "all 3 trials are done; 2 paused (with a larger trials= the best of them train on)",
+    ]
+
+
 def test_a_trial_beyond_a_bound_has_a_line_as_nobody_else_speaks_of_it() -> None:
     clock, lines = Clock(), list[str]()
     study = make_study(clock, metric="error", constraints={"latency": 1.0})
@@ -72,9 +102,9 @@ def test_lines_come_no_faster_than_they_can_be_read() -> None:
             study.tell(ask(study), 1.0)
         progress(study)
     assert lines[BURST:] == [
-        "… 30 more trials ended",
+        "… and 30 more trials",
         f"trial {BURST + 30} complete value=1 (best 1, trial 0), 0.00 s",
-        "… 2 more trials ended",
+        "… and 2 more trials",
     ]
 
 
@@ -115,6 +145,9 @@ def test_where_nobody_looks_at_a_screen_lines_go_to_standard_error(capsys: pytes
     xs.minimize(objective, SPACE, trials=3, method="random", seed=1)
     lines = capsys.readouterr().err.splitlines()
     assert [bool(LINE.match(line)) for line in lines] == [True, True, True]  # the failure is a warning: pytest has it
+    xs.minimize(objective, SPACE, trials=1, seed=1)
+    first, _ = capsys.readouterr().err.split("\n", maxsplit=1)
+    assert " method auto: every trial runs to its end; a Gaussian process chooses what to try" in first
     xs.minimize(objective, SPACE, trials=3, method="random", seed=1, progress=False)
     assert capsys.readouterr().err == ""
 
@@ -123,6 +156,9 @@ def test_who_has_set_up_logging_has_them_there(
     capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO, "xstar"):
+        xs.minimize(objective, SPACE, trials=1, seed=1)
+        assert sum("method auto" in message for message in caplog.messages) == 1
+        caplog.clear()
         xs.minimize(objective, SPACE, trials=3, method="random", seed=1)
     mine = [record.getMessage() for record in caplog.records if record.name == "xstar.trials"]
     assert [line.split(":")[0].split("=")[0] for line in mine] == [

@@ -55,6 +55,7 @@ def test_a_search_has_a_display_of_its_own_each_time(kernel: Kernel, monkeypatch
     assert len(kernel.displays) == 2
     for pages in kernel.displays:
         assert "0 of 30" in pages[0]
+        assert "method auto: every trial runs to its end" in pages[0]
         assert "30 of 30" in pages[-1]
         assert "all 30 trials are done" in pages[-1]
         assert len(pages) == 2, "an update for every trial would keep the browser busy"

@@ -62,9 +62,9 @@ def test_the_table() -> None:
         assert any(line.startswith(label) for line in narrow), "what is long gives way, not the labels"
 
 
-def test_bests_and_failures_stay_above_the_table() -> None:
+def test_the_method_bests_and_failures_stay_above_the_table() -> None:
     clock = Clock()
-    study = make_study(clock)
+    study = make_study(clock, method=None)
     console = terminal()
     progress = LiveProgress(Tracker(study, Limits()), console)
     with progress:
@@ -78,6 +78,7 @@ def test_bests_and_failures_stay_above_the_table() -> None:
             progress(study)
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert text.count("new best") == 2
+    assert "method auto: every trial runs to its end; a Gaussian process chooses" in text.partition("new best")[0]
     assert "trial 0 complete" in text
     assert "trial 1 complete" not in text
     assert text.count("failed: ValueError") == MOST_FAILURES

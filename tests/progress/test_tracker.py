@@ -57,6 +57,8 @@ def test_a_trial_promoted_and_ended_between_two_looks_is_seen() -> None:
     tracker = Tracker(study, Limits())
     trial = ask(study)
     study.report(trial, 0.5)
+    assert tracker.advance() == [trial], "it pauses"
+    study.annotate(trial, {"looked": "at"})
     assert tracker.advance() == []
     assert ask(study) is trial
     study.report(trial, 0.25)

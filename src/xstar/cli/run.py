@@ -107,8 +107,6 @@ def search_with(program: Program, options: Mapping[str, Any]) -> None:
             if study.history.trials:
                 so_far = plural(len(study.history.trials), "trial")
                 out.print(f"resuming study {name!r}: {so_far} so far", soft_wrap=True)
-            elif study.history.created.why:
-                out.print(f"method {study.history.created.method}: {study.history.created.why}", soft_wrap=True)
             progress = make_progress(study, search.limits, out, transient=True)
             reason = None
             with contextlib.suppress(KeyboardInterrupt), screen(), progress:

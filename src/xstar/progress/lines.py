@@ -1,4 +1,5 @@
-"""A line for each trial that ends, through ``logging``: what a search shows where there is neither a terminal nor a notebook.
+"""A line for each trial that ends or pauses, through ``logging``: what a search shows where there is neither a terminal nor a
+notebook. Before them the method, if xstar chose it.
 
 The lines go to the logger ``xstar.trials``, at level INFO; what went wrong is logged there by the loop, as a warning. Who has
 set up logging for that level gets them there. Otherwise they are written to standard error while the search runs, unless a
@@ -15,7 +16,7 @@ from types import TracebackType
 
 from xstar.core.words import plural
 from xstar.loop import log, trial_log
-from xstar.progress.picture import in_a_line
+from xstar.progress.picture import choice_of, in_a_line
 from xstar.progress.tracker import BROKEN, Tracker
 from xstar.study import Study
 from xstar.trial import State, Trial
@@ -33,7 +34,7 @@ def logged() -> bool:
 
 
 class LogProgress:
-    """A line per trial of this program that ended; where they end faster than anyone reads, a line per second."""
+    """A line per trial of this program that ended or paused; where there are more than anyone reads, a line per second."""
 
     def __init__(self, tracker: Tracker, write: Callable[[str], None] | None = None) -> None:
         """``write``: takes the lines in the place of the log."""
@@ -74,7 +75,7 @@ class LogProgress:
 
     def _say_left_out(self) -> None:
         if self._left_out:
-            trial_log.info("… %s ended", plural(self._left_out, "more trial"))
+            trial_log.info("… and %s", plural(self._left_out, "more trial"))
             self._left_out = 0
 
     def message(self, text: str) -> None:
@@ -85,10 +86,15 @@ class LogProgress:
         """Say why the search ended."""
         self._look()
         self._say_left_out()
-        trial_log.info("%s", reason)
+        paused = self.tracker.study.history.count(State.PAUSED)
+        more = f"; {paused} paused (with a larger trials= the best of them train on)" if paused else ""
+        trial_log.info("%s%s", reason, more)
 
     def __enter__(self) -> LogProgress:
+        said_already = self._write is None and logged()  # when the study was made
         self._shown.enter_context(_shown(self._write))
+        if (choice := choice_of(self.tracker.study.history)) and not said_already:
+            trial_log.info("%s", choice)
         return self
 
     def __exit__(

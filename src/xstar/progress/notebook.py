@@ -114,6 +114,8 @@ def _facts(picture: Picture) -> str:
     rows: list[tuple[str, str]] = []
     if picture.study is not None:
         rows.append(("study", f"<b>{escaped(picture.study)}</b>"))
+    if picture.choice:
+        rows.append(("search", escaped(picture.choice)))
     if picture.total is not None:
         bar = f'<progress value="{picture.done}" max="{max(1, picture.total)}"></progress>'
         rows.append(("done", f"{bar} {picture.done} of {picture.total}"))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from xstar.core.reasons import last_line
 from xstar.core.words import plural, seconds, short_config
+from xstar.journal import History
 from xstar.loop import went_wrong
 from xstar.progress.tracker import BROKEN, Tracker
 from xstar.study.naming import headline
@@ -39,6 +40,8 @@ class Picture:
     """A search at a glance."""
 
     study: str | None
+    choice: str
+    """The method and why it was chosen; empty where the user chose it."""
     done: int
     total: int | None
     """``limits.trials``."""
@@ -71,6 +74,7 @@ def take(tracker: Tracker, ending: str | None = None) -> Picture:
     running = list(history.running.values())
     return Picture(
         study=study.name,
+        choice=choice_of(history),
         done=tracker.done(),
         total=tracker.limits.trials,
         metric=study.metric,
@@ -86,6 +90,12 @@ def take(tracker: Tracker, ending: str | None = None) -> Picture:
     )
 
 
+def choice_of(history: History) -> str:
+    """The method and why it was chosen, where that was not the user's choice: what a display begins with."""
+    created = history.created
+    return f"method {created.method}: {created.why}" if created.why else ""
+
+
 def trial_and_state(trial: Trial) -> str:
     """Which trial, and how far it got unless it is complete: ``trial 7``, ``trial 7, paused after 9 epochs``."""
     if trial.state is State.COMPLETE:
@@ -94,16 +104,17 @@ def trial_and_state(trial: Trial) -> str:
 
 
 def in_a_line(tracker: Tracker, trial: Trial) -> str:
-    """How a trial ended: ``trial 12 complete error=0.031 (best 0.028, trial 7), 3.2 s, about 5 min left``."""
+    """How a trial ended or paused: ``trial 12 complete error=0.031 (best 0.028, trial 7), 3.2 s, about 5 min left``."""
     if trial.state in (*BROKEN, State.WAITING):
         return went_wrong(trial)
-    text = f"trial {trial.number} {trial.state.value} {tracker.study.history.goals.words(trial.metrics, 5)}"
+    upto = "" if trial.state is State.COMPLETE else f" after {plural(trial.budget, 'epoch')}"
+    text = f"trial {trial.number} {trial.state.value}{upto} {tracker.study.history.goals.words(trial.metrics, 5)}"
     if tracker.best is not None:
         text += f" (best {tracker.best.shown()}, trial {tracker.best.number})"
     elif front := tracker.study.history.front:
         text += f" ({plural(len(front), 'trial')} in the front)"
-    left = tracker.remaining()
-    return f"{text}, {seconds(trial.seconds)}" + (f", about {seconds(left)} left" if left else "")
+    took, left = trial.seconds if trial.state.over else tracker.running_for(trial), tracker.remaining()
+    return f"{text}, {seconds(took)}" + (f", about {seconds(left)} left" if left else "")
 
 
 def sparkline(values: Sequence[float], width: int = CURVE) -> str:

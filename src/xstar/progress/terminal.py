@@ -23,7 +23,7 @@ from xstar.core.words import harmless, plural
 from xstar.journal import History
 from xstar.progress.choice import Progress
 from xstar.progress.lines import LogProgress
-from xstar.progress.picture import Picture, in_a_line, take
+from xstar.progress.picture import Picture, choice_of, in_a_line, take
 from xstar.progress.tracker import BROKEN, Tracker
 from xstar.study import Limits, Study
 from xstar.trial import State, Trial
@@ -111,7 +111,7 @@ class LiveProgress:
                     self._print(trial)
                 if self._failures == MOST_FAILURES:
                     self._console.print("further failures are only counted")
-            elif trial is self.tracker.best and trial is not self._shown:
+            elif trial.state.over and trial is self.tracker.best and trial is not self._shown:
                 self._shown = trial
                 self._print(trial, "  new best")
 
@@ -129,6 +129,8 @@ class LiveProgress:
         self._ending = reason
 
     def __enter__(self) -> LiveProgress:
+        if choice := choice_of(self.tracker.study.history):
+            self._console.print(choice, soft_wrap=True)
         before = sys.stdout, sys.stderr
         self._live.start()
         self._redirected.enter_context(_logs_follow(before, (sys.stdout, sys.stderr)))

@@ -71,7 +71,7 @@ class Tracker:
         return True
 
     def advance(self) -> list[Trial]:
-        """The trials that ended, or have to be run again, since the last call."""
+        """The trials that ended, paused or have to be run again, since the last call."""
         history = self.study.history
         if self._cursor == history.seen:
             return []
@@ -91,7 +91,7 @@ class Tracker:
                 self._starts.pop(number, None)
                 self.ended += self.ran(trial)
                 found.append(trial)
-            elif trial.state is State.WAITING and trial not in found:
+            elif trial not in found and (trial.state is State.WAITING or _pauses(trial, event)):
                 found.append(trial)
         self._keep(found)
         return found
@@ -139,3 +139,8 @@ class Tracker:
         if self.limits.seconds is not None:
             guesses.append(max(0.0, self.limits.seconds - self.elapsed))
         return min(guesses, default=None)
+
+
+def _pauses(trial: Trial, event: object) -> bool:
+    """Whether a trial is paused since this event."""
+    return trial.state is State.PAUSED and isinstance(event, ev.Reported) and event.budget == trial.budget
