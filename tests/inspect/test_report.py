@@ -244,11 +244,7 @@ def test_what_is_pasted_to_do_it_again_makes_the_same_trials(tmp_path: Path, mon
     constraints = {"size": 5, "accuracy": xs.at_least(0.3), "heat": xs.between(0.05, 0.8)}
     given: dict[str, Any] = {"metric": "loss", "seed": 4, "trials": 8}
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "again").mkdir()
-    for folder in (".", "again"):  # the source stands beside the study in either place
-        xs.minimize(
-            objective, space, study="old", storage=tmp_path / folder / "xstar.db", method="random", **given
-        ).study.close()
+    xs.minimize(objective, space, study="old", method="random", **given).study.close()
     how: dict[str, Any] = {
         "method": "gp",
         "constraints": constraints,
@@ -260,9 +256,8 @@ def test_what_is_pasted_to_do_it_again_makes_the_same_trials(tmp_path: Path, mon
         found = [(trial.config, trial.state) for trial in study.trials]
         code = html.unescape(re.findall(r"<h2>Do it again</h2>\n<pre>(.*?)</pre>", report(study), re.DOTALL)[0])
     assert {state for _, state in found} == {xs.State.COMPLETE, xs.State.INFEASIBLE}
-    monkeypatch.chdir(tmp_path / "again")
     exec(code, {"objective": objective})
-    with xs.Study.open("s", "xstar.db") as again:
+    with xs.Study.open("s-again") as again:
         assert [(trial.config, trial.state) for trial in again.trials] == found
         stored = again.history.stored
         assert (stored.constraints, stored.best, stored.retries) == (
@@ -271,6 +266,17 @@ def test_what_is_pasted_to_do_it_again_makes_the_same_trials(tmp_path: Path, mon
             0,
         )
         assert again.history.sources == ["old"]
+
+
+def test_a_command_that_would_go_on_with_the_study_is_given_another_name(tmp_path: Path) -> None:
+    name = "n" * 100
+    with xs.Study(
+        xs.Space(x=xs.Float(0, 1)), name=name, storage=tmp_path / "x.db", program={"file": "train.py"}
+    ) as study:
+        study.tell(ask(study), 1.0)
+        page = html.unescape(report(study))
+    assert f"begun by: xstar run train.py; with --study {name[:94]}-again that runs it again, too" in page
+    assert f"study='{name[:94]}-again'" in page
 
 
 def test_what_was_done_by_hand_is_said_to_be_missing() -> None:

@@ -30,7 +30,7 @@ from xstar.plots.output import in_script, javascript
 from xstar.plots.source import Source
 from xstar.space.conditions import Threshold
 from xstar.study.naming import described
-from xstar.study.settings import DEFAULT_RETRIES
+from xstar.study.settings import DEFAULT_RETRIES, LONGEST_NAME
 from xstar.trial import State, Trial
 
 BEST = 20
@@ -178,7 +178,8 @@ def _again(history: History, name: str) -> str:
     by_hand = [each for each in ("added", "enqueued") if any(trial.origin.method == each for trial in history.trials)]
     by_hand += ["changed in its space"] if history.reshaped else []
     but = f", but for what was {' or '.join(by_hand)} by hand" if by_hand else ""
-    settings = ", ".join(f"{key}={value}" for key, value in _settings(history, name).items())
+    anew = f"{name[: LONGEST_NAME - 6]}-again"  # under its own name the stored study would go on
+    settings = ", ".join(f"{key}={value}" for key, value in _settings(history, anew).items())
     lines = [
         f"# xstar {created.version}; the same trials with one worker, or any number in the same order of reports{but}",
         "import xstar as xs",
@@ -190,7 +191,7 @@ def _again(history: History, name: str) -> str:
     if not created.method:
         lines.insert(-1, f"# searcher={created.searcher!r}, scheduler={created.scheduler!r}")
     if created.program and (file := created.program.get("file")):
-        lines.append(f"# begun by: xstar run {file}")
+        lines.append(f"# it was begun by: xstar run {file}; with --study {anew} that runs it again, too")
     return "\n".join(lines)
 
 

@@ -46,7 +46,8 @@ log = logging.getLogger("xstar")
 DEFAULT_RETRIES = 1
 """A worker that dies once is bad luck (a neighbour's memory, a preempted node); one that dies twice is the trial's doing."""
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+LONGEST_NAME = 100
+_NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{LONGEST_NAME - 1}}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +216,7 @@ def check_name(name: str) -> str:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise InvalidArgument(
             "study",
-            "a name has 1 to 100 letters, digits, '.', '_' or '-', and begins with a letter or digit",
+            f"a name has 1 to {LONGEST_NAME} letters, digits, '.', '_' or '-', and begins with a letter or digit",
             name,
             "e.g. study='digits-mlp'",
         )
