@@ -16,6 +16,7 @@ from scipy import stats
 import xstar as xs
 from xstar.errors import InvalidArgument, InvalidSpace, StudyMismatch
 from xstar.integrations.distributions import Candidates
+from xstar.space.conditions import OneOf
 
 sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
@@ -110,6 +111,33 @@ def test_a_pipeline_with_nested_names_conditions_and_steps_to_choose() -> None:
     )
     table = SearchCV(tree(), conditional, n_iter=8, cv=2, random_state=1).fit(X, y).cv_results_
     assert list(table["param_max_features"].mask) == [params["splitter"] == "best" for params in table["params"]]
+
+
+def test_parameters_of_one_of_several_estimators(tmp_path: Path) -> None:
+    pipe = Pipeline([("clf", LogisticRegression())])
+    steps = [LogisticRegression(max_iter=500), tree(), DecisionTreeClassifier(max_depth=1), "passthrough"]
+    space = {
+        "clf__C": xs.Float(0.1, 10, log=True, when={"clf": "LogisticRegression"}),
+        "clf": steps[:3],
+        "clf__min_samples_leaf": xs.Int(1, 20, when={"clf": "DecisionTreeClassifier"}),
+        "clf__splitter": xs.Choice(["best", "random"], when={"clf": "DecisionTreeClassifier(max_depth=1)"}),
+    }
+    kept: dict[str, Any] = {"n_iter": 12, "cv": 2, "random_state": 1, "study": "s", "storage": tmp_path / "x.db"}
+    search = SearchCV(pipe, space, **kept).fit(X, y)
+    depths = set()
+    for params in search.cv_results_["params"]:
+        is_tree = isinstance(params["clf"], DecisionTreeClassifier)
+        assert ("clf__C" in params) is not is_tree
+        assert ("clf__min_samples_leaf" in params) is is_tree
+        assert ("clf__splitter" in params) is (is_tree and params["clf"].max_depth == 1)
+        depths.add(params["clf"].max_depth if is_tree else "none")
+    assert depths == {"none", None, 1}
+    assert clone(search).fit(X, y).best_params_.keys() == search.best_params_.keys()
+    made = Candidates({"clf": steps, "clf__C": xs.Float(0.1, 10, when={"clf": ["LogisticRegression", "passthrough"]})})
+    assert made.space["clf__C"].when == {"clf": OneOf(("LogisticRegression(max_iter=500)", "passthrough"))}
+    twice = Candidates({"clf": [tree(), tree()], "clf__C": xs.Float(0.1, 10, when={"clf": "DecisionTreeClassifier"})})
+    assert twice.space["clf"].to_json()["options"] == [f"{place}: {tree()}" for place in range(2)]
+    assert twice.space["clf__C"].when == {"clf": OneOf((f"0: {tree()}", f"1: {tree()}"))}
 
 
 def test_groups_and_any_splitter() -> None:
@@ -337,6 +365,10 @@ def test_what_is_converted(given: Any, expected: Any) -> None:
         ({"p": stats.loguniform(1, 10, loc=2)}, "but got loguniform; uniform"),
         ([{"p": [1]}], "must be an xs.Space or a dictionary, but got 'list'; of a list of dictionaries make one"),
         ({"p": 3}, r"p: must be a parameter of xstar, a list or a SciPy distribution, but got 3; .*write \[3\]"),
+        (
+            {"p": [tree()], "q": xs.Float(0, 1, when={"p": "Tree"})},
+            r"q: when\['p'\] must name options, 'DecisionTreeClassifier\(random_state=0\)', or their classes, but got 'Tree'",
+        ),
     ],
 )
 def test_what_is_refused(space: Any, says: str) -> None:

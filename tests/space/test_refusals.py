@@ -68,7 +68,7 @@ PARAMETERS: list[tuple[Callable[[], Any], str, str, str, str]] = [
     (lambda: Ordinal([[1], (True,)]), "Ordinal.options[1]", "(True,) == [1]", "(True,)", "strings"),
     (lambda: Choice([math.nan]), "Choice.options[0]", "NaN", "nan", "strings"),
     (lambda: Choice([print, max]), "Choice.options[0]", "JSON", "print", "map them in the objective"),
-    (lambda: Choice([dict]), "Choice.options[0]", "JSON", "dict", "map them in the objective"),
+    (lambda: Choice([dict]), "Choice.options[0]", "JSON", "dict", "SearchCV takes a plain list"),
     (lambda: Choice([{"a": 1}]), "Choice.options[0]", "dict", "{'a': 1}", "map them in the objective"),
     (lambda: Choice([loop]), "Choice.options[0]", "contains itself", "[[...]]", "strings"),
     (lambda: Choice(["a", "b"], prior=[1]), "Choice.prior", "one weight for each of the 2", "[1]", "2 positive"),
@@ -88,7 +88,7 @@ PARAMETERS: list[tuple[Callable[[], Any], str, str, str, str]] = [
     (lambda: Float(0, 1, when="a"), "when", "map names", "'a'", "write when="),  # type: ignore[arg-type]
     (lambda: Float(0, 1, when={1: 2}), "when", "map names", "{1: 2}", "write when="),  # type: ignore[dict-item]
     (lambda: Float(0, 1, when={"a": []}), "when['a']", "at least one value", "[]", "write when="),
-    (lambda: Float(0, 1, when={"a": print}), "when['a']", "plain", "print", "write when="),
+    (lambda: Float(0, 1, when={"a": dict}), "when['a']", "plain", "dict", "an object its name, when="),
     (lambda: at_least(None), "at_least", "not None", "None", "number"),
     (lambda: at_most(math.nan), "at_most", "plain value", "nan", "number"),
     (lambda: between(1, object()), "between", "plain value", "object", "number"),

@@ -3,13 +3,15 @@
 ``Candidates`` is the space that ``RandomizedSearchCV`` takes: lists and SciPy distributions by name. A list is a ``Choice``, or
 an ``Ordinal`` if its numbers ascend: drawn at random, both are uniform, as in scikit-learn, and a model can use the order. A
 distribution is converted where ``Float`` or ``Int`` has exactly the same one; any other is refused by name. Options that are no
-plain data (estimators, functions) go into the space by a label.
+plain data (estimators, functions) go into the space by a label, and conditions on them name a label or a class.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -17,10 +19,15 @@ import numpy as np
 
 from xstar.errors import InvalidSpace, Words
 from xstar.space import Choice, Constant, Domain, Float, Int, Ordinal, Parameter, Space
+from xstar.space.conditions import OneOf, When
 from xstar.space.values import freeze
 
 SCALES = (
     "uniform, loguniform and randint can be converted; write xs.Float or xs.Int, with prior=xs.Normal(…) for a normal"
+)
+ONE_OF_MANY = (
+    "of a list of dictionaries make one, with a list for the case and when= for what depends on it: "
+    '{"clf": [SVC(), Ridge()], "clf__C": xs.Float(1, 9, when={"clf": "SVC"})}'
 )
 
 
@@ -47,9 +54,23 @@ class Candidates:
 
     def _converted(self, given: Any) -> dict[str, Any]:
         if not isinstance(given, Mapping):
-            remedy = "of a list of dictionaries make one, with xs.Choice for the case and when= for what depends on it"
-            raise InvalidSpace("space", "must be an xs.Space or a dictionary", type(given).__name__, remedy)
-        return {name: self._parameter(name, value) for name, value in given.items()}
+            raise InvalidSpace("space", "must be an xs.Space or a dictionary", type(given).__name__, ONE_OF_MANY)
+        converted = {name: self._parameter(name, value) for name, value in given.items()}
+        return {name: self._by_label(name, parameter) for name, parameter in converted.items()}
+
+    def _by_label(self, name: str, parameter: Any) -> Any:
+        """A parameter whose conditions on estimators are conditions on their labels."""
+        if not isinstance(parameter, Parameter) or not (parents := set(parameter.conditions) & set(self._labelled)):
+            return parameter
+        found = dict(parameter.conditions)
+        for parent in parents:
+            condition, labels = found[parent], self._labelled[parent]
+            meant = {value: _named(value, labels) for value in getattr(condition, "values", (condition,))}
+            if unknown := [value for value, named in meant.items() if not named]:
+                rule = f"when[{parent!r}] must name options, {', '.join(map(repr, labels))}, or their classes"
+                raise InvalidSpace(name, rule, unknown[0])
+            found[parent] = OneOf(tuple(dict.fromkeys(label for named in meant.values() for label in named)))
+        return replace(parameter, when=When(found))  # type: ignore[type-var]  # every kind is a dataclass
 
     def _parameter(self, name: str, value: Any) -> Any:
         if isinstance(value, Parameter | Domain):
@@ -65,9 +86,11 @@ class Candidates:
         try:
             plain = [freeze(option.item() if isinstance(option, np.generic) else option) for option in options]
         except ValueError:
-            labels = {f"{place}: {_label(option)}": option for place, option in enumerate(options)}
-            self._labelled[name] = labels
-            return Choice(list(labels))
+            labels = [_label(option) for option in options]
+            count = Counter(labels)
+            unlike = [f"{place}: {label}" if count[label] > 1 else label for place, label in enumerate(labels)]
+            self._labelled[name] = dict(zip(unlike, options, strict=True))
+            return Choice(unlike)
         return Ordinal(plain) if _ascends(plain) else Choice(plain)
 
     def params(self, config: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,4 +120,15 @@ def _ascends(values: list[Any]) -> bool:
 
 def _label(option: Any) -> str:
     """A name that is the same in the next run: a function's own, an estimator's with its settings."""
+    if isinstance(option, str):
+        return option
     return getattr(option, "__name__", None) or " ".join(repr(option).split())
+
+
+def _named(wanted: Any, labels: Mapping[str, Any]) -> list[str]:
+    """The labels that a value of ``when=`` means: one of them, an option that is plain data, or the class of some."""
+    return [
+        label
+        for label, option in labels.items()
+        if wanted == label or wanted is option or (not isinstance(option, str) and wanted == type(option).__name__)
+    ]

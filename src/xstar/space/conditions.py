@@ -122,6 +122,7 @@ def _read_condition(parent: str, wanted: object, remedy: str) -> Condition:
     try:
         return OneOf(tuple(freeze(value) for value in values))
     except ValueError as error:
+        remedy = f'{remedy}; for a class or an object its name, when={{"clf": "SVC"}}'
         raise InvalidSpace(f"when[{parent!r}]", f"must hold plain values ({error})", wanted, remedy) from None
 
 

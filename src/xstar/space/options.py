@@ -21,7 +21,7 @@ from xstar.space.parameter import Parameter, Reader, check_index, settle
 from xstar.space.priors import check_weights, inner_borders
 from xstar.space.values import Json, Value, freeze, thaw
 
-_USE_STRINGS = "use strings and map them in the objective"
+_USE_STRINGS = "use strings and map them in the objective (SearchCV takes a plain list of estimators)"
 
 
 class _Options(Parameter):
