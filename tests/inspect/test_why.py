@@ -12,6 +12,7 @@ from xstar import nets
 from xstar.errors import UnknownTrial
 from xstar.inspect.why import why
 from xstar.journal import events as ev
+from xstar.models.predictive import forest_over_budgets
 from xstar.nets.synthetic import f3
 from xstar.schedulers import ASHA
 
@@ -61,6 +62,48 @@ def test_the_chosen_one_leads_the_runners_up(method: str, short_training: None) 
         assert each.mean is not None
         assert each.high is not None
         assert each.low <= each.mean <= each.high
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_over_budgets_what_comes_lies_in_the_interval_and_the_interval_where_values_can(direction: str) -> None:
+    """Of an error, or an accuracy, near its end: the surrogate alone expects values beyond it, and is too sure of them."""
+    study = xs.Study(SPACE, method="mobster", seed=2, max_budget=9, metric="rate", direction=direction)
+    for _ in range(60):
+        trial = ask(study)
+        for epoch in range(trial.budget + 1, 10):
+            error = 0.5 * abs(trial["x"] - 0.3) * (trial["kind"] == "a") + 0.2 * trial["lr"] + 0.1 * (epoch < 5)
+            if (
+                study.report(trial, min(error, 1.0) if direction == "minimize" else 1.0 - min(error, 1.0), budget=epoch)
+                is not xs.Verdict.CONTINUE
+            ):
+                break
+    chosen = [trial for trial in study.trials if trial.state is xs.State.COMPLETE and "log EI" in str(trial.origin)]
+    within = []
+    for trial in chosen[-8:]:
+        for each in why(study.journal, trial.number).candidates:
+            assert each.low is not None
+            assert each.high is not None
+            assert 0.0 <= each.low <= each.high <= 1.0
+            if each.chosen:
+                assert trial.value is not None
+                within.append(each.low <= trial.value <= each.high)
+    assert len(within) == 8
+    assert sum(within) >= 6
+
+
+def test_over_budgets_a_forest_has_half_a_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that expects much more than all others moves the upper ends to the worst loss known, and no lower end."""
+    over, at_full = a_study("mobster", 20, max_budget=9), a_study("gp", 12)
+    before = [why(study.journal, study.trials[-1].number).candidates for study in (over, at_full)]
+    monkeypatch.setattr(
+        "xstar.inspect.suggestions.forest_over_budgets", lambda X, share, t: forest_over_budgets(X, share, t + 50.0)
+    )
+    after = [why(study.journal, study.trials[-1].number).candidates for study in (over, at_full)]
+    assert after[1] == before[1]
+    worst = max(report.metrics["loss"] for trial in over.trials for report in trial.reports)
+    assert [each.high for each in after[0]] == pytest.approx([worst] * len(after[0]), rel=0.1)
+    assert max(each.high or 0.0 for each in before[0]) < 0.8 * worst
+    assert max(each.low or 0.0 for each in after[0]) < 0.8 * worst
 
 
 def test_the_scheduler_gives_its_reasons() -> None:

@@ -25,6 +25,20 @@ def test_the_transform_is_scipys(power: float) -> None:
     assert_allclose(yeo_johnson(z, power), stats.yeojohnson(z, lmbda=power), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("power", [-2.0, -0.5, 0.0, 0.3, 1.0, 1.7, 2.0])
+def test_the_inverse_turns_targets_back(power: float) -> None:
+    y = np.concatenate([np.linspace(-40, 60, 41), [7.0, 7.0 + 1e-9, 900.0]])
+    targets = Targets(centre=7.0, unit=3.0, power=power, mean=0.2, std=0.7)
+    assert_allclose(targets.inverse(targets(y)), y, rtol=1e-6, atol=1e-9)
+
+
+def test_beyond_what_losses_reach_there_is_infinity() -> None:
+    """With λ = -2 no loss has a target above 1/2."""
+    targets = Targets(centre=0.0, unit=1.0, power=-2.0, mean=0.0, std=1.0)
+    assert targets(np.array([1e9]))[0] == pytest.approx(0.5)
+    assert_array_equal(targets.inverse(np.array([0.5, 3.0])), [np.inf, np.inf])
+
+
 def test_all_powers_at_once_are_one_after_the_other() -> None:
     """To the last bit: the most probable power decides what a stored study suggests."""
     z = np.random.default_rng(0).standard_cauchy(37)

@@ -11,7 +11,7 @@ import pytest
 import xstar as xs
 from tests.plots.studies import edge
 from xstar.errors import InvalidArgument
-from xstar.plots import best, calibration, importance, timeline
+from xstar.plots import best, importance, timeline
 from xstar.plots.figure import ticks
 from xstar.plots.kinds import KINDS
 from xstar.plots.timeline import Run, Timeline
@@ -52,16 +52,6 @@ def test_bars_of_shares_stay_between_nothing_and_all() -> None:
         assert np.all(np.array(trace["x"]) - ends["arrayminus"] >= 0)
         assert np.all(np.array(trace["x"]) + ends["array"] <= 1 + 1e-9)
     assert figure["layout"]["xaxis"]["range"] == [0, 1]
-
-
-def test_an_error_is_not_drawn_below_zero() -> None:
-    data = KINDS["calibration"].data(edge("plain"))
-    for shift, least in ((0.0, 0.0), (-1.0, -np.inf)):
-        figure = calibration.draw(replace(data, observed=data.observed + shift, deviation=data.deviation + 1.0))
-        (trials,) = [trace for trace in figure["data"] if trace["name"] == "trials"]
-        low = np.array(trials["x"]) - trials["error_x"]["arrayminus"]
-        assert low.min() >= min(least, min(trials["x"]))
-    assert low.min() < -1, "what may be negative is drawn so"
 
 
 def test_colours_of_lines_have_a_scale() -> None:

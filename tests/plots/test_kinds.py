@@ -15,8 +15,11 @@ from tests.plots.studies import EDGES, edge, many, multi_fidelity, plain
 from tests.trials import ask, run_trials
 from xstar import nets
 from xstar.errors import InvalidArgument
+from xstar.models.gp import Posterior
+from xstar.plots import calibration
 from xstar.plots.figure import grid
 from xstar.plots.kinds import KINDS, kind
+from xstar.plots.models import Learned
 from xstar.plots.source import thinned
 
 MOST_BYTES = 1_500_000
@@ -207,18 +210,38 @@ def test_the_shares_of_an_additive_function_are_those_of_its_variances() -> None
 
 def test_left_out_predictions_are_those_of_a_model_without_the_observation() -> None:
     """The closed form against its plain form: condition on all others."""
-    from xstar.models.gp import Posterior
-    from xstar.plots.models import Learned
-
-    learned = Learned.of(plain(20).history)
-    mean, variance, y = learned.left_out()
-    gp = learned.gp
+    history = plain(20).history
+    learned = Learned.of(history)
+    made, _ = calibration._at_full_budget(history, learned)
+    (mean,), (deviation,) = made.means, made.deviations
+    gp, y = learned.gp, learned.y
     for one in (0, 7, 19):
         rest = np.arange(20) != one
         without = Posterior.of(gp.surrogate, gp.theta, gp.X[rest], y[rest])
         at = without.predict(gp.X[one : one + 1])
         assert_allclose(at.mean[0, 0], mean[one], rtol=1e-6, atol=1e-8)
-        assert_allclose(at.variance[0] + without.noise, variance[one], rtol=1e-4)
+        assert_allclose(at.variance[0] + without.noise, deviation[one] ** 2, rtol=1e-4)
+
+
+def test_intervals_over_budgets_cover_what_they_say() -> None:
+    """About half of what was observed lies in the narrow intervals, nearly all in the wide ones."""
+    space = xs.Space(lr=xs.Float(1e-4, 1.0, log=True), width=xs.Int(8, 256, log=True))
+    study, noise = xs.Study(space, method="asha", max_budget=9, seed=3), np.random.default_rng(0)
+    for _ in range(60):
+        trial = ask(study)
+        start = 0 if not trial.reports else trial.budget
+        for epoch in range(start + 1, 10):
+            error = 0.02 * abs(np.log10(trial["lr"]) + 2.0) + 0.1 * noise.random() / epoch
+            if study.report(trial, error, budget=epoch) is not xs.Verdict.CONTINUE:
+                break
+    data = study.plot.data("calibration")
+    assert data.how.startswith("tenfold")
+    assert 0.3 < data.within[0.5] < 0.8
+    assert 0.75 < data.within[0.9] <= 1.0
+    assert np.mean((data.low <= data.observed) & (data.observed <= data.high)) == pytest.approx(data.within[0.9])
+    assert data.explained > 0.2
+    assert (data.low <= data.predicted).all()
+    assert (data.predicted <= data.high).all()
 
 
 def test_a_contour_is_low_where_trials_were_good() -> None:

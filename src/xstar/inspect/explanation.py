@@ -30,7 +30,7 @@ class Candidate:
     """What the surrogate expected there, in the user's own direction."""
     low: float | None
     high: float | None
-    """Its 95 % interval."""
+    """The interval of 90 % of what it would report."""
     chosen: bool = False
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,16 @@ import numpy as np
 from xstar.core.words import number, plural
 from xstar.inspect.explanation import Candidate, Why
 from xstar.journal import History
-from xstar.models.targets import Targets
+from xstar.models.kernels import Array
+from xstar.models.predictive import Mixture, forest_over_budgets, with_budget
+from xstar.models.targets import choose
 from xstar.plots.network_data import graph_of
 from xstar.searchers.bo.decision import DecisionTrace
+from xstar.searchers.bo.learner import Learner
 from xstar.trial import Config, State
 
-HALVINGS = 80
-"""Halvings when a standardised loss is turned back into a value: more than the digits of a float."""
+MOST_FOREST = 500
+"""Observations of the forest beside a model over budgets: as many as a Gaussian process has."""
 
 
 def known_then(history: History) -> str:
@@ -58,25 +61,41 @@ Interval = tuple[float, float, float]
 """Mean, low and high."""
 
 
-def _intervals(history: History, trace: DecisionTrace, configs: list[Config]) -> list[Interval | None]:
-    """What the surrogate expected of each configuration; ``None`` where there was none, or one of each objective."""
+def _intervals(history: History, trace: DecisionTrace, configs: list[Config]) -> Sequence[Interval | None]:
+    """What was expected of each configuration: by the surrogate, over budgets together with a forest; ``None`` where there was
+    none, or one of each objective."""
     learner, inputs = trace.learner, trace.inputs
     assert learner is not None
     assert inputs is not None
     if not inputs.models or history.goals.several:
         return [None] * len(configs)
-    data = learner.data
+    data, targets = learner.data, learner.targets
     domains = zip(data.cube.encoder.domains, data.catalogues, strict=True)
     networks = [catalogue.enter([config.get(name) for config in configs]) for name, catalogue in domains]
     rows = np.column_stack([data.cube.encoder.encode(configs)[0], *networks])
     if not data.networks_by_index:
         rows = data.described(rows)
-    predictions = [model.predict(learner.with_budget(rows)) for model in inputs.models]
-    mean = np.mean([each.mean.mean(axis=1) for each in predictions], axis=0)
-    variance = np.mean([each.variance + each.mean.var(axis=1) for each in predictions], axis=0)
-    variance += np.var([each.mean.mean(axis=1) for each in predictions], axis=0)
-    pairs = zip(mean.tolist(), variance.tolist(), strict=True)
-    return [_interval(history, learner.targets, each, math.sqrt(spread)) for each, spread in pairs]
+    each = [(model.predict(learner.with_budget(rows)), model.noise) for model in inputs.models]
+    means = np.array([at.mean.mean(axis=1) for at, _ in each])
+    variances = np.array([at.variance + at.mean.var(axis=1) + noise for at, noise in each])
+    parts = [(means.mean(axis=0), variances.mean(axis=0) + means.var(axis=0))]
+    if learner.over_budgets:
+        parts.append(_by_forest(learner, rows))
+    mean, *ends = (history.goals.only.sign * each for each in Mixture.of(*parts).losses(targets, data.loss))
+    return list(zip(mean.tolist(), np.minimum(*ends).tolist(), np.maximum(*ends).tolist(), strict=True))
+
+
+def _by_forest(learner: Learner, rows: Array) -> tuple[Array, Array]:
+    """Means and variances of targets by a forest of the observations at all budgets."""
+    data, full = learner.data, learner.history.levels[-1]
+    X, share = data.positions(data.X), data.budget / full
+    chosen = choose(X, data.loss, data.budget, MOST_FOREST)
+    made = forest_over_budgets(X[chosen], share[chosen], learner.targets(data.loss[chosen]))
+    assert learner.acquisition_budget is not None
+    at = made.predict(
+        with_budget(data.positions(rows), learner.acquisition_budget)
+    )  # 1: the full budget, for any learner
+    return at.mean[:, 0], at.variance
 
 
 def _written(history: History, config: Config) -> dict[str, Any]:
@@ -87,24 +106,3 @@ def _written(history: History, config: Config) -> dict[str, Any]:
         if graph is not None:
             made[name] = f"{len(graph.layers)} layers, mass {graph.mass:,.4g}"
     return made
-
-
-def _interval(history: History, targets: Targets, mean: float, deviation: float) -> Interval:
-    """Mean and 95 % interval as values: quantiles pass through the monotone map from losses to targets and back."""
-    losses = [
-        history.goals.only.sign * _loss(targets, t) for t in (mean, mean - 1.96 * deviation, mean + 1.96 * deviation)
-    ]
-    return losses[0], min(losses[1:]), max(losses[1:])
-
-
-def _loss(targets: Targets, target: float) -> float:
-    """The loss whose target this is, by bisection; beyond what the map reaches, its end."""
-    reach = 1e3 * targets.unit
-    low, high = targets.centre - reach, targets.centre + reach
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        if float(targets(np.array([middle]))[0]) < target:
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2

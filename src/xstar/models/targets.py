@@ -71,6 +71,11 @@ class Targets:
         made: Array = (yeo_johnson(z, self.power) - self.mean) / self.std
         return np.clip(made, -1e6, 1e6)
 
+    def inverse(self, t: Array) -> Array:
+        """Return the losses of targets; beyond what losses of any size have, infinity."""
+        made: Array = self.centre + self.unit * inverse_yeo_johnson(self.mean + self.std * t, self.power)
+        return made
+
 
 def below_penalty(y: Array) -> float:
     """Return what the largest of the losses counts as if several are equal to it and it is far above the others: as far above
@@ -120,6 +125,18 @@ def yeo_johnson(z: Array, power: float) -> Array:
         logarithm = np.log1p(sign * z[part])
         t[part] = sign * (np.expm1(exponent * logarithm) / exponent if abs(exponent) > 1e-12 else logarithm)
     return t
+
+
+def inverse_yeo_johnson(t: Array, power: float) -> Array:
+    """Return what the transform maps to ``t``; ∞ beyond its limit, which is -1/λ for λ < 0."""
+    z = np.empty_like(t)
+    up = t >= 0
+    for part, sign, exponent in ((up, 1.0, power), (~up, -1.0, 2.0 - power)):
+        inner = np.maximum(sign * exponent * t[part], -1.0)
+        with np.errstate(divide="ignore"):
+            logarithm = np.log1p(inner) / exponent if abs(exponent) > 1e-12 else sign * t[part]
+        z[part] = sign * np.expm1(logarithm)
+    return z
 
 
 def _all_powers(z: Array) -> Array:

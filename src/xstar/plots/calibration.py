@@ -1,6 +1,8 @@
-"""Predicted against observed: can the values of this study be predicted at all, and are the error bars honest?
+"""Predicted against observed: can the values of this study be predicted at all, and are the intervals honest?
 
-Every trial is predicted from all others by a Gaussian process (leave-one-out, with the hyperparameters fitted to all).
+At full budget every trial is predicted from all others by a Gaussian process (leave-one-out, with the hyperparameters fitted to
+all). Over budgets it is predicted by the model that ``xstar why`` tells of, a Gaussian process and a forest over configurations
+and budgets, from what nine tenths of the other trials reported at any rung.
 """
 
 from __future__ import annotations
@@ -9,12 +11,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xstar.journal import History
+from xstar.models.gp import Posterior
+from xstar.models.linalg import backward, forward
+from xstar.models.predictive import SHOWN, Mixture, forest_over_budgets, with_budget
+from xstar.models.surrogate import over_budgets
+from xstar.models.targets import Targets, choose
 from xstar.plots.figure import Figure, axis, dots, figure, line, text
-from xstar.plots.models import Learned
+from xstar.plots.models import MOST_GP, Learned, encoded, fitted
 from xstar.plots.source import Array, Source, joined
 
-NORMAL = {1: 0.6827, 2: 0.9545}
-"""How many of a normal distribution lie within so many standard deviations."""
+SHARES = (0.5, SHOWN)
+"""The intervals whose coverage is told."""
+FOLDS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,32 +33,74 @@ class Calibration:
     metric: str
     observed: Array
     predicted: Array
-    deviation: Array
-    """Standard deviation of a new observation, noise included."""
+    low: Array
+    high: Array
+    """The interval of 90 % of a new observation."""
     numbers: list[int]
-    within: dict[int, float]
-    """The share of observations within 1 and 2 standard deviations."""
+    within: dict[float, float]
+    """The share of observations within intervals of 50 and 90 %."""
     explained: float
-    """1 − Σ(observed − predicted)² / Σ(observed − mean)²."""
+    """1 − Σ(observed − predicted)² / Σ(observed − mean)², on the scale of the model."""
     which: str
+    how: str
 
 
 def compute(source: Source) -> Calibration:
-    """Leave-one-out predictions."""
-    learned = Learned.required(source.history)
-    mean, variance, y = learned.left_out()
-    off = np.abs(y - mean) / np.sqrt(variance)
-    rest = float(((y - y.mean()) ** 2).sum())
+    """Predict what was observed."""
+    history, learned = source.history, Learned.required(source.history)
+    loss = learned.loss[learned.gp_rows]
+    left_out, how = _at_full_budget, "leave-one-out by a Gaussian process"
+    if len(history.levels) > 1:
+        left_out, how = _over_budgets, "tenfold cross-validation of a Gaussian process and a forest over all rungs"
+    made, targets = left_out(history, learned)
+    y = targets(loss)
+    place, rest = made.below(y), float(((y - y.mean()) ** 2).sum())
+    mean, *ends = (learned.sign * each for each in made.losses(targets, learned.loss))
     return Calibration(
-        source.history.created.metric,
-        learned.values(y),
-        learned.values(mean),
-        np.sqrt(variance) * learned.scale,
+        history.created.metric,
+        learned.sign * loss,
+        mean,
+        np.minimum(*ends),
+        np.maximum(*ends),
         [learned.trials[place].number for place in learned.gp_rows],
-        {sigmas: float((off <= sigmas).mean()) for sigmas in NORMAL},
-        1 - float(((y - mean) ** 2).sum()) / rest if rest else 0.0,
+        {share: float((np.abs(place - 0.5) <= share / 2).mean()) for share in SHARES},
+        1 - float(((y - made.mean) ** 2).sum()) / rest if rest else 0.0,
         learned.which,
+        how,
     )
+
+
+def _at_full_budget(history: History, learned: Learned) -> tuple[Mixture, Targets]:
+    """Each observation predicted from all others (Rasmussen & Williams 2006, eq. 5.12)."""
+    gp, y = learned.gp, learned.y[learned.gp_rows]
+    variance = 1.0 / np.diag(backward(gp.L, forward(gp.L, np.eye(len(gp.X)))))
+    standardised = Targets(learned.centre, learned.scale, power=1.0, mean=0.0, std=1.0)
+    return Mixture.of((y - gp.weights[:, 0] * variance, variance)), standardised
+
+
+def _over_budgets(history: History, learned: Learned) -> tuple[Mixture, Targets]:
+    """Each observation predicted from the reports of nine tenths of the other trials."""
+    full, asked = history.levels[-1], [learned.trials[place] for place in learned.gp_rows]
+    A = np.column_stack([learned.X[learned.gp_rows], [max(1, learned.level or trial.budget) / full for trial in asked]])
+    found = np.array([each[:3] for each in history.observed_inside])
+    trials = [history.trials[int(number)] for number in found[:, 0]]
+    X = np.column_stack([encoded(learned.cube, learned.catalogues, trials), np.maximum(found[:, 1], 1.0) / full])
+    rows = choose(X, found[:, 2], X[:, -1], MOST_GP)
+    X, loss, number = X[rows], found[rows, 2], found[rows, 0]
+    targets = Targets.of(loss, transform=True, lower_penalty=True)
+    t, surrogate = targets(loss), over_budgets(learned.inputs, "matern")
+    theta = fitted(surrogate, X, t).theta
+    _, fold = np.unique(np.append(number, [trial.number for trial in asked]), return_inverse=True)
+    known, own = np.split(fold % FOLDS, [len(rows)])
+    means, variances = np.empty((2, 2, len(asked)))
+    for part in np.unique(own):
+        X_known, t_known, at = X[known != part], t[known != part], A[own == part]
+        gp = Posterior.of(surrogate, theta, X_known, t_known)
+        forest = forest_over_budgets(X_known[:, :-1], X_known[:, -1], t_known)
+        by_gp, by_forest = gp.predict(at), forest.predict(with_budget(at[:, :-1], at[:, -1]))
+        means[:, own == part] = by_gp.mean[:, 0], by_forest.mean[:, 0]
+        variances[:, own == part] = by_gp.variance + gp.noise, by_forest.variance
+    return Mixture(means, np.sqrt(variances)), targets
 
 
 def draw(data: Calibration) -> Figure:
@@ -59,9 +110,6 @@ def draw(data: Calibration) -> Figure:
         float(min(data.observed.min(), data.predicted.min())),
         float(max(data.observed.max(), data.predicted.max())),
     )
-    down = 2 * data.deviation
-    if data.observed.min() >= 0:  # what is never negative, an error say, is not drawn as if it might be
-        down = np.minimum(down, np.maximum(data.predicted, 0.0))
     traces = [
         line([low, high], [low, high], "exact", line={"dash": "dot", "color": "#8a8a84"}, hoverinfo="skip"),
         dots(
@@ -72,8 +120,8 @@ def draw(data: Calibration) -> Figure:
             error_x={
                 "type": "data",
                 "symmetric": False,
-                "array": 2 * data.deviation,
-                "arrayminus": down,
+                "array": data.high - data.predicted,
+                "arrayminus": data.predicted - data.low,
                 "thickness": 0.7,
                 "width": 0,
                 "color": "rgba(61,77,179,0.35)",
@@ -82,15 +130,18 @@ def draw(data: Calibration) -> Figure:
             hovertemplate="trial %{customdata}: predicted %{x:.4g}, observed %{y:.4g}<extra></extra>",
         ),
     ]
-    shares = ", ".join(
-        f"{share:.0%} within {sigmas}σ (normal: {NORMAL[sigmas]:.0%})" for sigmas, share in data.within.items()
-    )
+    shares = ", ".join(f"{found:.0%} within intervals of {share:.0%}" for share, found in data.within.items())
     facts = joined(
-        f"leave-one-out by a Gaussian process on {len(data.numbers)} {data.which}",
+        f"{data.how}: {len(data.numbers)} {data.which}",
         f"explains {max(0.0, data.explained):.0%}",
         shares,
     )
     metric = text(data.metric)
     return figure(
-        traces, title, facts, xaxis=axis(f"predicted {metric} ± 2σ"), yaxis=axis(f"observed {metric}"), showlegend=False
+        traces,
+        title,
+        facts,
+        xaxis=axis(f"predicted {metric}, intervals of {SHOWN:.0%}"),
+        yaxis=axis(f"observed {metric}"),
+        showlegend=False,
     )

@@ -15,6 +15,7 @@ symbol     meaning                                                              
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,8 +26,8 @@ from xstar.errors import NoValue
 from xstar.journal import History
 from xstar.models.forest import Forest, Growth
 from xstar.models.gp import Posterior, fit
-from xstar.models.linalg import NotPositiveDefinite, backward, forward
-from xstar.models.surrogate import Inputs, at_full_budget
+from xstar.models.linalg import NotPositiveDefinite
+from xstar.models.surrogate import Inputs, Surrogate, at_full_budget
 from xstar.models.targets import choose
 from xstar.nets.catalogue import Catalogue, is_of_networks
 from xstar.plots.source import Array, comparable
@@ -49,6 +50,8 @@ class Learned:
     catalogues: tuple[Catalogue, ...]
     trials: list[Trial]
     which: str
+    level: int | None
+    """The rung of their losses; none: they are complete."""
     X: Array
     loss: Array
     centre: float
@@ -73,20 +76,12 @@ class Learned:
         cube = cube_of(history.space)
         names = [name for name in cube.encoder.domains if is_of_networks(history.space[name])]
         catalogues = tuple(Catalogue(history.space[name]) for name in names)
-        configs = [trial.config for trial in trials]
-        X = cube.encoder.encode(configs)[0] if configs else np.empty((0, cube.width))
-        for name, catalogue in zip(names, catalogues, strict=True):
-            numbers = np.array(catalogue.enter([config.get(name) for config in configs]), dtype=np.int64)
-            X = (
-                np.hstack([X, catalogue.described(numbers)])
-                if len(configs)
-                else np.empty((0, X.shape[1] + len(catalogue.names)))
-            )
+        X = encoded(cube, catalogues, trials)
         unit = float(np.abs(loss).max(initial=0.0)) or 1.0  # squares of losses near 1e300 are not finite
         centre = float((loss / unit).mean()) * unit if len(loss) else 0.0
         scale = float((loss / unit).std()) * unit if len(loss) else 1.0
         about = scale or 1.0, history.goals.only.sign, history.seed, history.seen
-        return cls(cube, catalogues, trials, which, X, loss, centre, *about)
+        return cls(cube, catalogues, trials, which, found.level, X, loss, centre, *about)
 
     @property
     def enough(self) -> bool:
@@ -146,20 +141,29 @@ class Learned:
 
     @cached_property
     def gp(self) -> Posterior:
-        """The Gaussian process at the most probable hyperparameters."""
-        surrogate, X, y = at_full_budget(self.inputs), self.X[self.gp_rows], self.y[self.gp_rows]
-        try:
-            return Posterior.of(surrogate, fit(surrogate, X, y), X, y)
-        except NotPositiveDefinite as error:
-            raise NoValue(f"the Gaussian process could not be fitted: {error}") from None
+        """The Gaussian process of the observations that it has."""
+        return fitted(at_full_budget(self.inputs), self.X[self.gp_rows], self.y[self.gp_rows])
 
-    def left_out(self) -> tuple[Array, Array, Array]:
-        """Each observation predicted from all others (Rasmussen & Williams 2006, eq. 5.12): mean, variance with noise, y."""
-        gp, y = self.gp, self.y[self.gp_rows]
-        inverse = backward(gp.L, forward(gp.L, np.eye(len(gp.X))))
-        variance = 1.0 / np.diag(inverse)
-        mean = y - gp.weights[:, 0] * variance
-        return mean, variance, y
+
+def fitted(surrogate: Surrogate, X: Array, y: Array) -> Posterior:
+    """The Gaussian process at the most probable hyperparameters."""
+    try:
+        return Posterior.of(surrogate, fit(surrogate, X, y), X, y)
+    except NotPositiveDefinite as error:
+        raise NoValue(f"the Gaussian process could not be fitted: {error}") from None
+
+
+def encoded(cube: Cube, catalogues: Sequence[Catalogue], trials: Sequence[Trial]) -> Array:
+    """The columns of parameters, then those of the descriptive features of architectures."""
+    if not trials:
+        return np.empty((0, cube.width + sum(len(catalogue.names) for catalogue in catalogues)))
+    configs = [trial.searched for trial in trials]
+    names = [name for name in cube.encoder.domains if is_of_networks(cube.space[name])]
+    networks = [
+        catalogue.described(np.array(catalogue.enter([config.get(name) for config in configs]), dtype=np.int64))
+        for name, catalogue in zip(names, catalogues, strict=True)
+    ]
+    return np.hstack([cube.encoder.encode(configs)[0], *networks])
 
 
 def _spread(losses: Array) -> NDArray[np.intp]:

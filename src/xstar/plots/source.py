@@ -76,6 +76,8 @@ class Comparable:
     losses: Array
     which: str
     """What they have in common, in words."""
+    level: int | None = None
+    """The rung of the losses; none: they are those of complete trials."""
 
 
 ENOUGH = 15
@@ -93,7 +95,8 @@ def comparable(history: History, enough: int = ENOUGH) -> Comparable:
         found = [(trial, loss) for trial in valued(history) if (loss := loss_at(history, trial, level)) is not None]
         if len(found) > len(best.trials):
             losses = np.array([loss for _, loss in found])
-            best = Comparable([trial for trial, _ in found], losses, f"trials at epoch {level}, too few being complete")
+            which = f"trials at epoch {level}, too few being complete"
+            best = Comparable([trial for trial, _ in found], losses, which, level)
             if len(found) >= enough:
                 break
     return best
@@ -103,7 +106,7 @@ def comparable(history: History, enough: int = ENOUGH) -> Comparable:
 class Drawn(Comparable):
     """Comparable trials that are drawn one by one: the best ones and an even choice of the others."""
 
-    total: int
+    total: int = 0
     """How many there are."""
 
     @classmethod
@@ -111,7 +114,8 @@ class Drawn(Comparable):
         """At most about ``most`` of a history."""
         found = comparable(history)
         kept = thinned(len(found.trials), most, np.argsort(found.losses, kind="stable")[:best].tolist())
-        return cls([found.trials[place] for place in kept], found.losses[kept], found.which, len(found.trials))
+        trials = [found.trials[place] for place in kept]
+        return cls(trials, found.losses[kept], found.which, found.level, len(found.trials))
 
     def values(self, history: History) -> Array:
         """Their losses in the user's own direction."""
