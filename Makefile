@@ -120,7 +120,7 @@ format: .venv/.installed  ## put the code in shape
 docs: .venv/.installed  ## build the documentation into site/
 	$(BIN)/mkdocs build --strict
 
-bench: .venv/.installed  ## list the benchmarks; NAME=search ARGS="--part quality --seeds 2" runs one
+bench: .venv/.installed  ## list the benchmarks; NAME=search ARGS="--seeds 2" runs one
 	$(BIN)/python -m benchmarks$(if $(NAME),.$(NAME)) $(ARGS)
 
 bench-quick: .venv/.installed  ## the headline ratios in under ten minutes, beside the peers that are installed (all: make bench-peers)
@@ -137,7 +137,7 @@ ifdef NAME
 	.venv-peers/bin/python -m benchmarks.$(NAME) $(ARGS)
 else
 	.venv-peers/bin/python -m benchmarks.speed --write
-	.venv-peers/bin/python -m benchmarks.search --part quality --write
+	.venv-peers/bin/python -m benchmarks.search --write
 endif
 
 clean:  ## remove what was built, the environment included

@@ -1,48 +1,36 @@
-"""First hitting times of the natural-gradient cores: the paper's Figures 1 and 4, and the cores beside other libraries.
+"""First hitting times of the natural-gradient cores: the paper's Figures 1 and 4.
 
-    python -m benchmarks.igo [--part figure1|figure4|rivals] [--functions OneMax,LeadingOnes] [--sizes 10,30,100,300,1000]
-        [--runs 10] [--seconds 120] [--limit-minutes M] [--write]
+    python -m benchmarks.igo [--part figure1|figure4] [--functions OneMax,LeadingOnes] [--sizes 10,30,100,300,1000]
+        [--runs 10] [--limit-minutes M] [--write]
 
 A first hitting time is the number of calls of f until the optimum is drawn for the first time; a run ends without one after
 ``limit`` calls. ``figure1`` has cGA with both steps, PBIL-λ and PBIL-ε by equation (10) and as they are listed; ``figure4`` has
-PBIL-λ with other α. ``rivals`` are nevergrad's discrete optimisers and Optuna's TPE (``harness/vectors.py``): a run ends at the
-optimum, after 3 n² calls or after ``--seconds`` of processor time; then the best loss above the optimum is told. The objective
-itself takes microseconds.
+PBIL-λ with other α.
 """
 
 from __future__ import annotations
 
 import math
 import statistics
-import time
-import warnings
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main, numbers
 from benchmarks.harness.records import Found, Task, significant
-from benchmarks.harness.report import FOLDER, Results, duration, table
-from benchmarks.harness.vectors import LIBRARIES, METHODS, Vector, Vectors
+from benchmarks.harness.report import Results, table
 from benchmarks.workloads.hitting_times import ALGORITHMS, FUNCTIONS, SEED, Times, check_lockstep, hit, limit, lockstep
-from tools.svg import Series, line_chart
-from xstar import problems
 from xstar.igo import IGO, Bernoulli
 
 ALPHAS = ("1.1", "1.25", "1.5", "2.0", "3.0")
-TABLE = "nb201-cifar10"
-CELLS = "NAS-Bench-201"
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--functions", help="OneMax,LeadingOnes; of the rivals also NAS-Bench-201")
+    parser.add_argument("--functions")
     parser.add_argument("--sizes", help="numbers of bits")
     parser.add_argument("--runs", type=int)
-    parser.add_argument("--seconds", type=float, default=120.0, help="processor time of a run of the rivals at most")
 
 
 # ---------------------------------------------------------------- hitting times
@@ -108,8 +96,7 @@ def figure1_report(results: Results, options: Namespace) -> Iterator[str]:
         rows = [
             (f"{n:,}", *(cell(of.get(m)) for m in ALGORITHMS)) for n, of in cells(results, "figure 1", function).items()
         ]
-        picture = f"![{function}](igo-figure1-{function.lower()}.svg)"
-        yield from ("", f"### {function}", "", picture, "", *table([f"{function}, n", *ALGORITHMS], rows))
+        yield from ("", f"### {function}", "", *table([f"{function}, n", *ALGORITHMS], rows))
     yield from ("", "The largest λ_r of a run, median:", "")
     of = {
         (task.problem, task["n"], task.method): record.found["largest"]
@@ -148,93 +135,6 @@ def figure4_report(results: Results, options: Namespace) -> Iterator[str]:
     yield from ("", *table(["", *(f"α = {float(alpha):g}" for alpha in ALPHAS)], rows))
 
 
-def figure1_pictures(results: Results, options: Namespace) -> dict[Path, str]:
-    made = {}
-    for function in FUNCTIONS:
-        found, series = cells(results, "figure 1", function), []
-        for name in ALGORITHMS:
-            hits = {n: of[name] for n, of in found.items() if name in of and math.isfinite(median(of[name]))}
-            low, high = ([quartiles(each)[side] / n for n, each in hits.items()] for side in (0, 1))
-            series.append(Series(name, list(hits), [median(each) / n for n, each in hits.items()], low, high))
-        made[FOLDER / f"igo-figure1-{function.lower()}.svg"] = line_chart(
-            series,
-            title=f"{function}: calls until the optimum / n",
-            subtitle="median and quartiles; a line ends where half of the runs do not get there",
-            x_label="n",
-            log_x=True,
-            log_y=True,
-            x_ticks=list(found),
-        )
-    return made
-
-
-# ---------------------------------------------------------------- rivals
-
-
-def problem_of(name: str) -> Vectors:
-    """``OneMax-100``: that function of so many bits."""
-    function, _, n = name.partition("-")
-    if name != CELLS:
-        f, size = FUNCTIONS[function], int(n)
-        return Vectors(size, 2, lambda x: int(f(np.asarray(x, dtype=np.int8))), 0, 3 * size * size)
-    known: Any = problems.get(TABLE)
-    options = {each: parameter.options for each, parameter in known.space.parameters.items()}
-
-    def error(x: Vector) -> float:
-        return float(known.loss({each: options[each][int(k)] for each, k in zip(options, x, strict=True)}))
-
-    return Vectors(6, 5, error, known.optimum, 5_000)
-
-
-def rival_tasks(options: Namespace) -> list[Task]:
-    wanted = chosen_from(options.functions, [*FUNCTIONS, CELLS], "--functions")
-    named = [f"{function}-{n}" for n in numbers(options.sizes) for function in wanted if function != CELLS]
-    return [
-        Task.of(seed, name, method, limit=options.seconds)
-        for seed in range(options.runs)
-        for name in (*named, *(each for each in wanted if each == CELLS))
-        for method in METHODS
-    ]
-
-
-def run_rivals(task: Task, options: Namespace) -> Found:
-    problem = problem_of(task.problem)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # nevergrad's, about its own future
-        method = METHODS[task.method](problem, task.seed, problem.calls)
-        started, best = time.process_time(), float("inf")
-        call, arrived, spent = 0, False, 0.0
-        while call < problem.calls and not arrived and spent <= task["limit"]:
-            call += 1
-            loss = problem.loss(method.ask())
-            best = min(best, loss)
-            arrived = loss <= problem.optimum + 1e-9
-            method.tell(loss)
-            spent = time.process_time() - started
-    gap = 0.0 if arrived else best - problem.optimum
-    return {"arrived": bool(arrived), "calls": call, "gap": gap, "seconds": significant(spent / call)}
-
-
-def rival_report(results: Results, options: Namespace) -> Iterator[str]:
-    yield "A call is ask, evaluation and tell. In a cell: median calls to the optimum (how many got there), or the median loss"
-    yield "that is left; and the time of a call."
-    every: dict[str, dict[str, list[Found]]] = {}
-    for task, record in results.all.items():
-        if task.method in METHODS and task.get("limit") is not None:
-            every.setdefault(task.problem, {}).setdefault(task.method, []).append(record.found)
-    rows = []
-    for method in METHODS:
-        shown = []
-        for of in every.values():
-            runs = of.get(method, [])
-            hits = [each["calls"] for each in runs if each["arrived"]]
-            left = f"{statistics.median(each['gap'] for each in runs):.3g} left" if runs else "–"
-            told = f"{statistics.median(hits):,.0f} ({len(hits)} of {len(runs)})" if 2 * len(hits) > len(runs) else left
-            shown.append(f"{told}, {duration(statistics.median(each['seconds'] for each in runs))}" if runs else "–")
-        rows.append((method, *shown))
-    yield from ("", *table(["method", *every], rows))
-
-
 FIGURE = {"functions": ",".join(FUNCTIONS), "sizes": "10,30,100,300,1000", "runs": 10}
 EXPERIMENT = Experiment(
     name="igo",
@@ -245,18 +145,10 @@ EXPERIMENT = Experiment(
         "figure1": Part(
             *("Figure 1", partial(tasks, "figure 1", list(ALGORITHMS)), run, figure1_report),
             defaults=FIGURE,
-            figures=figure1_pictures,
         ),
         "figure4": Part(
             *("Figure 4", partial(tasks, "figure 4", list(ALPHAS)), run, figure4_report),
             defaults={**FIGURE, "sizes": "10,30,100,300"},
-        ),
-        "rivals": Part(
-            *("Other libraries", rival_tasks, run_rivals, rival_report, LIBRARIES),
-            defaults={"functions": f"OneMax,LeadingOnes,{CELLS}", "sizes": "50,100,1000", "runs": 5},
-            timed=True,
-            whole=True,
-            records="igo_peers",
         ),
     },
     arguments=arguments,

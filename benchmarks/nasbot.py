@@ -1,11 +1,8 @@
-"""NASBOT on the synthetic functions of its paper (C.4), its ablations (Figure 7), and how long a suggestion takes.
+"""NASBOT on the synthetic functions of its paper (C.4), and its ablations (Figure 7).
 
-    python -m benchmarks.nasbot [--part time|search|ablation] [--functions f1,f2,f3] [--workers 1,4] [--methods …]
-                                [--seeds 10] [--evaluations 100] [--repeats 5] [--processes 1] [--write]
+    python -m benchmarks.nasbot [--part search|ablation] [--functions f1,f2,f3] [--workers 1,4] [--methods …]
+                                [--seeds 10] [--evaluations 100] [--write]
 
-``time``      processor time of one suggestion after t = 25, 50, 100, 200 evaluated networks, with the paper's number of
-              evaluations of the acquisition, 25 √t. The median of several suggestions; a refit is counted at the share of
-              suggestions that have one. The paper reports 46 s on average.
 ``search``    the highest value of f1 (CNNs), f2 and f3 (MLPs) found by NASBOT, evolution (EA), random networks (RAND), TreeBO.
               Workers finish in the order in which they began: with four, a suggestion does not know of the last three.
 ``ablation``  Figure 7: NASBOT as the paper has it, with one of its distances, some of its modifiers, other powers; beside it
@@ -16,7 +13,6 @@ Inside, lower is better: records hold the negated values of the functions.
 
 from __future__ import annotations
 
-import statistics
 import time
 from argparse import ArgumentParser, Namespace
 from collections import deque
@@ -27,7 +23,7 @@ import xstar as xs
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main, numbers
 from benchmarks.harness.records import Found, Task, improvements, significant
 from benchmarks.harness.report import Results, cell, table
-from benchmarks.workloads.architecture_search import DOMAINS, PaperVariant, suggestion_time
+from benchmarks.workloads.architecture_search import DOMAINS, PaperVariant
 from xstar.nets import synthetic
 from xstar.searchers import DNGO, NASBOT, Evolution, NetworkRandom, Searcher, TreeBO
 
@@ -52,8 +48,6 @@ METHODS: dict[str, Callable[[], Searcher]] = {
 MAIN = ("nasbot", "evolution", "nasbot-random", "treebo")
 ABLATION = ("nasbot-paper", *(method for method in METHODS if method.startswith("paper:")))
 OURS = ("nasbot", "dngo", "paper's kernel", "only d", "only d̄", "only described", "d̄ and described")
-TIMES = (25, 50, 100, 200)
-PAPER_SECONDS = 46.0
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -62,7 +56,6 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--methods", help="of the ablations")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--evaluations", type=int, default=100)
-    parser.add_argument("--repeats", type=int, default=5, help="suggestions whose median time is taken")
 
 
 def functions(options: Namespace) -> list[str]:
@@ -122,37 +115,12 @@ def search_report(results: Results, options: Namespace) -> Iterator[str]:
     yield from ("", *table(heads, rows))
 
 
-# ---------------------------------------------------------------- time
-
-
-def time_tasks(options: Namespace) -> list[Task]:
-    return [Task.of(0, name, "nasbot", t=t, repeats=options.repeats) for t in TIMES for name in functions(options)[:2]]
-
-
-def run_time(task: Task, options: Namespace) -> Found:
-    return suggestion_time(task.problem, task["t"], task["repeats"])
-
-
-def time_report(results: Results, options: Namespace) -> Iterator[str]:
-    rows = []
-    for t in TIMES:
-        found = [record.found for record in results.of(t=t)]
-        if len(found) == len(results.problems):
-            cells = [f"{each['seconds']:.2f} s | {each['layers']}" for each in found]
-            ratio = PAPER_SECONDS / statistics.mean(each["seconds"] for each in found)
-            rows.append((str(t), *cells, f"{ratio:.0f}"))
-    yield f"Processor time per suggestion; the paper: {PAPER_SECONDS:g} s."
-    heads = [head for name in results.problems for head in (f"{name}: suggestion", "layers")]
-    yield from ("", *table(["t", *heads, "paper / ours"], rows, left=0))
-
-
 EXPERIMENT = Experiment(
     name="nasbot",
     title="NASBOT",
     result="nasbot.md",
     description=__doc__,
     parts={
-        "time": Part("Time of a suggestion", time_tasks, run_time, time_report, timed=True),
         "search": Part("Search", search_tasks, search, search_report),
         "ablation": Part("Ablations", ablation_tasks, search, search_report),
     },

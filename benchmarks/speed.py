@@ -1,12 +1,11 @@
-"""How fast searchers decide: the GP beside Optuna's and BoTorch's, and baselines beside their best-known implementation.
+"""How fast the GP decides, beside Optuna's and BoTorch's.
 
-    python -m benchmarks.speed [--part gp|baselines] [--methods …] [--sizes 25,50,100,200] [--seeds 10] [--write]
+    python -m benchmarks.speed [--methods …] [--sizes 25,50,100,200] [--seeds 10] [--write]
 
-All are handed the same n evaluations of Hartmann's function (d = 6), Levy's (d = 20) or a space of all kinds of parameters, at
-random places, and then asked for the next ones, each told its value. The first suggestion is not counted: it makes up for
-what a search would have done before. xstar fits hyperparameters when the observations have grown by a tenth, so its time is
-the mean of n / 4 suggestions (at most 64); the peers fit every time, and the mean is of three. Told is processor time on one
-thread: that of one ask and the tell that follows.
+All are handed the same n evaluations of Hartmann's function (d = 6) or Levy's (d = 20), at random places, and asked for the
+next ones, each told its value. The first suggestion is not counted: it makes up for what a search would have done before. xstar
+fits hyperparameters when the observations have grown by a tenth, so its time is the mean of n / 4 suggestions (at most 64); the
+peers fit every time, and the mean is of three. Told is processor time on one thread: that of one ask and the tell that follows.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from benchmarks.harness.problems import levy20
 from benchmarks.harness.records import Found, Task, significant
 from benchmarks.harness.report import Results, ratio, table
 from xstar import problems
-from xstar.problems.synthetic import Function
 
 OURS = "xstar-gp"
 WARM_UP = 25
@@ -33,14 +31,9 @@ MOST = 64
 """Suggestions of ours that are timed."""
 
 
-def floats10() -> problems.Problem:
-    return Function("floats10", lambda x: float(sum(x)), [(0, 1)] * 10, 0.0, (0.0,) * 10)
-
-
 FUNCTIONS: dict[str, tuple[int, Callable[[], problems.Problem]]] = {
     "hartmann6": (6, partial(problems.get, "hartmann6")),
     "levy20": (20, levy20),
-    "floats10": (10, floats10),
 }
 
 
@@ -97,7 +90,6 @@ def report(results: Results, options: Namespace) -> Iterator[str]:
     yield from ("", *table(["d", "n", *heads], rows, left=0))
 
 
-BASELINES = "xstar-tpe,xstar-forest,optuna-tpe"
 EXPERIMENT = Experiment(
     name="speed",
     title="The time of a suggestion",
@@ -113,12 +105,6 @@ EXPERIMENT = Experiment(
                 "methods": f"{OURS},optuna-gp,botorch",
                 "seeds": 10,
             },
-            timed=True,
-        ),
-        "baselines": Part(
-            "Baselines",
-            *(tasks, run, report, LIBRARIES),
-            defaults={"problems": "floats10", "sizes": "100,1000", "methods": BASELINES, "seeds": 3},
             timed=True,
         ),
     },

@@ -10,7 +10,6 @@ hyperopt       ``fmin`` with ``tpe.suggest``, one evaluation at a time; conditio
 nevergrad      its ``NGOpt``, which chooses among its optimisers by space and number of evaluations; conditions as above
 cmaes          the package's ``CMA`` over the encoded space from its middle, σ = 0.3, one generation after the other
 smac           SMAC3's ``HyperparameterOptimizationFacade`` (a random forest); its first quarter is a Sobol design
-smac-gp        SMAC3's ``BlackBoxFacade`` (a GP), for spaces of Floats only; ten times slower than the forest
 xstar-…        ``xs.Study(space, method="…")``
 =============  =========================================================================================================
 
@@ -32,7 +31,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import xstar as xs
 from benchmarks.harness.flat_peers import Hyperopt, Nevergrad
-from benchmarks.harness.peers import BoTorch, Cmaes, Optuna, Smac, SmacGP, gp_sampler, tpe_sampler
+from benchmarks.harness.peers import BoTorch, Cmaes, Optuna, Smac, gp_sampler, tpe_sampler
 from benchmarks.harness.records import Found, Task, improvements, significant
 from benchmarks.harness.run import OURS, Libraries
 from xstar import problems
@@ -117,7 +116,6 @@ METHODS: dict[str, Method] = {
     "hyperopt": Method(lambda space, seed, _: Hyperopt(space, seed), "hyperopt"),
     "cmaes": Method(lambda space, seed, _: Cmaes(space, seed), "cmaes"),
     "smac": Method(Smac, "smac"),
-    "smac-gp": Method(SmacGP, "smac"),
     "botorch": Method(lambda space, seed, _: BoTorch(space, seed), "botorch"),
 }
 LIBRARIES = Libraries({name: method.package for name, method in METHODS.items()})

@@ -200,8 +200,6 @@ class Cmaes:
 
 
 class Smac:
-    facade = "HyperparameterOptimizationFacade"
-
     def __init__(self, space: Space, seed: int, evaluations: int) -> None:
         smac, space_of = peer("smac"), peer("ConfigSpace").ConfigurationSpace
         logging.getLogger("smac").setLevel(logging.ERROR)
@@ -213,7 +211,7 @@ class Smac:
         scenario = smac.Scenario(
             there, deterministic=True, n_trials=evaluations, seed=seed, output_directory=self._folder.name
         )
-        self._smac = getattr(smac, self.facade)(scenario, overwrite=True, logging_level=False)
+        self._smac = smac.HyperparameterOptimizationFacade(scenario, overwrite=True, logging_level=False)
 
     def ask(self) -> Config:
         self._info = self._smac.ask()
@@ -226,23 +224,6 @@ class Smac:
     def fail(self, config: Config) -> None:
         history = peer("smac.runhistory")
         self._smac.tell(self._info, history.TrialValue(cost=float("inf"), status=history.StatusType.CRASHED))
-
-    def know(self, config: Config, loss: float) -> None:
-        history = peer("smac.runhistory")
-        given = {name: _of_smac(parameter, config[name]) for name, parameter in self._parameters.items()}
-        made = peer("ConfigSpace").Configuration(self._smac.scenario.configspace, values=given)
-        # Its run history is a file, which it would write again after each of thousands.
-        self._smac.tell(history.TrialInfo(config=made, seed=0), history.TrialValue(cost=loss), save=False)
-
-    @property
-    def design(self) -> int:
-        """Configurations that it evaluates before its first model, whatever it was told."""
-        return len(self._smac._initial_design.select_configurations())
-
-
-def _of_smac(parameter: Parameter, value: Any) -> Any:
-    """The value under which SMAC knows ``value``: options are told apart by their numbers."""
-    return parameter.options.index(value) if isinstance(parameter, Choice | Ordinal) else value
 
 
 def configspace_parameter(name: str, parameter: Parameter) -> Any:
@@ -257,10 +238,6 @@ def configspace_parameter(name: str, parameter: Parameter) -> Any:
         case Choice():
             return cs.CategoricalHyperparameter(name, list(range(parameter.size)))
     return cs.CategoricalHyperparameter(name, [False, True])
-
-
-class SmacGP(Smac):
-    facade = "BlackBoxFacade"
 
 
 # ---------------------------------------------------------------- BoTorch

@@ -1,43 +1,26 @@
-"""Problems by name: the sets that experiments run on, their sizes and optima, and losses at which a search has arrived."""
+"""Problems by name: the sets that experiments run on, their sizes and optima."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
-from benchmarks.harness.experiment import chosen_from
 from benchmarks.harness.kinds import named
 from xstar import problems
 from xstar.core.randomness import Streams
 from xstar.problems.lcbench import TABLED
 from xstar.problems.synthetic import Function, levy6
 
-FUNCTIONS = ("branin", "hartmann6", "ackley10", "rosenbrock4", "levy6")
 HPOLIB = ("hpolib-lda", "hpolib-svm", "hpolib-logreg")
 FCNET = ("fcnet-naval", "fcnet-parkinsons", "fcnet-protein", "fcnet-slice")
 NB201 = ("nb201-cifar10", "nb201-cifar100", "nb201-imagenet16")
-FULL_BUDGET = (*FUNCTIONS, *HPOLIB, *FCNET, *NB201)
-"""Where searchers are compared, one evaluation at a time."""
 LCBENCH = tuple(f"lcbench-{task}" for task in TABLED)
-LCBENCH_FOUR = ("lcbench-126025", "lcbench-167168", "lcbench-168330", "lcbench-189866")
-"""Of different sizes and difficulties: 95, 80, 175 and 727 s per training, best errors of 8, 15, 28 and 21 percent."""
-
-TARGETS = {"branin": 0.3984, "hartmann6": -3.317, "hpolib-lda": 1266.25, "hpolib-svm": 0.2411, "hpolib-logreg": 0.0688}
-"""Losses at which a search counts as having arrived: 0.0005, 0.005 and 0.08 above the optimum of the first three, the optimum
-itself of the SVM's table, 0.0003 above that of logistic regression's."""
-
 SAMPLES = 200
 
 
 def levy20() -> problems.Problem:
     return Function("levy20", levy6, [(-10, 10)] * 20, 0.0, (1.0,) * 20)
-
-
-def available(text: str, known: Iterable[str] | None = None) -> list[str]:
-    """The problems of an option with commas; refuses unknown ones and those whose data is not here."""
-    chosen = chosen_from(text, problems.names() if known is None else known, "--problems")
-    return at_hand(chosen)
 
 
 def at_hand(names: Sequence[str]) -> list[str]:

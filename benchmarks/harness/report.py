@@ -96,15 +96,6 @@ def ratio(theirs: float, ours: float) -> str:
     return f"{theirs / ours:,.1f}×" if ours else "–"
 
 
-def median_of(numbers: Sequence[float], cap: float) -> str:
-    """The median of numbers some of which may be infinite, and how many are not."""
-    if not numbers:
-        return "–"
-    middle = statistics.median(numbers)
-    shown = f"{middle:g}" if math.isfinite(middle) else f"> {cap:g}"
-    return f"{shown} ({sum(map(math.isfinite, numbers))} of {len(numbers)})"
-
-
 def mean_ranks(
     results: Results, value: Callable[[Found], float], methods: Sequence[str], **settings: object
 ) -> tuple[list[float], int]:

@@ -52,8 +52,8 @@ trials) the loss was lower with 10⁻⁸ in 7 searches and higher in 2."""
 BUDGET_WARP = about(1.0, 2.0, 0.1, 10.0)
 """Learning curves fall fast at first, so warping of the budget is likely, and it is stronger."""
 LENGTH = about(0.7, 2.0, 0.02, 20.0)
-"""Length scale, in sides of the cube. Of the medians 0.5, 0.7 and 1.0, 0.7 had the best mean rank over the fifteen
-problems of ``benchmarks/quality.py`` (five seeds, 100 evaluations)."""
+"""Length scale, in sides of the cube. Of the medians 0.5, 0.7 and 1.0, 0.7 had the best mean rank over fifteen
+problems (five seeds, 100 evaluations)."""
 SHARED_LENGTH = replace(about(0.7, 1.5, 0.02, 20.0), shared=1.0)
 """Length scales that have a factor in common, of 2.7 either way, and differ from it by 1.5. Independent priors need several
 observations per parameter to learn that a function is smooth in all of them, or rough: with 4 seeds on 18 functions of
