@@ -43,7 +43,7 @@ function glance(name, trial) {
   return [
     h("h1", {}, `Trial ${trial.number} `, badge(trial.state)),
     h("p", { class: "row" }, before, after),
-    facts([...trial.objectives.map((name) => [name, h("span", { class: "big" }, number(trial.values[name], 6))]), ["epochs", trial.target ? `${trial.budget} of ${trial.target}` : trial.budget], ["took", seconds(trial.seconds)], ["asked", moment(trial.began)], ["suggested by", from(trial.origin)], again && ["again", again[0]]]),
+    facts([...trial.objectives.map((name) => [name, h("span", { class: "big" }, number(trial.values[name], 6))]), ["epochs", trial.target ? `${trial.budget} of ${trial.target}` : trial.budget], ["took", seconds(trial.seconds)], ["asked", moment(trial.began)], trial.host && ["ran on", trial.host], ["suggested by", from(trial.origin)], again && ["again", again[0]]]),
     trial.reason ? h("pre", { class: "reason" }, trial.reason) : null,
     Object.keys(trial.attrs).length ? table(["note", ""], Object.entries(trial.attrs).map(([key, value]) => [key, JSON.stringify(value)]), "Notes") : null,
   ];
@@ -84,7 +84,7 @@ function explained(found) {
     h("p", {}, found.known, " ", found.choice),
     h("p", { class: "quiet" }, found.recomputed),
     candidates.length ? table(["", found.acquisition, "expected (90 %)", "configuration"], candidates, "The chosen configuration and the runners-up") : null,
-    found.turns.length ? h("ol", { class: "turns" }, found.turns.map((turn) => h("li", {}, h("b", {}, turn.what), turn.why ? ` — ${turn.why}` : "", h("span", { class: "quiet" }, ` (event ${turn.event})`)))) : null,
+    found.later.length ? h("ol", { class: "turns" }, found.later.map((turn) => h("li", {}, h("b", {}, turn.what), turn.why ? ` — ${turn.why}` : "", h("span", { class: "quiet" }, ` (event ${turn.event})`)))) : null,
   ];
 }
 
