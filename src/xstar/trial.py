@@ -152,6 +152,7 @@ class Trial:
         "attrs",
         "bracket",
         "budget",
+        "by",
         "contested",
         "crashes",
         "ended_at",
@@ -198,6 +199,8 @@ class Trial:
         self.target: int | None = None
         """The budget the current run trains to."""
         self.bracket = 0
+        self.by = -1
+        """Who started its last run, by the place among the study's environments (``history.environments``)."""
         self.attempt = 0
         self.crashes = 0
         """How often its worker died."""

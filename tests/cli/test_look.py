@@ -55,6 +55,21 @@ def test_a_storage_that_is_not_there_is_not_made(words: tuple[str, ...], cli: Cl
     assert list(tmp_path.iterdir()) == []
 
 
+def test_which_machine_ran_a_trial(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for host in ("gpu1", "gpu[2]"):
+        monkeypatch.setattr("platform.node", lambda host=host: host)
+        with xs.Study(xs.Space(x=xs.Float(0, 1)), name="s", storage=tmp_path / "xstar.db", method="random") as study:
+            study.tell(ask(study), 1.0)
+        output = cli("show", "s").output
+        assert (" host " in output) == (host == "gpu[2]"), "a column that says the same everywhere is left out"
+    assert re.findall(r"gpu1|gpu\[2\]", output) == ["gpu1", "gpu[2]"]
+    assert ", run on gpu1\n" in cli("show", "s", "--trial", "0").output
+    assert json.loads(cli("show", "s", "--trial", "1", "--json").output)["host"] == "gpu[2]"
+    with xs.Study.open("s", tmp_path / "xstar.db") as study:
+        (bars,) = study.plot.figure("timeline")["data"]
+    assert [each[3] for each in bars["customdata"]] == [" on gpu1", " on gpu[2]"]
+
+
 def test_other_files_are_left_alone(cli: Cli, tmp_path: Path) -> None:
     other, text, folder = tmp_path / "other.db", tmp_path / "text.db", tmp_path / "folder"
     with closing(sqlite3.connect(other)) as connection:

@@ -8,7 +8,8 @@ from types import MappingProxyType
 import pytest
 
 import xstar as xs
-from xstar.core.environment import environment
+from xstar.core.environment import environment, environment_and_host, host_of
+from xstar.inspect.audit import audit
 from xstar.inspect.exchange import export_events, import_events
 from xstar.inspect.fork import fork_events
 from xstar.journal import MemoryJournal, events as ev
@@ -21,8 +22,13 @@ SPACE = xs.Space(x=xs.Float(0, 1))
 def elsewhere(monkeypatch: pytest.MonkeyPatch, kernel: str) -> None:
     """From here on this process takes itself for one on another processor."""
     parts = MappingProxyType({**environment(), "kernel": kernel})
-    for module in ("study.ledger", "study.settings", "journal.memo"):
+    for module in ("core.environment", "journal.memo"):
         monkeypatch.setattr(f"xstar.{module}.environment", lambda: parts)
+
+
+def on_machine(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    """From here on this process takes itself for one on another machine like this one."""
+    monkeypatch.setattr("platform.node", lambda: host)
 
 
 def run(study: xs.Study, trials: int) -> None:
@@ -56,7 +62,7 @@ def test_a_study_continued_elsewhere_names_both_environments(monkeypatch: pytest
         run(study, 1)
         events = list(study.journal.read(0))
         assert [type(event) for event in events].count(ev.Environment) == 1
-        assert study.history.environments == [environment(), {**environment(), "kernel": "Other"}]
+        assert study.history.environments == [environment_and_host(), {**environment_and_host(), "kernel": "Other"}]
         assert decided(study) == [0] * 6 + [1] * 6 + [0] * 3
         import_events(export_events(study), "copy", path)
         fork = fork_events(events, len(events), "fork")
@@ -64,6 +70,49 @@ def test_a_study_continued_elsewhere_names_both_environments(monkeypatch: pytest
         assert decided(copy) == [event.by for event in events if isinstance(event, ev.Asked | ev.Reported)]
         assert len(copy.history.environments) == 2
     assert [event.by for event in fork if isinstance(event, ev.Asked)] == [0, 0, 1, 1, 0]
+
+
+def test_the_journal_says_which_machine_ran_what(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    for host in ("gpu1", "gpu2", "gpu1"):
+        on_machine(monkeypatch, host)
+        with xs.Study(SPACE, name="s", storage=path, method="random", max_budget=3, seed=1) as study:
+            run(study, 1)
+    with xs.Study.open("s", path) as study:
+        study.add({"x": 0.5}, 1.0)
+        lost = study.ask()
+        assert lost is not None
+        assert host_of(study.history.environments, lost.by) == "gpu1"
+        study.release("told to terminate")
+        on_machine(monkeypatch, "gpu2")
+    with xs.Study.open("s", path) as study:
+        again = study.ask()
+        assert again is not None
+        assert again.number == lost.number
+        assert [host_of(study.history.environments, trial.by) for trial in study.trials] == [
+            "gpu1",
+            "gpu2",
+            "gpu1",
+            "",
+            "gpu2",
+        ]
+        found = audit(study)
+        assert (found.findings, found.other_environments) == ([], [])
+
+
+def test_machines_with_the_same_processor_are_one_environment_to_an_audit(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "s.db"
+    elsewhere(monkeypatch, "Other")
+    for host in ("gpu1", "gpu2"):
+        on_machine(monkeypatch, host)
+        with xs.Study(SPACE, name="s", storage=path, method="random", seed=1) as study:
+            run(study, 1)
+    monkeypatch.undo()
+    with xs.Study.open("s", path) as study:
+        (found,) = audit(study).other_environments
+        assert found.counts.total() == 2
 
 
 def test_who_only_looks_appends_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -77,7 +126,7 @@ def test_who_only_looks_appends_nothing(monkeypatch: pytest.MonkeyPatch, tmp_pat
 def test_a_journal_that_names_no_environment_gets_one_with_the_first_decision() -> None:
     study = xs.Study.over(MemoryJournal([created()]))
     run(study, 1)
-    assert study.history.environments == [environment()]
+    assert study.history.environments == [environment_and_host()]
     assert isinstance(list(study.journal.read(0))[1], ev.Environment)
 
 

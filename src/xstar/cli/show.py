@@ -13,6 +13,7 @@ from rich.text import Text
 
 from xstar.cli.options import STORAGE, AsJson, Directory, Storage, StudyName
 from xstar.cli.text import attrs_table, config_table, console, json_text
+from xstar.core.environment import host_of
 from xstar.core.reasons import last_line
 from xstar.core.words import number, plural, seconds, short_config
 from xstar.errors import NoValue, XstarError
@@ -102,7 +103,7 @@ def show(
             out.print(f" ({trial_and_state(history.best)})")
             out.print(config_table(history, history.best))
         if history.trials:
-            table = _trials_table(history.trials[-LAST_TRIALS:], view.created.metric)
+            table = _trials_table(history)
             table.title = f"the last {len(history.trials[-LAST_TRIALS:])} of {plural(len(history.trials), 'trial')}"
             out.print(table)
         _show_failures(out, history.trials)
@@ -175,10 +176,14 @@ def _show_settings(out: Console, view: StudyView, directory: Path | None) -> Non
     out.print(facts)
 
 
-def _trials_table(trials: list[Trial], metric: str) -> Table:
-    table = Table(title_justify="left")
-    for name in ("trial", "state", metric, "epochs", "time"):
+def _trials_table(history: History) -> Table:
+    table, trials = Table(title_justify="left"), history.trials[-LAST_TRIALS:]
+    hosts = {trial: host_of(history.environments, trial.by) for trial in trials}
+    several = len(set(hosts.values()) - {""}) > 1
+    for name in ("trial", "state", history.created.metric, "epochs", "time"):
         table.add_column(name, justify="left" if name == "state" else "right", no_wrap=True)
+    if several:
+        table.add_column("host", overflow="fold")
     table.add_column("configuration", overflow="fold")
     table.add_column("origin", overflow="fold")
     for trial in trials:
@@ -188,6 +193,7 @@ def _trials_table(trials: list[Trial], metric: str) -> Table:
             trial.shown(),
             str(trial.budget),
             seconds(trial.seconds),
+            *([hosts[trial]] if several else []),
             short_config(trial.config),
             trial.origin,
         )
@@ -220,7 +226,9 @@ def _show_trial(out: Console, view: StudyView, trial: Trial, directory: Path | N
     out.print(Text(f"trial {trial.number} ", "bold").append(trial.state.value, STYLES[trial.state]), end="")
     found = {view.created.metric: None} if trial.losses is None else trial.values
     told = ", ".join(f"{name} {number(value, 8)}" for name, value in found.items())
-    out.print(f", {told}, {seconds(trial.seconds)}, asked {_date(trial.asked_at)}")
+    host = host_of(view.history.environments, trial.by)
+    ran = f", run on {host}" if host else ""
+    out.print(f", {told}, {seconds(trial.seconds)}, asked {_date(trial.asked_at)}{ran}")
     out.print(f"origin: {trial.origin} (after {plural(trial.seen, 'event')})", soft_wrap=True)
     if trial.attempt or trial.crashes or trial.times_lost:
         died = f"its worker died {trial.crashes} times, its program {trial.times_lost} times"

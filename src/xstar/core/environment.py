@@ -9,6 +9,7 @@ from __future__ import annotations
 import platform
 import re
 import sys
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, requires, version
 from types import MappingProxyType
@@ -31,6 +32,24 @@ def environment() -> MappingProxyType[str, str]:
     library, kernel = _blas()
     system = f"{platform.system()} {' '.join(part for part in platform.libc_ver() if part)}".strip()
     return MappingProxyType(found | {"system": system, "blas": library, "kernel": kernel, "processor": _processor()})
+
+
+HOST = "host"
+
+
+def environment_and_host() -> dict[str, str]:
+    """The same with the name of the machine, as a journal has it: nothing is decided by the name, it says who ran what."""
+    return {**environment(), HOST: platform.node()}
+
+
+def without_host(parts: Mapping[str, str]) -> dict[str, str]:
+    """What digits depend on."""
+    return {name: value for name, value in parts.items() if name != HOST}
+
+
+def host_of(environments: Sequence[Mapping[str, str]], by: int) -> str:
+    """The machine of one of a journal's environments, by its place there; empty where that is not known."""
+    return environments[by].get(HOST, "") if 0 <= by < len(environments) else ""
 
 
 def _blas() -> tuple[str, str]:

@@ -11,6 +11,7 @@ import os
 import stat
 from typing import Any
 
+from xstar.core.environment import host_of
 from xstar.core.reasons import last_line
 from xstar.core.words import outline, short
 from xstar.errors import InvalidArgument, StorageError
@@ -138,6 +139,7 @@ def whole(history: History, trial: Trial, folders: Folders) -> dict[str, Any]:
         "config": outline(history.space.dump(trial.config)),
         "origin": str(trial.origin),
         "seen": trial.seen,
+        "host": host_of(history.environments, trial.by),
         "reason": trial.reason or "",
         "attempt": trial.attempt,
         "crashes": trial.crashes,

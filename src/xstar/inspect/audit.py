@@ -19,7 +19,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from xstar.core.environment import environment
+from xstar.core.environment import environment, without_host
 from xstar.core.known import KnownObjectives
 from xstar.core.randomness import Streams
 from xstar.errors import InvalidConfig, InvalidReport
@@ -116,7 +116,7 @@ def audit_events(
             progress(number, len(events))
     for place, event in (pair for pairs in decisions.values() for pair in pairs):
         findings.append(f"{_name(event, place)} claims to have seen {event.seen} events, which is impossible")
-    return Audit(count, findings, [each for each in auditor.other_environments.values() if each.counts], dict(spent))
+    return Audit(count, findings, [each for each in auditor.distinct.values() if each.counts], dict(spent))
 
 
 def audit_in_parallel(
@@ -170,13 +170,13 @@ class _Auditor:
     def __init__(self, policy: Policy, history: History, environments: Sequence[Mapping[str, str]]) -> None:
         self.policy = policy
         self.history = history
-        here = dict(environment())
+        here, found = dict(environment()), [without_host(each) for each in environments]
+        self.distinct = {str(there): OtherEnvironment(there, here) for there in found if there != here}
+        """The environments unlike this one; machines may have the same."""
         self.other_environments = {
-            place: OtherEnvironment(there, here)
-            for place, there in enumerate(environments)
-            if dict(there) != dict(here)
+            place: self.distinct[str(there)] for place, there in enumerate(found) if there != here
         }
-        """The environments unlike this one, by their place in the journal."""
+        """The same by their place in the journal."""
 
     def check(self, made: Decision, place: int) -> list[str]:
         """What is wrong with a decision, in sentences."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from xstar.core.environment import host_of
 from xstar.errors import NoValue, XstarError
 from xstar.inspect.audit import Audit
 from xstar.inspect.look import StudyView
@@ -94,6 +95,7 @@ def of_trial(history: History, trial: Trial, *, reports: bool = False) -> dict[s
         "seconds": trial.seconds,
         "config": history.space.dump(trial.config),
         "origin": str(trial.origin),
+        "host": host_of(history.environments, trial.by) or None,
         "reason": trial.reason,
         "attrs": dict(trial.attrs),
     }

@@ -16,7 +16,7 @@ An event is a frozen dataclass of plain JSON data (``event_json.py``): no space,
     prior_study a new study begins with what another one observed: no trials of its own, but searchers may learn from it
     reshaped    the space has become wider or narrower: the trials so far stay, decisions from here on are made in the new one
     held        a user wants no more trials to be started, for a while or for good; or wants it to go on
-    environment a program decides whose processor or versions no other one had so far
+    environment a program decides whose machine, processor or versions no other one had so far
 """
 
 from __future__ import annotations
@@ -222,10 +222,10 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """Versions and kernels that decisions from here on may have been made with."""
+    """Versions, kernels and the machine that decisions from here on may have been made with."""
 
     parts: dict[str, str]
-    """As in ``core/environment.py``."""
+    """As in ``core/environment.py``, with the machine's name."""
     at: float
 
 

@@ -208,8 +208,7 @@ class History:
         self.space = Space.from_json(event.space)
         self.seed = event.seed
         self.goals = self._rungs.goals = event.goals
-        if event.environment is not None:
-            self.environments.append(event.environment)
+        self.environments += [] if event.environment is None else [event.environment]
         self.fronts = Front(self.goals)
 
     def _enqueue(self, event: ev.Enqueued) -> None:
@@ -233,8 +232,7 @@ class History:
         trial = self._trial(event.trial)
         if trial.state is State.PAUSED:
             self._rungs.resume(trial)
-        trial.attempt = event.attempt
-        trial.target = event.budget
+        trial.attempt, trial.target, trial.by = event.attempt, event.budget, event.by
         if trial.contested:
             trial.homes, trial.contested = (*trial.homes, event.attempt), False
         self._states.move(trial, State.RUNNING)
@@ -395,6 +393,5 @@ class History:
 
 
 def _aim(trial: Trial, event: ev.Asked) -> None:
-    trial.target = event.budget
-    trial.bracket = event.bracket
+    trial.target, trial.bracket, trial.by = event.budget, event.bracket, event.by
     trial.known = event.known or trial.known

@@ -1,21 +1,23 @@
 """Who trained when: the runs of trials on the workers' time lines, by rung (Figure 1 of the MOBSTER paper, seen from the side).
 
-The journal says when each run of a trial began and ended, not on which worker. So a run is put on the lowest line that is free
-when it begins: as many lines are busy as workers were, but a line need not be one worker throughout.
+The journal says when each run of a trial began and ended, and on which machine, not on which worker. So a run is put on
+the lowest line that is free when it begins: as many lines are busy as workers were, but a line need not be one worker
+throughout.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from xstar.core.environment import host_of
 from xstar.core.words import seconds
 from xstar.journal import Event, events as ev
 from xstar.plots.best import UNITS
-from xstar.plots.figure import QUIET, Figure, axis, empty, figure
+from xstar.plots.figure import QUIET, Figure, axis, empty, figure, text
 from xstar.plots.source import Source, joined, shown_of
 from xstar.trial import Verdict
 
@@ -27,6 +29,9 @@ MOST_EVENTS = 40_000
 
 LONG, LEFT = 0.5, 0.03
 """A spell in which nothing ran is cut where it is longer than this share of the time in which something did; what is left."""
+
+Open = tuple[int, float, int | None, int, str]
+"""A run that has not ended: attempt, start, budget, line, host."""
 
 SHADES = ("#9ec5e8", "#5b8fc9", "#3d4db3", "#7a3ea8", "#a3195b", "#b4540a", "#6b6b00")
 ENDS = {"failed": "#c8452f", "lost": "#e0a100"}
@@ -45,6 +50,8 @@ class Run:
     """The epochs it was to train to."""
     ending: str
     """``done`` (reported its rung, or all), ``failed``, ``lost`` or ``running``."""
+    host: str = ""
+    """The machine, where the journal has it."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +73,7 @@ def compute(source: Source, *, most: int = MOST_RUNS) -> Timeline:
     """The runs of a study, from its events."""
     history = source.history
     since = max(0, history.seen - MOST_EVENTS)
-    runs, until = _runs(islice(iter(source.journal.read(since)), history.seen - since))
+    runs, until = _runs(islice(iter(source.journal.read(since)), history.seen - since), history.environments)
     kept = runs[-most:]
     total = sum(trial.attempt + 1 for trial in history.trials) - history.added
     begun = min((run.start for run in kept), default=0.0)
@@ -78,8 +85,8 @@ def compute(source: Source, *, most: int = MOST_RUNS) -> Timeline:
     return Timeline(kept, total, lines, begun, until, *shares)
 
 
-def _runs(events: Iterable[Event]) -> tuple[list[Run], float]:
-    open_runs: dict[int, tuple[int, float, int | None, int]] = {}  # trial → attempt, start, budget, line
+def _runs(events: Iterable[Event], environments: Sequence[Mapping[str, str]]) -> tuple[list[Run], float]:
+    open_runs: dict[int, Open] = {}
     free: list[int] = []
     lines, until = 0, 0.0
     runs: list[Run] = []
@@ -91,7 +98,7 @@ def _runs(events: Iterable[Event]) -> tuple[list[Run], float]:
             line = heapq.heappop(free) if free else lines
             lines = max(lines, line + 1)
             attempt = event.attempt if isinstance(event, ev.Started) else 0
-            open_runs[event.trial] = (attempt, event.at, event.budget, line)
+            open_runs[event.trial] = (attempt, event.at, event.budget, line, host_of(environments, event.by))
             continue
         ending = _ending(event)
         trial = getattr(event, "trial", -1)
@@ -102,10 +109,10 @@ def _runs(events: Iterable[Event]) -> tuple[list[Run], float]:
     return runs, until
 
 
-def _ended(trial: int, run: tuple[int, float, int | None, int], at: float, ending: str, free: list[int]) -> Run:
-    attempt, start, budget, line = run
+def _ended(trial: int, run: Open, at: float, ending: str, free: list[int]) -> Run:
+    attempt, start, budget, line, host = run
     heapq.heappush(free, line)
-    return Run(trial, attempt, line, start, at, budget, ending)
+    return Run(trial, attempt, line, start, at, budget, ending, host)
 
 
 def _ending(event: Event) -> str:
@@ -149,8 +156,10 @@ def draw(data: Timeline) -> Figure:
                 "width": 0.8,
                 "name": name,
                 "marker": {"color": colour, "line": {"width": 0}},
-                "customdata": [[run.trial, run.attempt + 1, run.ending] for run in runs],
-                "hovertemplate": "trial %{customdata[0]}, run %{customdata[1]}: %{customdata[2]}, %{x:.3g} "
+                "customdata": [
+                    [run.trial, run.attempt + 1, run.ending, run.host and f" on {text(run.host)}"] for run in runs
+                ],
+                "hovertemplate": "trial %{customdata[0]}, run %{customdata[1]}%{customdata[3]}: %{customdata[2]}, %{x:.3g} "
                 + unit
                 + "<extra></extra>",
             }

@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
-from xstar.core.environment import environment
+from xstar.core.environment import environment_and_host
 from xstar.core.reasons import shortened
 from xstar.errors import JournalConflict
 from xstar.journal import Event, History, Journal, SharedJournal, events as ev
@@ -82,7 +82,7 @@ class Ledger:
     def here(self, clock: Callable[[], float]) -> int:
         """The place of this program's environment among those of the journal, which gets an event if it is a new one."""
         if self._here is None:
-            parts = dict(environment())
+            parts = environment_and_host()
             self.settle(lambda: None if parts in self.history.environments else ev.Environment(parts, clock()))
             self._here = self.history.environments.index(parts)
         return self._here

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from xstar.core.environment import environment
+from xstar.core.environment import environment_and_host
 from xstar.core.goals import Metric, read_goals
 from xstar.core.registry import Registry
 from xstar.errors import InvalidArgument, StudyMismatch
@@ -120,7 +120,7 @@ class Settings:
             retries=DEFAULT_RETRIES if self.retries is None else self.retries,
             files=f"{name or 'study'}-{secrets.token_hex(3)}",
             at=at,
-            environment=dict(environment()),
+            environment=environment_and_host(),
             constraints=_plain(self.constraints),
             method=method.name,
             why=method.why,
