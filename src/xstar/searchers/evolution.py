@@ -69,13 +69,9 @@ class Evolution:
         # Transformed (Yeo–Johnson) and standardised: a single diverged run would otherwise determine the paper's σ.
         g = -Targets.of(losses, transform=True)(losses)
         parent = int(trials[rng.choice(len(trials), p=chances(g))])
-        child = untried_child(history, history.trials[parent].config, rng, {})
-        if isinstance(child, Done):
-            return child
-        if child is not None:
-            said = "generation {generation}, mutated from trial {parent}"
-            return Suggestion(child, Origin("evolution", said, generation=generation + 1, parent=parent))
-        return at_random(history, rng, f"evolution: no untried mutation of trial {parent} was found")
+        said = "generation {generation}, mutated from trial {parent}"
+        origin = Origin("evolution", said, generation=generation + 1, parent=parent)
+        return untried_child(history, history.trials[parent].config, rng, origin, parent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +103,9 @@ class RegularisedEvolution:
         alive = alive[np.argsort(alive[:, 0], kind="stable")][-self.population :]
         drawn = alive[rng.permutation(len(alive))[: self.tournament]]
         parent = int(drawn[np.lexsort((drawn[:, 0], drawn[:, LOSS]))[0], 0])  # the lowest loss, the older of equals
-        child = untried_child(history, history.trials[parent].config, rng, {})
-        if isinstance(child, Done):
-            return child
-        if child is not None:
-            said = "mutated from trial {parent}, the best of {drawn}"
-            return Suggestion(child, Origin("regularised-evolution", said, parent=parent, drawn=len(drawn)))
-        return at_random(history, rng, f"regularised-evolution: no untried mutation of trial {parent} was found")
+        said = "mutated from trial {parent}, the best of {drawn}"
+        origin = Origin("regularised-evolution", said, parent=parent, drawn=len(drawn))
+        return untried_child(history, history.trials[parent].config, rng, origin, parent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from xstar.journal import History
 from xstar.nets.domains import Networks
-from xstar.searchers.base import untried
+from xstar.searchers.base import at_random
 from xstar.searchers.sobol import point
 from xstar.space import Space
 from xstar.space.cube import cube_of
@@ -117,12 +117,11 @@ def initial_trial(method: str, drawn: Suggestion | Done, number: int) -> Suggest
 
 
 def untried_child(
-    history: History, parent: Config, rng: np.random.Generator, options: Mapping[str, Any]
-) -> Config | Done | None:
-    """Return a mutation of ``parent`` that was not tried; None if none was found."""
+    history: History, parent: Config, rng: np.random.Generator, origin: Origin, number: int
+) -> Suggestion | Done:
+    """Return a mutation of ``parent``, made from trial ``number``, that was not tried; a random one if none was found."""
     for _ in range(ATTEMPTS):
-        child = mutated(history.space, parent, rng, options)
+        child = mutated(history.space, parent, rng, {})
         if history.tried(child) is None:
-            return child
-    drawn = untried(history, rng)
-    return drawn if isinstance(drawn, Done) else None
+            return Suggestion(child, origin)
+    return at_random(history, rng, f"{origin.method}: no untried mutation of trial {number} was found")

@@ -23,7 +23,7 @@ from xstar.core.checks import check_counts
 from xstar.core.goals import Goals
 from xstar.core.pareto import Array, fronts
 from xstar.journal import History
-from xstar.searchers.base import SEARCHERS, at_random, exhausted
+from xstar.searchers.base import SEARCHERS, exhausted
 from xstar.searchers.evolution import LOSS, LatestLosses
 from xstar.searchers.mutation import first_design, initial_trial, untried_child
 from xstar.space import Space
@@ -60,17 +60,9 @@ class NSGA2:
         first, second = (int(alive[order[rng.integers(len(order), size=2).min()], 0]) for _ in range(2))
         mother, father = history.trials[first].config, history.trials[second].config
         child = crossed(history.space, mother, father, rng) if rng.random() < CROSSED else mother
-        made = untried_child(history, child, rng, {})
-        if isinstance(made, Done):
-            return made
-        if made is not None:
-            said = (
-                "from trials {first} and {second} of {alive}"
-                if child is not mother
-                else "from trial {first} of {alive}"
-            )
-            return Suggestion(made, Origin("nsga2", said, first=first, second=second, alive=len(order)))
-        return at_random(history, rng, f"nsga2: no untried child of trial {first} was found")
+        parents = "trial {first}" if child is mother else "trials {first} and {second}"
+        origin = Origin("nsga2", f"from {parents} of {{alive}}", first=first, second=second, alive=len(order))
+        return untried_child(history, child, rng, origin, first)
 
 
 def best_first(Y: Array, broken: Array, thresholds: Array) -> NDArray[np.intp]:
