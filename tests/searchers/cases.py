@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import xstar as xs
@@ -61,35 +60,6 @@ def awkward(config: dict[str, Any]) -> float:
 
 
 # ---------------------------------------------------------------- what every searcher with a model has to stand
-
-
-def check_finite_space(searcher: Searcher) -> None:
-    """A finite space is tried to the last: conditional, with failures and things that run."""
-    space = xs.Space(a=xs.Choice(["x", "y", "z"]), b=xs.Int(0, 3), c=xs.Bool(when={"a": "x"}))
-    study = xs.Study(space, searcher=searcher, seed=1)
-    seen = []
-    while (trial := study.ask()) is not None:
-        seen.append(space.key(trial.config))
-        match trial.number % 5:
-            case 3:
-                study.fail(trial, "no", kind="infeasible")
-            case 4:
-                pass  # it runs on
-            case _:
-                study.tell(trial, float(trial["b"]))
-    assert len(seen) == len(set(seen)) == space.size
-
-
-def check_resuming(searcher: Searcher, loss: Callable[..., float], folder: Path, before: int) -> None:
-    """A study that is closed after so many trials goes on as if nothing had happened."""
-    whole = xs.Study(SQUARE, searcher=searcher, seed=6)
-    expected = [(trial.config, trial.origin) for trial in run(whole, before + 5, loss)]
-    storage = folder / "study.db"
-    with xs.Study(SQUARE, searcher=searcher, seed=6, name="half", storage=storage) as study:
-        run(study, before, loss)
-    with xs.Study.open("half", storage) as study:
-        run(study, 5, loss)
-        assert [(trial.config, trial.origin) for trial in study.history.trials] == expected
 
 
 def check_cache(searcher: Searcher, loss: Callable[..., float]) -> None:

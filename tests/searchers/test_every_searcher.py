@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,8 @@ import pytest
 import xstar as xs
 from tests.searchers.cases import (
     SQUARE,
-    awkward,
     best_value,
     bowl,
-    check_cache,
-    check_finite_space,
-    check_resuming,
     run,
 )
 from tests.space.cases import Words
@@ -49,7 +44,6 @@ from xstar.searchers import (
     TreeBO,
 )
 from xstar.searchers.auto import Auto
-from xstar.searchers.gp.searcher import ACQUISITIONS
 from xstar.study.methods import METHODS
 from xstar.testing import check_searcher
 
@@ -62,10 +56,10 @@ pytestmark = pytest.mark.usefixtures("short_training")
         (Random(), 25),
         (Sobol(), 25),
         (Grid(points=40), 25),
-        (GP(), 9),
+        (GP(), 25),
         (GP(initial=2, fantasies=0, transform=False), 9),
-        (GP(acquisition="thompson"), 9),
-        (GP(acquisition="ucb", samples=2, fantasies=3), 9),
+        (GP(acquisition="thompson"), 18),
+        (GP(acquisition="ucb", samples=2, fantasies=3), 18),
         (DNGO(networks=2, samples=2, fantasies=3), 8),
         (DNGO(initial=2, activation="relu-tanh", transform=False, networks=1), 8),
         (Auto(switch=6), 8),
@@ -181,36 +175,6 @@ def test_import_loads_neither_optimiser_nor_lapack() -> None:
     loaded = done.stdout.split()
     assert "xstar.searchers.gp.searcher" in loaded
     assert not {name for name in loaded if name.startswith(("scipy.optimize", "scipy.linalg", "scipy.stats", "torch"))}
-
-
-# ---------------------------------------------------------------- what is kept, and what is left to try
-
-
-@pytest.mark.parametrize("loss", [bowl, awkward], ids=["all well", "failures"])
-@pytest.mark.parametrize(("searcher", "before"), [(GP(), 23), (DNGO(networks=2), 17)], ids=["gp", "dngo"])
-def test_a_resumed_study_goes_on_as_if_nothing_had_happened(
-    tmp_path: Path, searcher: Searcher, loss: Callable[..., float], before: int
-) -> None:
-    check_resuming(searcher, loss, tmp_path, before)
-
-
-@pytest.mark.parametrize("loss", [bowl, awkward], ids=["all well", "failures"])
-def test_what_is_cached_does_not_matter(loss: Callable[..., float]) -> None:
-    check_cache(GP(), loss)
-
-
-@pytest.mark.parametrize(
-    "searcher",
-    [
-        *(GP(initial=3, acquisition=acquisition) for acquisition in ACQUISITIONS),
-        DNGO(initial=3, networks=1),
-        Evolution(),
-        NetworkRandom(),
-    ],
-    ids=repr,
-)
-def test_a_finite_space_is_tried_to_the_last(searcher: Searcher) -> None:
-    check_finite_space(searcher)
 
 
 # ---------------------------------------------------------------- does it search?
