@@ -3,7 +3,7 @@
     python -m benchmarks.cost --part trials|startup|sharing|otmann [--rounds N] [--write]
 
 ``trials``     one ask and one tell of random search over four parameters, in memory (processor time) and in SQLite (time on the
-               wall: both libraries wait for the disk); as a study grows; memory of a trial
+               wall: both libraries wait for the disk)
 ``startup``    processor time of a Python process that imports the library, prints its version, makes a first small search, and
                one with a model; from compiled bytecode, Python's own start included
 ``sharing``    trials per second of so many programs that share one study (``workloads/drivers.py``)
@@ -62,24 +62,19 @@ def trial_tasks(options: Namespace) -> list[Task]:
         for round_ in range(options.rounds)
         for method in BOTH
     ]
-    made += [
+    return [
+        *made,
         Task.of(0, DISK, "xstar", measure="trial", trials=few),
         Task.of(0, DISK, "optuna", measure="trial", trials=2_000),
     ]
-    made += [Task.of(0, where, "xstar", measure="growth", trials=options.trials) for where in (MEMORY, DISK)]
-    return [*made, Task.of(0, MEMORY, "xstar", measure="memory", trials=options.trials)]
 
 
 def run_trials(task: Task, options: Namespace) -> Found:
-    from benchmarks.workloads.trial_cost import growth, memory, optuna_trials, xstar_trials
+    from benchmarks.workloads.trial_cost import optuna_trials, xstar_trials
 
     with tempfile.TemporaryDirectory() as folder:
         storage = Path(folder) / "study.db" if task.problem == DISK else None
         clock = time.perf_counter if storage else time.process_time
-        if task["measure"] == "memory":
-            return {"bytes": round(memory(task["trials"]))}
-        if task["measure"] == "growth":
-            return {"seconds": growth(task["trials"], storage, clock)}
         measured = xstar_trials if task.method == "xstar" else optuna_trials
         return {"seconds": significant(measured(task["trials"], storage, clock))}
 
@@ -90,11 +85,6 @@ def trial_report(results: Results, options: Namespace) -> Iterator[str]:
         (w, *(f"{each * 1e6:,.1f} µs" for each in both), ratio(both[1], both[0])) for w, both in found.items() if both
     ]
     yield from table(["a trial", "xstar", "Optuna", "ratio"], rows)
-    for record in results.of(measure="growth"):
-        shown = ", ".join(f"{size} trials {each * 1e6:.1f} µs" for size, each in record.found["seconds"].items())
-        yield from ("", f"{record.task.problem}, the next trial of a study of {shown}.")
-    for record in results.of(measure="memory"):
-        yield from ("", f"Memory: {record.found['bytes']:,} bytes per trial at {record.task['trials']:,} trials.")
 
 
 # ---------------------------------------------------------------- starting

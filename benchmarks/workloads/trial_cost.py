@@ -1,19 +1,14 @@
-"""Random search of four parameters whose objective costs next to nothing: what is left is the library's own time and memory."""
+"""Random search of four parameters whose objective costs next to nothing: what is left is the library's own time."""
 
 from __future__ import annotations
 
-import gc
-import tracemalloc
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import xstar as xs
 from benchmarks.harness.peers import quiet_optuna
-from benchmarks.harness.records import significant
 
-SIZES = (1_000, 10_000, 100_000, 1_000_000)
-"""Trials of a growing study at which the next one is timed."""
 SPACE = xs.Space(
     lr=xs.Float(1e-4, 1e-1, log=True),
     batch=xs.Int(8, 128, log=True),
@@ -58,28 +53,3 @@ def optuna_trials(trials: int, storage: Path | None, clock: Callable[[], float])
         trial.suggest_categorical("optimizer", ["sgd", "adam"])
         study.tell(trial, lr + trial.suggest_float("momentum", 0, 1))
     return (clock() - start) / trials
-
-
-def growth(largest: int, storage: Path | None, clock: Callable[[], float]) -> dict[str, float]:
-    """Size → seconds per trial over the last tenth: what the next trial costs once the study is that large."""
-    study, times, done = new_study(storage), {}, 0
-    for size in (size for size in SIZES if size <= largest):
-        tenth = size // 10
-        ask_and_tell(study, size - tenth - done)
-        start = clock()
-        ask_and_tell(study, tenth)
-        times[str(size)] = significant((clock() - start) / tenth)
-        done = size
-    study.close()
-    return times
-
-
-def memory(trials: int) -> float:
-    """Bytes per trial."""
-    tracemalloc.start()
-    study = new_study(None)
-    ask_and_tell(study, trials)
-    gc.collect()
-    used, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    return used / trials
