@@ -156,6 +156,12 @@ def dots(x: Iterable[Any], y: Iterable[Any], name: str, **more: Any) -> Trace:
     return {"type": "scatter", "mode": "markers", "x": list(x), "y": list(y), "name": name, **more}
 
 
+def ring(x: Iterable[Any], y: Iterable[Any], size: int, **more: Any) -> Trace:
+    """A ring around the best."""
+    marker = {"size": size, "symbol": "circle-open", "color": COLOURS[0], "line": {"width": 2.5}}
+    return dots(x, y, "best", marker=marker, hoverinfo="skip", **more)
+
+
 def grid(panels: int, columns: int, gap: float = 0.08) -> list[tuple[list[float], list[float]]]:
     """Where ``panels`` panels lie: (domain of x, domain of y) of each, row by row from the top.
 

@@ -16,7 +16,7 @@ import numpy as np
 from xstar.journal import History
 from xstar.nets.draw import thumbnail
 from xstar.plots import network_data
-from xstar.plots.figure import RAMP, Figure, Trace, axis, dots, figure, line, number, text
+from xstar.plots.figure import RAMP, Figure, Trace, axis, dots, figure, line, number, ring, text
 from xstar.plots.source import Array, Source, joined, shown_of
 
 PICTURES = 7
@@ -135,8 +135,7 @@ def draw(data: Map) -> Figure:
             hovertemplate="trial %{customdata[0]}: %{customdata[2]}<br>%{customdata[1]}<extra></extra>",
         )
     )
-    ring = {"size": 17, "symbol": "circle-open", "color": "#b4540a", "line": {"width": 2.5}}
-    traces.append(dots([x[data.best]], [y[data.best]], "best", marker=ring, hoverinfo="skip"))
+    traces.append(ring([x[data.best]], [y[data.best]], 17))
     low, high = data.positions.min(axis=0), data.positions.max(axis=0)
     pad = 0.6 * SIZE * float((high - low).max())  # pictures end within the plot
     share = f"the two axes show {data.share:.0%} of the distances"

@@ -4,41 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from xstar.errors import InvalidArgument
-from xstar.plots.figure import RAMP, Figure, Trace, dots, empty, figure, grid, number, numbered, text
+from xstar.plots.figure import RAMP, Figure, Trace, dots, empty, figure, grid, number, numbered, ring, text
 from xstar.plots.network_data import ranks
-from xstar.plots.slices import across, check_columns, known_dimension
-from xstar.plots.source import Array, Dimension, Drawn, Source, dimensions, joined, shown_of
+from xstar.plots.slices import COLUMNS, MOST_DOTS, Scatter, across
+from xstar.plots.source import Array, Dimension, Source, joined, shown_of
 
 MOST_PARAMETERS = 4
 """Of which all pairs are drawn: six panels."""
-COLUMNS = 3
-MOST_DOTS = 1500
-"""Dots of one panel."""
 
 
 @dataclass(frozen=True, eq=False)
-class Ranks:
+class Ranks(Scatter):
     """Trials over pairs of parameters."""
 
-    metric: str
-    panels: list[tuple[Dimension, Dimension]]
-    places: dict[str, Array]
-    """By parameter: the positions of the trials on it; NaN where it is not active."""
-    values: Array
-    shares: Array
-    """The rank of each trial among those drawn, from 0 for the best to 1; equals share the mean of theirs."""
-    numbers: list[int]
-    trials: int
-    parameters: int
-    which: str
-    best: int | None
-    columns: int = COLUMNS
+    @property
+    def panels(self) -> list[tuple[Dimension, Dimension]]:
+        """All pairs."""
+        return list(combinations(self.shown, 2))
+
+    @cached_property
+    def shares(self) -> Array:
+        """The rank of each trial among those drawn, from 0 for the best to 1; equals share the mean of theirs."""
+        return (ranks(self.losses) - 1) / max(1, len(self.losses) - 1) if len(self.losses) else self.losses
 
 
 def compute(
@@ -49,28 +43,9 @@ def compute(
     most: int = MOST_DOTS,
 ) -> Ranks:
     """Comparable trials over all pairs of some parameters (default: the first four that have an axis), in so many columns."""
-    check_columns(columns)
-    history = source.history
-    known = {each.name: each for each in dimensions(history)}
-    asked = list(known)[:MOST_PARAMETERS] if parameters is None else parameters
     if parameters is not None and (isinstance(parameters, str) or len(set(parameters)) < 2):
         raise InvalidArgument("parameters", "must be at least two different ones", parameters)
-    shown = [known_dimension(name, known) for name in asked]
-    drawn = Drawn.of(history, most)
-    shares = (ranks(drawn.losses) - 1) / max(1, len(drawn.losses) - 1) if len(drawn.losses) else drawn.losses
-    return Ranks(
-        history.created.metric,
-        list(combinations(shown, 2)),
-        {each.name: each.places(drawn.trials) for each in shown},
-        drawn.values(history),
-        shares,
-        [trial.number for trial in drawn.trials],
-        drawn.total,
-        len(known),
-        drawn.which,
-        None if history.best is None else history.best.number,
-        columns,
-    )
+    return Ranks.of(source, parameters, MOST_PARAMETERS, columns, most)
 
 
 def draw(data: Ranks) -> Figure:
@@ -104,5 +79,4 @@ def _panel(data: Ranks, x: Dimension, y: Dimension, panel: int) -> list[Trace]:
     hover = "trial %{customdata[0]}: %{customdata[1]}<extra></extra>"
     traces = [dots(xs[active], ys[active], "trials", marker=marker, customdata=about, hovertemplate=hover, **on)]
     best = [place for place in active if data.numbers[place] == data.best]
-    ring = {"size": 12, "symbol": "circle-open", "color": "#b4540a", "line": {"width": 2.5}}
-    return [*traces, dots(xs[best], ys[best], "best", marker=ring, hoverinfo="skip", **on)]
+    return [*traces, ring(xs[best], ys[best], 12, **on)]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from xstar.errors import InvalidArgument
-from xstar.plots.figure import Figure, Trace, axis, dots, empty, figure, grid, numbered, text, ticks
+from xstar.plots.figure import Figure, Trace, axis, dots, empty, figure, grid, numbered, ring, text, ticks
 from xstar.plots.source import Array, Dimension, Drawn, Source, dimensions, joined, shown_of
 
 MOST_PANELS = 12
@@ -20,19 +20,53 @@ MOST_DOTS = 1500
 
 
 @dataclass(frozen=True, eq=False)
-class Slices:
-    """Trials along each parameter."""
+class Scatter:
+    """Comparable trials as dots in panels of parameters (abstract)."""
 
     metric: str
-    panels: list[tuple[Dimension, Array]]
-    """A parameter and the trials' positions on it; NaN where it is not active."""
+    shown: list[Dimension]
+    places: dict[str, Array]
+    """By parameter: the positions of the trials on it; NaN where it is not active."""
+    losses: Array
     values: Array
+    """Losses in the user's own direction."""
     numbers: list[int]
     trials: int
     parameters: int
     which: str
     best: int | None
-    columns: int = COLUMNS
+    columns: int
+
+    @classmethod
+    def of(cls, source: Source, parameters: Sequence[str] | None, default: int, columns: int, most: int) -> Self:
+        """With the parameters asked for, or the first ones that have an axis, in so many columns of panels."""
+        check_columns(columns)
+        history = source.history
+        known = {each.name: each for each in dimensions(history)}
+        shown = []
+        for name in list(known)[:default] if parameters is None else parameters:
+            if name not in known:
+                rule = f"must be among those with an axis ({', '.join(known) or 'none'})"
+                raise InvalidArgument("parameters", rule, name)
+            shown.append(known[name])
+        drawn, best = Drawn.of(history, most), history.best
+        return cls(
+            history.created.metric,
+            shown,
+            {each.name: each.places(drawn.trials) for each in shown},
+            drawn.losses,
+            drawn.values(history),
+            [trial.number for trial in drawn.trials],
+            drawn.total,
+            len(known),
+            drawn.which,
+            None if best is None else best.number,
+            columns,
+        )
+
+
+class Slices(Scatter):
+    """Trials along each parameter."""
 
 
 def compute(
@@ -43,23 +77,8 @@ def compute(
     most: int = MOST_DOTS,
 ) -> Slices:
     """Comparable trials along some parameters (default: the first twelve that have an axis), in so many columns."""
-    check_columns(columns)
-    history = source.history
-    known = {each.name: each for each in dimensions(history)}
     asked = [parameters] if isinstance(parameters, str) else parameters
-    shown = [known_dimension(name, known) for name in (list(known)[:MOST_PANELS] if asked is None else asked)]
-    drawn = Drawn.of(history, most)
-    return Slices(
-        history.created.metric,
-        [(each, each.places(drawn.trials)) for each in shown],
-        drawn.values(history),
-        [trial.number for trial in drawn.trials],
-        drawn.total,
-        len(known),
-        drawn.which,
-        None if history.best is None else history.best.number,
-        columns,
-    )
+    return Slices.of(source, asked, MOST_PANELS, columns, most)
 
 
 def check_columns(columns: int) -> None:
@@ -68,27 +87,18 @@ def check_columns(columns: int) -> None:
         raise InvalidArgument("columns", "must be at least 1", columns)
 
 
-def known_dimension(name: str, known: dict[str, Dimension]) -> Dimension:
-    """The parameter of a name that a user gave."""
-    if name not in known:
-        raise InvalidArgument("parameters", f"must be among those with an axis ({', '.join(known) or 'none'})", name)
-    return known[name]
-
-
 def draw(data: Slices) -> Figure:
     """The figure."""
     metric = text(data.metric)
     title = f"{metric} along each parameter"
-    if not data.panels or not len(data.values):
-        return empty(title, "no parameter has an axis" if not data.panels else "no trials to compare yet")
-    columns = min(data.columns, len(data.panels))
-    rows = -(-len(data.panels) // columns)
+    if not data.shown or not len(data.values):
+        return empty(title, "no parameter has an axis" if not data.shown else "no trials to compare yet")
+    columns = min(data.columns, len(data.shown))
+    rows = -(-len(data.shown) // columns)
     layout: dict[str, Any] = {}
     traces: list[Trace] = []
-    for place, ((each, places), (wide, high)) in enumerate(
-        zip(data.panels, grid(len(data.panels), columns), strict=True)
-    ):
-        traces += _dots(data, places, place)
+    for place, (each, (wide, high)) in enumerate(zip(data.shown, grid(len(data.shown), columns), strict=True)):
+        traces += _dots(data, data.places[each.name], place)
         layout[numbered("xaxis", place)] = across(each, domain=wide, anchor=numbered("y", place))
         show = place % columns == 0
         layout[numbered("yaxis", place)] = axis(
@@ -101,7 +111,7 @@ def draw(data: Slices) -> Figure:
     facts = joined(
         data.which,
         shown_of(len(data.values), data.trials),
-        shown_of(len(data.panels), data.parameters, "parameters"),
+        shown_of(len(data.shown), data.parameters, "parameters"),
         "colours from early to late",
     )
     return figure(traces, title, facts, showlegend=False, height=120 + 250 * rows, **layout)
@@ -133,8 +143,7 @@ def _dots(data: Slices, places: Array, panel: int) -> list[Trace]:
     ]
     if data.best in data.numbers and np.isfinite(places[data.numbers.index(data.best)]):
         at = data.numbers.index(data.best)
-        ring = {"size": 11, "symbol": "circle-open", "color": "#b4540a", "line": {"width": 2.5}}
-        traces.append(dots([places[at]], [data.values[at]], "best", marker=ring, hoverinfo="skip", **on))
+        traces.append(ring([places[at]], [data.values[at]], 11, **on))
     return traces
 
 
