@@ -8,6 +8,7 @@ matern-unwarped    the same with r as it is
 decay              the exponential decay of the MOBSTER paper, with learned δ
 converging         f(x, r) = f(x) + change that shrinks (``converging.py``): each rung has an amplitude and a noise of its own
 forest             a random forest over (x, log r)
+dngo               the networks of ``dngo`` under ASHA: their last layers are linear bases over (x, log r)
 A + B              their mean; the variance is that of a mixture
 ranks: A           A of normal scores within each rung, instead of losses through a power transform
 =================  =====================================================================================================
@@ -15,7 +16,7 @@ ranks: A           A of normal scores within each rung, instead of losses throug
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -24,11 +25,15 @@ from scipy.special import ndtri
 
 from benchmarks.workloads.converging import ConvergingCurves
 from benchmarks.workloads.curve_states import State
+from xstar.core.randomness import Streams
 from xstar.models.forest import Forest, Growth
 from xstar.models.gp import Posterior, fit
 from xstar.models.kernels import Array
+from xstar.models.linear import Basis, Head, Statistics, sample
+from xstar.models.quadratic import Quadratic
 from xstar.models.surrogate import OVER_BUDGETS, Surrogate, over_budgets, over_configurations
 from xstar.models.targets import Targets
+from xstar.searchers.dngo.fit import DNGOOptions, networks_of
 
 Scale = Callable[[Array], Array]
 """Losses at the full budget → targets, ascending."""
@@ -61,9 +66,10 @@ def fitted(name: str, state: State) -> Fitted:
 
 def _model(name: str, state: State, targets: Array) -> Predict:
     parts = [MODELS[part](state, targets) for part in name.split(" + ")]
-    if len(parts) == 1:
-        return parts[0]
+    return parts[0] if len(parts) == 1 else _mixture(parts)
 
+
+def _mixture(parts: Sequence[Predict]) -> Predict:
     def predict(X: Array) -> tuple[Array, Array]:
         means, variances = (np.array(each) for each in zip(*(part(X) for part in parts), strict=True))
         return means.mean(axis=0), variances.mean(axis=0) + means.var(axis=0)
@@ -105,10 +111,34 @@ def _forest(state: State, targets: Array) -> Predict:
     return predict
 
 
+def _dngo(state: State, targets: Array) -> Predict:
+    """As after a training on all of the data; the variance is that of the mixture of networks, with 1/β."""
+    options, rng = DNGOOptions(), Streams(0).generator(len(targets), "dngo loss")
+    position = np.log(state.budget / state.levels[0]) / np.log(state.levels[-1] / state.levels[0])
+    inputs = np.column_stack([state.X, position])
+    numbers = [at for at, group in enumerate(state.inputs.groups) if group not in state.inputs.options]
+    mean, parts = Quadratic(tuple(numbers)), list[Predict]()
+    for network in networks_of(options, inputs, targets, rng, options.networks, logistic=False):
+        basis = Basis(network, mean)
+        sums = Statistics.none(basis.width + mean.size).extended(basis.design(inputs), targets)
+        thetas = sample(sums, basis, rng, options.samples)
+        parts += [_at_full(Head.of(sums, basis, theta, of_observations=True)) for theta in thetas]
+    return _mixture(parts)
+
+
+def _at_full(head: Head) -> Predict:
+    def predict(X: Array) -> tuple[Array, Array]:
+        at = head.predict(np.column_stack([X, np.ones(len(X))]))
+        return at.mean[:, 0], at.variance
+
+    return predict
+
+
 MODELS: dict[str, Fit] = {
     **{name: _of_name(name) for name in OVER_BUDGETS if not name.startswith("decay-")},
     "converging": _process(_converging),
     "forest": _forest,
+    "dngo": _dngo,
 }
 METHODS = (*MODELS, "matern + converging", "matern + forest", "converging + forest", f"{RANKS}converging")
 

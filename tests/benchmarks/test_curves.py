@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -11,9 +14,12 @@ from benchmarks import curves
 from benchmarks.workloads.converging import ConvergingCurves
 from benchmarks.workloads.curve_models import Fitted, fitted
 from benchmarks.workloads.curve_states import COUNTS, State, states
+from xstar.journal.memo import Memo
 from xstar.models.gp import negative_log_posterior
 from xstar.models.kernels import Array
+from xstar.models.quadratic import Quadratic
 from xstar.models.surrogate import Inputs, over_configurations
+from xstar.searchers.dngo.fit import DNGOOptions, heads, trained
 
 INPUTS = Inputs((0, 1), ("a", "b"))
 
@@ -99,6 +105,21 @@ def test_every_model_tells_good_from_bad(name: str) -> None:
     found = curves.measured(state, fitted(name, state))
     assert set(found) == {"begun", "unseen", "near"}
     assert found["unseen"][0] > 0.5
+
+
+def test_the_networks_are_those_of_the_searcher() -> None:
+    """As fitted to all observations, under the same random stream."""
+    state = some_state()
+    history: Any = SimpleNamespace(seed=0, memo=Memo())
+    X = np.column_stack([state.X, np.log(state.budget) / np.log(27)])
+    model = trained(history, DNGOOptions(), "loss", len(X), X, state.loss, Quadratic((0, 1)))
+    own = heads(history, "loss", model, X, state.loss, 32, of_observations=True)
+    at = state.asked["near"][0]
+    each = [head.predict(np.column_stack([at, np.ones(len(at))])) for head in own]
+    means, variances = np.array([e.mean[:, 0] for e in each]), np.array([e.variance for e in each])
+    mean, variance = fitted("dngo", state).predict(at)
+    assert_allclose(mean, means.mean(axis=0), rtol=1e-8)
+    assert_allclose(variance, variances.mean(axis=0) + means.var(axis=0), rtol=1e-8)
 
 
 def test_states_are_those_of_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
