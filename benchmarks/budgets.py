@@ -1,16 +1,17 @@
 """Methods over budgets in simulated time, beside each other and beside those of another commit.
 
-    python -m benchmarks.budgets --part development|validation|kinds|kinds-validation|two-development|two-validation
+    python -m benchmarks.budgets --part development|validation|unseen|kinds|kinds-validation|two-development|two-validation
         [--workers 4,8] [--trainings 4,16] [--seeds 10] [--methods …] [--baseline PATH] [--limit-minutes M] [--by-task]
         [--again] [--write]
 
 ``development`` is what constants are chosen on: twelve tasks of LCBench, Klein's CNN curves, NAS-Bench-201, and synthetic
 curves, on two of which the first epochs mislead. ``validation`` is run once per claim: ten other tasks of LCBench, logistic
-regression, and two other synthetic problems. ``kinds`` are curves that neither has (``harness/kinds.py``): flat beginnings,
-divergence, coarse or noisy losses; there the true regret of the best trial is compared. ``two-…`` have a second objective, a
-time or a latency (``harness/with_cost.py``); the loss is the negative hypervolume of what was reported.
-``harness/simulated.py`` says what time and regret are. With ``--baseline``, a checkout of another commit, ``mobster`` runs as
-it is there, too. Of each two methods:
+regression, and two other synthetic problems. ``unseen`` are eight tasks of a family that nothing was chosen on: XGBoost over
+shares of its training set, with conditions (``harness/training_sets.py``). ``kinds`` are curves that none of these has
+(``harness/kinds.py``): flat beginnings, divergence, coarse or noisy losses; there the true regret of the best trial is told.
+``two-…`` have a second objective, a time or a latency (``harness/with_cost.py``); the loss is the negative hypervolume of what
+was reported. ``harness/simulated.py`` says what time and regret are. With ``--baseline``, a checkout of another commit,
+``mobster`` runs as it is there, too. Of each two methods:
 
     pairs     searches (same task and seed) that end with the lower loss – with the higher one
     tasks     tasks with more of the one – of the other; p: a two-sided sign test over them
@@ -35,6 +36,7 @@ from benchmarks.harness.records import Found, Task
 from benchmarks.harness.report import Results, table
 from benchmarks.harness.run import Libraries
 from benchmarks.harness.simulated import Comparison, run_simulated, simulated_tasks, tally
+from benchmarks.harness.training_sets import UNSEEN
 from benchmarks.harness.variants import label, plain
 from benchmarks.harness.with_cost import run_with_cost
 
@@ -173,6 +175,7 @@ def by_task(comparison: Comparison, methods: Sequence[str], what: str) -> Iterat
 
 
 DEFAULTS: dict[str, object] = {"methods": "random,asha,mobster", "workers": "4,8", "seeds": 10, "trainings": "4,16"}
+OTHER_FAMILY = {**DEFAULTS, "workers": "4", "seeds": 5}
 KINDS = {**DEFAULTS, "workers": "1,4", "trainings": "10"}
 TWO = {**DEFAULTS, "workers": "4", "trainings": "16"}
 LIBRARIES = Libraries({SYNE_TUNE: "syne-tune"}, also=("onnxruntime",))
@@ -191,6 +194,7 @@ EXPERIMENT = Experiment(
     parts={
         "development": part_of("Development tasks", DEVELOPMENT, DEFAULTS, "best", "full"),
         "validation": part_of("Validation tasks", VALIDATION, DEFAULTS, "best", "full"),
+        "unseen": part_of("Tasks of another family", UNSEEN, OTHER_FAMILY, "best", "full"),
         "kinds": part_of("Other kinds of curves", kinds.NAMES["development"], KINDS, "regrets"),
         "two-development": part_of("Two objectives, development tasks", TWO_DEVELOPMENT, TWO, "best"),
         "two-validation": part_of("Two objectives, validation tasks", TWO_VALIDATION, TWO, "best"),

@@ -1,6 +1,6 @@
 """How well models over configurations and budgets predict the loss at the full budget, in states of real searches.
 
-    python -m benchmarks.curves [--part development|validation] [--methods …] [--problems …] [--seeds 2] [--write]
+    python -m benchmarks.curves [--part development|validation|unseen] [--methods …] [--problems …] [--seeds 2] [--write]
 
 A search by ASHA and one by ``mobster``, four workers each, are stopped after 20, 60 and 180 trials. Each model is fitted to
 what is known by then, and predicts losses at the full budget: of trials that were not trained to the end (``begun``), of random
@@ -12,7 +12,8 @@ configurations (``unseen``), and of neighbours of the best (``near``). Told are,
     50, 90    the share of losses within intervals of 50 and 90 %
     regret    the loss of the configuration with the lowest prediction, above the lowest, as a share of what the median is above
 
-``workloads/curve_models.py`` has the models, ``workloads/curve_states.py`` the states.
+``workloads/curve_models.py`` has the models, ``workloads/curve_states.py`` the states. The part ``unseen`` has six tasks of a
+family that nothing was chosen on: XGBoost over shares of its training set, with conditions (``harness/training_sets.py``).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
 from benchmarks.harness.problems import at_hand
 from benchmarks.harness.records import Found, Task
 from benchmarks.harness.report import Results, table
+from benchmarks.harness.training_sets import UNSEEN
 from benchmarks.workloads.curve_models import METHODS as METHODS, Fitted, fitted
 from benchmarks.workloads.curve_states import COUNTS, State, states
 from xstar.models.kernels import Array
@@ -43,6 +45,7 @@ SETS = {
         *("hpolib-logreg", "curves-schedule", "curves-regularised"),
         *("flatter:curves-schedule", "chancy:curves-regularised", "falls:curves-schedule", "noisy:curves-regularised"),
     ),
+    "unseen": (*UNSEEN[:2], *UNSEEN[3:6], UNSEEN[-1]),
 }
 SOURCES = ("asha", "mobster")
 ASKED = ("begun", "unseen", "near")
@@ -167,6 +170,7 @@ EXPERIMENT = Experiment(
     parts={
         "development": part_of("Development tasks", SETS["development"]),
         "validation": part_of("Validation tasks", SETS["validation"]),
+        "unseen": part_of("Tasks of another family", SETS["unseen"]),
     },
     arguments=arguments,
 )

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Sequence
 from functools import lru_cache
 
-from benchmarks.harness.kinds import named
+from benchmarks.harness import kinds, training_sets
 from xstar import problems
 from xstar.core.randomness import Streams
 from xstar.problems.lcbench import TABLED
@@ -23,9 +23,22 @@ def levy20() -> problems.Problem:
     return Function("levy20", levy6, [(-10, 10)] * 20, 0.0, (1.0,) * 20)
 
 
+def named(name: str) -> problems.Problem:
+    """A problem of the library, one of a kind of curves (``kinds.py``), or one over shares of a training set."""
+    if ":" in name:
+        return kinds.named(name)
+    family, task = training_sets.FAMILY, name.removeprefix(training_sets.FAMILY)
+    return training_sets.TrainingSets(int(task)) if name.startswith(family) else problems.get(name)
+
+
+def missing(name: str) -> str:
+    """What keeps a problem from being made here, in words; empty where nothing does."""
+    return training_sets.missing() if name.startswith(training_sets.FAMILY) else problems.missing(name)
+
+
 def at_hand(names: Sequence[str]) -> list[str]:
-    if missing := {name: problems.missing(name) for name in names if problems.missing(name)}:
-        told = "; ".join(f"{name}: {why}" for name, why in missing.items())
+    if lacking := {name: why for name in names if (why := missing(name))}:
+        told = "; ".join(f"{name}: {why}" for name, why in lacking.items())
         raise SystemExit(f"not here: {told}. Or leave them out (--problems).")
     return list(names)
 
@@ -33,7 +46,7 @@ def at_hand(names: Sequence[str]) -> list[str]:
 @lru_cache(maxsize=64)
 def full_training(name: str) -> float:
     """The median time of a full training, over configurations drawn at random."""
-    problem, rng = named(name) if ":" in name else problems.get(name), Streams(0).generator(0, "benchmark")
+    problem, rng = named(name), Streams(0).generator(0, "benchmark")
     return statistics.median(problem.curve(problem.space.sample(rng), seed).seconds[-1] for seed in range(SAMPLES))
 
 

@@ -17,11 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import kinds
 from benchmarks.harness.experiment import chosen_from, names, numbers
-from benchmarks.harness.problems import at_hand, full_training
+from benchmarks.harness.problems import at_hand, full_training, named
 from benchmarks.harness.records import Found, Record, Task, improvements, significant
-from xstar import problems
 from xstar.simulation import simulate
 from xstar.trial import State
 
@@ -50,7 +48,7 @@ def simulated_tasks(known: Sequence[str], methods: Iterable[str], options: Names
 
 def run_simulated(task: Task, method: str | None, searcher: Any = None, scheduler: Any = None) -> Found:
     """The settings ``workers`` and ``trainings`` of a task say for how many and how long."""
-    problem = kinds.named(task.problem) if ":" in task.problem else problems.get(task.problem)
+    problem = named(task.problem)
     seconds, begun = full_training(task.problem) * task["trainings"], time.process_time()
     parts = {name: part for name, part in (("searcher", searcher), ("scheduler", scheduler)) if part is not None}
     study = simulate(problem, method, **parts, workers=task["workers"], seconds=seconds, seed=task.seed)

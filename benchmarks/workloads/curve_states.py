@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import kinds
-from xstar import problems
+from benchmarks.harness.problems import named
 from xstar.core.randomness import Streams
 from xstar.journal import History
 from xstar.models.kernels import Array
@@ -48,7 +47,7 @@ class State:
 
 def states(name: str, source: str, seed: int) -> list[State]:
     """The states of a search by ``source`` with four workers."""
-    problem = kinds.named(name) if ":" in name else problems.get(name)
+    problem = named(name)
     study = simulate(problem, source, workers=WORKERS, trials=COUNTS[-1], seed=seed)
     history, found = History(study.history.levels), []
     for event in study.journal.read(0):
