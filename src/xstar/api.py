@@ -150,7 +150,7 @@ def minimize(
     directory
         Where trials keep checkpoints and output.
 
-        By default, a folder beside the storage.
+        By default, a folder beside the storage. A study that exists has them where it was created.
     checkpoints
         How many of the best trials keep their checkpoint when the search no longer needs it.
 

@@ -5,12 +5,14 @@
     <root>/<study>-<6 letters>/00017-2/             the same from attempt 2 on, which took the trial over from a holder who may
                                                     still live (``executors/orphans.py``): what is in the other counts no more
 
-``root`` is ``directory=`` if given, else ``<name of the database>-files`` beside a SQLite file, else ``xstar-files`` in the
-current folder; a study in memory uses a temporary folder that goes with it. Machines that share a study must see the same
-root for a trial to move between them with its checkpoint.
+``root`` is ``directory=`` if given, else the one that the study was created with. That is, where none was given,
+``<name of the database>-files`` beside a SQLite file, else ``xstar-files`` in the then current folder; a study in memory uses a
+temporary folder that goes with it. Machines that share a study must see the same root for a trial to move between them with
+its checkpoint.
 
 The study's folder is named in its first event, and a database may come from anywhere: whatever is written or deleted here
-lies under the root. A name that is a path, or a link that leads out of the root, is refused.
+lies under the root. A name that is a path, or a link that leads out of the root, is refused; and where the database names the
+root, too, so is a name that does not end as those that are made here.
 """
 
 from __future__ import annotations
@@ -27,10 +29,12 @@ from typing import Protocol
 from xstar.core.checks import whole_number
 from xstar.errors import CorruptJournal, StorageError
 from xstar.journal import History
+from xstar.journal.events import Created
 from xstar.trial import State, Trial, folder_name
 
 CHECKPOINT = "checkpoint"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
+_OWN = re.compile(r".+-[0-9a-f]{6}")
 
 
 DEFAULT_FOLDER = "xstar-files"
@@ -63,6 +67,21 @@ class Folders:
             self._root = database.absolute().with_name(f"{database.stem}-files")
         elif not temporary:
             self._root = Path(DEFAULT_FOLDER).absolute()
+
+    @classmethod
+    def of_study(
+        cls, created: Created, directory: str | os.PathLike[str] | None, database: Path | None, temporary: bool = False
+    ) -> Folders:
+        """Those of a stored study: where ``directory`` says, else where the study says."""
+        if directory is None and created.directory is not None:
+            if not _OWN.fullmatch(created.files):  # whoever wrote the journal has named the whole path
+                raise CorruptJournal(
+                    f"the study keeps its files in {created.directory[:200]!r}, in a folder called {created.files[:200]!r}, "
+                    "which xstar would not have made: its names end in six random characters. Pass directory=… (--directory) "
+                    "if it is yours; `xstar delete --keep-files` removes the study from the storage"
+                )
+            directory = created.directory
+        return cls(created.files, directory, database, temporary)
 
     @property
     def folder(self) -> Path:

@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -17,7 +16,6 @@ from xstar.cli.options import FORMS, SEARCH, file_settings, given_options, with_
 from xstar.cli.text import console, print_summary, warn
 from xstar.core.words import plural
 from xstar.errors import InvalidArgument
-from xstar.files import DEFAULT_FOLDER
 from xstar.loop import log
 from xstar.progress.choice import messages_to, screen
 from xstar.progress.terminal import make_progress
@@ -84,11 +82,8 @@ def merged(program: Program, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def noted_program(program: Program, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What the journal keeps of a call, for programs that join: also where the files are, which they have to see."""
-    noted = {name: options[name] for name in SHARED if options.get(name) is not None}
-    if options.get("directory") is not None or "://" in str(options.get("storage") or ""):
-        noted["directory"] = str(Path(options.get("directory") or DEFAULT_FOLDER).expanduser().absolute())
-    return program.note(noted)
+    """What the journal keeps of a call, for programs that join."""
+    return program.note({name: options[name] for name in SHARED if options.get(name) is not None})
 
 
 def search_with(program: Program, options: Mapping[str, Any]) -> None:

@@ -86,7 +86,7 @@ class Reading:
 
     def folders(self, history: History) -> Folders:
         database = self.feeds.storage.database.path
-        return Folders(history.created.files, self.directory, database, temporary=False)
+        return Folders.of_study(history.created, self.directory, database)
 
 
 def one(history: History, number: int) -> Trial:

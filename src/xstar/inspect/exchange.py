@@ -67,7 +67,7 @@ def import_events(lines: Iterable[str], name: str, storage: str | os.PathLike[st
         if isinstance(event, ev.Created):
             check_folder(event.files)
             # A folder of its own: the study it was exported from may live beside this one and keeps its checkpoints.
-            event = replace(event, files=f"{name}-{secrets.token_hex(3)}")
+            event = replace(event, files=f"{name}-{secrets.token_hex(3)}", directory=None)
         _fold(history, event, where)
         events.append(event)
     if not events:

@@ -63,7 +63,7 @@ class StudyView:
 
     def files(self, directory: str | os.PathLike[str] | None) -> Folders:
         """The folders of the study's trials."""
-        return Folders(self.created.files, directory, self.journal.database.path, temporary=False)
+        return Folders.of_study(self.created, directory, self.journal.database.path)
 
     def audit(
         self, progress: Progress | None = None, jobs: int | None = None, known: KnownObjectives | None = None

@@ -56,6 +56,8 @@ class Created:
     """Which report of a trial is its value where the best is chosen: its ``last``, or the one with the ``lowest`` loss."""
     program: dict[str, Any] | None = None
     """Of a study that ``xstar run`` made: its file and how it was called, for those who join (``xstar work``)."""
+    directory: str | None = None
+    """Where the folder ``files`` lies, for whoever says nothing else; ``None``: beside the database."""
 
     @property
     def metric(self) -> str:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from xstar.core.environment import environment_and_host
 from xstar.core.goals import Metric, read_goals
 from xstar.core.registry import Registry
 from xstar.errors import InvalidArgument, StudyMismatch
+from xstar.files import DEFAULT_FOLDER
 from xstar.journal import History
 from xstar.journal.events import Created, Event
 from xstar.journal.rules import (
@@ -28,6 +31,7 @@ from xstar.schedulers import SCHEDULERS, Scheduler
 from xstar.searchers import SEARCHERS, Searcher
 from xstar.space import Space
 from xstar.space.conditions import Threshold
+from xstar.storage.address import Address
 from xstar.study.methods import Method, resolve
 from xstar.study.naming import differences
 from xstar.study.user_events import is_wider
@@ -68,6 +72,8 @@ class Settings:
     program: Mapping[str, Any] | None = None
     """Noted when a study is made; a later call may run it in another way."""
     warm_start: WarmStart | None = None
+    directory: str | os.PathLike[str] | None = None
+    """Noted when a study is made; a later call may have its files elsewhere."""
 
     def __post_init__(self) -> None:
         if self.space is not None and not isinstance(self.space, Space):
@@ -130,10 +136,17 @@ class Settings:
 
     def begin(self, name: str | None, storage: Any, at: float) -> list[Event]:
         """The first events of a new study: its creation, and what it begins with of others (``warm_start``)."""
-        created = self.create(name, at)
+        created = replace(self.create(name, at), directory=self._root(name, storage))
         assert self.space is not None
         known = (self.space, created.goals, self.chosen().searcher, created.seed)
         return [created, *prior_studies(self.warm_start, *known, storage, at)]
+
+    def _root(self, name: str | None, storage: Any) -> str | None:
+        """Where a new study keeps its files, unless that is beside its database."""
+        if self.directory is not None:
+            return str(Path(self.directory).expanduser().absolute())
+        is_file = name is None or storage is None or Address.of(storage).path is not None
+        return None if is_file else str(Path(DEFAULT_FOLDER).absolute())
 
     def parts(self, created: Created) -> tuple[Searcher, Scheduler]:
         """Searcher and scheduler of a stored study; those handed over in this call stand in for what cannot be stored."""

@@ -78,7 +78,9 @@ class Study(Shown):
         clock: Callable[[], float] = wall_clock,
     ) -> None:
         how = (method, searcher, scheduler, max_budget)
-        settings = Settings(space, *how, metric, direction, seed, retries, constraints, best, program, warm_start)
+        settings = Settings(
+            space, *how, metric, direction, seed, retries, constraints, best, program, warm_start, directory
+        )
         self.storage: SqlStorage | None = None
         journal: Journal
         if name is None:
@@ -92,7 +94,7 @@ class Study(Shown):
                 with contextlib.suppress(StudyExists):  # another process came first: then it is theirs that we resume
                     self.storage.create(name, settings.begin(name, storage, clock()))
             journal = self.storage.open(name)
-        self._setup(journal, settings, name, directory, clock)
+        self._setup(journal, settings, name, clock)
 
     @classmethod
     def open(cls, name: str, storage: str | os.PathLike[str] | None = None, **options: Any) -> Study:
@@ -108,17 +110,10 @@ class Study(Shown):
         """A study over a journal of your own, which begins with a ``created`` event."""
         study = cls.__new__(cls)
         study.storage = None
-        study._setup(journal, Settings(), None, None, wall_clock)
+        study._setup(journal, Settings(), None, wall_clock)
         return study
 
-    def _setup(
-        self,
-        journal: Journal,
-        settings: Settings,
-        name: str | None,
-        directory: str | os.PathLike[str] | None,
-        clock: Callable[[], float],
-    ) -> None:
+    def _setup(self, journal: Journal, settings: Settings, name: str | None, clock: Callable[[], float]) -> None:
         self.name = name
         self.journal = journal
         self.clock = clock
@@ -137,7 +132,7 @@ class Study(Shown):
         self.metric, self.direction = created.metric, created.direction
         self.seed = created.seed
         database = self.storage.database.path if self.storage else None
-        self.files = Folders(created.files, directory, database, name is None)
+        self.files = Folders.of_study(created, settings.directory, database, name is None)
         self.ended: str | None = None
         """Why the last ``ask`` gave nothing and none will; ``None``: it may give something later."""
         self.stopwatch = stopwatch(clock)

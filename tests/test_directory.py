@@ -1,0 +1,76 @@
+"""Where the files of a study lie is said once: whoever goes on with it, or looks at it, has them there."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import xstar as xs
+from xstar.cli.main import app
+from xstar.errors import CorruptJournal
+from xstar.inspect.exchange import export_events, import_events
+from xstar.inspect.look import look
+
+SPACE = xs.Space(x=xs.Float(0, 1))
+
+
+def training(trial: Any) -> Iterator[float]:
+    trial.load()
+    for epoch in trial.epochs():
+        trial.save({"epoch": epoch})
+        yield trial["x"] + 1 / epoch
+
+
+def search(trials: int, **options: Any) -> Any:
+    return xs.minimize(training, SPACE, trials=trials, max_budget=9, method="asha", seed=1, study="s", **options)
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_resumed_study_has_its_files_where_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    search(6, directory="runs").study.close()
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")  # it was a relative path
+    result = search(20, storage="../xstar.db")
+    runs = tmp_path / "runs"
+    assert result.checkpoint is not None
+    assert runs in result.checkpoint.parents
+    assert not (tmp_path / "xstar-files").exists()
+    result.study.close()
+    with xs.Study.open("s", tmp_path / "xstar.db") as study, look("s", tmp_path / "xstar.db") as view:
+        assert study.files.folder == view.files(None).folder == runs / study.history.created.files
+        assert view.files("other").folder.parent == Path("other").absolute()
+        lines = list(export_events(study))
+    shown = CliRunner().invoke(app, ["show", "s", "--trial", "0", "--storage", str(tmp_path / "xstar.db")])
+    assert str(runs) in shown.output.replace("\n", "")
+    import_events(lines, "copy", tmp_path / "other.db")
+    with xs.Study.open("copy", tmp_path / "other.db") as copy:
+        assert copy.files.folder.parent == tmp_path / "other-files"
+    deleted = CliRunner().invoke(app, ["delete", "s", "--yes", "--storage", str(tmp_path / "xstar.db")])
+    assert "with its files" in deleted.output
+    assert not runs.exists()
+
+
+def test_a_journal_that_names_the_whole_path_leads_to_no_folder_of_others(tmp_path: Path) -> None:
+    search(1).study.close()
+    (tmp_path / "home" / "thesis").mkdir(parents=True)
+    with closing(sqlite3.connect("xstar.db")) as connection, connection:
+        body = json.loads(connection.execute("SELECT body FROM xstar_events WHERE seq = 0").fetchone()[0])
+        body |= {"directory": str(tmp_path / "home"), "files": "thesis"}
+        connection.execute("UPDATE xstar_events SET body = ? WHERE seq = 0", (json.dumps(body),))
+    refused = CliRunner().invoke(app, ["delete", "s", "--yes"])
+    assert refused.exit_code == 2
+    assert "six random characters" in " ".join(refused.stderr.split())
+    with pytest.raises(CorruptJournal, match="'thesis', which xstar would not have made"):
+        search(2)
+    assert (tmp_path / "home" / "thesis").is_dir()
