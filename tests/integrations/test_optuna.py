@@ -310,6 +310,49 @@ def test_an_objective_runs_unchanged() -> None:
     assert set(theirs.params) == set(result.config)
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_an_objective_returns_is_its_value(workers: int) -> None:
+    def best_of(last: int, then: Any = None) -> Any:
+        def objective(trial: Any) -> Any:
+            losses = []
+            for step in range(last):
+                losses.append(trial.suggest_float("x", 0, 1) + abs(step - 2))
+                trial.report(losses[-1], step)
+                if trial.should_prune():
+                    raise optuna.TrialPruned
+            return min(losses) if then is None else then(losses)
+
+        return xs.from_optuna(objective)
+
+    def reports(ported: Any, **options: Any) -> list[list[float]]:
+        options |= {"workers": workers, "method": "random", "trials": 2, "seed": 0}
+        study = xs.minimize(ported, ported.space, **options).study
+        assert [trial.state for trial in study.trials] == [xs.State.COMPLETE] * 2
+        assert all(trial.value == trial.reports[-1].metrics["value"] for trial in study.trials)
+        return [[report.metrics["value"] - trial["x"] for report in trial.reports] for trial in study.trials]
+
+    def almost(*expected: float) -> Any:
+        return [pytest.approx(expected)] * 2
+
+    assert reports(best_of(5)) == almost(2, 1, 0, 1, 2, 0)  # one more
+    assert reports(best_of(3)) == almost(2, 1, 0)  # it was reported last
+    assert reports(best_of(5), max_budget=5) == almost(2, 1, 0, 1, 0)  # in the place of the last
+    assert reports(best_of(5), max_budget=9) == almost(2, 1, 0, 1, 2, 0)
+    assert reports(best_of(5), max_budget=4) == almost(2, 1, 0, 1)  # beyond max_budget nothing counts
+    assert reports(best_of(5, lambda losses: None), max_budget=5) == almost(2, 1, 0, 1, 2)
+
+
+def test_an_objective_that_prunes_itself_at_its_last_epoch_has_reported_it() -> None:
+    def objective(trial: Any) -> float:
+        for step in range(3):
+            trial.report(trial.suggest_float("x", 0, 1) + step, step)
+        raise optuna.TrialPruned
+
+    ported = xs.from_optuna(objective)
+    study = xs.minimize(ported, ported.space, trials=1, max_budget=3, method="random", seed=0).study
+    assert [report.budget for report in study.trials[0].reports] == [1, 2, 3]
+
+
 def layered(trial: Any) -> float:
     layers = trial.suggest_int("n_layers", 1, 4)
     units = [trial.suggest_int(f"units_{i}", 4, 128, log=True) for i in range(layers)]

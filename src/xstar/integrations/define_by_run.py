@@ -44,13 +44,14 @@ class FromOptuna:
             returned = self._objective(asked)
         except Exception as error:
             if _is_pruned(error):
+                asked.conclude(None)
                 raise Pruned(f"trial {trial.number} ends here") from None
             raise
         if left := [name for name in trial.config if name not in asked.params]:
             raise not_static(left[0], "asked for by every trial", Words(f"trial {trial.number} without it"))
         if isinstance(returned, tuple | list):
             return dict(zip(value_names(len(returned)), returned, strict=True))
-        return returned
+        return asked.conclude(returned)
 
 
 def value_names(count: int) -> list[str]:
@@ -222,6 +223,8 @@ class Asking(_Suggests):
         self.number = trial.number
         self.user_attrs: dict[str, Any] = {}
         self._space, self._trial, self._ended = space, trial, False
+        self._count, self._held = 0, False
+        self._last: Any = None
 
     def _value(self, name: str, parameter: Parameter) -> Any:
         if name not in self._trial.config:
@@ -234,12 +237,39 @@ class Asking(_Suggests):
         return self.params[name]
 
     def report(self, value: float, step: int) -> None:
-        """Reports are counted: each is one unit of budget, whatever its step is called."""
-        if not self._ended:
-            try:
-                self._trial.report(value)
-            except Pruned:
-                self._ended = True  # should_prune says so, and the objective raises TrialPruned
+        """Reports are counted: each is one unit of budget, whatever its step is called.
+
+        The one at full budget is held back until the objective returns its value, or reports again.
+        """
+        if self._ended:
+            return
+        try:
+            if self._held:
+                self._send(self._last)
+            self._count, self._last = self._count + 1, value
+            self._held = self._trial.start + self._count == self._trial.max_budget
+            if not self._held:
+                self._send(value)
+        except Pruned:
+            self._ended = True  # should_prune says so, and the objective raises TrialPruned
+
+    def _send(self, value: Any) -> None:
+        self._held = False
+        self._trial.report(value)
+
+    def conclude(self, returned: Any) -> Any:
+        """What the objective returned is the trial's value, as in Optuna, and what is left to return here.
+
+        It takes the place of the report at full budget; below that, unless it was reported last, it is one more report. After
+        the end it counts no more.
+        """
+        if not self._count:
+            return returned
+        if self._held:
+            self._send(self._last if returned is None else returned)
+        elif not self._ended and returned is not None and returned != self._last:
+            self._send(returned)
+        return None
 
     def should_prune(self) -> bool:
         return self._ended
