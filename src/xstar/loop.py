@@ -151,17 +151,22 @@ def _record(study: Study, executor: Executor, outcome: Outcome, alike: SameFailu
             executor.obey(outcome, verdict, known.target)
             if trial == 0 and budget == 2 and study.scheduler.max_budget is None:
                 log.warning("%s", UNKNOWN_LENGTH)
-        case Finished(trial, attempt):
+        case Finished(trial, attempt, whole):
+            alike.seen_whole |= whole
             study.complete(trial, attempt=attempt)
         case Failure(trial, attempt, kind, reason, may_live):
             last, known = last_line(reason), study.history.trials[trial]
+            is_over = known.state is not State.RUNNING  # its last report was at full budget, say
             study.fail(trial, reason, RECORDED_AS.get(kind, kind), attempt=attempt, may_live=may_live)
             if known.attempt != attempt:  # it was taken from us; this is not how the trial ended
                 log.info("trial %d: the run that was given up ended: %s", trial, last)
                 return
-            if kind == "report" and not study.history.has_value:
+            if kind == "report" and (not study.history.has_value or (is_over and not alike.seen_whole)):
                 raise ObjectiveError(last)  # so it will be with every trial
-            trial_log.warning("%s", went_wrong(known))
+            if is_over:
+                trial_log.warning("trial %d %s: its last report stands, but then: %s", trial, known.state.value, last)
+            else:
+                trial_log.warning("%s", went_wrong(known))
             if kind in SYSTEMATIC and (same := alike.again(reason)) and not study.history.has_value:
                 raise ObjectiveError(
                     f"the first trials all failed in the same place: {same}. Mend it, or raise xs.Infeasible (a program: "

@@ -205,6 +205,33 @@ def test_bad_metrics_raise_where_they_are_reported() -> None:
     assert channel.budgets == [1]
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(("epochs", "method"), [(4, "random"), (9, "random"), (9, "asha")])
+def test_another_value_returned_is_refused_before_and_at_full_budget(epochs: int, method: str, workers: int) -> None:
+    def objective(trial: Any) -> float:
+        for epoch in range(epochs):
+            trial.report(trial["x"] + epoch)
+        return float(trial["x"])
+
+    with pytest.raises(ObjectiveError, match="returns nothing, or the value that it reported last, but got returned="):
+        xs.minimize(objective, SPACE, trials=20, max_budget=9, method=method, workers=workers, seed=0)
+
+
+def test_what_goes_wrong_after_the_last_report_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    def objective(trial: Any) -> float | None:
+        trial.report(trial["x"])
+        if trial.number == 2:
+            raise ValueError("no room for the plot")
+        return 7.0 if trial.number == 1 else None
+
+    study = xs.minimize(objective, SPACE, trials=3, max_budget=1, method="random", seed=0, progress=False).study
+    assert [trial.state for trial in study.trials] == [xs.State.COMPLETE] * 3
+    told = [line.removeprefix("trial ") for line in caplog.messages if "its last report stands, but then: " in line]
+    assert [line[:10] for line in told] == ["1 complete", "2 complete"]
+    assert "returned=7" in told[0]
+    assert told[1].endswith("then: ValueError: no room for the plot")
+
+
 def test_a_copy_cannot_report() -> None:
     import pickle
 

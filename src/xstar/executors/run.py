@@ -164,7 +164,8 @@ class Run:
             own, reported = returned[name], last[name]
             if own != reported and not (own != own and reported != reported):
                 rule = f"an objective that calls trial.report returns nothing, or the {name} that it reported last"
-                raise InvalidReport("objective", rule, f"returned={own:g}, reported={reported:g}", "report what counts")
+                remedy = "report what counts, or let the best report count (best='lowest')"
+                raise InvalidReport("objective", rule, f"returned={own:g}, reported={reported:g}", remedy)
 
     # ------------------------------------------------------------ what trial.report and trial.note call
 

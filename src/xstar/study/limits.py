@@ -104,6 +104,8 @@ class SameFailure:
     def __init__(self, most: int | None) -> None:
         self._left = most
         self._first: tuple[str, str] | None = None
+        self.seen_whole = False
+        """An objective has come to its own end, and what it returned was in order."""
 
     def seen_other(self) -> None:
         """A trial reported, or ended in another way: this is no typing error."""
