@@ -29,8 +29,8 @@ trial_log = logging.getLogger("xstar.trials")
 """One line for each trial that ends: of what went wrong, by the loop; all else by ``progress/lines.py``."""
 
 UNKNOWN_LENGTH = (
-    "the objective yields, but nobody knows how long a full training is, so no trial is ended early; "
-    "pass max_budget=…, the number of values a full training yields, to end bad trials early"
+    "the objective yields or reports, but nobody knows how long a full training is, so no trial is ended early; "
+    "pass max_budget=…, the number of values that a full training yields or reports, to end bad trials early"
 )
 """Said once, when the first trial reports a second time."""
 

@@ -136,14 +136,19 @@ def test_who_yields() -> None:
     assert not any(yields(each) for each in (lambda trial: trial["x"], Curve, len))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("objective", [curve, lambda trial: curve(trial)])
+def reported(trial: Any) -> None:
+    for value in curve(trial):
+        trial.report(value)
+
+
+@pytest.mark.parametrize("objective", [curve, lambda trial: curve(trial), reported])
 def test_yielding_without_a_full_budget(objective: Any, caplog: pytest.LogCaptureFixture) -> None:
     study = xs.minimize(objective, FLOATS, trials=3, seed=1).study
     assert study.history.created.method == "auto"
     assert [len(trial.reports) for trial in study.history.trials] == [3, 3, 3]
     assert [record.getMessage() for record in caplog.records] == [
-        "the objective yields, but nobody knows how long a full training is, so no trial is ended early; "
-        "pass max_budget=…, the number of values a full training yields, to end bad trials early"
+        "the objective yields or reports, but nobody knows how long a full training is, so no trial is ended early; "
+        "pass max_budget=…, the number of values that a full training yields or reports, to end bad trials early"
     ]
     caplog.clear()
     xs.minimize(objective, FLOATS, trials=3, seed=1, max_budget=3)
