@@ -164,7 +164,7 @@ class Run:
             own, reported = returned[name], last[name]
             if own != reported and not (own != own and reported != reported):
                 rule = f"an objective that calls trial.report returns nothing, or the {name} that it reported last"
-                remedy = "report what counts, or let the best report count (best='lowest')"
+                remedy = "report what counts; if that is the best report, return nothing and pass best='lowest'"
                 raise InvalidReport("objective", rule, f"returned={own:g}, reported={reported:g}", remedy)
 
     # ------------------------------------------------------------ what trial.report and trial.note call
@@ -214,7 +214,11 @@ class Run:
         if self._count == 0 and isinstance(given, int) and 1 <= given <= self._job.start + 1:
             self._trial.start = given - 1  # where its checkpoint was
             return given
-        rule = f"must be one more than the last, {self.budget}"
+        rule = (
+            f"must be one more than the last, {self.budget}"
+            if self.budget
+            else "must be 1 in the first report: epochs count from 1"
+        )
         remedy = "report once per epoch; leave budget out and the reports are counted"
         raise InvalidReport("budget", rule, given, remedy)
 
