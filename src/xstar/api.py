@@ -123,8 +123,8 @@ def minimize(
     method
         How to search, by name. By default what suits the space and the budget.
 
-        That is ``mobster`` with ``max_budget``, else ``auto``, or ``pbil`` for many switches; the choice and its reason are
-        shown first and stay in the journal.
+        That is ``mobster`` with ``max_budget`` (``mobster-stop`` for an objective of Optuna), else ``auto``, or ``pbil`` for
+        many switches; the choice and its reason are shown first and stay in the journal.
     searcher
         How to choose configurations, in the place of the method's searcher.
     scheduler
@@ -234,6 +234,7 @@ class Search:
         All that can be checked is checked before the study is made: a mistake leaves nothing behind.
         """
         arguments = {name: parameter.default for name, parameter in options().items()} | {**arguments}
+        arguments["resumable"] = resumable(arguments["objective"])
         limits = Limits(**taken(Limits, arguments))
         settings = Settings(direction=direction, **taken(Settings, arguments))
         check_end(limits, arguments["space"], settings.chosen().searcher)
@@ -271,6 +272,11 @@ def yields(objective: Objective) -> bool:
     """Whether it can be seen before its first call that an objective yields: functions, methods, partials, callable objects."""
     own_call = getattr(type(objective), "__call__", None)  # noqa: B004
     return inspect.isgeneratorfunction(objective) or inspect.isgeneratorfunction(own_call)
+
+
+def resumable(objective: Objective) -> bool:
+    """Whether runs of an objective may go on from a checkpoint; one that cannot keep any says so by its ``resumable``."""
+    return getattr(objective, "resumable", True) is not False
 
 
 def _check_surroundings(arguments: Mapping[str, Any]) -> None:

@@ -342,6 +342,17 @@ def test_what_an_objective_returns_is_its_value(workers: int) -> None:
     assert reports(best_of(5, lambda losses: None), max_budget=5) == almost(2, 1, 0, 1, 2)
 
 
+def test_no_trial_is_paused_by_default(tmp_path: Path) -> None:
+    ported = xs.from_optuna(static)
+    options: dict[str, Any] = {"max_budget": 9, "study": "s", "storage": tmp_path / "s.db"}
+    with xs.minimize(ported, ported.space, trials=4, **options).study as study:
+        assert study.history.created.method == "mobster-stop"
+        assert "none is paused, since the objective keeps no checkpoint" in study.history.created.why
+    xs.minimize(ported, ported.space, trials=6, **options).study.close()
+    given = xs.minimize(ported, ported.space, trials=1, max_budget=9, method="mobster")
+    assert given.study.history.created.method == "mobster"
+
+
 def test_an_objective_that_prunes_itself_at_its_last_epoch_has_reported_it() -> None:
     def objective(trial: Any) -> float:
         for step in range(3):

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from xstar.api import taken
+from xstar.api import resumable, taken
 from xstar.cli.load import DEFAULT_SPACE, Program, load
 from xstar.cli.options import WHERE, StudyName, file_settings, given_options, with_search_options
 from xstar.cli.run import STORAGE_VARIABLE, forget_password, merged, noted_program, search_with
@@ -200,6 +200,7 @@ def _check_storage(storage: str | None) -> str:
 def _make(name: str, program: Program, options: Mapping[str, Any]) -> None:
     """The study, as ``xstar run`` would make it."""
     arguments = {**taken(Study, options), "program": noted_program(program, options)}
+    arguments["resumable"] = resumable(program.objective)
     Study(program.space, name=name, **arguments).close()
 
 

@@ -33,6 +33,9 @@ log = logging.getLogger("xstar")
 class FromOptuna:
     """The objective as a search of ours calls it, and its ``space``."""
 
+    resumable = False
+    """Nothing of an Optuna trial keeps a checkpoint, so a paused trial would begin again."""
+
     def __init__(self, objective: Objective, space: Space) -> None:
         self._objective = objective
         self.space = space

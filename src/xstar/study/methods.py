@@ -114,21 +114,23 @@ class Method:
     scheduler: Scheduler
 
 
-def choose(space: Space | None, max_budget: int | None) -> tuple[str, str]:
+def choose(space: Space | None, max_budget: int | None, resumable: bool = True) -> tuple[str, str]:
     """The method for whoever names none, and why: what ``docs/which-method.md`` advises for what is known at the start.
 
     Neither the number of trials nor the time that one takes is part of a study, so neither is asked for here; ``auto`` goes by
     the observations as they come in. Without ``max_budget`` nobody knows how long a full training is, and an objective that
     yields is not ended early either: a ladder of rungs that ended at a guess (at the length of the first trial, say) would be
-    wrong for every objective that decides for itself when it has converged.
+    wrong for every objective that decides for itself when it has converged. An objective that is not ``resumable`` would train
+    a paused trial again from its beginning, so none is paused.
     """
     opaque = without_model(space) if space is not None else ()
     unknown = f"no model knows the values of {', '.join(opaque)}"
     if max_budget is not None and whole_number("max_budget", max_budget, least=1, remedy=EPOCHS) >= FEWEST_EPOCHS:
         saved = f"with max_budget={max_budget} bad trials can end early"
+        ending, rest = ("", "") if resumable else ("-stop", "; none is paused, since the objective keeps no checkpoint")
         if opaque:
-            return "asha", f"{saved}; {unknown}, so configurations are random"
-        return "mobster", f"{saved}, and a Gaussian process learns from all of them"
+            return f"asha{ending}", f"{saved}{rest}; {unknown}, so configurations are random"
+        return f"mobster{ending}", f"{saved}, and a Gaussian process learns from all of them{rest}"
     at_full = (
         "every trial runs to its end" if max_budget is None else f"{max_budget} epochs are too few to end trials early"
     )
@@ -167,13 +169,14 @@ def resolve(
     scheduler: Scheduler | None,
     max_budget: int | None,
     space: Space | None = None,
+    resumable: bool = True,
 ) -> Method:
     """What a user's ``method``, ``searcher``, ``scheduler`` and ``max_budget`` mean together."""
     if scheduler is not None and max_budget is not None:
         raise InvalidArgument(
             "max_budget", "belongs to the scheduler when one is given", max_budget, "pass it to the scheduler instead"
         )
-    name, why = (method, "") if method is not None else choose(space, max_budget)
+    name, why = (method, "") if method is not None else choose(space, max_budget, resumable)
     offered = SEARCHERS.get(name) if isinstance(name, str) and name not in METHODS else None
     if not isinstance(name, str) or (name not in METHODS and offered is None):
         shown = name if isinstance(name, str) else getattr(name, "__name__", type(name).__name__)

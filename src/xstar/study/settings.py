@@ -74,6 +74,8 @@ class Settings:
     warm_start: WarmStart | None = None
     directory: str | os.PathLike[str] | None = None
     """Noted when a study is made; a later call may have its files elsewhere."""
+    resumable: bool = True
+    """Whether a run can go on from a checkpoint: where it cannot, the default method pauses no trial."""
 
     def __post_init__(self) -> None:
         if self.space is not None and not isinstance(self.space, Space):
@@ -103,7 +105,7 @@ class Settings:
 
     def chosen(self) -> Method:
         """What to search with: what was asked for, or what suits the space and the budget."""
-        return resolve(self.method, self.searcher, self.scheduler, self.max_budget, self.space)
+        return resolve(self.method, self.searcher, self.scheduler, self.max_budget, self.space, self.resumable)
 
     def create(self, name: str | None, at: float) -> Created:
         """The first event of a new study."""

@@ -75,11 +75,12 @@ class Study(Shown):
         program: Mapping[str, Any] | None = None,
         warm_start: WarmStart | None = None,
         directory: str | os.PathLike[str] | None = None,
+        resumable: bool = True,
         clock: Callable[[], float] = wall_clock,
     ) -> None:
         how = (method, searcher, scheduler, max_budget)
         settings = Settings(
-            space, *how, metric, direction, seed, retries, constraints, best, program, warm_start, directory
+            space, *how, metric, direction, seed, retries, constraints, best, program, warm_start, directory, resumable
         )
         self.storage: SqlStorage | None = None
         journal: Journal
