@@ -492,6 +492,34 @@ def test_a_study_with_a_loop_over_layers_is_imported_with_its_conditions(tmp_pat
         assert audit(study).findings == []
 
 
+def test_an_imported_study_goes_on_with_the_objective_it_was_made_with(tmp_path: Path) -> None:
+    """Optuna's trials asked in another order than the dry runs; the stored one stays."""
+
+    def objective(trial: Any) -> float:
+        loss = 0.0
+        if trial.suggest_categorical("optimizer", ["sgd", "adam"]) == "sgd":
+            loss += trial.suggest_float("momentum", 0.0, 0.9)
+        return loss + float(trial.suggest_int("layers", 1, 4))
+
+    url = f"sqlite:///{tmp_path / 'o.db'}"
+    theirs = optuna.create_study(study_name="l", storage=url, sampler=optuna.samplers.RandomSampler(seed=1))
+    theirs.enqueue_trial({"optimizer": "adam"})
+    theirs.optimize(objective, n_trials=12)
+    import_optuna(url, "l", "mine", tmp_path / "x.db")
+    ported = xs.from_optuna(objective)
+    with xs.Study.open("mine", tmp_path / "x.db") as study:
+        stored = list(study.space)
+    assert stored != list(ported.space)
+    result = xs.minimize(ported, ported.space, trials=14, study="mine", storage=tmp_path / "x.db")
+    assert [trial.state for trial in result.study.trials[12:]] == [xs.State.COMPLETE] * 2
+    assert list(result.study.space) == stored
+    assert audit(result.study).findings == []
+    result.study.narrow({"layers": [1, 3]})
+    xs.minimize(ported, ported.space, trials=15, study="mine", storage=tmp_path / "x.db")
+    warm: dict[str, Any] = {"max_budget": 9, "study": "new", "storage": tmp_path / "x.db", "warm_start": "mine"}
+    assert xs.minimize(ported, ported.space, trials=2, **warm).study.history.sources == ["mine"]
+
+
 @pytest.mark.parametrize("url", ["optuna.db", "sqlite:///nowhere.db", "nosuch://somebody:s3cret@host/x"])
 def test_a_storage_of_optuna_that_is_none_is_refused_and_not_made(tmp_path: Path, url: str) -> None:
     given = url.replace("nowhere.db", str(tmp_path / "nowhere.db"))

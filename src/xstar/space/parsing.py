@@ -108,15 +108,16 @@ def _unknown(name: object, config: Mapping[str, object], structure: Structure) -
     return InvalidConfig(str(name), "must be the name of a parameter of the space", config[name], remedy)  # type: ignore[index]
 
 
-def differences(here: Json, there: Json) -> list[str]:
-    """What distinguishes two spaces, as sentences, from their JSON forms; empty if and only if they are equal."""
+def differences(here: Json, there: Json, in_order: bool = True) -> list[str]:
+    """What distinguishes two spaces, as sentences, from their JSON forms; empty if and only if they are equal, or, unless
+    ``in_order``, equal but for the order of their parameters."""
     ours, theirs = dict(here["parameters"]), dict(there["parameters"])
     sentences = [f"{name} is missing there" for name in ours if name not in theirs]
     sentences += [f"{name} is missing here" for name in theirs if name not in ours]
     for name in ours:
         if name in theirs:
             sentences += _differences_of(name, ours[name], theirs[name])
-    if not sentences and list(ours) != list(theirs):
+    if in_order and not sentences and list(ours) != list(theirs):
         sentences.append(f"the order is {', '.join(ours)} here, {', '.join(theirs)} there")
     return sentences
 

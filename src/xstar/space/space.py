@@ -176,9 +176,10 @@ class Space:
             raise InvalidSpace("data", "names must differ", [name for name, _ in entries], remedy)
         return cls(given)
 
-    def difference(self, other: Space) -> list[str]:
-        """What distinguishes this space ("here") from another ("there"), in sentences; empty iff they are equal."""
-        return parsing.differences(self.to_json(), other.to_json())
+    def difference(self, other: Space, in_order: bool = True) -> list[str]:
+        """What distinguishes this space ("here") from another ("there"), in sentences; empty iff they are equal, or, unless
+        ``in_order``, equal but for the order of their parameters."""
+        return parsing.differences(self.to_json(), other.to_json(), in_order)
 
     # --- as a Python object -------------------------------------------------------------------------------------
 

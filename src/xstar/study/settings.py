@@ -161,8 +161,11 @@ class Settings:
         """Refuse a stored study that differs from what was asked for, listing every difference."""
         found: list[str] = []
         created = history.stored
-        if self.space is not None and self.space not in history.wider_spaces:
-            found += [f"space: {line}" for line in self.space.difference(history.space)]
+        if self.space is not None:
+            # Parameters in another order are no other space: the study goes on in its own, and configurations have names.
+            known = (history.space, *history.wider_spaces)
+            different = [self.space.difference(each, in_order=False) for each in known]
+            found += [f"space: {line}" for line in different[0] if all(different)]
         wanted: dict[str, Any] = {key: getattr(self, key) for key in ("seed", "retries", "best")}
         wanted["constraints"] = _plain(self.constraints)
         for key, value in wanted.items():
