@@ -61,6 +61,18 @@ def test_a_resumed_study_has_its_files_where_they_were(tmp_path: Path, monkeypat
     assert not runs.exists()
 
 
+def test_a_study_on_a_server_remembers_the_folder_it_was_begun_in(
+    tmp_path: Path, postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    xs.Study(SPACE, name="folder", storage=postgres).close()
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    with xs.Study.open("folder", postgres) as study:
+        assert study.files.folder.parent == tmp_path / "xstar-files"
+        assert study.storage is not None
+        study.storage.delete("folder")
+
+
 def test_a_journal_that_names_the_whole_path_leads_to_no_folder_of_others(tmp_path: Path) -> None:
     search(1).study.close()
     (tmp_path / "home" / "thesis").mkdir(parents=True)
