@@ -118,3 +118,61 @@ def test_the_rounds_need_an_end(library: tuple[Train, str]) -> None:
         xs.minimize(
             lambda t: train(t, {"every": 0}, None), SPACE, metric=metric, trials=3, max_failures=1, max_budget=3
         )
+
+
+NOISE = rng.normal(size=240)
+"""Nothing to learn: early stopping ends every training soon."""
+
+
+def test_a_booster_that_xgboost_stopped_early_is_that_of_the_last_report() -> None:
+    xgboost = pytest.importorskip("xgboost", reason="XGBoost is not installed")
+    from xstar.integrations.xgboost import Report
+
+    valid = xgboost.DMatrix(X[160:], NOISE[160:])
+
+    def objective(trial: Any) -> None:
+        report = Report(trial, every=2)
+        fixed = {"max_depth": 2, "nthread": 1}
+        train = xgboost.DMatrix(X[:160], NOISE[:160])
+        evals = [(valid, "valid")]
+        xgboost.train(
+            {**trial.config, **fixed},
+            train,
+            report.rounds,
+            evals=evals,
+            callbacks=[report],
+            xgb_model=report.model,
+            early_stopping_rounds=6,
+            verbose_eval=False,
+        )
+
+    space = xs.Space(eta=xs.Constant(0.5))
+    result = xs.minimize(objective, space, metric="valid-rmse", method="asha-stop", max_budget=27, trials=1)
+    assert result.best.state is xs.State.COMPLETE
+    assert 3 < result.best.budget < 9  # past a rung, before the next
+    booster = xgboost.Booster(model_file=result.load())
+    assert booster.num_boosted_rounds() == 2 * result.best.budget
+    assert float(booster.eval(valid).split(":")[1]) == pytest.approx(result.value, rel=1e-5)
+
+
+def test_lightgbm_stops_early_after_its_round_was_reported() -> None:
+    lightgbm = pytest.importorskip("lightgbm", reason="LightGBM is not installed")
+    from xstar.integrations.lightgbm import Report
+
+    def objective(trial: Any) -> None:
+        report = Report(trial)
+        fixed = {"objective": "l2", "verbosity": -1, "num_threads": 1}
+        train, valid = (lightgbm.Dataset(X[rows], NOISE[rows]) for rows in (slice(160), slice(160, 240)))
+        early = lightgbm.early_stopping(trial["patience"], verbose=False)
+        callbacks = [report, early]
+        report.keep(lightgbm.train({"learning_rate": 0.5, **fixed}, train, report.rounds, [valid], callbacks=callbacks))
+
+    def best(patience: int) -> Any:
+        space = xs.Space(patience=xs.Constant(patience))
+        return xs.minimize(objective, space, metric="valid_0-l2", method="asha-stop", max_budget=9, trials=1)
+
+    assert best(100).best.budget == 9
+    early = best(3)
+    assert early.best.budget < 9
+    losses = [each.metrics["valid_0-l2"] for each in early.best.reports]
+    assert lightgbm.Booster(model_str=early.load()).num_trees() == np.argmin(losses) + 1

@@ -26,8 +26,8 @@ class Report(Rounds):
     The objective returns nothing: its last report counts. The data set needs ``free_raw_data=False`` if it is used again.
     """
 
-    order = 100
-    """Late among callbacks: after those that change parameters or record."""
+    order = 25
+    """After callbacks that change parameters (10) or record (20), before early stopping (30), which skips those after it."""
     before_iteration = False
 
     @property
@@ -40,3 +40,7 @@ class Report(Rounds):
         if not metrics:
             raise InvalidArgument("valid_sets", "must name a data set to report on", None, "valid_sets=[valid]")
         self._completed(env.iteration + 1, metrics, lambda: env.model.model_to_string(num_iteration=-1))
+
+    def keep(self, booster: lightgbm.Booster) -> None:
+        """Keep the booster that ``lightgbm.train`` returned, where its own early stopping ended it: no callback is told."""
+        self._ended(lambda _: booster.model_to_string())

@@ -21,6 +21,8 @@ class Rounds:
         self._every = whole_number("every", every, least=1, remedy="how many rounds are one unit of budget")
         self._saved = trial.load()
         self._done = 0 if self._saved is None else trial.start * self._every
+        self._reported = 0
+        self._kept = 0
 
     @property
     def rounds(self) -> int:
@@ -37,4 +39,12 @@ class Rounds:
         budget = rounds // self._every
         if budget == self._trial.stop:  # saving every round would cost more than it saves
             self._trial.save(dump(), epoch=budget)
+            self._kept = budget
+        self._reported = budget
         self._trial.report(metrics, budget)
+
+    def _ended(self, dump: Callable[[int], Any]) -> None:
+        """Training is over, maybe early: what ``dump`` makes of so many rounds is kept, those of the last report."""
+        if self._reported > self._kept:
+            self._trial.save(dump(self._reported * self._every), epoch=self._reported)
+            self._kept = self._reported

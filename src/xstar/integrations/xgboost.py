@@ -34,7 +34,7 @@ class Report(Rounds, TrainingCallback):
         if self._saved is None:
             return None
         booster = xgboost.Booster()
-        booster.load_model(bytearray(self._saved))
+        booster.load_model(bytearray(self._saved))  # earlier versions kept bytes
         return booster
 
     def after_iteration(self, model: Any, epoch: int, evals_log: dict[str, dict[str, list[Any]]]) -> bool:
@@ -47,5 +47,10 @@ class Report(Rounds, TrainingCallback):
         if not metrics:
             raise InvalidArgument("evals", "must name a data set to report on", None, 'evals=[(valid, "valid")]')
         # The booster knows how many rounds it has; `epoch` counts from 0 when training goes on.
-        self._completed(model.num_boosted_rounds(), metrics, lambda: bytes(model.save_raw("ubj")))
+        self._completed(model.num_boosted_rounds(), metrics, lambda: model.save_raw("ubj"))
         return False
+
+    def after_training(self, model: Any) -> Any:
+        """Training is over, maybe by early stopping of XGBoost's own: keep the booster of the last report."""
+        self._ended(lambda rounds: (model if model.num_boosted_rounds() == rounds else model[:rounds]).save_raw("ubj"))
+        return model
