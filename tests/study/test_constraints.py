@@ -14,7 +14,7 @@ from tests.trials import ask
 from xstar.errors import NoValue, StudyMismatch
 from xstar.inspect.audit import audit
 from xstar.journal import events as ev
-from xstar.schedulers import ASHA
+from xstar.schedulers import ASHA, Hyperband, Median, StoppingASHA
 from xstar.searchers import DNGO, GP
 from xstar.study.settings import Constraints
 
@@ -239,3 +239,75 @@ def test_a_constraint_on_a_metric_that_no_trial_reports_is_said_once(caplog: pyt
     (said,) = run({"latancy": 2.0})
     assert "trial 0 did not report latancy; it reported loss, latency" in said
     assert run({"latency": 2.0}) == []
+
+
+KINDS = {
+    "asha": ASHA(9),
+    "asha-stop": StoppingASHA(9),
+    "hyperband": Hyperband(9, brackets=1),
+    "median": Median(9),
+    "brackets": ASHA(9, brackets=2),
+}
+
+
+@pytest.mark.parametrize("metric", ["loss", ["loss", "other"]], ids=["one", "two"])
+@pytest.mark.parametrize("scheduler", KINDS.values(), ids=KINDS)
+def test_whatever_is_beyond_a_bound_ranks_behind_all_within_at_every_rung(scheduler: Any, metric: Any) -> None:
+    """The best losses are those beyond the bound."""
+    space = xs.Space(x=xs.Float(0, 1))
+
+    def train(trial: Any) -> Any:
+        for epoch in trial.epochs():
+            loss = (trial["x"] if trial["x"] < 0.7 else -trial["x"]) + 1 / epoch
+            yield {"loss": loss, "other": -trial["x"], "latency": 50 * trial["x"] / 0.7}
+
+    result = xs.minimize(
+        train,
+        space,
+        metric=metric,
+        searcher=xs.searchers.Random(),
+        scheduler=scheduler,
+        constraints=LATENCY,
+        trials=60,
+        seed=0,
+    )
+    over = [trial for trial in result.study.trials if trial.metrics["latency"] > 50]
+    assert len(over) > 10
+    assert any(trial.budget == 9 for trial in result.study.trials if trial not in over)
+    lowest = [trial for trial in over if trial.budget > (1 if trial.bracket == 0 else 3)]
+    if isinstance(scheduler, Median):  # it judges from epoch 2 on
+        lowest = [trial for trial in lowest if trial.budget > 2]
+    assert [trial.number for trial in lowest if trial.number > 10] == []  # before, there is little to compare with
+    ended = max(over, key=lambda trial: trial.number)
+    words = str(result.study.why(ended.number))
+    assert "above its bound 50, so it ranks behind all that are within" in words
+    assert audit(result.study).findings == []
+
+
+@pytest.mark.parametrize("scheduler", [ASHA(9), StoppingASHA(9), Median(9)], ids=["asha", "asha-stop", "median"])
+def test_bounds_that_training_reaches_end_nothing_at_once(scheduler: Any) -> None:
+    """Where all are beyond a bound, or have not reported it, losses decide."""
+
+    def train(trial: Any) -> Any:
+        for epoch in trial.epochs():
+            loss = trial["x"] + 1 / epoch
+            yield {"loss": loss, "accuracy": epoch / 9} | ({"size": 2.0} if epoch == 9 else {})
+
+    bounds: Any = {"accuracy": xs.at_least(0.9), "size": 3.0}
+    space = xs.Space(x=xs.Float(0, 1))
+    searcher = xs.searchers.Random()
+    free, bound = (
+        xs.minimize(
+            train,
+            space,
+            metric="loss",
+            searcher=searcher,
+            scheduler=scheduler,
+            constraints=each,
+            trials=30,
+            seed=0,
+        )
+        for each in (None, bounds)
+    )
+    assert [each.budget for each in free.study.trials] == [each.budget for each in bound.study.trials]
+    assert bound.best.budget == 9

@@ -6,6 +6,7 @@ At its end: what the scheduler made of a trial, in words, from the records that 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -93,7 +94,7 @@ def started(history: History, scheduler: Scheduler, event: ev.Started, place: in
     upto = f" to epoch {event.budget}" if event.budget else ""
     if trial.state is State.PAUSED:
         return LaterEvent(
-            place, f"promoted{upto}", _rank_at_rung(history, trial, trial.scores, trial.budget, scheduler)
+            place, f"promoted{upto}", _rank_at_rung(history, trial, trial.metrics, trial.budget, scheduler)
         )
     return LaterEvent(place, f"run again{upto}", trial.reason or "its run was lost")
 
@@ -107,9 +108,11 @@ def reported(history: History, scheduler: Scheduler, event: ev.Reported, place: 
     at_rung = event.budget in history.levels
     if event.verdict is Verdict.CONTINUE and not at_rung:
         return []
-    trial, losses = history.trials[event.trial], history.goals.losses(event.metrics)
+    trial = history.trials[event.trial]
     words = {Verdict.CONTINUE: "went on", Verdict.PAUSE: "paused", Verdict.STOP: "stopped"}[event.verdict]
-    reason = _rank_at_rung(history, trial, losses, event.budget, scheduler) if at_rung else _median(history, event)
+    reason = (
+        _rank_at_rung(history, trial, event.metrics, event.budget, scheduler) if at_rung else _median(history, event)
+    )
     if isinstance(scheduler, OnRungs) and at_rung and not scheduler.at_rung(trial, event.budget):
         reason = _not_compared(scheduler, trial)
     return [LaterEvent(place, f"{words}: {value}", reason)]
@@ -128,15 +131,18 @@ def _said(history: History, losses: Losses) -> str:
     return ", ".join(f"{name} {number(sign * loss, 5)}" for name, sign, loss in each)
 
 
-def _rank_at_rung(history: History, trial: Trial, losses: Losses, budget: int, scheduler: Scheduler) -> str:
-    """The rank of losses among the records of a rung."""
+def _rank_at_rung(
+    history: History, trial: Trial, metrics: Mapping[str, float], budget: int, scheduler: Scheduler
+) -> str:
+    """The rank of a report among the records of a rung."""
+    losses, standing = history.goals.losses(metrics), history.standing(metrics)
     others = [record for record in history.rung(budget, trial.bracket).records if record[1] != trial.number]
     count = len(others) + 1
     if history.goals.several:
-        order = history.goals.ordered([*(record[0] for record in others), losses])
+        order = history.ranking.ordered([*(record[0] for record in others), standing])
         rank = order.tolist().index(len(others)) + 1
     else:
-        rank = bisect_left(others, (losses[0], -1)) + 1
+        rank = bisect_left(others, (standing[0], -1)) + 1
     own = (
         _said(history, losses)
         if history.goals.several
@@ -144,10 +150,16 @@ def _rank_at_rung(history: History, trial: Trial, losses: Losses, budget: int, s
     )
     text = f"its {own} was number {rank} of {count} at epoch {budget}"
     if isinstance(scheduler, ASHA | StoppingASHA) and budget in scheduler.rungs[:-1]:
-        return f"{text}, where the best {count // scheduler.eta} of them go on"
+        text += f", where the best {count // scheduler.eta} of them go on"
     if isinstance(scheduler, Hyperband):
-        return f"{text}, where one in {scheduler.eta} goes on once the rung is full"
-    return text
+        text += f", where one in {scheduler.eta} goes on once the rung is full"
+    return text + _behind(history, metrics)
+
+
+def _behind(history: History, metrics: Mapping[str, float]) -> str:
+    """Which bound a report is beyond: it ranks behind all that are within."""
+    words = history.beyond(metrics)
+    return f"; {words}, so it ranks behind all that are within" if words else ""
 
 
 def _median(history: History, event: ev.Reported) -> str:
@@ -164,4 +176,5 @@ def _median(history: History, event: ev.Reported) -> str:
         return ""
     middle = tuple(np.median(means, axis=0).tolist())
     words = _said(history, middle) if history.goals.several else number(history.goals.only.sign * middle[0], 5)
-    return f"the median of the averages of {len(means)} complete trials up to that epoch was {words}"
+    text = f"the median of the averages of {len(means)} complete trials up to that epoch was {words}"
+    return text + _behind(history, event.metrics)

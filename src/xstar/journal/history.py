@@ -25,7 +25,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from xstar.core.goals import Losses
+from xstar.core.goals import Goals, Losses
 from xstar.core.known import RULED_OUT, KnownObjectives
 from xstar.errors import CorruptJournal, InvalidConfig
 from xstar.journal import events as ev
@@ -35,7 +35,7 @@ from xstar.journal.memo import Memo
 from xstar.journal.prior_study import PriorObservations, read_prior_study
 from xstar.journal.reshaping import inside, queue_inside, reshape
 from xstar.journal.rules import MOST_TIMES_LOST
-from xstar.journal.rung import Rung, Rungs
+from xstar.journal.rung import Rung, Rungs, Standing, ranking
 from xstar.space import Space
 from xstar.space.transfer import narrower
 from xstar.trial import LIVE, Config, Origin, State, Trial, TrialsByState, Verdict
@@ -176,7 +176,29 @@ class History:
 
     def violation(self, trial: Trial) -> str | None:
         """Which constraint the last report of a trial breaks, in words; ``None`` if none."""
-        return next((words for bound in self.bounds if (words := bound.broken(trial.metrics)) is not None), None)
+        return self.broken(trial.metrics)
+
+    def broken(self, metrics: Mapping[str, float]) -> str | None:
+        """Which constraint a report breaks, in words; ``None`` if none."""
+        return next((words for bound in self.bounds if (words := bound.broken(metrics)) is not None), None)
+
+    def beyond(self, metrics: Mapping[str, float]) -> str | None:
+        """Which bound a report is beyond, in words, by what it has of the bounded metrics: the others may come later."""
+        there = (bound for bound in self.bounds if bound.metric in metrics)
+        return next((words for bound in there if (words := bound.broken(metrics)) is not None), None)
+
+    def standing(self, metrics: Mapping[str, float]) -> Standing:
+        """By what a report ranks at a rung: its losses; with constraints, what is beyond a bound ranks behind all others."""
+        losses = self.goals.losses(metrics)
+        if not self.bounds:
+            return losses
+        beyond = float(self.beyond(metrics) is not None)
+        return (*losses, beyond) if self.goals.several else ((beyond, losses[0]),)
+
+    @property
+    def ranking(self) -> Goals:
+        """What orders the standings of several objectives."""
+        return self._rungs.goals
 
     # ------------------------------------------------------------ the fold
 
@@ -207,7 +229,8 @@ class History:
         self.created = replace(event, constraints={bound.name: bound.most for bound in self.bounds} or None)
         self.space = Space.from_json(event.space)
         self.seed = event.seed
-        self.goals = self._rungs.goals = event.goals
+        self.goals = event.goals
+        self._rungs.goals = ranking(event.goals, bounded=bool(self.bounds))
         self.environments += [] if event.environment is None else [event.environment]
         self.fronts = Front(self.goals)
 
@@ -231,7 +254,7 @@ class History:
         self.claims += 1
         trial = self._trial(event.trial)
         if trial.state is State.PAUSED:
-            self._rungs.resume(trial)
+            self._rungs.resume(trial, self.standing(trial.metrics))
         trial.attempt, trial.target, trial.by = event.attempt, event.budget, event.by
         if trial.contested:
             trial.homes, trial.contested = (*trial.homes, event.attempt), False
@@ -248,7 +271,7 @@ class History:
             self._end(trial, State.COMPLETE, event.at)
         elif event.verdict is Verdict.PAUSE:
             self._states.move(trial, State.PAUSED)
-            self._rungs.pause(trial)
+            self._rungs.pause(trial, self.standing(trial.metrics))
         elif event.verdict is Verdict.STOP:
             self._end(trial, State.STOPPED, event.at)
         elif event.budget == trial.target:
@@ -362,7 +385,7 @@ class History:
         trial.budget = event.budget
         if self.levels and event.budget in self.levels:
             self._observe(trial, event.budget, losses)
-            self._rungs.record(trial, event.budget, losses)
+            self._rungs.record(trial, event.budget, self.standing(event.metrics))
         if not self.goals.several:
             self._incumbent.report(trial, event.at)
 

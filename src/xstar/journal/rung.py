@@ -10,13 +10,22 @@ from numpy.typing import NDArray
 from sortedcontainers import SortedList
 
 from xstar.core.fronts import Fronts
-from xstar.core.goals import DEFAULT, Goals, Losses
+from xstar.core.goals import DEFAULT, Goal, Goals
 from xstar.core.pareto import Array, spread_order
 from xstar.trial import Trial
 
+Standing = tuple[Any, ...]
+"""By what a report is compared with others, lower is better (``History.standing``): of one objective a single item, of several
+one for each, and a last one, 1 beyond a bound and else 0, where there are constraints."""
+
+
+def ranking(goals: Goals, *, bounded: bool) -> Goals:
+    """What orders the standings of several objectives: what is beyond a bound stands as if beyond a threshold."""
+    return Goals([*goals, Goal("beyond a bound", threshold=0.0)]) if bounded and goals.several else goals
+
 
 class Rung:
-    """The records at one budget, kept in order: (loss, trial number), so ties go to the earlier trial."""
+    """The records at one budget, kept in order: (standing, trial number), so ties go to the earlier trial."""
 
     __slots__ = ("closed", "dropped", "paused", "records")
 
@@ -30,30 +39,30 @@ class Rung:
         self.paused: SortedList[tuple[Any, int]] = SortedList()
         """Those of them that pause here."""
 
-    def record(self, losses: Losses, trial: int) -> None:
+    def record(self, standing: Standing, trial: int) -> None:
         """A trial reported here."""
-        self.records.add((losses[0], trial))
+        self.records.add((standing[0], trial))
 
-    def pause(self, losses: Losses, trial: int) -> None:
+    def pause(self, standing: Standing, trial: int) -> None:
         """A trial pauses here."""
-        self.paused.add((losses[0], trial))
+        self.paused.add((standing[0], trial))
 
-    def resume(self, losses: Losses, trial: int) -> None:
+    def resume(self, standing: Standing, trial: int) -> None:
         """A trial that paused here runs again."""
-        self.paused.discard((losses[0], trial))
+        self.paused.discard((standing[0], trial))
 
     def promotable(self, places: int) -> int | None:
         """The best trial that pauses here, if it is among the best ``places`` records or equal to one of them."""
         if not self.paused or not places:
             return None
-        loss, number = self.paused[0]
-        return number if loss <= self.records[places - 1][0] else None
+        standing, number = self.paused[0]
+        return number if standing <= self.records[places - 1][0] else None
 
-    def would_rank_within(self, losses: Losses, places: int) -> bool:
-        """Whether a trial with these losses, which are no record yet, would be among the first ``places`` with itself."""
+    def would_rank_within(self, standing: Standing, places: int) -> bool:
+        """Whether a trial with this standing, which is no record yet, would be among the first ``places`` with itself."""
         # One look-up and one comparison: finding its rank compares it with twenty records, each a miss of the cache among a
         # million (87,000 against 359,000 verdicts/s).
-        return bool(losses[0] <= self.records[places - 1][0])
+        return bool(standing[0] <= self.records[places - 1][0])
 
     def paused_best_first(self) -> list[int]:
         """The trials that pause here, best first."""
@@ -79,21 +88,21 @@ class RungOfFronts(Rung):
         self._answers: dict[int, int | None] = {}
         """What was promotable, by places, until something changes."""
 
-    def record(self, losses: Losses, trial: int) -> None:
-        self.records.add((losses, trial))
+    def record(self, standing: Standing, trial: int) -> None:
+        self.records.add((standing, trial))
         self._rows[trial] = len(self._trials)
         self._trials.append(trial)
-        self._fronts.add(np.array(losses))
+        self._fronts.add(np.array(standing))
         self._answers.clear()
 
-    def pause(self, losses: Losses, trial: int) -> None:
-        self.paused.add((losses, trial))
+    def pause(self, standing: Standing, trial: int) -> None:
+        self.paused.add((standing, trial))
         if trial in self._rows:
             self._pausing.add(self._rows[trial])
             self._answers.clear()
 
-    def resume(self, losses: Losses, trial: int) -> None:
-        self.paused.discard((losses, trial))
+    def resume(self, standing: Standing, trial: int) -> None:
+        self.paused.discard((standing, trial))
         self._pausing.discard(self._rows.get(trial, -1))
         self._answers.clear()
 
@@ -116,8 +125,8 @@ class RungOfFronts(Rung):
         found = (self._trials[row] for row in members if row in self._pausing)
         return next(found, None)
 
-    def would_rank_within(self, losses: Losses, places: int) -> bool:
-        row = np.array(losses)
+    def would_rank_within(self, standing: Standing, places: int) -> bool:
+        row = np.array(standing)
         front, beyond = self._fronts.front_of(row), bool(self._are_beyond(row))
         first = self._before(front, beyond)
         if first >= places:
@@ -128,7 +137,7 @@ class RungOfFronts(Rung):
 
     def paused_best_first(self) -> list[int]:
         records = list(self.records)
-        order = self._goals.ordered([losses for losses, _ in records])
+        order = self._goals.ordered([standing for standing, _ in records])
         return [records[place][1] for place in order.tolist() if records[place] in self.paused]
 
     def _are_beyond(self, Y: Array) -> NDArray[np.bool_]:
@@ -177,19 +186,19 @@ class Rungs:
         """Where a trial that goes on at its target trains to next."""
         return None if trial.target is None else self._above.get(trial.target, trial.target)
 
-    def record(self, trial: Trial, budget: int, losses: Losses) -> None:
+    def record(self, trial: Trial, budget: int, standing: Standing) -> None:
         """A trial reported at a rung."""
         if trial.bracket >= 0:
-            self._of(trial, budget).record(losses, trial.number)
+            self._of(trial, budget).record(standing, trial.number)
             self.touched.append(trial.bracket)
 
-    def pause(self, trial: Trial) -> None:
+    def pause(self, trial: Trial, standing: Standing) -> None:
         """A trial pauses where it reported last."""
-        self._of(trial, trial.budget).pause(trial.known_losses, trial.number)
+        self._of(trial, trial.budget).pause(standing, trial.number)
 
-    def resume(self, trial: Trial) -> None:
+    def resume(self, trial: Trial, standing: Standing) -> None:
         """A trial that paused runs again."""
-        self.at(trial.budget, trial.bracket).resume(trial.known_losses, trial.number)
+        self.at(trial.budget, trial.bracket).resume(standing, trial.number)
 
     def end(self, trial: Trial) -> None:
         """A trial is over: at its target, or on its way there."""

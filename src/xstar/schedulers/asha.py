@@ -12,6 +12,7 @@ Section 2 of the MOBSTER paper, with the records of a rung R sorted, y_(1) ≤ �
     stopping             at a rung, go on if continue is true, or if n < η
 
 The predicate is one of y, so equal losses are treated alike: at a rung where all are equal (accuracy at chance), all go on.
+With constraints y is a pair, whether the report is beyond a bound and the loss, so whatever is beyond ranks behind all within.
 With several brackets (asynchronous Hyperband) each bracket has rungs of its own and begins at a higher one.
 
 References: Li et al. (2020), A system for massively parallel hyperparameter tuning, MLSys; Liaw et al. (2018), Tune.
@@ -102,7 +103,7 @@ class StoppingASHA(OnRungs):
             return Verdict.CONTINUE
         rung = history.rung(report.budget, trial.bracket)
         count = len(rung.records) + 1  # this one included, which the history does not hold yet
-        if count < self.eta or rung.would_rank_within(history.goals.losses(report.metrics), count // self.eta):
+        if count < self.eta or rung.would_rank_within(history.standing(report.metrics), count // self.eta):
             return Verdict.CONTINUE
         return Verdict.STOP
 

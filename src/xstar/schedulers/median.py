@@ -3,13 +3,16 @@
 Choose it when curves are long and smooth and nothing else about them is known; it has no ladder to set.
 
 At budget s, a trial is stopped if the lowest loss it has reported by then is strictly above the median, over all *complete*
-trials, of the mean loss each of them had reported up to s. With several objectives, if that is so for each of them.
+trials, of the mean loss each of them had reported up to s. With several objectives, if that is so for each of them. With
+constraints, what is beyond a bound at s is worse than all within: it is stopped, unless most of the complete trials were
+beyond a bound there, too.
 
 Reference: Golovin et al. (2017), Google Vizier, KDD, Section 3.2.2.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from operator import add
 
@@ -31,6 +34,8 @@ class _Averages:
     seen: int = 0
     by_budget: dict[int, list[SortedList[float]]] = field(default_factory=dict)
     """One list for each objective."""
+    beyond: Counter[int] = field(default_factory=Counter)
+    """By budget, how many of them were beyond a bound there."""
 
     def catch_up(self, history: History) -> None:
         for number in history.ended[self.seen :]:
@@ -38,6 +43,7 @@ class _Averages:
             if trial.state is State.COMPLETE:
                 totals = [0.0] * len(history.goals)
                 for count, reading in enumerate(trial.reports, 1):
+                    self.beyond[reading.budget] += history.beyond(reading.metrics) is not None
                     totals = list(map(add, totals, history.goals.losses(reading.metrics)))
                     kept = self.by_budget.setdefault(reading.budget, [SortedList() for _ in totals])
                     for averages, total in zip(kept, totals, strict=True):
@@ -67,9 +73,13 @@ class Median:
     def judge(self, history: History, report: Report) -> Verdict:
         if report.budget <= self.grace_period:
             return Verdict.CONTINUE
-        averages = history.memo.fold(_Averages, history).by_budget.get(report.budget)
+        complete = history.memo.fold(_Averages, history)
+        averages = complete.by_budget.get(report.budget)
         if averages is None or len(averages[0]) < LEAST_COMPLETE:
             return Verdict.CONTINUE
+        beyond = history.beyond(report.metrics) is not None
+        if beyond is not (complete.beyond[report.budget] * 2 > len(averages[0])):
+            return Verdict.STOP if beyond else Verdict.CONTINUE
         losses, lowest = history.goals.losses(report.metrics), history.trials[report.trial].lowest
         best = losses if lowest is None else map(min, lowest, losses)
         worse = all(own > _middle(others) for own, others in zip(best, averages, strict=True))
