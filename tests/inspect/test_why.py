@@ -168,3 +168,25 @@ def test_a_study_explains_its_trials() -> None:
     study = a_study("gp", 8)
     assert "the decision is the same" in str(study.why(7))
     assert study.why(study.trials[7]).trial == 7
+
+
+@pytest.mark.parametrize("budget", [None, 1])
+def test_an_infeasible_trial_is_called_so_and_the_probability_that_bounds_hold_is_said(budget: int | None) -> None:
+    study = xs.Study(SPACE, method="gp", seed=1, metric="loss", constraints={"latency": 40.0}, max_budget=budget)
+    for _ in range(12):
+        trial = ask(study)
+        if trial.number == 2:
+            study.fail(trial, "does not fit", kind="infeasible")
+        else:
+            study.tell(trial, {"loss": (trial["x"] - 0.5) ** 2, "latency": 100 * trial["x"]})
+    over = next(trial for trial in study.trials if trial.metrics.get("latency", 0.0) > 40)
+    assert f"infeasible: {over.reason}" in str(why(study.journal, over.number))
+    assert "infeasible: does not fit" in str(why(study.journal, 2))
+    found = why(study.journal, 11)
+    chosen, *rest = [line for line in found.lines() if "feasible with probability" in line]
+    assert "chosen" in chosen
+    assert rest
+    assert found.candidates[0].feasible is not None
+    assert (found.candidates[0].feasible > 0.5) == (study.trials[11].metrics["latency"] <= 40)
+    within = next(trial for trial in study.trials if trial.state is xs.State.COMPLETE)
+    assert "complete" in why(study.journal, within.number).later[-1].what

@@ -33,6 +33,8 @@ class Candidate:
     high: float | None
     """The interval of 90 % of what it would report."""
     chosen: bool = False
+    feasible: float | None = None
+    """How probably it has a value and is within all bounds."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,10 @@ class Why:
             value = f"{self.acquisition} {number(each.acquisition, 4)}" if each.acquisition is not None else ""
             interval = f"({number(each.low, 4)} to {number(each.high, 4)})"
             mean = f"expected {number(each.mean, 4)} {interval}" if each.mean is not None else ""
-            made.append("  ".join(part for part in (f"  {mark}", value, mean, short_config(each.config)) if part))
+            holds = f"feasible with probability {number(each.feasible, 2)}" if each.feasible is not None else ""
+            made.append(
+                "  ".join(part for part in (f"  {mark}", value, mean, holds, short_config(each.config)) if part)
+            )
         if self.later:
             made.append("")
         return made + [f"event {each.event}: " + "; ".join(filter(None, (each.what, each.why))) for each in self.later]
@@ -104,7 +109,8 @@ def reported(history: History, scheduler: Scheduler, event: ev.Reported, place: 
     value = f"{_said(history, history.goals.losses(event.metrics))} at epoch {event.budget}"
     if event.final:
         full = event.budget == scheduler.max_budget
-        return [LaterEvent(place, f"complete: {value}", "it has its full budget" if full else "told so")]
+        words = "it has its full budget" if full else "told so"
+        return [completed(history, place, event.metrics, value, words)]
     at_rung = event.budget in history.levels
     if event.verdict is Verdict.CONTINUE and not at_rung:
         return []
@@ -116,6 +122,15 @@ def reported(history: History, scheduler: Scheduler, event: ev.Reported, place: 
     if isinstance(scheduler, OnRungs) and at_rung and not scheduler.at_rung(trial, event.budget):
         reason = _not_compared(scheduler, trial)
     return [LaterEvent(place, f"{words}: {value}", reason)]
+
+
+def completed(
+    history: History, place: int, metrics: Mapping[str, float], value: str = "", words: str = "the objective returned"
+) -> LaterEvent:
+    """The end of a trial with these metrics, which may be beyond a bound."""
+    if broken := history.broken(metrics):
+        return LaterEvent(place, f"infeasible: {broken}", value)
+    return LaterEvent(place, f"complete: {value}" if value else "complete", words)
 
 
 def _not_compared(scheduler: OnRungs, trial: Trial) -> str:

@@ -49,11 +49,12 @@ def compared(history: History, trace: DecisionTrace, chosen: Config) -> list[Can
     """The chosen configuration and the runners-up, with what was expected of each."""
     own = next((value for config, value in trace.leading if config == chosen), None)
     leading = [(chosen, own), *((config, value) for config, value in trace.leading if config != chosen)]
-    intervals = _intervals(history, trace, [config for config, _ in leading])
+    configs = [config for config, _ in leading]
+    intervals, feasible = _intervals(history, trace, configs), _feasible(trace, configs)
     made = []
-    for place, ((config, value), interval) in enumerate(zip(leading, intervals, strict=True)):
+    for place, ((config, value), interval, holds) in enumerate(zip(leading, intervals, feasible, strict=True)):
         mean, low, high = interval or (None, None, None)
-        made.append(Candidate(_written(history, config), value, mean, low, high, place == 0))
+        made.append(Candidate(_written(history, config), value, mean, low, high, place == 0, holds))
     return made
 
 
@@ -69,12 +70,7 @@ def _intervals(history: History, trace: DecisionTrace, configs: list[Config]) ->
     assert inputs is not None
     if not inputs.models or history.goals.several:
         return [None] * len(configs)
-    data, targets = learner.data, learner.targets
-    domains = zip(data.cube.encoder.domains, data.catalogues, strict=True)
-    networks = [catalogue.enter([config.get(name) for config in configs]) for name, catalogue in domains]
-    rows = np.column_stack([data.cube.encoder.encode(configs)[0], *networks])
-    if not data.networks_by_index:
-        rows = data.described(rows)
+    data, targets, rows = learner.data, learner.targets, _rows(learner, configs)
     each = [(model.predict(learner.with_budget(rows)), model.noise) for model in inputs.models]
     means = np.array([at.mean.mean(axis=1) for at, _ in each])
     variances = np.array([at.variance + at.mean.var(axis=1) + noise for at, noise in each])
@@ -83,6 +79,25 @@ def _intervals(history: History, trace: DecisionTrace, configs: list[Config]) ->
         parts.append(_by_forest(learner, rows))
     mean, *ends = (history.goals.only.sign * each for each in Mixture.of(*parts).losses(targets, data.loss))
     return list(zip(mean.tolist(), np.minimum(*ends).tolist(), np.maximum(*ends).tolist(), strict=True))
+
+
+def _rows(learner: Learner, configs: list[Config]) -> Array:
+    """Configurations as the acquisition function is handed them."""
+    data = learner.data
+    domains = zip(data.cube.encoder.domains, data.catalogues, strict=True)
+    networks = [catalogue.enter([config.get(name) for config in configs]) for name, catalogue in domains]
+    rows: Array = np.column_stack([data.cube.encoder.encode(configs)[0], *networks])
+    return rows if data.networks_by_index else data.described(rows)
+
+
+def _feasible(trace: DecisionTrace, configs: list[Config]) -> Sequence[float | None]:
+    """How probably each configuration has a value and is within all bounds; ``None`` where no model says."""
+    if not trace.feasible:
+        return [None] * len(configs)
+    assert trace.learner is not None
+    rows = _rows(trace.learner, configs)
+    made: list[float] = np.exp(np.sum([each(rows)[0] for each in trace.feasible], axis=0)).tolist()
+    return made
 
 
 def _by_forest(learner: Learner, rows: Array) -> tuple[Array, Array]:

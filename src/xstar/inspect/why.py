@@ -15,7 +15,7 @@ from xstar.core.randomness import Streams
 from xstar.core.reasons import last_line
 from xstar.core.words import plural
 from xstar.errors import UnknownTrial, XstarError
-from xstar.inspect.explanation import LaterEvent, Why as Why, reported, started
+from xstar.inspect.explanation import LaterEvent, Why as Why, completed, reported, started
 from xstar.inspect.suggestions import compared, known_then, margin
 from xstar.journal import Event, History, Readable, events as ev
 from xstar.searchers.bo.decision import DecisionTrace
@@ -78,12 +78,14 @@ class _Explaining:
                 return [started(history, scheduler, event, place)]
             case ev.Reported():
                 return reported(history, scheduler, event, place)
+            case ev.Failed(kind="infeasible"):
+                return [LaterEvent(place, f"infeasible: {event.reason}", "")]
             case ev.Failed():
                 return [LaterEvent(place, f"failed ({event.kind})", last_line(event.reason))]
             case ev.Lost():
                 return [LaterEvent(place, "lost", event.reason)]
             case ev.Completed():
-                return [LaterEvent(place, "complete", "the objective returned")]
+                return [completed(history, place, history.trials[self.trial].metrics)]
         return []
 
     # ------------------------------------------------------------ the searcher

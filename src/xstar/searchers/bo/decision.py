@@ -43,6 +43,8 @@ class DecisionTrace:
     learner: Learner | None = None
     criterion: AnyCriterion | None = None
     inputs: AcquisitionInputs | None = None
+    feasible: Sequence[LogProbability] = ()
+    """The models of constraints, and of what fails."""
     leading: list[tuple[Config, float]] = field(default_factory=list)
     """The best untried configurations that were compared, with their acquisition values."""
 
@@ -94,7 +96,7 @@ class Decision:
         order = partial(self._safe_first, feasible) if improves and learner.safe else best_first
         found = self._maximise(criterion, inputs, order)
         if (trace := self._trace) is not None:
-            trace.learner, trace.criterion, trace.inputs = learner, criterion, inputs
+            trace.learner, trace.criterion, trace.inputs, trace.feasible = learner, criterion, inputs, feasible
         return found if isinstance(found, str) else Suggestion(found[0], self._origin(inputs, found[1], explores))
 
     def _criterion(self, inputs: AcquisitionInputs, constraints: Sequence[LogProbability]) -> AnyCriterion:
