@@ -8,8 +8,9 @@ import pickle
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ import xstar as xs
 from tests.trials import ask
 from xstar.core.keywords import OTHER_NAMES
 from xstar.errors import InvalidArgument, ObjectiveError, StorageError, UnknownAttribute, UnknownParameter
+from xstar.study.methods import METHODS, resolve
 
 SPACE = xs.Space(
     x=xs.Float(0, 1), optimizer=xs.Choice(["sgd", "adam"]), momentum=xs.Float(0, 1, when={"optimizer": "sgd"})
@@ -83,6 +85,41 @@ def test_every_word_of_others_is_answered_with_ours() -> None:
             search(**{word: 1})
         for ours in re.findall(r"'(\w+)'", remedy):
             assert ours in xs.api.options()
+
+
+@pytest.mark.parametrize(
+    ("options", "remedy"),
+    [
+        (
+            {"max_budget": 300},
+            "searcher=xs.searchers.GP(), scheduler=xs.schedulers.ASHA(300, min_budget=10, full_share=True) in place of max",
+        ),
+        (
+            {"max_budget": 300, "method": "bohb"},
+            "searcher=xs.searchers.TPE(gamma=0.15, candidates=64, random_fraction=0.3333333333333333), "
+            "scheduler=xs.schedulers.Hyperband(300, min_budget=10) in place of method and max_budget",
+        ),
+        ({"scheduler": xs.schedulers.ASHA(27)}, "scheduler=xs.schedulers.ASHA(27, min_budget=10)"),
+        ({"max_budget": 300, "method": "gp"}, "it is the scheduler's, e.g. searcher=xs.searchers.GP(), scheduler="),
+        ({"max_budget": 3}, "it is the scheduler's, e.g. "),
+        ({"max_budget": 300, "searcher": object()}, "it is the scheduler's, e.g. "),
+    ],
+)
+def test_an_option_of_the_scheduler_is_told_with_all_of_the_call(options: dict[str, Any], remedy: str) -> None:
+    with pytest.raises(InvalidArgument, match=re.escape(remedy)):
+        search(min_budget=10, **options)
+
+
+def test_the_call_that_is_told_is_that_of_the_method() -> None:
+    for name in METHODS:
+        with pytest.raises(InvalidArgument) as caught:
+            search(method=name, max_budget=9, min_budget=3)
+        if "e.g." not in str(caught.value):
+            words = re.split("it is the scheduler's: | in place of", str(caught.value))[1]
+            parts = eval(f"dict({words})", {"xs": xs})
+            made = resolve(name, None, None, 9)
+            assert parts["searcher"] == made.searcher
+            assert parts["scheduler"] == replace(cast(Any, made.scheduler), min_budget=3)
 
 
 def test_budgets_in_reverse() -> None:

@@ -31,7 +31,7 @@ from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space
 from xstar.study import FIRST_FAILURES, Limits, Study
-from xstar.study.methods import check_end, check_target
+from xstar.study.methods import check_end, check_target, with_option
 from xstar.study.result import Result
 from xstar.study.settings import Constraints, Settings
 from xstar.study.tradeoffs import last_failure
@@ -41,7 +41,7 @@ INTERRUPTED = "interrupted; the same call with the study's name goes on with it"
 """The ``reason`` of the result that a ``KeyboardInterrupt`` carries."""
 
 
-@checked_keywords
+@checked_keywords(with_option)
 def minimize(
     objective: Objective,
     space: Space,
@@ -196,7 +196,7 @@ def minimize(
     return _search("minimize", locals())
 
 
-@called_like(minimize)
+@called_like(minimize, with_option)
 def maximize(**arguments: Any) -> Result:
     """Find the configuration of ``space`` for which ``objective`` is highest; all else as in :func:`minimize`."""
     return _search("maximize", arguments)

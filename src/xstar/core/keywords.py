@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, ParamSpec, TypeVar
 
 from xstar.core.checks import nearest
 from xstar.errors import InvalidArgument
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Remedy = Callable[[str, Mapping[str, Any]], str | None]
+"""The remedy for an unknown keyword among all that were given, where there is a better one than that of ``OTHER_NAMES``."""
 
 OTHER_NAMES = {
     "direction": "xs.minimize looks for the lowest value, xs.maximize for the highest",
     "directions": 'say them with the metrics, e.g. metric={"accuracy": "max", "latency": "min"}',
-    "min_budget": "it is the scheduler's, e.g. scheduler=xs.schedulers.ASHA(81, min_budget=3)",
-    "eta": "it is the scheduler's, e.g. scheduler=xs.schedulers.ASHA(81, eta=4)",
+    "min_budget": "it is the scheduler's, e.g. searcher=xs.searchers.GP(), scheduler=xs.schedulers.ASHA(81, min_budget=3)",
+    "eta": "it is the scheduler's, e.g. searcher=xs.searchers.GP(), scheduler=xs.schedulers.ASHA(81, eta=4)",
     "n_jobs": "did you mean 'workers'?",
     "num_samples": "did you mean 'trials'?",
     "max_evals": "did you mean 'trials'?",
@@ -35,7 +37,7 @@ OTHER_NAMES = {
 """What other libraries, or our own parts, call an option: the remedy where a like spelling would lead astray."""
 
 
-def called_like(model: Callable[P, R]) -> Callable[[Callable[..., R]], Callable[P, R]]:
+def called_like(model: Callable[P, R], remedy: Remedy) -> Callable[[Callable[..., R]], Callable[P, R]]:
     """A decorator: the function is called as ``model`` is, and gets every argument by name, defaults included.
 
     An unknown keyword is an error of our own, which Python's ``TypeError`` is not. The types in the signature are resolved,
@@ -49,8 +51,9 @@ def called_like(model: Callable[P, R]) -> Callable[[Callable[..., R]], Callable[
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             for name in kwargs:
                 if name not in signature.parameters:
-                    remedy = OTHER_NAMES.get(name) or nearest(name, options)
-                    raise InvalidArgument(name, f"is no option of xs.{function.__name__}", f"{name}=…", remedy)
+                    given = {**dict(zip(signature.parameters, args, strict=False)), **kwargs}
+                    words = remedy(name, given) or OTHER_NAMES.get(name) or nearest(name, options)
+                    raise InvalidArgument(name, f"is no option of xs.{function.__name__}", f"{name}=…", words)
             bound = signature.bind(*args, **kwargs)
             bound.apply_defaults()
             return function(**bound.arguments)
@@ -63,6 +66,6 @@ def called_like(model: Callable[P, R]) -> Callable[[Callable[..., R]], Callable[
     return decorate
 
 
-def checked_keywords(function: Callable[P, R]) -> Callable[P, R]:
+def checked_keywords(remedy: Remedy) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A decorator: the function itself, but that it refuses an unknown keyword in our own words."""
-    return called_like(function)(function)
+    return lambda function: called_like(function, remedy)(function)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from xstar.core.checks import nearest, whole_number
 from xstar.core.goals import Metric
@@ -195,6 +196,29 @@ def _needed(max_budget: int | None) -> int:
     if max_budget is None:
         raise InvalidArgument("max_budget", "a method that ends trials early needs it", None, EPOCHS)
     return max_budget
+
+
+def with_option(option: str, given: Mapping[str, Any]) -> str | None:
+    """The remedy for an option of the scheduler among the arguments of a search: the parts of its method, with that option."""
+    named = [each for each in ("method", "max_budget") if given.get(each) is not None]
+    try:
+        found = resolve(*(given.get(each) for each in ("method", "searcher", "scheduler", "max_budget", "space")))
+        part: Any = found.scheduler
+        scheduler, searcher = (
+            _call("schedulers", replace(part, **{option: given[option]})),
+            _call("searchers", found.searcher),
+        )
+    except (InvalidArgument, TypeError, ValueError):  # it has no such option, or takes no such value
+        return None
+    instead = f" in place of {' and '.join(named)}" if named else ""
+    return f"it is the scheduler's: searcher={searcher}, scheduler={scheduler}{instead}"
+
+
+def _call(module: str, part: Any) -> str:
+    """How a searcher or a scheduler is made, without what are defaults."""
+    own = [each for each in fields(part) if each.init and getattr(part, each.name) != each.default]
+    words = [("" if each.name == "max_budget" else f"{each.name}=") + repr(getattr(part, each.name)) for each in own]
+    return f"xs.{module}.{type(part).__name__}({', '.join(words)})"
 
 
 def check_target(limits: Limits, metric: Metric | Collection[str] | None) -> None:
