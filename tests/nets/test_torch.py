@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from xstar.errors import InvalidArgument
-from xstar.nets import CNN, MLP, Cell, Graph, InvalidGraph, Label, Layer, register_label
+from xstar.nets import CNN, MLP, Cell, Chain, Graph, InvalidGraph, Label, Layer, NodeCell, register_label
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
@@ -16,6 +16,7 @@ from torch import nn  # noqa: E402
 
 torch.set_num_threads(1)
 
+OWN = ("nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3")
 SMALL: dict[str, Any] = {"units": (8, 32), "max_mass": 2e5}
 DOMAINS: list[tuple[Any, tuple[int, ...]]] = [
     (MLP(7, **SMALL), (7,)),
@@ -61,6 +62,13 @@ def test_cells_compute() -> None:
         cell = Cell().sample(rng)
         module = cell.graph.to_torch(inputs=(3, 8, 8), outputs=5)
         assert module(torch.randn(2, 3, 8, 8)).shape == (2, 5)
+
+
+@pytest.mark.parametrize("domain", [Cell(), Chain(("nor_conv_3x3", "skip_connect")), NodeCell(operations=OWN)])
+def test_a_value_of_a_cell_or_a_chain_makes_its_module(domain: Any) -> None:
+    value = domain.sample(np.random.default_rng(0))
+    assert value.to_torch((3, 8, 8), 10)(torch.zeros(2, 3, 8, 8)).shape == (2, 10)
+    assert value.to_torch(inputs=(3, 8, 8), outputs=10).graph == value.graph
 
 
 def test_parents_are_concatenated_in_order() -> None:

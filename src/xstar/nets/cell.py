@@ -9,19 +9,23 @@ input to output is a single layer ``none``, which matches nothing else.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from xstar.errors import InvalidConfig, InvalidSpace
 from xstar.nets.chain import UNITS, checked_operations, on_paths
 from xstar.nets.domains import Stored
-from xstar.nets.graph import Graph, Layer
+from xstar.nets.graph import Graph, Inputs, Layer
 from xstar.space import read_when, register_domain
 from xstar.space.values import Json
+
+if TYPE_CHECKING:
+    from torch import nn
+
 
 OPERATIONS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3")
 """The operations of NAS-Bench-201, in the order of its tables."""
@@ -64,6 +68,10 @@ class CellNetwork:
             links += [(place, last)] if end == self.nodes - 1 else []
             links += [(other, place) for other, (pair, _) in enumerate(kept, 1) if pair[1] == start]
         return Graph([*layers, Layer("softmax"), Layer("op")], [*links, (last, last + 1)])
+
+    def to_torch(self, inputs: Inputs | Sequence[int], outputs: int) -> nn.Module:
+        """Return a trainable module of :attr:`graph`, e.g. of ``inputs=(3, 32, 32), outputs=10``; requires torch."""
+        return self.graph.to_torch(inputs, outputs)
 
 
 @dataclass(frozen=True)

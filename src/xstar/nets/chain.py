@@ -9,17 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from xstar.errors import InvalidConfig, InvalidSpace
 from xstar.nets.domains import Stored
 from xstar.nets.feedforward import chain
-from xstar.nets.graph import Graph, Layer
+from xstar.nets.graph import Graph, Inputs, Layer
 from xstar.nets.labels import label
 from xstar.space import read_when, register_domain
 from xstar.space.values import Json
+
+if TYPE_CHECKING:
+    from torch import nn
+
 
 UNITS = 16
 """Units of every operation that has some. Only ratios of masses depend on it."""
@@ -39,6 +43,10 @@ class ChainNetwork:
     def graph(self) -> Graph:
         """The chain as a graph for OTMANN."""
         return chain(layers_of(self.operations), "softmax")
+
+    def to_torch(self, inputs: Inputs | Sequence[int], outputs: int) -> nn.Module:
+        """Return a trainable module of :attr:`graph`, e.g. of ``inputs=(3, 32, 32), outputs=10``; requires torch."""
+        return self.graph.to_torch(inputs, outputs)
 
 
 @dataclass(frozen=True)

@@ -10,16 +10,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from xstar.errors import InvalidConfig
 from xstar.nets.chain import checked_operations, layers_of, on_paths
 from xstar.nets.domains import Stored
-from xstar.nets.graph import Graph, Layer
+from xstar.nets.graph import Graph, Inputs, Layer
 from xstar.space import read_when, register_domain
 from xstar.space.values import Json
+
+if TYPE_CHECKING:
+    from torch import nn
+
 
 OPERATIONS = ("conv3x3-bn-relu", "conv1x1-bn-relu", "maxpool3x3")
 """The operations of NAS-Bench-101."""
@@ -64,6 +68,10 @@ class NodeCellNetwork:
         last = self.nodes - 1
         links = [edge for edge in self.edges if edge != (0, last) or not inner]
         return Graph([Layer("ip"), *inner, Layer("softmax"), Layer("op")], [*links, (last, last + 1)])
+
+    def to_torch(self, inputs: Inputs | Sequence[int], outputs: int) -> nn.Module:
+        """Return a trainable module of :attr:`graph`, e.g. of ``inputs=(3, 32, 32), outputs=10``; requires torch."""
+        return self.graph.to_torch(inputs, outputs)
 
 
 def pruned(operations: Sequence[str], edges: Sequence[tuple[int, int]]) -> NodeCellNetwork | None:
