@@ -18,9 +18,11 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("lightning", reason="lightning is not installed")
 
 import lightning.pytorch as pl  # noqa: E402
+from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint  # noqa: E402
 
 from xstar.integrations.distributed import Distributed  # noqa: E402
 from xstar.integrations.lightning import Report  # noqa: E402
+from xstar.schedulers import ASHA, FIFO  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 SPACE = xs.Space(lr=xs.Float(1e-4, 1.0, log=True))
@@ -79,9 +81,48 @@ def test_bad_trials_end_and_paused_ones_go_on_as_if_they_never_stopped() -> None
     assert curve(whole.best) == pytest.approx(curve(result.best), rel=1e-6)
 
 
+LOSSES = [3.0, 2.0, 2.5, 2.6, 1.0, 1.0, 1.0, 1.0, 1.0]
+
+
+class Scripted(Line):
+    """Its loss rises from the third epoch on: a patience of two epochs ends it after the fourth."""
+
+    def validation_step(self, batch: Any, index: int) -> None:
+        self.log("val_loss", torch.tensor(LOSSES[self.current_epoch]) + self.lr)
+
+
+@pytest.mark.parametrize("scheduler", [FIFO(9), ASHA(9, rung_levels=[3, 9])], ids=["whole", "paused"])
+@pytest.mark.parametrize("first", [True, False])
+def test_the_patience_and_the_best_epoch_are_kept_over_a_pause(scheduler: Any, first: bool) -> None:
+    def objective(trial: Any) -> None:
+        report, early = Report(trial), EarlyStopping("val_loss", patience=2)
+        best = ModelCheckpoint(
+            trial.checkpoint / "best", filename="best", monitor="val_loss", enable_version_counter=False
+        )
+        callbacks = [report, early, best] if first else [best, early, report]
+        quiet: dict[str, Any] = {"logger": False, "enable_progress_bar": False, "enable_model_summary": False}
+        trainer = pl.Trainer(
+            max_epochs=report.max_epochs, callbacks=callbacks, accelerator="cpu", num_sanity_val_steps=0, **quiet
+        )
+        trainer.fit(Scripted(**trial.config), loader(), loader(), ckpt_path=report.ckpt_path)
+
+    result = xs.minimize(
+        objective, SPACE, metric="val_loss", scheduler=scheduler, trials=3, seed=0, best="lowest", retries=0
+    )
+    assert {trial.budget for trial in result.study.trials if trial.state is xs.State.COMPLETE} == {4}
+    assert result.value == pytest.approx(2.0 + result.best["lr"])
+    assert result.load().name.startswith("state-000004")
+    Scripted.load_from_checkpoint(result.load() / "lightning.ckpt", **result.config)
+    assert result.checkpoint is not None
+    kept = torch.load(result.checkpoint / "best" / "best.ckpt", weights_only=False)
+    assert kept["epoch"] == 1  # the second
+    Scripted.load_from_checkpoint(result.checkpoint / "best" / "best.ckpt", **result.config)
+
+
 def test_a_metric_that_nobody_logs_is_named() -> None:
     def wrong(trial: Any) -> None:
-        trainer = pl.Trainer(max_epochs=1, callbacks=[Report(trial, "val_acc")], accelerator="cpu", logger=False)
+        quiet: dict[str, Any] = {"logger": False, "enable_checkpointing": False}
+        trainer = pl.Trainer(max_epochs=1, callbacks=[Report(trial, "val_acc")], accelerator="cpu", **quiet)
         trainer.fit(Line(0.1), loader(), loader())
 
     with pytest.raises(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,10 @@ from xstar.executors import ranks
 from xstar.integrations import epochs_of, missing
 
 try:
-    from lightning.pytorch import Callback
+    from lightning.pytorch.callbacks import Callback, Checkpoint
 except ImportError:
     try:
-        from pytorch_lightning import Callback
+        from pytorch_lightning.callbacks import Callback, Checkpoint
     except ImportError as error:
         raise missing("lightning", "lightning") from error
 
@@ -55,6 +56,12 @@ class Report(Callback):
         return epochs_of(self._trial)
 
     def setup(self, trainer: Any, pl_module: Any, stage: str) -> None:
+        """Comes after all others at the end of an epoch, so that the checkpoint has what they know by then."""
+        if not any(isinstance(each, _Last) for each in trainer.callbacks):
+            trainer.callbacks.append(_Last(self.epoch_ended))
+        self._check_ranks(trainer)
+
+    def _check_ranks(self, trainer: Any) -> None:
         """All ranks are here: there must be one search among them, else they train different trials in one group."""
         group = ranks.group()
         if group is None:
@@ -71,8 +78,8 @@ class Report(Callback):
         remedy = "wrap the objective: xstar.integrations.distributed.Distributed(objective, processes=2)"
         raise InvalidArgument("strategy", rule, type(trainer.strategy).__name__, remedy)
 
-    def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:
-        """After the validation of the epoch: save, then report."""
+    def epoch_ended(self, trainer: Any) -> None:
+        """After the validation of the epoch, and all other callbacks: save, then report."""
         logged = trainer.callback_metrics
         if self._monitor not in logged:
             remedy = f"self.log({self._monitor!r}, …) in validation_step, or monitor=…"
@@ -85,3 +92,13 @@ class Report(Callback):
             trainer.save_checkpoint(Path(folder) / FILE)  # on every rank: some strategies gather first
             self._trial.save(Path(folder), epoch=epoch)
         self._trial.report(metrics, epoch)
+
+
+class _Last(Checkpoint):
+    """Lightning calls callbacks of this kind behind all others, ``EarlyStopping`` included, which so is saved as it is then."""
+
+    def __init__(self, ended: Callable[[Any], None]) -> None:
+        self._ended = ended
+
+    def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:
+        self._ended(trainer)
