@@ -84,16 +84,16 @@ class Player:
 
 
 @pytest.mark.parametrize("workers", [1, 4])
-def test_one_epoch_in_four_is_of_full_budget_trials(workers: int) -> None:
-    history = simulated(ASHA(9, full_share=True), 120, workers).history
+def test_the_share_of_full_budget_trials_rises(workers: int) -> None:
+    history = simulated(ASHA(9, full_share=True), 160, workers).history
     full = [trial for trial in history.trials if trial.bracket == 2]
     halved = [trial for trial in history.trials if trial.bracket == 0]
-    assert len(full) + len(halved) == 120
+    assert len(full) + len(halved) == 160
     assert all(len(trial.reports) == 9 and trial.attempt == 0 for trial in full)
     spent = [sum(trial.budget for trial in halved if trial.number < each.number) for each in full]
-    assert all(epochs >= 27 * (count + 1) - 9 * workers for count, epochs in enumerate(spent))
-    share = sum(trial.budget for trial in full) / sum(trial.budget for trial in history.trials)
-    assert 0.18 <= share <= 0.25
+    assert all(epochs**2 >= 24 * n * 9**2 for n, epochs in enumerate(spent, start=1))
+    begun, later = (sum(trial.number in numbers for trial in full) for numbers in (range(80), range(80, 160)))
+    assert 3 <= begun < later
 
 
 def test_where_there_is_one_rung_a_full_share_changes_nothing() -> None:

@@ -28,10 +28,10 @@ from xstar.schedulers.base import SCHEDULERS
 from xstar.schedulers.rungs import OnRungs
 from xstar.trial import New, Promote, Report, Trial, Verdict
 
-FULL_SHARE = 4
-"""Full-budget trials get one epoch in this many, the first of them after the epochs of three trainings. Until then the rungs
-are the faster way to a good region; within it they tell less and less, as all that a model suggests there is good after a few
-epochs. Without the share losses are higher from 10 trainings on each worker on; with a half for the first 15 (off record)."""
+FULL_SHARE = 24
+"""The n-th full-budget trial begins when the trials along the rungs have had the epochs of √(24 n) trainings. So their share
+of the epochs rises: a quarter after five trainings, a half after 18, three quarters after 90. The rungs are the faster way to a
+good region; within it they tell less and less, as all that a model suggests there is good after a few epochs."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,8 @@ class ASHA(OnRungs):
     """The promotion variant: pause at every rung, promote the best of each."""
 
     full_share: bool = False
-    """Whether one epoch in ``FULL_SHARE`` goes to full-budget trials, which are compared at no rung (``mobster``)."""
+    """Whether a rising share of the epochs (``FULL_SHARE``) goes to full-budget trials, which are compared at no rung
+    (``mobster``)."""
 
     def next(self, history: History) -> New | Promote:
         for step, bracket in self._from_the_top():
@@ -59,10 +60,10 @@ class ASHA(OnRungs):
                 yield step, bracket
 
     def _is_full_due(self, history: History) -> bool:
-        """Whether full-budget trials have at most one epoch in ``FULL_SHARE``, the next one included."""
+        """Whether the next full-budget trial is due: the n-th, with the epochs C at rungs, if C² ≥ ``FULL_SHARE`` n r_max²."""
         top = len(self.rungs) - 1
-        full = (history.started[top] + 1) * self.max_budget
-        return top > 0 and full * (FULL_SHARE - 1) <= history.memo.fold(ComparedEpochs, history).count
+        compared = history.memo.fold(ComparedEpochs, history).count
+        return top > 0 and FULL_SHARE * (history.started[top] + 1) * self.max_budget**2 <= compared**2
 
     def judge(self, history: History, report: Report) -> Verdict:
         trial = history.trials[report.trial]

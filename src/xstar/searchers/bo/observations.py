@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -149,6 +150,13 @@ class Observations:
             metrics = [self.evaluated[number] for number in self.trial[indices].tolist()]
             indices = indices[[values is not None and within(history, values) for values in metrics]]
         return indices
+
+    def at(self, budget: int) -> Observations:
+        """Return the observations at one budget alone, as of now; the outcomes of trials are those of all."""
+        made = copy(self)
+        made._table = Table(self.width + 2 + len(self.goals))
+        made._table.append(self._table.rows[self.budget == budget])
+        return made
 
     def highest_budget(self, least: int, among: NDArray[np.bool_] | None = None) -> int:
         """Return the highest budget with at least so many observations (``among`` some of them), or that with most of them."""

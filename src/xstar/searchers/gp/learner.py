@@ -39,7 +39,7 @@ from xstar.searchers.bo.learner import (
     Learned,
     Learner,
 )
-from xstar.searchers.bo.observations import last_refit
+from xstar.searchers.bo.observations import Observations, last_refit
 from xstar.searchers.bo.suggest import has_priors
 from xstar.searchers.bo.transfer import Shift, Shifted, SourceMeans
 from xstar.searchers.bo.user_prior import prior_term, trusted
@@ -78,6 +78,8 @@ class GPOptions:
     r_acq: str = "full"
     """The budget of the acquisition function: the ``full`` one, or the largest rung that was ``reached`` often enough
     (``Observations.reached``)."""
+    complete: bool = False
+    """Over budgets, whether the model is one of f(x) at the full budget, of the observations there alone."""
     every_rung: bool = False
     """Whether rungs that tell nothing are modelled, too (``models.targets.uninformative``)."""
     fantasise_tried: bool = True
@@ -133,6 +135,10 @@ class GPLearner(Learner):
         return self.options.method or ("nasbot" if self.data.catalogues else "gp")
 
     @property
+    def over_budgets(self) -> bool:
+        return super().over_budgets and not self.options.complete
+
+    @property
     def acquisition(self) -> str:
         return self.options.acquisition
 
@@ -172,8 +178,9 @@ class GPLearner(Learner):
         weight, space = self.options.prior_weight, self.history.space
         if not weight or self.acquisition == "thompson" or not has_priors(space):
             return []
-        share = trusted(self.history, self.data)
-        return [prior_term(space, weight * share / max(self.data.count, 1))] if share else []
+        data = Observations.of(self.history) if self.options.complete else self.data
+        share = trusted(self.history, data)
+        return [prior_term(space, weight * share / max(data.count, 1))] if share else []
 
     def budget_position(self, budget: Array) -> Array:
         return budget / self.history.levels[-1]
@@ -330,6 +337,8 @@ class GPLearner(Learner):
     def inputs_without_incumbents(self, models: Sequence[GPModel]) -> AcquisitionInputs:
         """The models and, for the origin, what they were fitted to; what is to be improved on is still missing."""
         model, detail = self.refit, ", n={n}"
+        if self.options.complete:
+            detail += " at the full budget"
         numbers: dict[str, float] = {"n": self.data.count}
         if len(model.chosen) < model.last:
             detail += ", fitted to {fitted} of {last}"
