@@ -202,16 +202,16 @@ def with_option(option: str, given: Mapping[str, Any]) -> str | None:
     """The remedy for an option of the scheduler among the arguments of a search: the parts of its method, with that option."""
     named = [each for each in ("method", "max_budget") if given.get(each) is not None]
     try:
-        found = resolve(*(given.get(each) for each in ("method", "searcher", "scheduler", "max_budget", "space")))
-        part: Any = found.scheduler
-        scheduler, searcher = (
-            _call("schedulers", replace(part, **{option: given[option]})),
-            _call("searchers", found.searcher),
+        method, searcher, scheduler, max_budget, space = map(
+            given.get, ("method", "searcher", "scheduler", "max_budget", "space")
         )
+        found = resolve(method, searcher, scheduler, max_budget, space)
+        part: Any = found.scheduler
+        instead = _call("schedulers", replace(part, **{option: given[option]}))
     except (InvalidArgument, TypeError, ValueError):  # it has no such option, or takes no such value
         return None
-    instead = f" in place of {' and '.join(named)}" if named else ""
-    return f"it is the scheduler's: searcher={searcher}, scheduler={scheduler}{instead}"
+    of = f" in place of {' and '.join(named)}" if named else ""
+    return f"it is the scheduler's: searcher={_call('searchers', found.searcher)}, scheduler={instead}{of}"
 
 
 def _call(module: str, part: Any) -> str:
