@@ -14,7 +14,8 @@ import numpy as np
 
 from xstar.core.goals import Losses
 from xstar.core.words import number, short_config
-from xstar.journal import History, events as ev
+from xstar.journal import History, constraints, events as ev
+from xstar.journal.rung import ranking
 from xstar.plots.figure import plain
 from xstar.schedulers import ASHA, Hyperband, Scheduler, StoppingASHA
 from xstar.schedulers.rungs import OnRungs
@@ -128,7 +129,7 @@ def completed(
     history: History, place: int, metrics: Mapping[str, float], value: str = "", words: str = "the objective returned"
 ) -> LaterEvent:
     """The end of a trial with these metrics, which may be beyond a bound."""
-    if broken := history.broken(metrics):
+    if broken := constraints.broken(history.bounds, metrics):
         return LaterEvent(place, f"infeasible: {broken}", value)
     return LaterEvent(place, f"complete: {value}" if value else "complete", words)
 
@@ -154,7 +155,9 @@ def _rank_at_rung(
     others = [record for record in history.rung(budget, trial.bracket).records if record[1] != trial.number]
     count = len(others) + 1
     if history.goals.several:
-        order = history.ranking.ordered([*(record[0] for record in others), standing])
+        order = ranking(history.goals, bounded=bool(history.bounds)).ordered(
+            [*(record[0] for record in others), standing]
+        )
         rank = order.tolist().index(len(others)) + 1
     else:
         rank = bisect_left(others, (standing[0], -1)) + 1
@@ -173,7 +176,7 @@ def _rank_at_rung(
 
 def _behind(history: History, metrics: Mapping[str, float]) -> str:
     """Which bound a report is beyond: it ranks behind all that are within."""
-    words = history.beyond(metrics)
+    words = constraints.beyond(history.bounds, metrics)
     return f"; {words}, so it ranks behind all that are within" if words else ""
 
 

@@ -59,6 +59,16 @@ def read_bounds(constraints: Mapping[str, Any] | None) -> tuple[Bound, ...]:
     return tuple(found)
 
 
+def broken(bounds: Iterable[Bound], metrics: Mapping[str, float]) -> str | None:
+    """Which bound a report breaks, in words; ``None`` if none."""
+    return next((words for bound in bounds if (words := bound.broken(metrics)) is not None), None)
+
+
+def beyond(bounds: Iterable[Bound], metrics: Mapping[str, float]) -> str | None:
+    """The same by what the report has of the bounded metrics: the others may come later."""
+    return broken((bound for bound in bounds if bound.metric in metrics), metrics)
+
+
 def measured(metrics: Mapping[str, float], bounds: Iterable[Bound]) -> bool:
     """Whether all bounded metrics are there, as finite numbers: there is something to learn from."""
     return all(math.isfinite(metrics.get(bound.metric, math.nan)) for bound in bounds)

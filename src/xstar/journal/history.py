@@ -25,17 +25,17 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from xstar.core.goals import Goals, Losses
+from xstar.core.goals import Losses
 from xstar.core.known import RULED_OUT, KnownObjectives
 from xstar.errors import CorruptJournal, InvalidConfig
 from xstar.journal import events as ev
-from xstar.journal.constraints import BothSides, measured, read_bounds
+from xstar.journal.constraints import BothSides, broken, measured, read_bounds
 from xstar.journal.incumbent import Front, Incumbent, Step
 from xstar.journal.memo import Memo
 from xstar.journal.prior_study import PriorObservations, read_prior_study
 from xstar.journal.reshaping import inside, queue_inside, reshape
 from xstar.journal.rules import MOST_TIMES_LOST
-from xstar.journal.rung import Rung, Rungs, Standing, ranking
+from xstar.journal.rung import Rung, Rungs, Standing, ranking, standing
 from xstar.space import Space
 from xstar.space.transfer import narrower
 from xstar.trial import LIVE, Config, Origin, State, Trial, TrialsByState, Verdict
@@ -60,8 +60,7 @@ class History:
         self.paused = self._states.paused
         self.waiting = self._states.waiting
         self.queue: deque[tuple[int, Config]] = deque()
-        self.levels = tuple(rungs)
-        """The budgets of the scheduler's rungs, ascending."""
+        self.levels = tuple(rungs)  # the budgets of the scheduler's rungs, ascending
         self._rungs = Rungs(self.levels)
         self.all_rungs = self._rungs.by_place
         """By bracket and budget; see :meth:`rung`."""
@@ -161,7 +160,7 @@ class History:
         return [] if self.best is None or self.best.state is not State.COMPLETE else [self.best]
 
     @property
-    def has_value(self) -> bool:  # a best trial, or a front
+    def has_value(self) -> bool:
         return self.best is not None or len(self.fronts) > 0
 
     @property
@@ -176,29 +175,10 @@ class History:
 
     def violation(self, trial: Trial) -> str | None:
         """Which constraint the last report of a trial breaks, in words; ``None`` if none."""
-        return self.broken(trial.metrics)
+        return broken(self.bounds, trial.metrics)
 
-    def broken(self, metrics: Mapping[str, float]) -> str | None:
-        """Which constraint a report breaks, in words; ``None`` if none."""
-        return next((words for bound in self.bounds if (words := bound.broken(metrics)) is not None), None)
-
-    def beyond(self, metrics: Mapping[str, float]) -> str | None:
-        """Which bound a report is beyond, in words, by what it has of the bounded metrics: the others may come later."""
-        there = (bound for bound in self.bounds if bound.metric in metrics)
-        return next((words for bound in there if (words := bound.broken(metrics)) is not None), None)
-
-    def standing(self, metrics: Mapping[str, float]) -> Standing:
-        """By what a report ranks at a rung: its losses; with constraints, what is beyond a bound ranks behind all others."""
-        losses = self.goals.losses(metrics)
-        if not self.bounds:
-            return losses
-        beyond = float(self.beyond(metrics) is not None)
-        return (*losses, beyond) if self.goals.several else ((beyond, losses[0]),)
-
-    @property
-    def ranking(self) -> Goals:
-        """What orders the standings of several objectives."""
-        return self._rungs.goals
+    def standing(self, metrics: Mapping[str, float]) -> Standing:  # by what a report ranks at a rung
+        return standing(self.goals, self.bounds, metrics)
 
     # ------------------------------------------------------------ the fold
 

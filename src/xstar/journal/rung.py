@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -12,11 +13,21 @@ from sortedcontainers import SortedList
 from xstar.core.fronts import Fronts
 from xstar.core.goals import DEFAULT, Goal, Goals
 from xstar.core.pareto import Array, spread_order
+from xstar.journal.constraints import Bound, beyond
 from xstar.trial import Trial
 
 Standing = tuple[Any, ...]
-"""By what a report is compared with others, lower is better (``History.standing``): of one objective a single item, of several
+"""By what a report is compared with others, lower is better (``standing``): of one objective a single item, of several
 one for each, and a last one, 1 beyond a bound and else 0, where there are constraints."""
+
+
+def standing(goals: Goals, bounds: Sequence[Bound], metrics: Mapping[str, float]) -> Standing:
+    """By what a report ranks at a rung: its losses; with constraints, what is beyond a bound ranks behind all others."""
+    losses = goals.losses(metrics)
+    if not bounds:
+        return losses
+    behind = float(beyond(bounds, metrics) is not None)
+    return (*losses, behind) if goals.several else ((behind, losses[0]),)
 
 
 def ranking(goals: Goals, *, bounded: bool) -> Goals:

@@ -20,6 +20,7 @@ from sortedcontainers import SortedList
 
 from xstar.core.checks import check_counts
 from xstar.journal import History
+from xstar.journal.constraints import beyond
 from xstar.schedulers.base import SCHEDULERS
 from xstar.trial import New, Report, State, Trial, Verdict
 
@@ -43,7 +44,7 @@ class _Averages:
             if trial.state is State.COMPLETE:
                 totals = [0.0] * len(history.goals)
                 for count, reading in enumerate(trial.reports, 1):
-                    self.beyond[reading.budget] += history.beyond(reading.metrics) is not None
+                    self.beyond[reading.budget] += beyond(history.bounds, reading.metrics) is not None
                     totals = list(map(add, totals, history.goals.losses(reading.metrics)))
                     kept = self.by_budget.setdefault(reading.budget, [SortedList() for _ in totals])
                     for averages, total in zip(kept, totals, strict=True):
@@ -77,9 +78,9 @@ class Median:
         averages = complete.by_budget.get(report.budget)
         if averages is None or len(averages[0]) < LEAST_COMPLETE:
             return Verdict.CONTINUE
-        beyond = history.beyond(report.metrics) is not None
-        if beyond is not (complete.beyond[report.budget] * 2 > len(averages[0])):
-            return Verdict.STOP if beyond else Verdict.CONTINUE
+        behind = beyond(history.bounds, report.metrics) is not None
+        if behind is not (complete.beyond[report.budget] * 2 > len(averages[0])):
+            return Verdict.STOP if behind else Verdict.CONTINUE
         losses, lowest = history.goals.losses(report.metrics), history.trials[report.trial].lowest
         best = losses if lowest is None else map(min, lowest, losses)
         worse = all(own > _middle(others) for own, others in zip(best, averages, strict=True))
