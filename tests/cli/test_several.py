@@ -21,7 +21,7 @@ PROGRAM = """
 """
 FILE = f"""
     [program]
-    command = "{sys.executable} train.py {{x}} {{units}} {{budget}}"
+    command = ["{sys.executable}", "train.py", "{{x}}", "{{units}}", "{{budget}}"]
     [space]
     x = {{float = [0, 1]}}
     units = {{int = [1, 128], log = true}}
