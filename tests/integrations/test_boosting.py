@@ -155,6 +155,37 @@ def test_a_booster_that_xgboost_stopped_early_is_that_of_the_last_report() -> No
     assert float(booster.eval(valid).split(":")[1]) == pytest.approx(result.value, rel=1e-5)
 
 
+@pytest.mark.parametrize("patience", [6, 100])
+@pytest.mark.parametrize("cut", [False, True], ids=["kept", "cut"])
+def test_the_booster_of_the_best_round_of_xgboost_is_kept(cut: bool, patience: int) -> None:
+    xgboost = pytest.importorskip("xgboost", reason="XGBoost is not installed")
+    from xstar.integrations.xgboost import Report
+
+    scores: list[float] = []
+
+    def objective(trial: Any) -> None:
+        report = Report(trial, every=2)
+        early = xgboost.callback.EarlyStopping(
+            rounds=patience, save_best=cut
+        )  # before the report, which is told after it
+        data, valid = (xgboost.DMatrix(X[rows], NOISE[rows]) for rows in (slice(160), slice(160, 240)))
+        options: Any = {"evals": [(valid, "valid")], "callbacks": [early, report], "verbose_eval": False}
+        told: Any = {}
+        fixed = {**trial.config, "max_depth": 2, "nthread": 1}
+        booster = xgboost.train(fixed, data, report.rounds, evals_result=told, **options)
+        scores.extend(told["valid"]["rmse"])
+        if not cut or patience == 100:  # a training that was not ended early was saved at its last report
+            report.keep(booster)
+
+    space = xs.Space(eta=xs.Constant(0.5))
+    options: Any = {"metric": "valid-rmse", "method": "asha-stop", "max_budget": 9, "trials": 1, "best": "lowest"}
+    result = xs.minimize(objective, space, **options)
+    assert result.best.state is xs.State.COMPLETE
+    assert len(scores) == (18 if patience == 100 else np.argmin(scores) + 1 + patience)
+    booster = xgboost.Booster(model_file=result.load())
+    assert booster.num_boosted_rounds() == np.argmin(scores) + 1
+
+
 def test_lightgbm_stops_early_after_its_round_was_reported() -> None:
     lightgbm = pytest.importorskip("lightgbm", reason="LightGBM is not installed")
     from xstar.integrations.lightgbm import Report
@@ -171,8 +202,9 @@ def test_lightgbm_stops_early_after_its_round_was_reported() -> None:
         space = xs.Space(patience=xs.Constant(patience))
         return xs.minimize(objective, space, metric="valid_0-l2", method="asha-stop", max_budget=9, trials=1)
 
-    assert best(100).best.budget == 9
-    early = best(3)
+    whole, early = best(100), best(3)
+    assert whole.best.budget == 9
     assert early.best.budget < 9
-    losses = [each.metrics["valid_0-l2"] for each in early.best.reports]
-    assert lightgbm.Booster(model_str=early.load()).num_trees() == np.argmin(losses) + 1
+    for each in (whole, early):
+        losses = [report.metrics["valid_0-l2"] for report in each.best.reports]
+        assert lightgbm.Booster(model_str=each.load()).num_trees() == np.argmin(losses) + 1

@@ -42,5 +42,5 @@ class Report(Rounds):
         self._completed(env.iteration + 1, metrics, lambda: env.model.model_to_string(num_iteration=-1))
 
     def keep(self, booster: lightgbm.Booster) -> None:
-        """Keep the booster that ``lightgbm.train`` returned, where its own early stopping ended it: no callback is told."""
-        self._ended(lambda _: booster.model_to_string())
+        """Keep the booster that ``lightgbm.train`` returned, of its best round where its own early stopping has found one."""
+        self._keep(lambda _: booster.model_to_string())

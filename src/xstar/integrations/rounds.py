@@ -46,5 +46,10 @@ class Rounds:
     def _ended(self, dump: Callable[[int], Any]) -> None:
         """Training is over, maybe early: what ``dump`` makes of so many rounds is kept, those of the last report."""
         if self._reported > self._kept:
+            self._keep(dump)
+
+    def _keep(self, dump: Callable[[int], Any]) -> None:
+        """The same, in place of what was kept at the last report, if any."""
+        if self._reported:
             self._trial.save(dump(self._reported * self._every), epoch=self._reported)
             self._kept = self._reported

@@ -52,5 +52,15 @@ class Report(Rounds, TrainingCallback):
 
     def after_training(self, model: Any) -> Any:
         """Training is over, maybe by early stopping of XGBoost's own: keep the booster of the last report."""
-        self._ended(lambda rounds: (model if model.num_boosted_rounds() == rounds else model[:rounds]).save_raw("ubj"))
+        self._ended(lambda rounds: _dump(model, rounds))
         return model
+
+    def keep(self, booster: xgboost.Booster) -> None:
+        """Keep the booster that ``xgboost.train`` returned, of its best round where its own early stopping has found one."""
+        best = booster.attr("best_iteration")
+        self._keep(lambda rounds: _dump(booster, rounds if best is None else int(best) + 1))
+
+
+def _dump(booster: Any, rounds: int) -> Any:
+    """The booster of the first so many rounds; fewer where it was cut already, as by ``EarlyStopping(save_best=True)``."""
+    return (booster if booster.num_boosted_rounds() <= rounds else booster[:rounds]).save_raw("ubj")
