@@ -61,6 +61,37 @@ def test_a_resumed_study_has_its_files_where_they_were(tmp_path: Path, monkeypat
     assert not runs.exists()
 
 
+def test_files_that_lie_in_another_folder_than_is_passed_are_told_of_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = search(6, directory="runs").study.files.folder
+    search(6, directory="./runs").study.close()
+    (tmp_path / "link").symlink_to("runs")
+    search(6, directory="link").study.close()  # the same folder by another name
+    search(6).study.close()
+    told = [record.getMessage() for record in caplog.records if "directory=" in record.getMessage()]
+    assert told == []
+    for _ in range(2):
+        with xs.Study.open("s", tmp_path / "xstar.db", directory="new"):
+            pass
+    (told_once,) = [record.getMessage() for record in caplog.records if "directory=" in record.getMessage()]
+    assert f"has files in {str(folder)!r}, but directory= says {str(tmp_path / 'new')!r}" in told_once
+    assert f"Move {str(folder)!r} there first, and pass directory= in every later call" in told_once
+    caplog.clear()
+    (tmp_path / "moved").mkdir()
+    folder.rename(tmp_path / "moved" / folder.name)
+    search(20, directory="moved").study.close()
+    assert [record for record in caplog.records if record.levelname == "WARNING"] == []
+
+
+def test_a_study_beside_its_database_has_files_there_too(caplog: pytest.LogCaptureFixture) -> None:
+    search(6).study.close()
+    search(6, directory="new").study.close()
+    assert "Move" in caplog.text
+    xs.minimize(training, SPACE, trials=3, max_budget=9, seed=1, directory="new")  # in memory: there is no other folder
+    assert caplog.text.count("there first") == 1
+
+
 def test_a_study_on_a_server_remembers_the_folder_it_was_begun_in(
     tmp_path: Path, postgres: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Protocol
 
 from xstar.core.checks import whole_number
+from xstar.core.hints import warn_once
 from xstar.errors import CorruptJournal, StorageError
 from xstar.journal import History
 from xstar.journal.events import Created
@@ -81,7 +82,23 @@ class Folders:
                     "if it is yours; `xstar delete --keep-files` removes the study from the storage"
                 )
             directory = created.directory
-        return cls(created.files, directory, database, temporary)
+        folders = cls(created.files, directory, database, temporary)
+        if directory != created.directory and _OWN.fullmatch(created.files):  # of a folder of others nothing is advised
+            folders._warn_of_others(cls(created.files, created.directory, database, temporary)._root)
+        return folders
+
+    def _warn_of_others(self, stored: Path | None) -> None:
+        """Where files of the study lie in the stored folder, too: nothing here looks for them there."""
+        if stored is None or not os.path.isdir(old := stored / self._study):
+            return
+        new = self.folder
+        if not (new.is_dir() and new.samefile(old)):
+            text = (
+                f"the study has files in {str(old)!r}, but directory= says {str(new.parent)!r}: checkpoints are looked for "
+                f"only there, so paused trials are trained again. Move {str(old)!r} there first, and pass directory= in every "
+                "later call"
+            )
+            warn_once(f"{old} {new}", text)
 
     @property
     def folder(self) -> Path:

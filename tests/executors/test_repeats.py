@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import xstar as xs
-from xstar.executors import objective as module
+from xstar.core import hints as module
 
 SPACE = xs.Space(x=xs.Float(0, 1))
 

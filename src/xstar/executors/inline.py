@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from xstar.core.goals import Goals
+from xstar.core.hints import warn_once
 from xstar.errors import Pruned
 from xstar.executors.contract import TICK
 from xstar.executors.devices import HERE, Place
-from xstar.executors.objective import Objective, Streams, check_objective, warn_once
+from xstar.executors.objective import Objective, Streams, check_objective
 from xstar.executors.orphans import end_orphan, take_over
 from xstar.executors.run import Answer, run_job
 from xstar.trial import Job, Noted, Outcome, Report, Verdict

@@ -14,7 +14,6 @@ import contextlib
 import errno
 import inspect
 import io
-import logging
 import os
 import platform
 import shutil
@@ -29,9 +28,6 @@ from xstar.core.reasons import shortened
 from xstar.errors import Infeasible, InvalidReport, ObjectiveError, ProgramFailed
 
 Objective = Callable[[Any], Any]
-
-log = logging.getLogger("xstar")
-_told: set[str] = set()
 
 
 def check_objective(objective: Objective) -> None:
@@ -59,13 +55,6 @@ def _arguments(objective: Objective) -> str | None:
             f"{getattr(objective, '__name__', type(objective).__name__)}{signature} is called in another way ({error})"
         )
     return None
-
-
-def warn_once(key: str, text: str) -> None:
-    """A warning in the log, the first time in this process."""
-    if key not in _told:
-        _told.add(key)
-        log.warning("%s", text)
 
 
 def describe(error: BaseException, directory: str | None) -> tuple[str, str]:

@@ -15,11 +15,12 @@ from typing import Any, Generic, TypeVar, cast
 import cloudpickle
 
 from xstar.core.goals import Goals
+from xstar.core.hints import warn_once
 from xstar.core.reasons import BY_WHOM
 from xstar.errors import ObjectiveError
 from xstar.executors.clock import monotonic_clock
 from xstar.executors.contract import TICK
-from xstar.executors.objective import Objective, warn_once
+from xstar.executors.objective import Objective
 from xstar.executors.orphans import taken_over
 from xstar.trial import Failure, Finished, Job, Noted, Outcome, Report, Verdict
 

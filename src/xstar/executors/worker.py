@@ -23,9 +23,10 @@ from typing import Any
 import cloudpickle
 
 from xstar.core.goals import Goals
+from xstar.core.hints import warn_once
 from xstar.executors.carrying import Carrier, own_folder
 from xstar.executors.devices import Place
-from xstar.executors.objective import Objective, Streams, describe, leave_if_forked, warn_once
+from xstar.executors.objective import Objective, Streams, describe, leave_if_forked
 from xstar.executors.orphans import on_record, take_over
 from xstar.executors.run import Answer, run_job
 from xstar.trial import Failure, Job
