@@ -12,6 +12,7 @@ import pytest
 import xstar as xs
 from tests.progress.cases import Clock, make_study
 from tests.trials import ask
+from xstar.errors import NoValue
 from xstar.loop import trial_log
 from xstar.progress import Tracker
 from xstar.progress.lines import BURST, LogProgress
@@ -85,6 +86,33 @@ def test_a_trial_beyond_a_bound_has_a_line_as_nobody_else_speaks_of_it() -> None
         "trial 0 infeasible: latency is 2, above its bound 1",
         "trial 1 infeasible: the constraint metric 'latency' was not reported",
     ]
+
+
+def test_where_all_are_beyond_a_bound_the_lines_and_the_missing_best_trial_say_so() -> None:
+    lines = list[str]()
+    study = make_study(method="asha", metric="error", max_budget=3, constraints={"latency": 0.3})
+    progress = LogProgress(Tracker(study, Limits()), lines.append)
+    with progress:
+        for latency in (2.0, 3.8):
+            study.report(ask(study), {"error": 0.5, "latency": latency})
+        progress(study)
+        progress.finish("all 2 trials are done")
+    beyond = "2 of 2 are beyond a bound, trial 1: latency is 3.8, above its bound 0.3"
+    assert [line.split(", 0.00 s")[0] for line in lines] == [
+        "trial 0 paused after 1 epoch error=0.5, latency is 2, above its bound 0.3",
+        "trial 1 paused after 1 epoch error=0.5, latency is 3.8, above its bound 0.3",
+        f"all 2 trials are done; {beyond}; 2 paused (with a larger trials= the best of them train on)",
+    ]
+    with pytest.raises(NoValue, match=rf"^no trial has a value yet \(2 trials so far\); {beyond}$"):
+        _ = study.best
+
+
+def test_what_is_infeasible_at_its_end_is_beyond_a_bound_and_said_once() -> None:
+    study = make_study(metric="error", constraints={"latency": 0.3})
+    study.tell(ask(study), {"error": 0.5})
+    beyond = "1 of 1 is beyond a bound, trial 0: the constraint metric 'latency' was not reported"
+    with pytest.raises(NoValue, match=rf"^no trial has a value yet \(1 trial so far\); {beyond}$"):
+        _ = study.best
 
 
 def test_lines_come_no_faster_than_they_can_be_read() -> None:

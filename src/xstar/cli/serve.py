@@ -18,10 +18,11 @@ from xstar.cli.options import STORAGE, Directory, Storage
 from xstar.cli.text import console
 from xstar.core.version import VERSION
 from xstar.dashboard import server
-from xstar.errors import MissingExtra, NoValue, XstarError
+from xstar.errors import MissingExtra, XstarError
 from xstar.inspect import summary
 from xstar.inspect.look import existing, look, opened
 from xstar.space import Space
+from xstar.study.tradeoffs import no_value
 
 PORT = 8765
 
@@ -133,7 +134,7 @@ def _reading(storage: str) -> list[Any]:
         with look(study, storage) as view:
             history = view.history
             if not history.has_value:
-                raise NoValue(f"no trial of study {study!r} has a value yet ({len(history.trials)} trials so far)")
+                raise no_value(history, study)
             found = summary.of_best(history)
             return found if history.goals.several else found["best"]
 

@@ -16,14 +16,14 @@ from xstar.cli.text import attrs_table, config_table, console, json_text
 from xstar.core.environment import host_of
 from xstar.core.reasons import last_line
 from xstar.core.words import number, plural, seconds, short_config
-from xstar.errors import NoValue, XstarError
+from xstar.errors import XstarError
 from xstar.inspect import summary
 from xstar.inspect.look import StudyView, existing, look
 from xstar.journal import History
 from xstar.progress.picture import trial_and_state
 from xstar.progress.terminal import STYLES, counts_of
 from xstar.study.naming import described, method_of
-from xstar.study.tradeoffs import covered
+from xstar.study.tradeoffs import covered, no_value
 from xstar.trial import State, Trial
 
 LAST_TRIALS = 10
@@ -124,9 +124,7 @@ def best(
                 _show_front(console(), history)
             return
         if history.best is None:
-            raise NoValue(
-                f"no trial of study {study!r} has a value yet ({plural(len(history.trials), 'trial')} so far)"
-            )
+            raise no_value(history, study)
         if as_json:
             typer.echo(json_text(history.space.dump(history.best.config)))
             return

@@ -11,9 +11,11 @@ The side is turned here, once; a searcher looks a bounded metric up by its name 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from xstar.trial import State, Trial
 
 NEGATED = " (negated)"
 
@@ -67,6 +69,29 @@ def broken(bounds: Iterable[Bound], metrics: Mapping[str, float]) -> str | None:
 def beyond(bounds: Iterable[Bound], metrics: Mapping[str, float]) -> str | None:
     """The same by what the report has of the bounded metrics: the others may come later."""
     return broken((bound for bound in bounds if bound.metric in metrics), metrics)
+
+
+def all_beyond(bounds: Iterable[Bound], trials: Iterable[Trial]) -> list[tuple[Trial, str]]:
+    """The trials beyond a bound, at their end or by what they have reported so far, each with which bound, in words."""
+    bounds, found = tuple(bounds), []
+    for trial in trials if bounds else ():
+        words = broken(bounds, trial.metrics)
+        if trial.state is not State.INFEASIBLE or trial.reason != words:
+            words = beyond(bounds, trial.metrics)
+        if words:
+            found.append((trial, words))
+    return found
+
+
+def how_many_beyond(bounds: Iterable[Bound], trials: Sequence[Trial]) -> str:
+    """How many trials are beyond a bound, and how the last of them is; empty if none.
+
+    An example: ``8 of 8 are beyond a bound, trial 7: latency is 3.8, above its bound 0.3``.
+    """
+    if not (found := all_beyond(bounds, trials)):
+        return ""
+    last, words = found[-1]
+    return f"{len(found)} of {len(trials)} {'is' if len(found) == 1 else 'are'} beyond a bound, trial {last.number}: {words}"
 
 
 def measured(metrics: Mapping[str, float], bounds: Iterable[Bound]) -> bool:

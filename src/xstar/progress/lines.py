@@ -15,6 +15,7 @@ from contextlib import ExitStack, contextmanager
 from types import TracebackType
 
 from xstar.core.words import plural
+from xstar.journal.constraints import how_many_beyond
 from xstar.loop import log, trial_log
 from xstar.progress.picture import choice_of, in_a_line
 from xstar.progress.tracker import BROKEN, Tracker
@@ -86,8 +87,11 @@ class LogProgress:
         """Say why the search ended."""
         self._look()
         self._say_left_out()
-        paused = self.tracker.study.history.count(State.PAUSED)
-        more = f"; {paused} paused (with a larger trials= the best of them train on)" if paused else ""
+        history = self.tracker.study.history
+        beyond = "" if history.has_value else how_many_beyond(history.bounds, history.trials)
+        paused = history.count(State.PAUSED)
+        more = f"; {beyond}" if beyond else ""
+        more += f"; {paused} paused (with a larger trials= the best of them train on)" if paused else ""
         trial_log.info("%s%s", reason, more)
 
     def __enter__(self) -> LogProgress:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from xstar.core.reasons import last_line
 from xstar.core.words import plural, seconds, short_config
 from xstar.journal import History
+from xstar.journal.constraints import beyond
 from xstar.loop import went_wrong
 from xstar.progress.tracker import BROKEN, Tracker
 from xstar.study.naming import headline
@@ -109,6 +110,8 @@ def in_a_line(tracker: Tracker, trial: Trial) -> str:
         return went_wrong(trial)
     upto = "" if trial.state is State.COMPLETE else f" after {plural(trial.budget, 'epoch')}"
     text = f"trial {trial.number} {trial.state.value}{upto} {tracker.study.history.goals.words(trial.metrics, 5)}"
+    if words := beyond(tracker.study.history.bounds, trial.metrics):
+        text += f", {words}"
     if tracker.best is not None:
         text += f" (best {tracker.best.shown()}, trial {tracker.best.number})"
     elif front := tracker.study.history.front:

@@ -11,8 +11,10 @@ from xstar.core.goals import Goals
 from xstar.core.pareto import Array, hypervolume
 from xstar.core.reasons import last_line
 from xstar.core.values import as_float
+from xstar.core.words import plural
 from xstar.errors import InvalidArgument, NoValue, SeveralObjectives
 from xstar.journal import History
+from xstar.journal.constraints import how_many_beyond
 from xstar.trial import Trial
 
 
@@ -44,11 +46,13 @@ def no_best(goals: Goals) -> SeveralObjectives:
     return SeveralObjectives("best", "is the best trial of a study with one objective", found, remedy)
 
 
-def no_value(history: History) -> NoValue:
-    """There is no best trial: the last failure often says why."""
-    last = last_failure(history)
-    words = f"; the last failure: {last}" if last else ""
-    return NoValue(f"no trial has a value yet ({len(history.trials)} trials so far){words}")
+def no_value(history: History, study: str = "") -> NoValue:
+    """There is no best trial: what is beyond a bound, and the last failure, often say why."""
+    beyond, last = how_many_beyond(history.bounds, history.trials), last_failure(history)
+    words = f"; {beyond}" if beyond else ""
+    words += f"; the last failure: {last}" if last and not beyond.endswith(last) else ""
+    of = f" of study {study!r}" if study else ""
+    return NoValue(f"no trial{of} has a value yet ({plural(len(history.trials), 'trial')} so far){words}")
 
 
 def last_failure(history: History) -> str:
