@@ -112,6 +112,21 @@ def test_headline_curve_and_ranking_compare_equal_budgets() -> None:
     assert "Best: value 0.25<" in page
 
 
+def test_a_report_names_the_bounds_and_who_is_beyond_them() -> None:
+    bounds = {"latency": xs.at_most(50), "accuracy": xs.at_least(0.8)}
+    study = xs.Study(xs.Space(x=xs.Float(0, 1)), method="random", metric="error", constraints=bounds, seed=1)
+    limits = "with latency ≤ 50 and accuracy ≥ 0.8"
+    assert "No trial is beyond a bound." in checked(report(study)).words
+    study.tell(ask(study), {"error": 0.25, "latency": 60.0, "accuracy": 0.875})
+    beyond = "beyond a bound, trial 0: latency is 60, above its bound 50."
+    assert f"Of the trials, 1 of 1 is {beyond}" in checked(report(study)).words
+    study.tell(ask(study), {"error": 0.5, "latency": 40.0, "accuracy": 0.875})
+    words = checked(report(study)).words
+    assert f"The best trial has latency 40 and accuracy 0.875. Of the trials, 1 of 2 is {beyond}" in words
+    assert any(word.startswith(f"minimize error, {limits} · ") for word in words)
+    assert any(word.startswith(f"The goal was to minimize error over 1 parameter, {limits}, by ") for word in words)
+
+
 def test_the_command_line_writes_it(tmp_path: Path) -> None:
     storage = tmp_path / "s.db"
     with xs.Study(xs.Space(x=xs.Float(0, 1)), name="s", storage=storage) as study:

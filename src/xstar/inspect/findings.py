@@ -17,6 +17,7 @@ from xstar.core.compiled import ndtr
 from xstar.core.words import number, plural, seconds
 from xstar.errors import NoValue
 from xstar.journal import History
+from xstar.journal.constraints import how_many_beyond
 from xstar.plots import failures, importance
 from xstar.plots.models import Learned
 from xstar.plots.source import Source, valued
@@ -94,19 +95,27 @@ def _modelled(history: History) -> tuple[float, str] | None:
 def sentences(source: Source) -> dict[str, str]:
     """What a reader wants to know, by question."""
     history = source.history
+    bounds = {"What the bounds left": bounded(history)} if history.bounds else {}
     if history.goals.several:  # what is sure, and what mattered, is a matter of one objective
         return {
             "What was searched": searched(history),
             "What was found": tradeoffs(history),
+            **bounds,
             "What failed": failed(source),
         }
     return {
         "What was searched": searched(history),
         "What was found": found(history),
+        **bounds,
         "How sure is that": sure(history),
         "What mattered": mattered(source),
         "What failed": failed(source),
     }
+
+
+def limits(history: History) -> str:
+    """What follows the goal where other metrics have bounds: ``, with latency ≤ 50 and accuracy ≥ 0.8``."""
+    return f", with {' and '.join(map(str, history.bounds))}" if history.bounds else ""
 
 
 def searched(history: History) -> str:
@@ -118,6 +127,7 @@ def searched(history: History) -> str:
     epochs = sum(trial.budget for trial in history.trials)
     effort = f", {epochs:,} epochs together" if epochs > len(history.trials) else ""
     goal = f"{history.goals.goal} over {plural(len(history.space.parameters), 'parameter')}"
+    goal += f"{limits(history)}," if history.bounds else ""
     why = f" ({created.why})" if created.why else ""
     tried = (
         f"{plural(len(history.trials), 'trial')}{took}{effort}: {counts}"
@@ -146,6 +156,15 @@ def found(history: History) -> str:
             f" It was found after {plural(steps[-1].begun, 'trial')} had begun; {since} more have not improved on it."
         )
     return text
+
+
+def bounded(history: History) -> str:
+    """What the best trial has of the bounded metrics, and how many trials are beyond a bound."""
+    best, beyond = history.best, how_many_beyond(history.bounds, history.trials)
+    names = dict.fromkeys(bound.metric for bound in history.bounds)
+    known = [f"{name} {number(best.metrics[name], 6)}" for name in names if name in best.metrics] if best else []
+    text = f"The best trial has {' and '.join(known)}. " if known else ""
+    return f"{text}Of the trials, {beyond}." if beyond else f"{text}No trial is beyond a bound."
 
 
 def tradeoffs(history: History) -> str:

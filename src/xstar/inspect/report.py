@@ -17,7 +17,7 @@ from xstar import nets, space
 from xstar.core.goals import Goals
 from xstar.core.markup import escaped, table, value as shown
 from xstar.errors import MissingExtra
-from xstar.inspect.findings import sentences
+from xstar.inspect.findings import limits, sentences
 from xstar.inspect.papers import cited
 from xstar.journal import History
 from xstar.journal.rules import BEST as BEST_REPORT
@@ -75,7 +75,7 @@ def report(source: Source) -> str:
     begun = datetime.fromtimestamp(created.at, UTC)
     parts = [
         f"<h1>{escaped(name)}</h1>",
-        f'<p class="quiet">{escaped(history.goals.goal)} · {escaped(described(created))} · '
+        f'<p class="quiet">{escaped(history.goals.goal + limits(history))} · {escaped(described(created))} · '
         f"seed {created.seed} · begun {begun:%Y-%m-%d %H:%M} UTC</p>",
         "<dl>",
         *(f"<dt>{escaped(question)}</dt><dd>{escaped(answer)}</dd>" for question, answer in sentences(source).items()),
