@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from operator import le, lt
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from xstar.searchers import GP, MOBSTERPaper, Searcher
 from xstar.searchers.bo.decision import DecisionTrace
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.gp import learner as gp_learner
-from xstar.searchers.gp.searcher import BUDGET_KERNELS
+from xstar.searchers.gp.searcher import BUDGET_KERNELS, FEWEST_COMPLETE
 from xstar.simulation import simulate
 from xstar.trial import New
 
@@ -46,6 +48,30 @@ def test_methods(method: str) -> None:
     assert len(of_the_model(study)) >= 8
     assert any(" at budget " in origin for origin in of_the_model(study))
     assert study.best.budget == 9
+
+
+def test_full_budget_trials_are_suggested_by_a_model_of_the_complete_ones() -> None:
+    study = small(GP(), ASHA(9, full_share=True), trials=60)
+    assert audit(study).findings == []
+    trials, top, least = study.history.trials, 2, max(FEWEST_COMPLETE, len(CURVES.space) + 1)
+    alone = [trial for trial in trials if trial.origin.endswith(" at the full budget")]
+    assert len(alone) >= 3
+    assert {trial.bracket for trial in alone} == {top}
+    ends = [report.at for trial in trials for report in trial.reports if report.budget == 9]
+    for trial in trials:
+        if trial.bracket == top and trial.origin.startswith("gp: log EI"):
+            before, by_then = (sum(compare(at, trial.asked_at) for at in ends) for compare in (lt, le))
+            if trial in alone:
+                assert max(before, least) <= observations(trial.origin) <= by_then
+            else:
+                assert before < least
+
+
+def observations(origin: str) -> int:
+    """n, as the origin has it."""
+    found = re.search(r"n=(\d+)", origin)
+    assert found is not None
+    return int(found[1])
 
 
 @pytest.mark.parametrize("scheduler", [FIFO(9), Median(9), Hyperband(9), Hyperband(9, brackets=1)], ids=repr)

@@ -53,9 +53,9 @@ opposite corner."""
 
 FEWEST_COMPLETE = 5
 """Complete trials, and at least one more than there are parameters, from which on a GP of them alone suggests full-budget
-trials. With this and their rising share, losses after 16 trainings on each of four workers were lower in 24 searches and higher
-in 13 than with a quarter of the epochs and the model over budgets (20 development tasks of ``benchmarks/budgets.py``, two
-seeds)."""
+trials. With four, and their rising share, losses after 16 trainings on each of four workers were lower in 24 searches and
+higher in 13 than with a quarter of the epochs and the model over budgets (20 development tasks of ``benchmarks/budgets.py``,
+two seeds, off record). In two dimensions a GP of four trials looks at corners still."""
 
 MOST_GOALS = 3
 """Objectives whose hypervolume is improved on exactly: the boxes beside a front of f points grow as f^⌊m/2⌋."""
