@@ -234,13 +234,6 @@ def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 110
 
 
-def test_the_documentation_is_short() -> None:
-    """Forty pages, and what a person can read."""
-    pages = [page.read_text(encoding="utf-8") for page in PAGES[1:]]
-    assert len(pages) + len(list(DOCS.glob("*.ipynb"))) <= 40
-    assert sum(len(page.splitlines()) for page in pages) <= 8_000
-
-
 @pytest.mark.parametrize("wanted", ["pareto", "early stopping", "resum", "GPU", "Slurm"])
 def test_a_search_finds_a_page(wanted: str) -> None:
     """A heading has the word, or the page that says it is not there yet."""

@@ -1,4 +1,4 @@
-"""The house rules that no linter knows: what `import xstar` costs, who may ask for the time, how long a file is."""
+"""The house rules that no linter knows: what `import xstar` costs, and who may ask for the time."""
 
 from __future__ import annotations
 
@@ -39,8 +39,6 @@ SEEDED = {"BitGenerator", "Generator", "PCG64", "PCG64DXSM", "Philox", "SFC64", 
 
 UNSEEDED = {"SeedSequence", "default_rng"}
 """What draws its seed itself where it is called without arguments."""
-
-MOST_LINES = 400
 
 
 def full_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -133,11 +131,6 @@ def test_only_executors_ask_for_the_time() -> None:
     others = [path for path in SOURCES if PACKAGE / "executors" not in path.parents and path != own]
     naming = {path: text for path in others if "time" in (text := path.read_text("utf-8"))}
     assert {path: uses for path, text in naming.items() if (uses := clock_uses(text))} == {}
-
-
-def test_a_file_can_be_read_in_one_sitting() -> None:
-    lines = {str(path): len(path.read_text("utf-8").splitlines()) for path in SOURCES}
-    assert {path: count for path, count in lines.items() if count > MOST_LINES} == {}, "look for the seam"
 
 
 def test_import_pulls_in_no_extra() -> None:
