@@ -59,6 +59,7 @@ def test_what_is_not_there_is_said(asking: httpx.Client) -> None:
     assert "no trial 99" in read(asking, "/api/studies/s/trials/99", 404)["error"]
     assert "must be one of" in read(asking, "/api/studies/s/plots/none", 422)["error"]
     assert "over" in read(asking, "/api/studies/s/plots/history", 422, over="nothing")["error"]
+    assert "others" in read(asking, "/api/studies/s/plots/comparison", 422, others="a")["error"]
     assert "at" in read(asking, "/api/studies/s", 422, at=0)["error"]
 
 

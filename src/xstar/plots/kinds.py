@@ -107,7 +107,9 @@ class Kind:
         made: dict[str, Any] = {}
         for name, word in words.items():
             given = self.options.get(name)
-            if given is None or name == "others":
+            if name == "others":
+                raise InvalidArgument(name, "are studies, and are given as such", word, "`--with` or /api/compare")
+            if given is None:
                 made[name] = word  # ``figure`` says that there is no such option
             elif isinstance(given.default, int):
                 if not word.isdecimal():
