@@ -16,7 +16,9 @@ import httpx
 
 import xstar as xs
 from tests.dashboard.servers import TOKEN, Server, client, stored
+from tests.trials import ask
 from tests.waiting import PATIENCE
+from xstar.dashboard.writing import MOST_STUDIES, Writers
 from xstar.inspect.audit import audit
 
 
@@ -73,6 +75,20 @@ def test_people_enqueue_add_and_annotate(asking: httpx.Client, storage: Path) ->
         assert study.trials[-1].config == config
         asked = study.ask()
         assert asked is not None
+
+
+def test_a_study_with_a_running_trial_is_not_released(tmp_path: Path) -> None:
+    names = [f"s{number}" for number in range(MOST_STUDIES + 1)]
+    for name in names:
+        xs.Study(xs.Space(x=xs.Float(0, 1)), name=name, storage=tmp_path / "x.db", method="random").close()
+    writers = Writers(str(tmp_path / "x.db"), None)
+    first, *others = (writers.get(name) for name in names[:-1])
+    running = ask(first)
+    writers.get(names[-1])
+    assert writers.get(names[0]) is first
+    first.tell(running, 0.5)
+    assert writers.get(names[1]) is not others[0]  # the idle one in its place
+    writers.close()
 
 
 @pytest.mark.parametrize(
