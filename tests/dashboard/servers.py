@@ -17,7 +17,7 @@ from tests.plots.studies import HOSTILE
 from tests.waiting import PATIENCE
 from xstar.dashboard.app import Settings, make_app
 from xstar.dashboard.security import LOOPBACK, Access
-from xstar.dashboard.server import MOST_CONNECTIONS
+from xstar.dashboard.server import configured
 from xstar.storage import SqlStorage
 
 TOKEN = "a-token-of-enough-characters"
@@ -54,15 +54,7 @@ class Server:
         self._socket.bind(("127.0.0.1", port))
         self.port: int = self._socket.getsockname()[1]
         self.address = f"http://localhost:{self.port}"
-        config = uvicorn.Config(
-            self.app,
-            http="h11",
-            log_level="error",
-            timeout_graceful_shutdown=1,
-            timeout_keep_alive=keep_alive,
-            limit_concurrency=MOST_CONNECTIONS,
-        )
-        self._server = uvicorn.Server(config)
+        self._server = uvicorn.Server(configured(self.app, keep_alive, "error"))
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
 
     def __enter__(self) -> Server:

@@ -17,8 +17,9 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the dashboard needs its extra")
 
-from tests.dashboard.servers import TOKEN, client, stored
+from tests.dashboard.servers import TOKEN, Server, client, stored
 from tests.waiting import PATIENCE
+from xstar.dashboard import timed
 from xstar.dashboard.security import COOKIE, MOST_BODY, Access, Bucket, Guard
 from xstar.dashboard.server import access, is_loopback, serve
 from xstar.errors import InvalidArgument
@@ -67,7 +68,8 @@ def test_another_site_may_not_read_nor_change(storage: Path) -> None:
         ):
             assert asking.post(address, json=body, headers={**bearer, "origin": origin}).status_code == 403
         assert asking.post(address, json=body, headers={**bearer, "origin": "http://localhost"}).status_code == 200
-        assert asking.post(address, json=body, headers={**bearer, "sec-fetch-site": "cross-site"}).status_code == 403
+        for site in ("cross-site", "same-site"):  # other ports of this host are of the same site
+            assert asking.post(address, json=body, headers={**bearer, "sec-fetch-site": site}).status_code == 403
         cross = {**bearer, "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}
         assert asking.get("/api/studies", headers=cross).status_code == 403
 
@@ -102,6 +104,31 @@ def test_attempts_at_the_token_are_few(storage: Path) -> None:
     with client(storage, token=TOKEN) as asking:
         codes = [asking.post("/login", json={"token": f"guess {n}"}).status_code for n in range(14)]
     assert codes == [401] * 10 + [429] * 4
+
+
+@pytest.mark.usefixtures("frozen")
+@pytest.mark.parametrize("way", ["bearer", "cookie"])
+def test_guesses_in_headers_are_as_few_and_a_right_one_among_them_is_not_told(storage: Path, way: str) -> None:
+    with client(storage, token=TOKEN) as asking:
+
+        def ask(token: str) -> int:
+            name, value = ("authorization", f"Bearer {token}") if way == "bearer" else ("cookie", f"{COOKIE}={token}")
+            return asking.get("/api/studies", headers={name: value}).status_code
+
+        assert [ask("an-old-page") for _ in range(20)] == [401] * 20  # one attempt, however often
+        assert [ask(f"guess-{n}") for n in range(13)] == [401] * 9 + [429] * 4
+        assert ask(TOKEN if way == "bearer" else Access(TOKEN).session) == 429
+
+
+@pytest.mark.parametrize(
+    "sent", [b"", b"GET / HT", b"POST /login HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n{"]
+)
+def test_a_request_has_to_arrive_in_time(storage: Path, sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timed, "REQUEST_SECONDS", 0.01)
+    with Server(storage) as server, socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as silent:
+        silent.sendall(sent)
+        while silent.recv(1000):
+            pass  # closed by the server
 
 
 @pytest.mark.usefixtures("frozen")

@@ -6,6 +6,7 @@
     reading     the addresses that read
     writing     the addresses that change a study, behind the token
     security    who may ask: host, origin, token; how much and how often; what a page may load
+    timed       requests have to arrive in time
     server      the command's part: addresses, tokens, uvicorn
     static/     the pages: plain JavaScript modules, no build step, nothing from the network
 

@@ -4,7 +4,7 @@ host        the name in the address bar has to be ours: a page elsewhere cannot 
 origin      what changes something has to come from our own pages, or carry the token in a header as programs do
 token       as a header (``Authorization: Bearer …``) or as a cookie that scripts cannot read (``HttpOnly``) and that
             browsers send to our own pages only (``SameSite=Strict``); compared in constant time
-size        bodies and addresses have a largest size; attempts at the token are few
+size        bodies and addresses have a largest size; attempts at the token, by any way in, are few
 headers     a content security policy without inline scripts; no framing, no sniffing, no referrer, no caching of data
 """
 
@@ -33,8 +33,10 @@ MOST_BODY = 1_000_000
 """Bytes of a request's body: a configuration with an architecture has a few thousand."""
 MOST_ADDRESS = 8_000
 LOGINS, LOGIN_RATE = 10.0, 0.2
-"""Attempts at the token, by client: ten at once, then one every five seconds. Whoever guesses locks out nobody else."""
+"""Attempts at the token, by client: ten at once, then one every five seconds. Whoever guesses locks out nobody else.
+The same wrong token once more, as an old page sends it, is no further attempt."""
 MOST_CLIENTS = 1000
+WRONG, TOO_MANY = "the token is missing or wrong", (429, "too many attempts; wait a few seconds")
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 PUBLIC = ("/login", "/static/")
@@ -75,15 +77,19 @@ class Access:
 
     def is_known(self, headers: dict[str, str]) -> bool:
         """Whether a request carries the token or the cookie."""
-        kind, _, given = headers.get("authorization", "").partition(" ")
-        if kind.lower() == "bearer" and self.is_token(given.strip()):
-            return True
-        given = _cookie(headers.get("cookie", ""), cookie_name(headers.get("host", "")))
-        return self.token is not None and _same(given, self.session)
+        token, cookie = credentials(headers)
+        return self.is_token(token) or (self.token is not None and _same(cookie, self.session))
 
     def cookie(self, host: str) -> str:
         """The header that sets the cookie, for pages of this host and port."""
         return f"{cookie_name(host)}={self.session}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000"
+
+
+def credentials(headers: dict[str, str]) -> tuple[str, str]:
+    """The token and the cookie that a request carries; empty where it has none."""
+    kind, _, given = headers.get("authorization", "").partition(" ")
+    token = given.strip() if kind.lower() == "bearer" else ""
+    return token, _cookie(headers.get("cookie", ""), cookie_name(headers.get("host", "")))
 
 
 def _same(a: str, b: str) -> bool:
@@ -112,18 +118,23 @@ class Bucket:
     burst: float
     left: float = field(init=False)
     asked: float = 0.0
+    last: tuple[str, str] = ("", "")
+    """The credentials that were wrong last."""
 
     def __post_init__(self) -> None:
         self.left = self.burst
 
-    def take(self, now: float) -> bool:
+    def has(self, now: float) -> bool:
         """Whether one more is allowed now."""
         self.left = min(self.burst, self.left + self.rate * max(0.0, now - self.asked))
         self.asked = now
-        if self.left < 1:
-            return False
-        self.left -= 1
-        return True
+        return self.left >= 1
+
+    def take(self, now: float) -> bool:
+        """The same, and count it."""
+        allowed = self.has(now)
+        self.left -= allowed
+        return allowed
 
 
 class Guard:
@@ -164,20 +175,27 @@ class Guard:
         if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
             return 403, "a page of another site may not read this"
         path = scope["path"]
-        if path == "/login" and scope["method"] == "POST" and not self._attempt(scope):
-            return 429, "too many attempts; wait a few seconds"
-        if self._access.token is None or path.startswith(PUBLIC) or self._access.is_known(headers):
+        if path == "/login" and scope["method"] == "POST" and not self._bucket(scope).take(self._now()):
+            return TOO_MANY
+        if self._access.token is None or path.startswith(PUBLIC):
             return None
-        return 401, "the token is missing or wrong"
+        given, bucket = credentials(headers), self._bucket(scope)
+        known = self._access.is_known(headers)
+        if any(given) and not known and given != bucket.last:
+            bucket.last = given
+            return (401, WRONG) if bucket.take(self._now()) else TOO_MANY
+        if known and not bucket.has(self._now()):  # or a guess that is right would be told from the others
+            return TOO_MANY
+        return None if known else (401, WRONG)
 
-    def _attempt(self, scope: Scope) -> bool:
-        """Whether this client may try a token now."""
+    def _bucket(self, scope: Scope) -> Bucket:
+        """The attempts that a client has left."""
         name = (scope.get("client") or ("?", 0))[0]
         bucket = self._attempts.setdefault(name, Bucket(LOGIN_RATE, LOGINS))
         self._attempts.move_to_end(name)
         while len(self._attempts) > MOST_CLIENTS:
             self._attempts.popitem(last=False)
-        return bucket.take(self._now())
+        return bucket
 
 
 def _address(given: str) -> tuple[str, int | None]:

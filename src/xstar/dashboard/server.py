@@ -17,6 +17,9 @@ from xstar.errors import InvalidArgument, MissingExtra
 if TYPE_CHECKING:
     from types import FrameType
 
+    import uvicorn
+
+    from xstar.dashboard.security import Guard
     from xstar.storage import SqlStorage
 
 SHORTEST_TOKEN = 16
@@ -48,6 +51,26 @@ def access(host: str, token: str | None, *, write: bool, hosts: Sequence[str] = 
     if not local:
         names += [host, socket.gethostname(), socket.getfqdn()]
     return Access(given, tuple(dict.fromkeys(name.lower() for name in (*names, *hosts))))
+
+
+def configured(app: Guard, keep_alive: int = 20, log_level: str = "warning") -> uvicorn.Config:
+    """uvicorn for this application."""
+    import uvicorn
+
+    from xstar.dashboard.timed import TimedProtocol
+
+    return uvicorn.Config(
+        app,
+        http=TimedProtocol,
+        log_level=log_level,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        timeout_graceful_shutdown=2,
+        timeout_keep_alive=keep_alive,
+        limit_concurrency=MOST_CONNECTIONS,
+        ws="none",
+    )
 
 
 def serve(
@@ -90,18 +113,6 @@ def serve(
         if permitted.token is not None:
             # After the #: browsers keep that part to themselves, so that it is in no log.
             address += f"login#{permitted.token}"
-        config = uvicorn.Config(
-            app,
-            http="h11",
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            date_header=False,
-            timeout_graceful_shutdown=2,
-            timeout_keep_alive=20,
-            limit_concurrency=MOST_CONNECTIONS,
-            ws="none",
-        )
 
         class Server(uvicorn.Server):
             async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -112,4 +123,4 @@ def serve(
                 app.closing.set()
                 super().handle_exit(sig, frame)
 
-        Server(config).run(sockets=[listening])
+        Server(configured(app)).run(sockets=[listening])
