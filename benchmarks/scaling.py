@@ -26,12 +26,12 @@ from benchmarks.harness.records import Found, Task, significant
 from benchmarks.harness.report import Results, table
 from benchmarks.harness.run import Libraries
 from tools.svg import Series, line_chart
-from xstar import problems
-from xstar.problems import Curve, Problem
 from xstar.schedulers import ASHA
 from xstar.searchers import DNGO
-from xstar.simulation import simulate
 from xstar.study import Study
+from xstar.testing import problems
+from xstar.testing.problems import Curve, Problem
+from xstar.testing.simulate import simulate
 
 MAX_BUDGET = 27
 ROUNDS = 3

@@ -22,7 +22,7 @@ from benchmarks.harness.methods import LIBRARIES, METHODS, Informed, decide, mad
 from benchmarks.harness.problems import levy20
 from benchmarks.harness.records import Found, Task, significant
 from benchmarks.harness.report import Results, ratio, table
-from xstar import problems
+from xstar.testing import problems
 
 OURS = "xstar-gp"
 WARM_UP = 25

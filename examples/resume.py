@@ -6,7 +6,7 @@ python examples/resume.py [TRIALS]              # a few seconds; makes resume.db
 import sys
 
 import xstar as xs
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 
 space = xs.Space(x=xs.Float(-5, 5), y=xs.Float(-5, 5))
 

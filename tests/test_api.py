@@ -19,7 +19,7 @@ import pytest
 import xstar as xs
 from xstar import api
 from xstar.errors import InvalidArgument, ObjectiveError
-from xstar.executors.processes import check_workers
+from xstar.run.processes import check_workers
 from xstar.study.settings import Settings
 
 ROOT = Path(__file__).parents[1]

@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 import xstar as xs
 from xstar.cli.main import app
 from xstar.errors import CorruptJournal
-from xstar.inspect.exchange import export_events, import_events
-from xstar.inspect.look import look
+from xstar.look.exchange import export_events, import_events
+from xstar.look.look import look
 
 SPACE = xs.Space(x=xs.Float(0, 1))
 

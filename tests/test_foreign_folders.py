@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 import xstar as xs
 from xstar.cli.main import app
 from xstar.errors import CorruptJournal, StorageError
-from xstar.files import Folders
-from xstar.inspect.exchange import import_events
-from xstar.trial import Origin, Trial
+from xstar.journal.trial import Origin, Trial
+from xstar.look.exchange import import_events
+from xstar.storage.files import Folders
 
 SPACE = xs.Space(x=xs.Float(0, 1))
 NAMES = [

@@ -71,7 +71,7 @@ SMOKES = {
     "pandas": "import xstar as xs; assert len(xs.Study.open('first', 'xstar.db').to_frame()) == 40",
     "cma": SEARCH + "method='cma')",
     "postgres": SEARCH + "study='kept', storage={url!r})",
-    "dashboard": "import fastapi, plotly, uvicorn; from xstar.dashboard import app, server",
+    "dashboard": "import fastapi, plotly, uvicorn; from xstar.look.dashboard import app, server",
     "mcp": "from xstar.cli.serve import mcp_server; assert mcp_server('xstar.db', 'me')",
 }
 """What each extra is for, on the study that the README's example leaves. torch and ray have environments of their own."""

@@ -128,7 +128,7 @@ def test_randomness_has_no_global_address() -> None:
 
 def test_only_executors_ask_for_the_time() -> None:
     own = PACKAGE / "storage" / "renewer.py"  # a program of its own, never imported
-    others = [path for path in SOURCES if PACKAGE / "executors" not in path.parents and path != own]
+    others = [path for path in SOURCES if PACKAGE / "run" not in path.parents and path != own]
     naming = {path: text for path in others if "time" in (text := path.read_text("utf-8"))}
     assert {path: uses for path, text in naming.items() if (uses := clock_uses(text))} == {}
 
@@ -183,7 +183,7 @@ def test_the_shelf_that_is_typed_is_the_shelf_that_is_loaded() -> None:
         getattr(xstar, "minimise")  # noqa: B009
 
 
-LAZY = {"__init__.py", "core/compiled.py", "problems/data.py"}
+LAZY = {"__init__.py", "core/compiled.py", "testing/problems/data.py"}
 """The package itself, which loads its parts at use, and packages of somebody else's."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 
 from xstar.journal import event_json, events as ev
-from xstar.trial import Origin
+from xstar.journal.trial import Origin
 
 
 def test_an_origin_is_a_sentence_that_knows_its_parts() -> None:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from xml.sax.saxutils import escape, quoteattr
 
 from xstar.errors import InvalidArgument
-from xstar.plots.figure import COLOURS
+from xstar.look.plots.figure import COLOURS
 
 INK, GREY, PALE, GRID, PAPER, BORDER = "#1d1d1b", "#5c5c57", "#8a8a84", "#e4e2da", "#fdfdfb", "#d5d3cb"
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif"

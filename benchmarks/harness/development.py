@@ -17,7 +17,7 @@ from benchmarks.harness import discrete, funnels
 from benchmarks.harness.cases import Case, of_vector
 from benchmarks.harness.problems import FCNET, HPOLIB, NB201
 from benchmarks.workloads.quickstarts import tasks as quickstarts
-from xstar import problems
+from xstar.testing import problems
 
 Vector = NDArray[np.float64]
 

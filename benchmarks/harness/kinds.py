@@ -28,9 +28,9 @@ from typing import Any
 
 import numpy as np
 
-from xstar import problems
-from xstar.problems import Curve
-from xstar.problems.base import Noise
+from xstar.testing import problems
+from xstar.testing.problems import Curve
+from xstar.testing.problems.base import Noise
 
 Losses = np.ndarray
 Change = Callable[[Mapping[str, Any], Losses, np.random.Generator], Losses]

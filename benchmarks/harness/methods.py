@@ -34,10 +34,10 @@ from benchmarks.harness.flat_peers import Hyperopt, Nevergrad
 from benchmarks.harness.peers import BoTorch, Cmaes, Optuna, Smac, gp_sampler, tpe_sampler
 from benchmarks.harness.records import Found, Task, improvements, significant
 from benchmarks.harness.run import OURS, Libraries
-from xstar import problems
-from xstar.problems import Problem
+from xstar.journal.trial import Origin
 from xstar.space import Config, Space
-from xstar.trial import Origin
+from xstar.testing import problems
+from xstar.testing.problems import Problem
 
 
 class Optimiser(Protocol):

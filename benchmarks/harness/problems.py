@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from benchmarks.harness import kinds, training_sets
-from xstar import problems
 from xstar.core.randomness import Streams
-from xstar.problems.lcbench import TABLED
-from xstar.problems.synthetic import Function, levy6
+from xstar.testing import problems
+from xstar.testing.problems.lcbench import TABLED
+from xstar.testing.problems.synthetic import Function, levy6
 
 HPOLIB = ("hpolib-lda", "hpolib-svm", "hpolib-logreg")
 FCNET = ("fcnet-naval", "fcnet-parkinsons", "fcnet-protein", "fcnet-slice")

@@ -20,8 +20,8 @@ import numpy as np
 from benchmarks.harness.experiment import chosen_from, names, numbers
 from benchmarks.harness.problems import at_hand, full_training, named
 from benchmarks.harness.records import Found, Record, Task, improvements, significant
-from xstar.simulation import simulate
-from xstar.trial import State
+from xstar.journal.trial import State
+from xstar.testing.simulate import simulate
 
 TIMES = 6
 """Digits of simulated times: a comparison looks at 2,000 of them. Losses keep theirs, as equal ones are ties."""

@@ -26,10 +26,10 @@ import numpy as np
 import xstar as xs
 from benchmarks.harness.trade_offs import Case
 from xstar.core.pareto import Array, non_dominated
-from xstar.problems import data
-from xstar.problems.hpolib import FCNET_FILES, FCNET_SPACE
-from xstar.problems.nasbench201 import FILE, OPERATIONS
 from xstar.searchers.mutation import mutated
+from xstar.testing.problems import data
+from xstar.testing.problems.hpolib import FCNET_FILES, FCNET_SPACE
+from xstar.testing.problems.nasbench201 import FILE, OPERATIONS
 
 
 @lru_cache(maxsize=1)

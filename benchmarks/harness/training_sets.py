@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness.trade_off_tables import AUC, SURROGATE, TRAINING, XGBOOST, xgboost_answers
-from xstar.problems import Curve, data
 from xstar.space import Config
+from xstar.testing.problems import Curve, data
 
 FAMILY = "rbv2-xgboost-"
 STEPS = 27

@@ -27,7 +27,7 @@ import numpy as np
 import xstar as xs
 from benchmarks.harness.cases import Case, of_vector
 from benchmarks.harness.machine import peer
-from xstar import problems
+from xstar.testing import problems
 
 GROUPS = {"separable": range(1, 6), "moderate": range(6, 10), "ill-conditioned": range(10, 15)}
 GROUPS |= {"multimodal": range(15, 20), "weak structure": range(20, 25)}

@@ -26,7 +26,7 @@ from benchmarks.igo import run as hitting_times
 from benchmarks.workloads.hitting_times import SEED
 from benchmarks.workloads.suggestion_time import suggestion_time
 from benchmarks.workloads.trial_cost import optuna_trials, xstar_trials
-from xstar import problems
+from xstar.testing import problems
 
 LEAST = 1e-9
 """Regrets below count as this: a ratio of rounding errors says nothing."""

@@ -17,12 +17,12 @@ from benchmarks.harness.records import Found, Task, improvements, significant
 from benchmarks.workloads.mlp_training import Trained, domain, train
 from xstar import nets, problems
 from xstar.journal import History
+from xstar.journal.trial import Done, New, Suggestion
 from xstar.nets import synthetic
 from xstar.searchers import NASBOT, Searcher
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.bo.suggest import Design, suggest
 from xstar.searchers.nasbot.paper import PaperLearner, paper_options
-from xstar.trial import Done, New, Suggestion
 
 FINAL = 3
 CELLS = "nb201-cifar10"

@@ -20,10 +20,10 @@ import numpy as np
 
 import xstar as xs
 from benchmarks.harness.records import Found, improvements, significant
-from xstar.problems import Curve
 from xstar.searchers import Searcher
-from xstar.simulation import simulate
 from xstar.space import Config
+from xstar.testing.problems import Curve
+from xstar.testing.simulate import simulate
 
 HOUR = 3600.0
 SPACE = xs.Space(

@@ -13,10 +13,10 @@ from xstar.core.randomness import Streams
 from xstar.journal import History
 from xstar.models.kernels import Array
 from xstar.models.surrogate import Inputs
-from xstar.problems import Problem
 from xstar.searchers.bo.observations import Observations
-from xstar.simulation import simulate
 from xstar.space import Config
+from xstar.testing.problems import Problem
+from xstar.testing.simulate import simulate
 
 COUNTS = (20, 60, 180)
 """The states are those after so many trials have begun."""

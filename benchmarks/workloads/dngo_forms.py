@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from xstar.journal import History
+from xstar.journal.trial import Done, New, Suggestion
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.bo.suggest import Design, suggest
 from xstar.searchers.dngo.fit import DNGOOptions, Sizes
 from xstar.searchers.dngo.learner import DNGOLearner
-from xstar.trial import Done, New, Suggestion
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xstar import nets
-from xstar.problems import data
+from xstar.testing.problems import data
 
 FILES = {
     "naval": "uci_regression/naval-propulsion-plant.npz",

@@ -9,9 +9,9 @@ import numpy as np
 
 from benchmarks.harness.methods import METHODS, Informed, decide, made
 from benchmarks.harness.records import Found, significant
-from xstar import problems
 from xstar.searchers.auto import SWITCH
 from xstar.searchers.dngo.fit import Sizes, last_training
+from xstar.testing import problems
 
 PROBLEM = "hartmann6"
 

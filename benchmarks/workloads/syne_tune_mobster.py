@@ -1,6 +1,6 @@
 """Syne Tune's MOBSTER (promotion, its defaults) on our problems, in simulated time.
 
-Its own simulator plays tables of its repository back; this loop does what ours does (``xstar.executors.simulator``): a worker
+Its own simulator plays tables of its repository back; this loop does what ours does (``xstar.testing.simulator``): a worker
 that is free asks, every epoch is reported when the curve says, a paused trial goes on from where it was, and decisions take no
 time. Needs ``pip install syne-tune==0.14.2 autograd scipy`` in an environment of its own: it asks for an older numpy.
 """
@@ -18,11 +18,11 @@ from typing import Any
 
 from benchmarks.harness.problems import full_training
 from benchmarks.harness.records import Found, Task, significant
-from xstar import problems
-from xstar.problems import Curve, Problem
 from xstar.schedulers.rungs import geometric_rungs
-from xstar.simulation import rungs_at
 from xstar.space import Choice, Float, Int, Ordinal, Space
+from xstar.testing import problems
+from xstar.testing.problems import Curve, Problem
+from xstar.testing.simulate import rungs_at
 
 EPOCHS = "epochs"
 ETA = 3

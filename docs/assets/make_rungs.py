@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from xstar import problems
 from xstar.journal import History
+from xstar.journal.trial import State, Trial
 from xstar.schedulers import ASHA, Hyperband, StoppingASHA
-from xstar.simulation import simulate
-from xstar.trial import State, Trial
+from xstar.testing import problems
+from xstar.testing.simulate import simulate
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 

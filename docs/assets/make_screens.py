@@ -14,7 +14,7 @@ from typing import Any
 from playwright.sync_api import Page, sync_playwright
 
 import xstar as xs
-from tests.dashboard.servers import Server
+from tests.look.dashboard.servers import Server
 
 HERE = Path(__file__).parent
 EPOCHS = 27

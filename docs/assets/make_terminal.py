@@ -15,8 +15,8 @@ from pathlib import Path
 from rich.console import Console
 
 import xstar as xs
-from xstar.progress.terminal import LiveProgress
-from xstar.progress.tracker import Tracker
+from xstar.look.progress.terminal import LiveProgress
+from xstar.look.progress.tracker import Tracker
 from xstar.study import Limits
 
 HERE = Path(__file__).parent

@@ -12,11 +12,10 @@ from xstar.core.version import VERSION
 if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with what follows
     from xstar import (
         errors as errors,
-        executors as executors,
         igo as igo,
         nets as nets,
-        problems as problems,
         registry as registry,
+        run as run,
         schedulers as schedulers,
         searchers as searchers,
         testing as testing,
@@ -25,10 +24,11 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from xstar.core.environment import show_versions as show_versions
     from xstar.core.goals import Known as Known
     from xstar.errors import Infeasible as Infeasible, Pruned as Pruned, XstarError as XstarError
-    from xstar.executors.ray import Ray as Ray
-    from xstar.executors.running import RunningTrial as RunningTrial
     from xstar.integrations.define_by_run import from_optuna as from_optuna
-    from xstar.programs import Command as Command
+    from xstar.journal.trial import State as State, Trial as Trial, Verdict as Verdict
+    from xstar.run.programs import Command as Command
+    from xstar.run.ray import Ray as Ray
+    from xstar.run.running import RunningTrial as RunningTrial
     from xstar.space import (
         Bits as Bits,
         Bool as Bool,
@@ -46,27 +46,26 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     )
     from xstar.study import Limits as Limits, Study as Study
     from xstar.study.result import Result as Result
-    from xstar.trial import State as State, Trial as Trial, Verdict as Verdict
 
 __version__ = VERSION
 
-_MODULES = ("errors", "executors", "igo", "nets", "problems", "registry", "schedulers", "searchers", "testing")
+_MODULES = ("errors", "igo", "nets", "registry", "run", "schedulers", "searchers", "testing")
 _HOMES = {
     "xstar.api": ("maximize", "minimize"),
     "xstar.core.environment": ("show_versions",),
     "xstar.core.goals": ("Known",),
     "xstar.errors": ("Infeasible", "Pruned", "XstarError"),
-    "xstar.executors.running": ("RunningTrial",),
-    "xstar.executors.ray": ("Ray",),
+    "xstar.run.running": ("RunningTrial",),
+    "xstar.run.ray": ("Ray",),
     "xstar.integrations.define_by_run": ("from_optuna",),
-    "xstar.programs": ("Command",),
+    "xstar.run.programs": ("Command",),
     "xstar.space": (
         *("Bits", "Bool", "Choice", "Constant", "Domain", "Float", "Int", "Normal", "Ordinal", "Space"),
         *("at_least", "at_most", "between"),
     ),
     "xstar.study": ("Limits", "Study"),
     "xstar.study.result": ("Result",),
-    "xstar.trial": ("State", "Trial", "Verdict"),
+    "xstar.journal.trial": ("State", "Trial", "Verdict"),
 }
 _ELSEWHERE = {
     "SearchCV": "xstar.integrations.sklearn",

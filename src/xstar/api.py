@@ -21,21 +21,21 @@ from xstar.core.goals import Goals, Metric
 from xstar.core.keywords import called_like, checked_keywords
 from xstar.core.values import as_float
 from xstar.errors import InvalidArgument, ObjectiveError
-from xstar.executors import Executor, InlineExecutor, Objective, ProcessExecutor, check_objective, check_workers
-from xstar.executors.ray import EXECUTORS, Ray, chosen, import_ray
-from xstar.files import DEFAULT_CHECKPOINTS, Folders, check_kept
-from xstar.loop import UNKNOWN_LENGTH, Watch, both, log, run
-from xstar.programs import Command
-from xstar.progress import check_progress, show_progress
+from xstar.journal.trial import State
+from xstar.look.progress import check_progress, show_progress
+from xstar.run import Executor, InlineExecutor, Objective, ProcessExecutor, check_objective, check_workers
+from xstar.run.programs import Command
+from xstar.run.ray import EXECUTORS, Ray, chosen, import_ray
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space
+from xstar.storage.files import DEFAULT_CHECKPOINTS, Folders, check_kept
 from xstar.study import FIRST_FAILURES, Limits, Study
+from xstar.study.loop import UNKNOWN_LENGTH, Watch, both, log, run
 from xstar.study.methods import check_end, check_target, with_option
 from xstar.study.result import Result
 from xstar.study.settings import Constraints, Settings
 from xstar.study.tradeoffs import last_failure
-from xstar.trial import State
 
 INTERRUPTED = "interrupted; the same call with the study's name goes on with it"
 """The ``reason`` of the result that a ``KeyboardInterrupt`` carries."""
@@ -330,7 +330,7 @@ def make_executor(
         made_elsewhere: Executor = offered(objective, goals, workers)
         return made_elsewhere
     if cluster is not None:
-        from xstar.executors.ray.executor import RayExecutor
+        from xstar.run.ray.executor import RayExecutor
 
         assert files is not None
         made = RayExecutor(objective, goals, cluster, files.folder, timeout)

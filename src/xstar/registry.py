@@ -21,7 +21,7 @@ class Offer:
     """One entry point of an installed package."""
 
     group: str
-    """``xstar.searchers``, ``xstar.schedulers``, ``xstar.executors`` or ``xstar.domains``."""
+    """``xstar.searchers``, ``xstar.schedulers``, ``xstar.run`` or ``xstar.domains``."""
     name: str
     value: str
     """Where it is: ``package.module:Name``."""

@@ -18,7 +18,7 @@ from benchmarks.harness import machine
 from benchmarks.harness.experiment import Experiment, main, parser_of
 from benchmarks.harness.methods import METHODS, search
 from benchmarks.harness.records import Found, Store, Task
-from xstar import problems
+from xstar.testing import problems
 
 ROOT = Path(__file__).parents[2]
 SMALL = ["--part", "table1", "--problems", "branin", "--seeds", "2", "--methods", "xstar-random"]

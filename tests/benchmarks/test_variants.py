@@ -12,7 +12,7 @@ from benchmarks import generality
 from benchmarks.harness import machine, variants
 from benchmarks.harness.experiment import main, parser_of
 from benchmarks.harness.records import Store, Task
-from xstar.problems import base
+from xstar.testing.problems import base
 
 SMALL = [
     *("--part", "development", "--problems", "levy6", "--methods", "xstar-random", "--seeds", "1"),

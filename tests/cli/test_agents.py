@@ -14,7 +14,7 @@ import pytest
 import xstar as xs
 from tests.cli.conftest import Cli
 from tests.trials import ask, run_trials
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 
 mcp = pytest.importorskip("mcp", reason="mcp is not installed: pip install '.[mcp]'")
 

@@ -14,7 +14,7 @@ from rich.console import Console
 import xstar as xs
 from tests.cli.conftest import Cli
 from tests.trials import ask
-from xstar.inspect.look import look
+from xstar.look.look import look
 
 LOOKS = [
     ("studies",),

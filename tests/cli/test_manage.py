@@ -13,7 +13,7 @@ import pytest
 import xstar as xs
 from tests.cli.conftest import Cli, Write
 from xstar.core.environment import environment
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 
 
 def test_export_and_import(cli: Cli, stored: Path, tmp_path: Path) -> None:

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import xstar as xs
 from tests.cli.conftest import Write
-from tests.executors.cases import Recorder
 from tests.modules import module_of
+from tests.run.cases import Recorder
 from tests.waiting import PATIENCE, hear
 from xstar.core.goals import read_goals
-from xstar.executors import run_job
-from xstar.trial import Job
+from xstar.journal.trial import Job
+from xstar.run import run_job
 
 ROOT = Path(__file__).parents[2]
 XSTAR = [sys.executable, "-c", "from xstar.cli.main import app; app(prog_name='xstar')"]

@@ -14,7 +14,7 @@ import pytest
 
 import xstar as xs
 from tests.cli.conftest import Cli
-from tests.plots.studies import unreadable
+from tests.look.plots.studies import unreadable
 from xstar.cli.entry import main
 from xstar.cli.text import console
 

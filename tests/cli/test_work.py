@@ -16,7 +16,7 @@ import pytest
 import xstar as xs
 from tests.cli.conftest import Cli, Write
 from tests.waiting import appears, gone, hear, until
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 
 FILE = """
     from pathlib import Path

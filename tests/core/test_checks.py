@@ -11,7 +11,7 @@ import xstar as xs
 from xstar.core.checks import whole_number
 from xstar.core.goals import DEFAULT
 from xstar.errors import InvalidArgument
-from xstar.executors import ProcessExecutor
+from xstar.run import ProcessExecutor
 from xstar.schedulers import ASHA, FIFO, Median
 from xstar.searchers import DNGO, GP, Grid
 from xstar.searchers.bo.observations import Table

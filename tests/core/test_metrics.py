@@ -9,7 +9,7 @@ import pytest
 import xstar as xs
 from xstar.core.metrics import parse_metrics
 from xstar.errors import InvalidArgument, InvalidReport, MissingMetric, ObjectiveError
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 
 SPACE = xs.Space(x=xs.Float(0, 1))
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import xstar as xs
-from xstar.inspect.audit import audit_events
 from xstar.journal import History, events as ev
+from xstar.look.audit import audit_events
 from xstar.storage import SqlStorage
 from xstar.storage.leases import LeaseHolder
 from xstar.study.settings import Settings

@@ -17,8 +17,8 @@ from typing import Any
 
 import xstar as xs
 from xstar.api import make_executor
-from xstar.loop import run
 from xstar.storage import sql
+from xstar.study.loop import run
 
 SPACE = xs.Space(x=xs.Float(-1, 1), n=xs.Int(1, 50))
 EPOCHS = 4

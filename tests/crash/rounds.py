@@ -22,9 +22,9 @@ from tests.crash.journal import Run, Watch
 from tests.crash.processes import Watched, children, kill_child, parent_of, started_by
 from tests.crash.server import Server
 from tests.waiting import until
-from xstar.executors.orphans import RECORD
 from xstar.journal import events as ev
-from xstar.trial import State
+from xstar.journal.trial import State
+from xstar.run.orphans import RECORD
 
 PROGRAM = Path(__file__).with_name("program.py")
 PROGRAMS, WORKERS = 2, 2

@@ -30,7 +30,7 @@ from typing import Any
 
 from tests.crash.rounds import PROGRAMS, WORKERS, Round, Tally
 from tests.crash.server import Server
-from tests.executors.clusters import ray_cluster
+from tests.run.clusters import ray_cluster
 from tests.servers import own_places
 
 METHODS = ("random", "asha", "mobster")

@@ -11,7 +11,7 @@ import pytest
 
 from tests.decisions.record import unpack
 from tests.decisions.scenarios import SCENARIOS, make, play
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 from xstar.searchers import DNGO, Auto
 
 LONG = {name for name, scenario in SCENARIOS.items() if isinstance(scenario.searcher, DNGO | Auto)} - {"dngo-asha"}

@@ -15,7 +15,7 @@ import xstar as xs
 from xstar.cli.main import app
 from xstar.core.pareto import hypervolume
 from xstar.errors import InvalidArgument, InvalidSpace, ObjectiveError, UnknownStudy
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 from xstar.searchers import GP
 
 optuna = pytest.importorskip("optuna", reason="Optuna is not installed")

@@ -18,10 +18,10 @@ ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import sys
 import xstar as xs
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 
 offers = {(offer.group, offer.name) for offer in xs.registry.offered() if offer.package == "xstar-template 0.1.0"}
-assert offers == {("xstar.searchers", "one-change"), ("xstar.schedulers", "better-half"), ("xstar.executors", "counting"),
+assert offers == {("xstar.searchers", "one-change"), ("xstar.schedulers", "better-half"), ("xstar.run", "counting"),
                   ("xstar.domains", "permutation")}, offers
 assert "xstar_template" not in sys.modules
 assert "one-change" in xs.registry.searchers.names()

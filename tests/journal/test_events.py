@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from tests.mutations import damaged
 from xstar.errors import CorruptJournal, StorageTooNew, XstarError
 from xstar.journal import SCHEMA, event_json, events as ev
+from xstar.journal.trial import Verdict
 from xstar.testing.journals import one_of_each
-from xstar.trial import Verdict
 
 numbers = st.floats(allow_nan=True, allow_infinity=True)
 

@@ -10,9 +10,9 @@ import pytest
 from xstar.errors import CorruptJournal
 from xstar.journal import History, MemoryJournal, events as ev
 from xstar.journal.rules import MOST_TIMES_LOST
+from xstar.journal.trial import State, Verdict
 from xstar.testing import check_journal
 from xstar.testing.journals import created, one_of_each
-from xstar.trial import State, Verdict
 
 
 def folded(*events: ev.Event, rungs: tuple[int, ...] = ()) -> History:

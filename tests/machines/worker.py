@@ -12,9 +12,9 @@ from typing import Any
 import xstar as xs
 from tests.decisions.scenarios import SCENARIOS, loss_of, make, play
 from xstar.core.environment import environment
-from xstar.executors.clock import wall_clock
-from xstar.inspect.audit import audit
-from xstar.inspect.likeness import EXACT
+from xstar.look.audit import audit
+from xstar.look.likeness import EXACT
+from xstar.run.clock import wall_clock
 from xstar.storage import SqlStorage
 
 

@@ -9,7 +9,7 @@ import pytest
 import xstar as xs
 from xstar import nets
 from xstar.errors import InvalidArgument, InvalidConfig, InvalidSpace
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 from xstar.nets.labels import labels
 from xstar.nets.node_cell import pruned
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings, strategies as st
 
 import xstar as xs
 from tests.trials import ask
+from xstar.journal.trial import State, Verdict
 from xstar.schedulers import ASHA, StoppingASHA
 from xstar.searchers import Random
-from xstar.trial import State, Verdict
 
 SPACE = xs.Space(x=xs.Float(0, 1))
 LOSSES = st.sampled_from([0.1, 0.2, 0.3, 0.4, 0.5])

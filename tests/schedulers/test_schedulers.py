@@ -11,12 +11,12 @@ from hypothesis import given, strategies as st
 import xstar as xs
 from tests.trials import ask
 from xstar.errors import InvalidArgument, InvalidReport
+from xstar.journal.trial import State, Trial, Verdict
 from xstar.schedulers import ASHA, FIFO, Hyperband, Median, Scheduler, StoppingASHA, geometric_rungs
 from xstar.searchers.random import Random
 from xstar.study.methods import METHODS
 from xstar.testing import check_scheduler
 from xstar.testing.schedulers import simulated
-from xstar.trial import State, Trial, Verdict
 
 ALL: list[Scheduler] = [
     FIFO(9),

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import xstar as xs
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 from xstar.searchers import Searcher
 
 SQUARE = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1))

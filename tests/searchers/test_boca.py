@@ -8,15 +8,14 @@ import numpy as np
 import pytest
 
 import xstar as xs
-from xstar import problems
-from xstar.inspect.audit import audit
+from xstar.journal.trial import New, Suggestion
+from xstar.look.audit import audit
 from xstar.schedulers import FIFO, SearcherBudget
 from xstar.schedulers.searcher_budget import MOST_BUDGETS, budgets_between
 from xstar.searchers import BOCA, Random
 from xstar.searchers.boca.learner import cheapest
-from xstar.simulation import simulate
-from xstar.testing import check_scheduler
-from xstar.trial import New, Suggestion
+from xstar.testing import check_scheduler, problems
+from xstar.testing.simulate import simulate
 
 SPACE = xs.Space(x=xs.Float(-1.0, 1.0), y=xs.Float(0.0, 1.0))
 

@@ -13,7 +13,7 @@ import xstar as xs
 from tests.searchers.cases import SQUARE, ask, awkward, bowl, run
 from xstar.core.randomness import Streams
 from xstar.errors import MissingExtra
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 from xstar.schedulers import ASHA
 from xstar.searchers import CMA
 

@@ -13,9 +13,9 @@ import pytest
 
 import xstar as xs
 from tests.searchers.cases import SQUARE, ask, awkward, best_value, bowl, check_cache, of_the_model, run
-from xstar import problems
-from xstar.inspect.audit import audit
 from xstar.journal import History
+from xstar.journal.trial import Done, New, Suggestion
+from xstar.look.audit import audit
 from xstar.models import features
 from xstar.models.linear import Head
 from xstar.schedulers import ASHA
@@ -25,8 +25,8 @@ from xstar.searchers.bo.suggest import Design, suggest
 from xstar.searchers.dngo.fit import DNGOOptions, Sizes, last_training
 from xstar.searchers.dngo.learner import SPACING, DNGOLearner, Leaders, apart
 from xstar.searchers.dngo.searcher import ACTIVATIONS, DNGO
-from xstar.simulation import simulate
-from xstar.trial import Done, New, Suggestion
+from xstar.testing import problems
+from xstar.testing.simulate import simulate
 
 pytestmark = pytest.mark.usefixtures("short_training")
 

@@ -13,10 +13,10 @@ from scipy.stats import norm
 
 import xstar as xs
 from tests.searchers.cases import SQUARE, awkward, run
-from xstar.acquisition.criterion import Criterion
 from xstar.models.kernels import Array
 from xstar.models.linear import Head
 from xstar.searchers import DNGO, DNGOPaper
+from xstar.searchers.acquisition.criterion import Criterion
 from xstar.searchers.bo.decision import DecisionTrace
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.dngo.fit import EVERY, PAPER, Sizes

@@ -9,7 +9,7 @@ import pytest
 
 import xstar as xs
 from tests.searchers.cases import SQUARE, ask, awkward, bowl, run
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 from xstar.models import forest as models
 from xstar.nets import synthetic
 from xstar.schedulers import ASHA

@@ -11,11 +11,11 @@ import pytest
 
 import xstar as xs
 from tests.searchers.cases import SQUARE, ask, awkward, best_value, bowl, run
-from xstar.acquisition.thompson import thompson_scores
-from xstar.inspect.audit import audit
 from xstar.journal import Memo
+from xstar.look.audit import audit
 from xstar.models.surrogate import Inputs, over_budgets
 from xstar.searchers import GP
+from xstar.searchers.acquisition.thompson import thompson_scores
 from xstar.searchers.bo import decision
 from xstar.searchers.bo.learner import NAMES
 from xstar.searchers.bo.observations import Observations, last_refit

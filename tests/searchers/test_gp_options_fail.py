@@ -9,7 +9,7 @@ import pytest
 
 import xstar as xs
 from tests.searchers.cases import run
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 
 RNG = np.random.default_rng(1)
 WORTH, SUITS = RNG.standard_normal((6, 3)), RNG.random((6, 3, 3)) < 0.65

@@ -7,7 +7,7 @@ import pytest
 
 import xstar as xs
 from tests.searchers.cases import ask
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 from xstar.models.gp import as_arrays, log_prior
 from xstar.models.priors import MEAN, SHARED_LENGTH
 from xstar.schedulers import ASHA

@@ -12,18 +12,18 @@ import pytest
 
 import xstar as xs
 from tests.searchers.cases import SQUARE, ask, best_value
-from xstar import problems
-from xstar.inspect.audit import audit
+from xstar.journal.trial import New
+from xstar.look.audit import audit
 from xstar.models.model import with_pending
-from xstar.problems import Curve
 from xstar.schedulers import ASHA, FIFO, Hyperband, Median, Scheduler, StoppingASHA
 from xstar.searchers import GP, MOBSTERPaper, Searcher
 from xstar.searchers.bo.decision import DecisionTrace
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.gp import learner as gp_learner
 from xstar.searchers.gp.searcher import BUDGET_KERNELS, FEWEST_COMPLETE
-from xstar.simulation import simulate
-from xstar.trial import New
+from xstar.testing import problems
+from xstar.testing.problems import Curve
+from xstar.testing.simulate import simulate
 
 CURVES = problems.get("curves-mlp", max_budget=9)
 

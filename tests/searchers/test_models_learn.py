@@ -14,7 +14,7 @@ import pytest
 import xstar as xs
 from tests.searchers.cases import ask
 from xstar.errors import MissingExtra
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 from xstar.models import features
 from xstar.schedulers import ASHA, StoppingASHA
 from xstar.searchers import DNGO, GP, Searcher

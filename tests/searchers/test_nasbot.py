@@ -12,8 +12,8 @@ from numpy.testing import assert_array_equal
 import xstar as xs
 from tests.searchers.cases import ask, best_value, run
 from xstar.errors import InvalidArgument
-from xstar.inspect.audit import audit
 from xstar.journal import History
+from xstar.look.audit import audit
 from xstar.nets import synthetic
 from xstar.searchers import DNGO, GP, NASBOT
 from xstar.searchers.bo.inputs import NetworkKernel

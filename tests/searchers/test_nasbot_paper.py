@@ -11,17 +11,17 @@ from scipy.stats import multivariate_normal, norm
 
 import xstar as xs
 from tests.searchers.cases import ask
-from xstar.acquisition import evolve
-from xstar.acquisition.criterion import Criterion
+from xstar.journal.trial import New
 from xstar.models.gp import Extended, log_posterior
 from xstar.models.kernels import Array
 from xstar.nets import STRUCTURE, Graph, modifiers, synthetic
 from xstar.nets.distance import otmann
 from xstar.searchers import NASBOTPaper
+from xstar.searchers.acquisition import evolve
+from xstar.searchers.acquisition.criterion import Criterion
 from xstar.searchers.bo.decision import DecisionTrace
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.nasbot.paper import DRAWS, PaperLearner, paper_options
-from xstar.trial import New
 
 DOMAIN = xs.nets.MLP(inputs=4, max_layers=10, units=(8, 32))
 TRIALS = 13

@@ -9,7 +9,7 @@ import pytest
 
 import xstar as xs
 from tests.searchers.cases import ask, run
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 from xstar.schedulers import ASHA
 from xstar.searchers import DNGO, GP, TPE, Forest, Searcher
 

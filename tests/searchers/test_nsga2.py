@@ -9,7 +9,7 @@ import xstar as xs
 from tests.searchers.cases import SQUARE
 from xstar.core.pareto import Array, hypervolume
 from xstar.errors import InvalidArgument
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 from xstar.searchers import NSGA2
 from xstar.searchers.nsga2 import best_first, crossed, crowding
 from xstar.space import Config

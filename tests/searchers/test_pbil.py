@@ -14,11 +14,11 @@ from tests.searchers.cases import ask, best_value
 from xstar.core.randomness import Streams
 from xstar.igo import IGO, Layout
 from xstar.igo.generations import Generations, _written
-from xstar.inspect.audit import audit
 from xstar.journal import History
+from xstar.journal.trial import Done, New, Suggestion
+from xstar.look.audit import audit
 from xstar.schedulers import ASHA, Hyperband, Median, Scheduler, StoppingASHA
 from xstar.searchers.pbil import PBIL
-from xstar.trial import Done, New, Suggestion
 
 BITS = xs.Space(x=xs.Bits(40))
 

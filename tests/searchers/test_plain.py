@@ -13,9 +13,9 @@ import xstar as xs
 from xstar.core.randomness import Streams
 from xstar.errors import InvalidArgument
 from xstar.journal import History
+from xstar.journal.trial import Done, New, Suggestion
 from xstar.searchers import Grid, Random
 from xstar.testing import check_searcher
-from xstar.trial import Done, New, Suggestion
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pytest
 
 import xstar as xs
 from xstar.errors import InvalidArgument
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 from xstar.nets.catalogue import Catalogue
 from xstar.nets.modifiers import CHAIN, mutate
 from xstar.searchers import TreeBO

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 import xstar as xs
 from tests.searchers.cases import ask, run
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 from xstar.schedulers import ASHA
 from xstar.searchers import GP
 from xstar.searchers.bo.observations import Observations

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import xstar as xs
 from tests.searchers.cases import SQUARE
+from xstar.journal.trial import State, Trial
 from xstar.schedulers import ASHA, StoppingASHA
 from xstar.searchers import GP
-from xstar.trial import State, Trial
 
 EPOCHS = 27
 

@@ -11,11 +11,11 @@ import pytest
 
 import xstar as xs
 from xstar.errors import StorageError
-from xstar.inspect.audit import audit
+from xstar.journal.trial import Trial
+from xstar.look.audit import audit
 from xstar.searchers.gp import learner
 from xstar.searchers.gp.searcher import GP
 from xstar.storage.sql import SqlJournal
-from xstar.trial import Trial
 
 SPACE = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1))
 TRIALS = 24

@@ -13,7 +13,7 @@ import pytest
 import xstar as xs
 from tests.trials import ask
 from xstar.errors import InvalidArgument, StorageBusy, StorageError, StorageFull, StorageReadOnly
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 from xstar.storage import SqlJournal, connections, database
 
 SPACE = xs.Space(x=xs.Float(0, 1), note=xs.Choice(["a" * 500, "b" * 500]))

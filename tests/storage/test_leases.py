@@ -15,10 +15,10 @@ import pytest
 
 import xstar as xs
 from tests.waiting import PATIENCE, until
-from xstar.executors.clock import wall_clock
-from xstar.executors.orphans import taken_over
-from xstar.inspect.audit import audit
 from xstar.journal import events as ev
+from xstar.look.audit import audit
+from xstar.run.clock import wall_clock
+from xstar.run.orphans import taken_over
 from xstar.storage import SqlStorage, connections, leases, sql
 from xstar.storage.connections import Statements
 from xstar.storage.leases import Heartbeat

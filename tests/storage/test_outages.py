@@ -23,8 +23,8 @@ from tests.servers import own_server
 from tests.trials import ask
 from tests.waiting import PATIENCE, until
 from xstar.errors import StorageError
-from xstar.inspect.audit import audit
 from xstar.journal import events as ev
+from xstar.look.audit import audit
 from xstar.storage.database import may_pass
 
 PROGRAM = Path(__file__).parents[1] / "crash" / "program.py"

@@ -13,8 +13,8 @@ import xstar as xs
 from tests.storage.drivers import SEARCHES, SPACE, drive
 from tests.trials import ask
 from tests.waiting import PATIENCE
-from xstar.inspect.audit import audit
 from xstar.journal import History, events as ev
+from xstar.look.audit import audit
 from xstar.schedulers import Hyperband, StoppingASHA
 from xstar.searchers.random import Random
 from xstar.storage import SqlStorage, postgresql, sqlite

@@ -11,7 +11,7 @@ import pytest
 import xstar as xs
 from tests.trials import ask
 from xstar.errors import CorruptJournal, StorageTooNew, StudyExists, UnknownStudy
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 from xstar.storage import SqlStorage
 from xstar.storage.leases import LeaseHolder
 from xstar.testing import check_journal

@@ -13,8 +13,8 @@ import xstar as xs
 from tests.storage.test_sharing import lost
 from tests.trials import ask
 from xstar.errors import UnknownStudy
-from xstar.inspect.audit import audit
 from xstar.journal import event_json, events as ev
+from xstar.look.audit import audit
 from xstar.schedulers import FIFO
 from xstar.searchers import Random, Searcher, Sobol
 from xstar.storage import SqlStorage

@@ -10,7 +10,7 @@ import pytest
 
 import xstar as xs
 from xstar.errors import InvalidArgument, StudyMismatch
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 from xstar.schedulers import ASHA
 
 SPACE = xs.Space(x=xs.Ordinal([0.0, 1.0]))

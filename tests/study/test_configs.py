@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import xstar as xs
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 
 SPACE = xs.Space(x=xs.Float(0, 1), n=xs.Int(1, 9), sizes=xs.Choice([[8, 8], [16]]))
 

@@ -12,8 +12,8 @@ import pytest
 import xstar as xs
 from tests.trials import ask
 from xstar.errors import NoValue, StudyMismatch
-from xstar.inspect.audit import audit
 from xstar.journal import events as ev
+from xstar.look.audit import audit
 from xstar.schedulers import ASHA, Hyperband, Median, StoppingASHA
 from xstar.searchers import DNGO, GP
 from xstar.study.settings import Constraints

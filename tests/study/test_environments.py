@@ -9,11 +9,11 @@ import pytest
 
 import xstar as xs
 from xstar.core.environment import environment, environment_and_host, host_of
-from xstar.inspect.audit import audit
-from xstar.inspect.exchange import export_events, import_events
-from xstar.inspect.fork import fork_events
 from xstar.journal import MemoryJournal, events as ev
 from xstar.journal.memo import cached
+from xstar.look.audit import audit
+from xstar.look.exchange import export_events, import_events
+from xstar.look.fork import fork_events
 from xstar.testing.journals import created
 
 SPACE = xs.Space(x=xs.Float(0, 1))

@@ -12,7 +12,7 @@ import pytest
 
 import xstar as xs
 from tests.waiting import appears, hear, program
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 
 # A worker waits at a rung, here the third epoch, to be told whether to go on; elsewhere it would train on until it heard.
 PROGRAM = """

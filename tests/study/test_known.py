@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import xstar as xs
-from xstar.acquisition.hypervolume import boxes, log_improvement
 from xstar.core.pareto import hypervolume
 from xstar.errors import InvalidArgument, StudyMismatch
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 from xstar.schedulers import ASHA
 from xstar.searchers import GP
+from xstar.searchers.acquisition.hypervolume import boxes, log_improvement
 from xstar.searchers.gp.fronts import CERTAIN
 from xstar.space import Config
 from xstar.study import Study

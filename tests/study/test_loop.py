@@ -15,7 +15,7 @@ import xstar as xs
 from tests.clocks import Time
 from tests.waiting import appears, hear, program
 from xstar.errors import ObjectiveError, StudyMismatch
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 
 SPACE = xs.Space(x=xs.Float(0, 1))
 

@@ -14,11 +14,11 @@ from tests.space.cases import Words
 from tests.trials import run_trials
 from xstar.api import yields
 from xstar.errors import StudyMismatch
-from xstar.inspect.audit import audit
-from xstar.problems import get
+from xstar.look.audit import audit
 from xstar.schedulers import ASHA, FIFO
 from xstar.searchers import Auto, Random
-from xstar.simulation import simulate
+from xstar.testing.problems import get
+from xstar.testing.simulate import simulate
 
 FLOATS = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1))
 NETWORKS = xs.Space(net=xs.nets.Cell(), lr=xs.Float(1e-3, 1, log=True))

@@ -10,11 +10,11 @@ import pytest
 import xstar as xs
 from tests.study.test_widening import go_on
 from xstar.errors import CorruptJournal, InvalidArgument
-from xstar.inspect.audit import audit
-from xstar.inspect.exchange import export_events, import_events
 from xstar.journal import events as ev
-from xstar.plots.kinds import KINDS
-from xstar.plots.models import Learned
+from xstar.look.audit import audit
+from xstar.look.exchange import export_events, import_events
+from xstar.look.plots.kinds import KINDS
+from xstar.look.plots.models import Learned
 from xstar.searchers.bo.observations import Observations
 from xstar.space.transfer import narrowed, nearest
 

@@ -13,14 +13,13 @@ import xstar as xs
 from tests.clocks import Time
 from tests.trials import ask
 from tests.waiting import appears
-from xstar.executors import Simulator
-from xstar.executors.simulator import METRIC
-from xstar.inspect.audit import audit
-from xstar.loop import run
+from xstar.journal.trial import Done, New, State, Suggestion
+from xstar.look.audit import audit
 from xstar.schedulers import Hyperband
 from xstar.searchers.random import Random
+from xstar.study.loop import run
 from xstar.testing.schedulers import CrossingCurves
-from xstar.trial import Done, New, State, Suggestion
+from xstar.testing.simulator import METRIC, Simulator
 
 SPACE = xs.Space(x=xs.Float(0, 1))
 

@@ -15,13 +15,13 @@ from tests.trials import ask, run_trials
 from xstar.core.goals import Goals, read_goals
 from xstar.core.pareto import non_dominated
 from xstar.errors import InvalidArgument, InvalidReport, MissingMetric, SeveralObjectives, StudyMismatch
-from xstar.inspect.audit import audit
-from xstar.inspect.exchange import export_events, import_events
 from xstar.journal.rung import Rung, RungOfFronts
+from xstar.journal.trial import Suggestion, Trial
+from xstar.look.audit import audit
+from xstar.look.exchange import export_events, import_events
 from xstar.schedulers import FIFO
 from xstar.searchers.bo.decision import DecisionTrace
 from xstar.study.methods import METHODS
-from xstar.trial import Suggestion, Trial
 
 SPACE = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1), kind=xs.Choice(["a", "b"]))
 BITS = xs.Space(bits=xs.Bits(6))

@@ -10,7 +10,7 @@ import pytest
 import xstar as xs
 from tests.trials import ask
 from xstar.errors import InvalidArgument
-from xstar.inspect.audit import audit
+from xstar.look.audit import audit
 
 SPACE = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1))
 GOALS = {"gain": "max", "cost": "min"}

@@ -21,8 +21,8 @@ from xstar.errors import (
     UnknownStudy,
     UnknownTrial,
 )
-from xstar.inspect.audit import audit
 from xstar.journal import events as ev
+from xstar.look.audit import audit
 from xstar.schedulers import ASHA
 from xstar.searchers import GP
 

@@ -17,11 +17,11 @@ from tests.clocks import Time
 from tests.trials import ask, run_trials
 from xstar.cli.main import app
 from xstar.errors import CorruptJournal, InvalidArgument, InvalidConfig, UnknownTrial
-from xstar.executors.inline import InlineExecutor
-from xstar.inspect.audit import audit
-from xstar.inspect.exchange import export_csv, export_events, import_events
 from xstar.journal import event_json, events as ev
-from xstar.loop import PAUSED, run
+from xstar.look.audit import audit
+from xstar.look.exchange import export_csv, export_events, import_events
+from xstar.run.inline import InlineExecutor
+from xstar.study.loop import PAUSED, run
 
 SPACE = xs.Space(x=xs.Float(0, 1))
 

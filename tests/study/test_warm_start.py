@@ -12,9 +12,9 @@ from numpy.testing import assert_allclose
 import xstar as xs
 from tests.trials import ask
 from xstar.errors import CorruptJournal, InvalidArgument, StudyMismatch, UnknownStudy
-from xstar.inspect.audit import audit
-from xstar.inspect.exchange import export_events, import_events
 from xstar.journal import event_json, events as ev
+from xstar.look.audit import audit
+from xstar.look.exchange import export_events, import_events
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.bo.transfer import SourceMeans
 

@@ -9,9 +9,9 @@ import pytest
 
 import xstar as xs
 from xstar.errors import CorruptJournal, InvalidArgument, StudyMismatch
-from xstar.inspect.audit import audit
-from xstar.inspect.exchange import export_events, import_events
 from xstar.journal import events as ev
+from xstar.look.audit import audit
+from xstar.look.exchange import export_events, import_events
 
 OLD = xs.Space(x=xs.Float(0.0, 1.0), kind=xs.Choice(["a", "b"]), decay=xs.Constant(0.5))
 NEW = xs.Space(

@@ -1,6 +1,6 @@
 """A TOML file as a search: ``[program]`` is what to run, ``[space]`` what may be tried, ``[settings]`` how to search.
 
-The keys of ``[program]`` are the fields of :class:`xstar.programs.Command`, those of ``[settings]`` the keywords of
+The keys of ``[program]`` are the fields of :class:`xstar.run.programs.Command`, those of ``[settings]`` the keywords of
 ``xs.minimize``: neither is listed here. Every error names the file and the line.
 """
 
@@ -21,8 +21,8 @@ from xstar.cli.options import FORMS, file_keys
 from xstar.core.checks import nearest
 from xstar.core.registry import Registry
 from xstar.errors import InvalidArgument
-from xstar.programs import Command
-from xstar.programs.placeholders import check_names, names_in
+from xstar.run.programs import Command
+from xstar.run.programs.placeholders import check_names, names_in
 from xstar.schedulers import SCHEDULERS
 from xstar.searchers import SEARCHERS
 from xstar.space import Space

@@ -16,11 +16,11 @@ from xstar.cli.options import STORAGE, AsJson, File, Storage, StudyName
 from xstar.cli.text import command, console, json_text, pairs
 from xstar.cli.work import known_of
 from xstar.core.words import plural
-from xstar.inspect.look import existing, look
 from xstar.journal import events as ev
-from xstar.progress import Tracker
-from xstar.progress.picture import take
-from xstar.progress.terminal import facts_of, running_of
+from xstar.look.look import existing, look
+from xstar.look.progress import Tracker
+from xstar.look.progress.picture import take
+from xstar.look.progress.terminal import facts_of, running_of
 from xstar.study import DEFAULT_STORAGE, NO_LIMITS
 
 
@@ -32,7 +32,7 @@ def why(
     storage: Storage = STORAGE,
 ) -> None:
     """Explain a trial: what the searcher knew, what it expected, what the runners-up were, what the scheduler made of it."""
-    from xstar.inspect.why import why as explain  # at use: models
+    from xstar.look.why import why as explain  # at use: models
 
     out = console()
     with look(study, storage) as view:
@@ -64,7 +64,7 @@ def fork(
     storage: Storage = STORAGE,
 ) -> None:
     """Begin a new study at any moment of an old one, to see what another method would have done from there."""
-    from xstar.inspect.fork import fork_events
+    from xstar.look.fork import fork_events
 
     with existing(storage) as place:
         events = list(place.open(study).read(0))
@@ -135,8 +135,8 @@ def plot(
     storage: Storage = STORAGE,
 ) -> None:
     """Draw a study: the best so far, learning curves, rungs, workers, parameters, importance, failures, comparisons."""
-    from xstar.plots import kinds  # at use: models and their SciPy
-    from xstar.plots.output import write
+    from xstar.look.plots import kinds  # at use: models and their SciPy
+    from xstar.look.plots.output import write
 
     out = console()
     if kind is None:

@@ -16,7 +16,7 @@ from typing import Any
 import cloudpickle
 
 from xstar.errors import InvalidArgument, ObjectiveError
-from xstar.executors import Objective
+from xstar.run import Objective
 from xstar.space import Space
 
 DEFAULT_SPACE = "space"

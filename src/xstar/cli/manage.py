@@ -21,9 +21,9 @@ from xstar.cli.text import console, json_text, pairs
 from xstar.cli.work import known_of
 from xstar.core.words import plural, seconds
 from xstar.errors import CorruptJournal, InvalidArgument
-from xstar.inspect.exchange import export_csv, export_events, import_events
-from xstar.inspect.look import existing, look, opened
-from xstar.inspect.summary import of_audit
+from xstar.look.exchange import export_csv, export_events, import_events
+from xstar.look.look import existing, look, opened
+from xstar.look.summary import of_audit
 from xstar.study.settings import check_name
 
 Reason = Annotated[str, typer.Option(metavar="TEXT", help="Why; it is kept with the event.", show_default=False)]
@@ -205,7 +205,7 @@ def report(
     storage: Storage = STORAGE,
 ) -> None:
     """Write a study as one HTML page: what was found and how sure that is, what mattered, what failed, plots, code to paste."""
-    from xstar.inspect.report import report as make_report  # at use: models and their SciPy
+    from xstar.look.report import report as make_report  # at use: models and their SciPy
 
     target = output or Path(f"{study}.html")
     with look(study, storage) as view, _writing(target) as file:

@@ -16,11 +16,11 @@ from xstar.cli.options import FORMS, SEARCH, file_settings, given_options, with_
 from xstar.cli.text import console, print_summary, warn
 from xstar.core.words import plural
 from xstar.errors import InvalidArgument
-from xstar.loop import log
-from xstar.progress.choice import messages_to, screen
-from xstar.progress.terminal import make_progress
+from xstar.look.progress.choice import messages_to, screen
+from xstar.look.progress.terminal import make_progress
 from xstar.storage.address import has_password
 from xstar.study import DEFAULT_STORAGE, Study
+from xstar.study.loop import log
 
 STORAGE_VARIABLE = str(FORMS["storage"].envvar)
 

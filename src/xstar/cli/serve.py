@@ -17,10 +17,10 @@ from xstar.cli.experiment_space import read_parameter
 from xstar.cli.options import STORAGE, Directory, Storage
 from xstar.cli.text import console
 from xstar.core.version import VERSION
-from xstar.dashboard import server
 from xstar.errors import MissingExtra, XstarError
-from xstar.inspect import summary
-from xstar.inspect.look import existing, look, opened
+from xstar.look import summary
+from xstar.look.dashboard import server
+from xstar.look.look import existing, look, opened
 from xstar.space import Space
 from xstar.study.tradeoffs import no_value
 
@@ -140,7 +140,7 @@ def _reading(storage: str) -> list[Any]:
 
     def why(study: str, trial: int) -> dict[str, Any]:
         """Why a trial was run: what the searcher knew and expected, the runners-up, what the scheduler made of it."""
-        from xstar.inspect.why import why as explained  # at use: models
+        from xstar.look.why import why as explained  # at use: models
 
         with look(study, storage) as view:
             view.trial(trial)

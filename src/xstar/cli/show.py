@@ -17,14 +17,14 @@ from xstar.core.environment import host_of
 from xstar.core.reasons import last_line
 from xstar.core.words import number, plural, seconds, short_config
 from xstar.errors import XstarError
-from xstar.inspect import summary
-from xstar.inspect.look import StudyView, existing, look
 from xstar.journal import History
-from xstar.progress.picture import trial_and_state
-from xstar.progress.terminal import STYLES, counts_of
+from xstar.journal.trial import State, Trial
+from xstar.look import summary
+from xstar.look.look import StudyView, existing, look
+from xstar.look.progress.picture import trial_and_state
+from xstar.look.progress.terminal import STYLES, counts_of
 from xstar.study.naming import described, method_of
 from xstar.study.tradeoffs import covered, no_value
-from xstar.trial import State, Trial
 
 LAST_TRIALS = 10
 MOST_REASONS = 10
@@ -262,7 +262,7 @@ def _date(at: float) -> str:
 
 def cite(study: StudyName, storage: Storage = STORAGE) -> None:
     """Print what to cite for a study, as BibTeX: xstar, the papers of its method, and that of the importances in its report."""
-    from xstar.inspect.papers import bibtex  # at use: searchers
+    from xstar.look.papers import bibtex  # at use: searchers
 
     with look(study, storage) as view:
         typer.echo(bibtex(view.created))

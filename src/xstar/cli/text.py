@@ -18,11 +18,11 @@ from xstar.core.reasons import last_line
 from xstar.core.words import TERMINAL_COMMANDS, number, outline, plural, seconds
 from xstar.errors import InvalidArgument
 from xstar.journal import History
-from xstar.progress import Tracker
-from xstar.progress.terminal import console_on, counts_of
+from xstar.journal.trial import Trial
+from xstar.look.progress import Tracker
+from xstar.look.progress.terminal import console_on, counts_of
 from xstar.study import DEFAULT_STORAGE
 from xstar.study.naming import headline
-from xstar.trial import Trial
 
 
 def json_text(value: Any) -> str:

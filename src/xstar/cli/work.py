@@ -24,7 +24,7 @@ from xstar.core.checks import whole_number
 from xstar.core.goals import known_functions
 from xstar.core.known import KnownObjectives
 from xstar.errors import InvalidArgument, SubmitError
-from xstar.inspect.look import StudyView, existing
+from xstar.look.look import StudyView, existing
 from xstar.storage.address import Address, has_password, masked
 from xstar.study import DEFAULT_STORAGE, Study
 

@@ -16,8 +16,8 @@ from xstar.igo.family import Array
 from xstar.igo.layout import Layout
 from xstar.journal.history import History
 from xstar.journal.results import has_result, ranks, result
+from xstar.journal.trial import Origin
 from xstar.space import Space
-from xstar.trial import Origin
 
 METHOD = "pbil"
 """The method that the origin of a trial names if it was drawn from a distribution."""

@@ -12,9 +12,9 @@ import numpy as np
 from xstar.core.checks import whole_number
 from xstar.errors import InvalidArgument, StudyMismatch
 from xstar.integrations.distributions import Candidates
+from xstar.journal.trial import State, Trial, Verdict
 from xstar.space import Space
 from xstar.study import Study
-from xstar.trial import State, Trial, Verdict
 
 Fold = dict[str, Any]
 """What one fit gave: test_scores (a number or one per scorer), perhaps train_scores, fit_time, score_time."""

@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from xstar.errors import InvalidArgument, InvalidSpace, ObjectiveError
-from xstar.executors.orphans import take_over
 from xstar.integrations import missing
 from xstar.integrations.distributions import number_range
+from xstar.journal.trial import State, Trial
+from xstar.run.orphans import take_over
 from xstar.space import Choice, Constant, Ordinal, Space
 from xstar.storage.address import masked
 from xstar.study import DEFAULT_STORAGE, Limits, Study
 from xstar.study.limits import SameFailure
 from xstar.study.naming import headline
-from xstar.trial import State, Trial
 
 try:
     from hydra.core.override_parser.overrides_parser import OverridesParser

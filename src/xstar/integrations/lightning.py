@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from xstar.errors import InvalidArgument, MissingMetric
-from xstar.executors import ranks
 from xstar.integrations import epochs_of, missing
+from xstar.run import ranks
 
 try:
     from lightning.pytorch.callbacks import Callback, Checkpoint

@@ -20,12 +20,12 @@ from xstar.integrations import missing
 from xstar.integrations.define_by_run import value_names
 from xstar.integrations.distributions import number_range, one_of
 from xstar.journal import History, events as ev
+from xstar.journal.trial import Done, New
 from xstar.searchers import Auto, Searcher
 from xstar.searchers.scalarised import of_several
 from xstar.space import Float, Parameter, Space
 from xstar.study.methods import METHODS
 from xstar.study.settings import Settings
-from xstar.trial import Done, New
 
 try:
     from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from xstar.errors import InvalidArgument, InvalidSpace, Words
-from xstar.inspect.exchange import export_events
 from xstar.integrations import missing
 from xstar.integrations.distributions import number_range, one_of
 from xstar.journal import MemoryJournal, event_json
+from xstar.journal.trial import State
+from xstar.look.exchange import export_events
 from xstar.space import Constant, Domain, Parameter, Space
 from xstar.study import Study
-from xstar.trial import State
 
 try:
     from ray.tune.result import DEFAULT_METRIC

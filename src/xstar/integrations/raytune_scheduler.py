@@ -12,8 +12,8 @@ from typing import Any
 from xstar.errors import InvalidArgument, MissingMetric
 from xstar.integrations import missing
 from xstar.integrations.raytune import Searcher
+from xstar.journal.trial import State, Verdict
 from xstar.study import Limits, Study
-from xstar.trial import State, Verdict
 
 try:
     from ray.tune.experiment import Trial as TuneTrial

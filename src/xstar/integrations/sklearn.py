@@ -18,8 +18,8 @@ from xstar.errors import InvalidArgument
 from xstar.integrations import missing
 from xstar.integrations.cv_folds import KEPT, SAMPLES, Fold, Ladder, Search
 from xstar.integrations.distributions import Candidates
+from xstar.journal.trial import Trial
 from xstar.study import Limits, Study
-from xstar.trial import Trial
 
 try:
     import joblib

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xstar.trial import State, Trial
+from xstar.journal.trial import State, Trial
 
 NEGATED = " (negated)"
 

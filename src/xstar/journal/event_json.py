@@ -15,7 +15,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from xstar.errors import CorruptJournal, StorageTooNew
 from xstar.journal import events as ev, rules
 from xstar.journal.events import KINDS, SCHEMA, Asked, Event
-from xstar.trial import Metrics, Origin, Verdict
+from xstar.journal.trial import Metrics, Origin, Verdict
 
 _FIELDS: dict[type[Any], tuple[tuple[str, Any], ...]] = {
     cls: tuple((f.name, f.default) for f in fields(cls)) for cls in KINDS.values()

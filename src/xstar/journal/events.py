@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from xstar.core.goals import Goal, Goals
-from xstar.trial import Metrics, Verdict
+from xstar.journal.trial import Metrics, Verdict
 
 SCHEMA = 1
 """Number of the JSON form of events. A reader refuses higher ones."""
@@ -95,7 +95,7 @@ class Asked:
     trial: int
     config: dict[str, Any]
     origin: str
-    """An :class:`~xstar.trial.Origin`, or only a sentence."""
+    """An :class:`~xstar.journal.trial.Origin`, or only a sentence."""
     seen: int
     """The decision is a function of the first ``seen`` events."""
     at: float

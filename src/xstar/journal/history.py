@@ -36,9 +36,9 @@ from xstar.journal.prior_study import PriorObservations, read_prior_study
 from xstar.journal.reshaping import inside, queue_inside, reshape
 from xstar.journal.rules import MOST_TIMES_LOST
 from xstar.journal.rung import Rung, Rungs, Standing, ranking, standing
+from xstar.journal.trial import LIVE, Config, Origin, State, Trial, TrialsByState, Verdict
 from xstar.space import Space
 from xstar.space.transfer import narrower
-from xstar.trial import LIVE, Config, Origin, State, Trial, TrialsByState, Verdict
 
 ADDED = Origin("added")
 

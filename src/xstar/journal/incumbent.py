@@ -18,7 +18,7 @@ import numpy as np
 
 from xstar.core.goals import Goals
 from xstar.core.pareto import nowhere_above
-from xstar.trial import State, Trial
+from xstar.journal.trial import State, Trial
 
 
 @dataclass(frozen=True, slots=True)

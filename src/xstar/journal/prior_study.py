@@ -17,7 +17,7 @@ from xstar.core.pareto import ordered
 from xstar.core.words import plural
 from xstar.errors import CorruptJournal
 from xstar.journal.events import PriorStudy
-from xstar.trial import Config
+from xstar.journal.trial import Config
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from dataclasses import replace
 
 from xstar.errors import InvalidConfig, Words
 from xstar.journal.prior_study import PriorObservations
+from xstar.journal.trial import Config, Trial
 from xstar.space import Space
 from xstar.space.transfer import in_wider, narrower, nearest
-from xstar.trial import Config, Trial
 
 
 def reshape(trials: Iterable[Trial], old: Space, new: Space, fill: Config) -> None:

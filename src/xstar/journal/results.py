@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from xstar.journal.events import Reported
 from xstar.journal.history import History
-from xstar.trial import State, Trial, Verdict
+from xstar.journal.trial import State, Trial, Verdict
 
 
 def has_result(trial: Trial) -> bool:

@@ -14,7 +14,7 @@ from xstar.core.fronts import Fronts
 from xstar.core.goals import DEFAULT, Goal, Goals
 from xstar.core.pareto import Array, spread_order
 from xstar.journal.constraints import Bound, beyond
-from xstar.trial import Trial
+from xstar.journal.trial import Trial
 
 Standing = tuple[Any, ...]
 """By what a report is compared with others, lower is better (``standing``): of one objective a single item, of several

@@ -24,9 +24,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xstar.journal import History
+from xstar.journal.trial import New, Promote, Report, Trial, Verdict
 from xstar.schedulers.base import SCHEDULERS
 from xstar.schedulers.rungs import OnRungs
-from xstar.trial import New, Promote, Report, Trial, Verdict
 
 FULL_SHARE = 24
 """The n-th full-budget trial begins when the trials along the rungs have had the epochs of √(24 n) trainings. So their share

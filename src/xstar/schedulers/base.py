@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 
 from xstar.core.registry import Registry
 from xstar.journal import History
-from xstar.trial import Done, New, Promote, Report, Trial, Verdict, Wait
+from xstar.journal.trial import Done, New, Promote, Report, Trial, Verdict, Wait
 
 
 class Scheduler(Protocol):

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from xstar.core.checks import check_counts
 from xstar.journal import History
+from xstar.journal.trial import New, Report, Trial, Verdict
 from xstar.schedulers.base import SCHEDULERS
-from xstar.trial import New, Report, Trial, Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from xstar.journal import History, Rung
+from xstar.journal.trial import New, Promote, Report, Trial, Verdict
 from xstar.schedulers.base import SCHEDULERS
 from xstar.schedulers.rungs import OnRungs
-from xstar.trial import New, Promote, Report, Trial, Verdict
 
 
 @dataclass

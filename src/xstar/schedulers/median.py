@@ -21,8 +21,8 @@ from sortedcontainers import SortedList
 from xstar.core.checks import check_counts
 from xstar.journal import History
 from xstar.journal.constraints import beyond
+from xstar.journal.trial import New, Report, State, Trial, Verdict
 from xstar.schedulers.base import SCHEDULERS
-from xstar.trial import New, Report, State, Trial, Verdict
 
 LEAST_COMPLETE = 3
 """Complete trials before anything is stopped: the median of fewer says nothing (the papers leave it open; Ray Tune takes 3)."""

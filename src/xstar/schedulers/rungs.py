@@ -25,7 +25,7 @@ from functools import lru_cache
 from xstar.core.checks import check_counts, whole_number
 from xstar.core.randomness import Streams
 from xstar.errors import InvalidArgument
-from xstar.trial import Trial
+from xstar.journal.trial import Trial
 
 DEFAULT_ETA = 3
 """The paper uses 3 throughout; 2 to 4 behave alike, larger values drop more trials on less evidence."""

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xstar.journal import History
+from xstar.journal.trial import New, Report, Trial, Verdict
 from xstar.schedulers.base import SCHEDULERS
 from xstar.schedulers.rungs import DEFAULT_ETA, OnRungs
-from xstar.trial import New, Report, Trial, Verdict
 
 MOST_BUDGETS = 200
 """A searcher predicts at every budget that it may choose."""

@@ -17,6 +17,7 @@ import numpy as np
 from xstar.core.checks import check_counts
 from xstar.core.goals import Goals
 from xstar.journal import History
+from xstar.journal.trial import Done, New, Origin, Suggestion
 from xstar.nets.catalogue import is_of_networks
 from xstar.searchers.base import SEARCHERS
 from xstar.searchers.dngo.searcher import DNGO
@@ -24,7 +25,6 @@ from xstar.searchers.evolution import Evolution
 from xstar.searchers.gp.searcher import GP, PRIOR_WEIGHT, checked_weight
 from xstar.searchers.scalarised import of_several
 from xstar.space import Parameter, Space
-from xstar.trial import Done, New, Origin, Suggestion
 
 SWITCH = 1000
 """At this count both take 0.09 s for a suggestion (Hartmann's function, one core). At 300 the GP takes a third of

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from xstar.core.registry import Registry
 from xstar.journal import History
+from xstar.journal.trial import Config, Done, New, Origin, Suggestion
 from xstar.space import Parameter, Space
-from xstar.trial import Config, Done, New, Origin, Suggestion
 
 REJECTIONS = 64
 """Random draws before a systematic search for an untried configuration.

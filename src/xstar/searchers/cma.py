@@ -46,11 +46,11 @@ from xstar.core.values import as_float
 from xstar.errors import InvalidArgument, MissingExtra
 from xstar.journal import History
 from xstar.journal.results import has_result, ranks, result
+from xstar.journal.trial import Config, Done, New, Origin, Suggestion
 from xstar.searchers.base import SEARCHERS, at_random, exhausted
 from xstar.space import Bits, Bool, Choice, Float, Int, Ordinal, Parameter, Space
 from xstar.space.axes import axes_of
 from xstar.space.cube import SMOOTH, cube_of
-from xstar.trial import Config, Done, New, Origin, Suggestion
 
 Array = NDArray[np.float64]
 

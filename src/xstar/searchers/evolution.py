@@ -22,15 +22,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from xstar.acquisition.evolve import chances, evaluations, evolve
 from xstar.core.checks import check_counts
 from xstar.errors import InvalidArgument
 from xstar.journal import History
+from xstar.journal.trial import Config, Done, New, Origin, Suggestion, Trial
 from xstar.models.targets import Targets
+from xstar.searchers.acquisition.evolve import chances, evaluations, evolve
 from xstar.searchers.base import SEARCHERS, at_random, exhausted, highest_budget
 from xstar.searchers.bo.observations import Table
 from xstar.searchers.mutation import first_design, initial_trial, mutated, pools, untried_child
-from xstar.trial import Config, Done, New, Origin, Suggestion, Trial
 
 PARENTS = 1_000
 """Maximum number of trials that may become parents: the best ones. With all of 100,000 trials a suggestion took 128 ms,

@@ -16,9 +16,9 @@ from xstar.core.checks import check_counts
 from xstar.core.goals import Goals
 from xstar.errors import InvalidArgument
 from xstar.journal import History
+from xstar.journal.trial import Config, Done, New, Origin, Suggestion
 from xstar.searchers.base import SEARCHERS
 from xstar.space import Domain, Float, Int, Parameter, Space
-from xstar.trial import Config, Done, New, Origin, Suggestion
 
 LARGEST_GRID = 1_000_000
 """A grid is stored in memory; one with more points than this is a mistake (20 parameters at 5 points are 10¹³)."""

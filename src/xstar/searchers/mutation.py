@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from xstar.journal import History
+from xstar.journal.trial import Config, Done, New, Origin, Suggestion
 from xstar.nets.domains import Networks
 from xstar.searchers.base import at_random
 from xstar.searchers.sobol import point
 from xstar.space import Space
 from xstar.space.cube import cube_of
-from xstar.trial import Config, Done, New, Origin, Suggestion
 
 SCALES = (0.3, 0.1, 0.03)
 """Standard deviations of the steps of numeric parameters, in sides of the cube; one is drawn for each child."""

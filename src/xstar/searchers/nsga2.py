@@ -23,11 +23,11 @@ from xstar.core.checks import check_counts
 from xstar.core.goals import Goals
 from xstar.core.pareto import Array, fronts
 from xstar.journal import History
+from xstar.journal.trial import Config, Done, New, Origin, Suggestion
 from xstar.searchers.base import SEARCHERS, exhausted
 from xstar.searchers.evolution import LOSS, LatestLosses
 from xstar.searchers.mutation import first_design, initial_trial, untried_child
 from xstar.space import Space
-from xstar.trial import Config, Done, New, Origin, Suggestion
 
 CROSSED = 0.9
 """The share of children that have two parents (Deb et al. 2002, Section V)."""

@@ -45,8 +45,8 @@ from xstar.errors import InvalidArgument
 from xstar.igo.adaptation import WEIGHTS, Settings
 from xstar.igo.generations import METHOD, Generations
 from xstar.journal import History
+from xstar.journal.trial import Done, New, Origin, Suggestion
 from xstar.searchers.base import SEARCHERS, at_random, exhausted
-from xstar.trial import Done, New, Origin, Suggestion
 
 DRAWS = 64
 """Draws for one suggestion before an untried configuration is drawn from the prior. At the margins, two draws in three

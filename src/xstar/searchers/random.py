@@ -13,9 +13,9 @@ import numpy as np
 
 from xstar.core.goals import Goals
 from xstar.journal import History
+from xstar.journal.trial import Done, New, Origin, Suggestion
 from xstar.searchers.base import SEARCHERS, untried
 from xstar.space import Space
-from xstar.trial import Done, New, Origin, Suggestion
 
 RANDOM = Origin("random")
 

@@ -20,8 +20,8 @@ from xstar.core.goals import Goal, Goals
 from xstar.core.pareto import Array, non_dominated
 from xstar.journal import History
 from xstar.journal.memo import Memo
+from xstar.journal.trial import Done, New, State, Suggestion, Trial
 from xstar.searchers.base import Searcher
-from xstar.trial import Done, New, State, Suggestion, Trial
 
 RHO = 0.05
 """ρ: without the sum, a point that another one dominates in all but its worst objective has the same value (Knowles 2006)."""

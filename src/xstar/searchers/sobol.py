@@ -18,9 +18,9 @@ from xstar.core.goals import Goals
 from xstar.core.sobol import MOST, sobol
 from xstar.errors import InvalidArgument
 from xstar.journal import History
+from xstar.journal.trial import Done, New, Origin, Suggestion
 from xstar.searchers.base import SEARCHERS, at_random, exhausted
 from xstar.space import Space
-from xstar.trial import Done, New, Origin, Suggestion
 
 BLOCK = 1024
 """Points generated at once. A point is found from its number alone, so the sequence is recreated and advanced to it:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from xstar.journal import event_json, events as ev
+from xstar.journal.trial import Verdict
 from xstar.storage.connections import Connections
-from xstar.trial import Verdict
 
 Row = tuple[int, int, str, str]
 """An event as it is stored: sequence number, schema, kind, body."""

@@ -12,10 +12,7 @@ from xstar.core.known import KnownObjectives
 from xstar.core.randomness import Streams
 from xstar.errors import InvalidReport
 from xstar.journal import History, events as ev
-from xstar.schedulers import Oblivious, Scheduler
-from xstar.searchers import Independent, Searcher
-from xstar.searchers.scalarised import of_several
-from xstar.trial import (
+from xstar.journal.trial import (
     LIVE,
     Config,
     Done,
@@ -29,6 +26,9 @@ from xstar.trial import (
     Verdict,
     Wait,
 )
+from xstar.schedulers import Oblivious, Scheduler
+from xstar.searchers import Independent, Searcher
+from xstar.searchers.scalarised import of_several
 
 Start = ev.Asked | ev.Started
 STARTS = (ev.Asked, ev.Started)  # a tuple: a union would be put together anew at every `isinstance`

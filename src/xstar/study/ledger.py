@@ -21,8 +21,8 @@ from xstar.core.environment import environment_and_host
 from xstar.core.reasons import shortened
 from xstar.errors import JournalConflict
 from xstar.journal import Event, History, Journal, SharedJournal, events as ev
+from xstar.journal.trial import State, Trial
 from xstar.storage.leases import Heartbeat
-from xstar.trial import State, Trial
 
 T = TypeVar("T")  # some kinds of event, or None
 

@@ -13,7 +13,7 @@ from xstar.core.reasons import last_line
 from xstar.core.values import unwrap
 from xstar.errors import InvalidArgument
 from xstar.journal import History
-from xstar.trial import State
+from xstar.journal.trial import State
 
 FIRST_FAILURES = 5
 """Bad luck seldom makes the first five trials fail on one line with one exception; a typing error always does."""

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from xstar.core.lookup import not_in_result
 from xstar.core.markup import escaped
 from xstar.core.words import plural
-from xstar.executors.states import States
+from xstar.journal.trial import Config, Trial
+from xstar.run.states import States
 from xstar.study.shown import front_as_html
 from xstar.study.study import Study
 from xstar.study.tradeoffs import covered, picked
-from xstar.trial import Config, Trial
 
 
 @dataclass(frozen=True, slots=True)

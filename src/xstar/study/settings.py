@@ -15,7 +15,6 @@ from xstar.core.environment import environment_and_host
 from xstar.core.goals import Metric, read_goals
 from xstar.core.registry import Registry
 from xstar.errors import InvalidArgument, StudyMismatch
-from xstar.files import DEFAULT_FOLDER
 from xstar.journal import History
 from xstar.journal.events import Created, Event
 from xstar.journal.rules import (
@@ -32,6 +31,7 @@ from xstar.searchers import SEARCHERS, Searcher
 from xstar.space import Space
 from xstar.space.conditions import Threshold
 from xstar.storage.address import Address
+from xstar.storage.files import DEFAULT_FOLDER
 from xstar.study.methods import Method, resolve
 from xstar.study.naming import differences
 from xstar.study.user_events import is_wider

@@ -14,16 +14,16 @@ import numpy as np
 from xstar.core.markup import escaped, table, value
 from xstar.core.words import number, plural, seconds
 from xstar.journal import History
+from xstar.journal.trial import State, Trial, number_of
 from xstar.study.naming import described, headline, method_of
 from xstar.study.table import to_frame
 from xstar.study.tradeoffs import covered
-from xstar.trial import State, Trial, number_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from xstar.inspect.why import Why
-    from xstar.plots.kinds import Plots
+    from xstar.look.plots.kinds import Plots
+    from xstar.look.why import Why
     from xstar.study.study import Study
 
 LATEST = 5
@@ -102,7 +102,7 @@ def _counts(study: Study) -> str:
 
 def plots(study: Study) -> Plots:
     """Plots of the study: ``study.plot.history()``, ``study.plot.importance()``, …; needs ``pip install '.[plots]'``."""
-    from xstar.plots.kinds import Plots  # at use: models and their SciPy
+    from xstar.look.plots.kinds import Plots  # at use: models and their SciPy
 
     study.refresh()
     return Plots(study)
@@ -110,7 +110,7 @@ def plots(study: Study) -> Plots:
 
 def why(study: Study, trial: Trial | int) -> Why:
     """Why a trial was run, and why it was paused, promoted or stopped: recomputed from what was known then. Print it."""
-    from xstar.inspect.why import why as explained  # against the order of the parts: see above
+    from xstar.look.why import why as explained  # against the order of the parts: see above
 
     return explained(study.journal, number_of(trial), study.history.known_objectives)
 
@@ -128,7 +128,7 @@ def fork(
 
     A stored study is forked into the same storage, by the name ``name`` (default: ``NAME-fork-AT``); one in memory into memory.
     """
-    from xstar.inspect.fork import forked  # against the order of the parts: see above
+    from xstar.look.fork import forked  # against the order of the parts: see above
 
     return forked(study, at, name, method=method, max_budget=max_budget, seed=seed)
 

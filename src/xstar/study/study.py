@@ -18,13 +18,14 @@ from xstar.core.known import KnownObjectives
 from xstar.core.randomness import Streams
 from xstar.core.reasons import shortened
 from xstar.errors import InvalidArgument, InvalidReport, StudyExists, UnknownTrial
-from xstar.executors.clock import stopwatch, wall_clock
-from xstar.files import Folders
 from xstar.journal import History, Journal, MemoryJournal, events as ev
+from xstar.journal.trial import Done, Job, State, Trial, Verdict, number_of
+from xstar.run.clock import stopwatch, wall_clock
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space
 from xstar.storage import check_there, open_storage
+from xstar.storage.files import Folders
 from xstar.study.decisions import STARTS, Policy, Start, is_late
 from xstar.study.ledger import Leases, Ledger
 from xstar.study.limits import NO_LIMITS, Limits
@@ -32,7 +33,6 @@ from xstar.study.settings import Constraints, Settings, check_name
 from xstar.study.shown import Shown
 from xstar.study.tradeoffs import no_best, no_value
 from xstar.study.user_events import STOPPED, added, enqueued, held, narrowed, widened
-from xstar.trial import Done, Job, State, Trial, Verdict, number_of
 
 if TYPE_CHECKING:
     from xstar.storage import SqlStorage

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xstar.core.reasons import last_line
 from xstar.errors import MissingExtra
 from xstar.journal import History
-from xstar.trial import Trial
+from xstar.journal.trial import Trial
 
 if TYPE_CHECKING:
     import pandas as pd

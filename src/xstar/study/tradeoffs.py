@@ -15,7 +15,7 @@ from xstar.core.words import plural
 from xstar.errors import InvalidArgument, NoValue, SeveralObjectives
 from xstar.journal import History
 from xstar.journal.constraints import how_many_beyond
-from xstar.trial import Trial
+from xstar.journal.trial import Trial
 
 
 def reference_of(history: History, given: Mapping[str, float] | None = None) -> Array:

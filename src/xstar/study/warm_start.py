@@ -16,12 +16,12 @@ from xstar.core.goals import Goals
 from xstar.core.randomness import Streams
 from xstar.errors import InvalidArgument
 from xstar.journal import History, events as ev
+from xstar.journal.trial import State
 from xstar.searchers import CMA, PBIL, Grid, Random, Searcher, Sobol
 from xstar.space import Space
 from xstar.space.transfer import carried
 from xstar.storage import open_storage
 from xstar.study.naming import rungs_of
-from xstar.trial import State
 
 if TYPE_CHECKING:
     from xstar.study.study import Study

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from xstar.errors import Infeasible, Pruned
-from xstar.executors import Executor, Objective, RunsInPoll
-from xstar.trial import Failure, Finished, Job, Noted, Outcome, Report, Verdict
+from xstar.journal.trial import Failure, Finished, Job, Noted, Outcome, Report, Verdict
+from xstar.run import Executor, Objective, RunsInPoll
 
 MOST_POLLS = 1_000
 """Polls before a job counts as stuck: on a busy machine a worker takes many to start."""

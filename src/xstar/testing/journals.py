@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from xstar.errors import JournalConflict
 from xstar.journal import Event, History, Journal, SharedJournal, Turn, events as ev
+from xstar.journal.trial import Origin, State, Verdict
 from xstar.space import Float, Space
-from xstar.trial import Origin, State, Verdict
 
 
 def created(metric: str = "value") -> ev.Created:

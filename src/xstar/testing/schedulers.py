@@ -7,17 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from xstar.executors import Simulator
-from xstar.executors.simulator import METRIC
-from xstar.inspect.audit import audit
 from xstar.journal import History
-from xstar.loop import run
-from xstar.problems import Curve
+from xstar.journal.trial import State
+from xstar.look.audit import audit
 from xstar.schedulers import SCHEDULERS, Scheduler
 from xstar.searchers import Random, Sobol
 from xstar.space import Float, Space
 from xstar.study import Limits, Study
-from xstar.trial import State
+from xstar.study.loop import run
+from xstar.testing.problems import Curve
+from xstar.testing.simulator import METRIC, Simulator
 
 _SPACE = Space(x=Float(0, 1))
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from xstar.inspect.audit import audit
+from xstar.journal.trial import Config
+from xstar.look.audit import audit
 from xstar.searchers import Searcher
 from xstar.space import Bits, Bool, Choice, Float, Int, Ordinal, Space, at_least
 from xstar.study import Study
-from xstar.trial import Config
 
 SPACES: dict[str, Space] = {
     "one float": Space(x=Float(-5, 10)),

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from xstar.errors import InvalidConfig
-from xstar.executors import InlineExecutor
+from xstar.journal.trial import Done, Job, New, Suggestion, Verdict
+from xstar.run import InlineExecutor
 from xstar.searchers.base import untried
 from xstar.space import when_from_json
-from xstar.trial import Done, Job, New, Suggestion, Verdict
 
 
 @dataclass(frozen=True)

@@ -19,17 +19,17 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from xstar.acquisition.criterion import Criterion, LogProbability, confidence_weight
-from xstar.acquisition.hypervolume import HypervolumeCriterion
-from xstar.acquisition.optimise import SMALL_SPACE, candidates, every_row, maximise
-from xstar.acquisition.thompson import JOINT_CANDIDATES, thompson_scores
 from xstar.journal import History
+from xstar.journal.trial import Config, Origin, Suggestion
 from xstar.models.kernels import Array
 from xstar.models.linalg import NotPositiveDefinite, single_threaded
 from xstar.models.model import JointModel
+from xstar.searchers.acquisition.criterion import Criterion, LogProbability, confidence_weight
+from xstar.searchers.acquisition.hypervolume import HypervolumeCriterion
+from xstar.searchers.acquisition.optimise import SMALL_SPACE, candidates, every_row, maximise
+from xstar.searchers.acquisition.thompson import JOINT_CANDIDATES, thompson_scores
 from xstar.searchers.bo.learner import PROBABLY, AcquisitionInputs, Learner
 from xstar.searchers.bo.networks import NetworkEvolution, with_networks
-from xstar.trial import Config, Origin, Suggestion
 
 LARGE_IMPROVEMENT = 1.0
 """The improvement that exploring suggestions aim for, in standard deviations of the losses. Expected improvement keeps refining

@@ -10,10 +10,10 @@ from itertools import islice
 import numpy as np
 
 from xstar.journal import History
+from xstar.journal.trial import State, Trial
 from xstar.models.feasibility import LENGTHS, Feasibility
 from xstar.searchers.bo.inputs import of_positions
 from xstar.searchers.bo.observations import Observations, Table, last_refit
-from xstar.trial import State, Trial
 
 
 @dataclass

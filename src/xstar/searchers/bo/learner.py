@@ -28,17 +28,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from xstar.acquisition.criterion import LogProbability, averaged, below
-from xstar.acquisition.optimise import CANDIDATES
 from xstar.journal import History
+from xstar.journal.trial import Trial
 from xstar.models.kernels import Array
 from xstar.models.model import Model, with_pending
 from xstar.models.targets import Targets
 from xstar.nets.catalogue import EXACT_NEIGHBOURS
+from xstar.searchers.acquisition.criterion import LogProbability, averaged, below
+from xstar.searchers.acquisition.optimise import CANDIDATES
 from xstar.searchers.bo.feasibility import Failures, Outcomes
 from xstar.searchers.bo.networks import on_positions
 from xstar.searchers.bo.observations import Observations
-from xstar.trial import Trial
 
 NAMES = {"ei": "log EI", "ucb": "-LCB", "thompson": "-draw"}
 LOCAL_CENTRES = 10

@@ -14,16 +14,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xstar.acquisition.criterion import Criterion, LogProbability, ToRows
-from xstar.acquisition.evolve import evaluations, evolve
-from xstar.acquisition.hypervolume import HypervolumeCriterion
-from xstar.acquisition.optimise import Score, ScoreWithGradient, local_ascent
 from xstar.journal import History
+from xstar.journal.trial import Config
 from xstar.models.kernels import Array
 from xstar.nets.modifiers import KINDS
+from xstar.searchers.acquisition.criterion import Criterion, LogProbability, ToRows
+from xstar.searchers.acquisition.evolve import evaluations, evolve
+from xstar.searchers.acquisition.hypervolume import HypervolumeCriterion
+from xstar.searchers.acquisition.optimise import Score, ScoreWithGradient, local_ascent
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.mutation import is_active, mutated, pools
-from xstar.trial import Config
 
 EXACT_AT_ONCE, MOST_EXACT = 6, 24
 """Candidates made exact per round, and in total. With 100 networks of about 22 layers, one takes 20 ms."""

@@ -33,10 +33,10 @@ from numpy.typing import NDArray
 
 from xstar.core.goals import DEFAULT, Goals
 from xstar.journal import History
+from xstar.journal.trial import Config, State, Trial
 from xstar.nets.catalogue import Catalogue
 from xstar.searchers.base import highest_budget
 from xstar.space.cube import Cube, cube_of
-from xstar.trial import Config, State, Trial
 
 Array = NDArray[np.float64]
 

@@ -26,6 +26,7 @@ import numpy as np
 
 from xstar.errors import InvalidArgument
 from xstar.journal import History
+from xstar.journal.trial import Done, New, Origin, Suggestion
 from xstar.nets.catalogue import is_of_networks
 from xstar.searchers.base import at_random, exhausted
 from xstar.searchers.bo.observations import Observations
@@ -34,7 +35,6 @@ from xstar.searchers.sobol import BLOCK, point
 from xstar.space import Bool, Choice, Config, Constant, Float, Int, Ordinal, Space, Value
 from xstar.space.cube import cube_of
 from xstar.space.numeric import prior_position
-from xstar.trial import Done, New, Origin, Suggestion
 
 if TYPE_CHECKING:
     from xstar.searchers.bo.learner import Learner

@@ -33,10 +33,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from xstar.acquisition.criterion import LogProbability, ToRows
 from xstar.core.compiled import ndtr
 from xstar.journal import History
 from xstar.models.kernels import Array
+from xstar.searchers.acquisition.criterion import LogProbability, ToRows
 from xstar.searchers.bo.observations import Observations
 from xstar.space import Space
 from xstar.space.axes import Axes, axes_of

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from xstar.acquisition.criterion import confidence_weight
 from xstar.models.kernels import Array
 from xstar.models.model import with_pending
+from xstar.searchers.acquisition.criterion import confidence_weight
 from xstar.searchers.gp.learner import GPLearner, unshifted
 from xstar.space import Config
 

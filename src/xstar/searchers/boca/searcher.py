@@ -33,10 +33,10 @@ import numpy as np
 
 from xstar.core.checks import check_counts
 from xstar.journal import History
+from xstar.journal.trial import Done, New, Origin, Suggestion
 from xstar.searchers.base import SEARCHERS, at_random
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.bo.suggest import Design, before_model
-from xstar.trial import Done, New, Origin, Suggestion
 
 if TYPE_CHECKING:
     from xstar.searchers.boca.learner import BOCALearner

@@ -15,13 +15,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from xstar.acquisition.criterion import LogProbability, ToRows
+from xstar.journal.trial import State, Trial
 from xstar.models.feasibility import Feasibility
 from xstar.models.kernels import Array
 from xstar.models.linear import Head
 from xstar.models.model import Model
 from xstar.models.quadratic import Quadratic
 from xstar.models.targets import Targets
+from xstar.searchers.acquisition.criterion import LogProbability, ToRows
 from xstar.searchers.bo.feasibility import Outcomes
 from xstar.searchers.bo.inputs import of_positions
 from xstar.searchers.bo.learner import Learned, Learner
@@ -29,7 +30,6 @@ from xstar.searchers.bo.observations import constraint_metrics, within
 from xstar.searchers.bo.transfer import Shifted, SourceMeans
 from xstar.searchers.dngo.feasibility import constraint
 from xstar.searchers.dngo.fit import Bad, DNGOOptions, Sizes, Trained, heads, last_training, trained
-from xstar.trial import State, Trial
 
 SPACING = 0.1
 """The distance that suggestions keep from many running trials: 0.1 J^(-1/w) sides of the cube in each of w columns, for

@@ -23,10 +23,10 @@ import numpy as np
 
 from xstar.core.checks import check_counts, check_names, check_switches
 from xstar.journal import History
+from xstar.journal.trial import Done, New, Suggestion
 from xstar.searchers.base import SEARCHERS
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.bo.suggest import Design, suggest
-from xstar.trial import Done, New, Suggestion
 
 if TYPE_CHECKING:
     from xstar.searchers.dngo.learner import DNGOLearner

@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 
 from xstar.core.pareto import non_dominated, ordered, reference
+from xstar.journal.trial import Trial
 from xstar.models.kernels import Array
 from xstar.models.model import Prediction, with_pending
 from xstar.searchers.bo.learner import LOCAL_CENTRES, MOST_FANTASISED, AcquisitionInputs
 from xstar.searchers.gp.learner import MOST_PENDING, GPLearner, GPModel
-from xstar.trial import Trial
 
 CERTAIN = 1e-6
 """The standard deviation of a known objective on the scale of models: the factor of E HVI is then max(u - max(l, y), 0)."""

@@ -18,8 +18,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from xstar.acquisition.criterion import LogProbability, log_expected_improvement
-from xstar.acquisition.optimise import CANDIDATES, FEWER_CANDIDATES, LARGE_MODEL
 from xstar.core.randomness import Streams
 from xstar.journal import History
 from xstar.journal.memo import cached
@@ -29,6 +27,8 @@ from xstar.models.model import with_pending
 from xstar.models.priors import EXACT
 from xstar.models.surrogate import Inputs, Surrogate, at_full_budget, length_prior, over_budgets
 from xstar.models.targets import Targets, choose, uninformative
+from xstar.searchers.acquisition.criterion import LogProbability, log_expected_improvement
+from xstar.searchers.acquisition.optimise import CANDIDATES, FEWER_CANDIDATES, LARGE_MODEL
 from xstar.searchers.bo.inputs import NetworkKernel, NetworkKernelFactory, of_positions
 from xstar.searchers.bo.learner import (
     BAD,

@@ -31,11 +31,11 @@ from xstar.core.goals import Goals
 from xstar.core.values import as_float
 from xstar.errors import InvalidArgument
 from xstar.journal import History
+from xstar.journal.trial import Done, New, Suggestion
 from xstar.searchers.base import SEARCHERS, at_random, exhausted
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.bo.suggest import ENOUGH, Design, check_space, decided, suggest
 from xstar.space.cube import cube_of
-from xstar.trial import Done, New, Suggestion
 
 if TYPE_CHECKING:
     from xstar.searchers.gp.learner import GPLearner

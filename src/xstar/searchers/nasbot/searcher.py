@@ -25,11 +25,11 @@ import numpy as np
 from xstar.core.checks import check_names, check_switches
 from xstar.errors import InvalidArgument
 from xstar.journal import History
+from xstar.journal.trial import Done, New, Suggestion
 from xstar.searchers.base import SEARCHERS
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.bo.suggest import Design, suggest
 from xstar.searchers.gp.searcher import GP
-from xstar.trial import Done, New, Suggestion
 
 if TYPE_CHECKING:
     from xstar.searchers.gp.learner import GPLearner

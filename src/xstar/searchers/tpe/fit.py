@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar.journal import History
+from xstar.journal.trial import Config, Done, Origin, Suggestion
 from xstar.models.kernels import Array
 from xstar.models.linalg import single_threaded
 from xstar.models.parzen import Parzen
@@ -31,7 +32,6 @@ from xstar.searchers.base import at_random
 from xstar.searchers.bo.observations import Observations, Table
 from xstar.searchers.mutation import is_active
 from xstar.space.axes import Axes, Points, axes_of
-from xstar.trial import Config, Done, Origin, Suggestion
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,9 @@ import numpy as np
 from xstar.core.checks import check_counts, check_shares
 from xstar.core.goals import Goals
 from xstar.journal import History
+from xstar.journal.trial import Done, New, Suggestion
 from xstar.searchers.base import SEARCHERS
 from xstar.searchers.bo.suggest import Design, before_model
-from xstar.trial import Done, New, Suggestion
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ import numpy as np
 from xstar.core.checks import check_counts
 from xstar.errors import InvalidArgument
 from xstar.journal import History
+from xstar.journal.trial import Config, Done, New, Suggestion
 from xstar.nets.domains import Networks
 from xstar.nets.graph import Graph
 from xstar.nets.modifiers import CHAIN
@@ -29,7 +30,6 @@ from xstar.searchers.bo.observations import Observations
 from xstar.searchers.bo.suggest import Design, suggest
 from xstar.searchers.treebo.kernel import is_chain
 from xstar.space.cube import cube_of
-from xstar.trial import Config, Done, New, Suggestion
 
 if TYPE_CHECKING:
     from xstar.searchers.treebo.learner import TreeLearner

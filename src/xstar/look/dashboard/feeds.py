@@ -1,0 +1,240 @@
+"""Studies as the dashboard follows them: one fold per study, however many pages look at it.
+
+A page never makes the database work: one thread reads what is new, once a second, of the studies that someone looks at. A long
+journal is folded in portions, and pages are answered from what is folded so far, with a note of how far that is. Nothing is
+written here, no lease is looked at, and no lock of the database is held between two reads.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from xstar.errors import InvalidArgument, UnknownStudy, XstarError
+from xstar.journal import Event, History, Readable
+from xstar.journal.events import Created
+from xstar.look.plots.source import Snapshot
+from xstar.run.clock import wall_clock
+from xstar.study.naming import rungs_of
+
+if TYPE_CHECKING:
+    from xstar.storage import SqlJournal, SqlStorage
+from collections import OrderedDict
+from collections.abc import Hashable
+
+PORTION = 5000
+"""Events folded at a time, as many as the journal reads at once (about 50 ms): so long a page may have to wait for the fold."""
+FIRST = 20_000
+"""Events folded before the first page of a study is answered: small studies are whole at once."""
+MOST_FEEDS = 4
+"""Studies that are kept folded; the one looked at longest ago goes first. A study of 100,000 trials and a million reports takes
+some 700 MB, so this bounds the server's memory."""
+KEEP_SECONDS = 60.0
+"""A study that nobody asked about for so long is no longer followed."""
+LOOK_SECONDS = 1.0
+RECENT = 20_000
+"""Events whose trials are remembered, to tell pages what is new."""
+MOST_FIGURES = 48
+"""Figures and pages of trials kept by study; each is a few hundred kB at most."""
+MOST_MESSAGES = 16
+"""Messages to pages kept by study: what is new since one moment or another. Pages that keep up ask for the same one."""
+
+
+class FirstEvents:
+    """The first events of a journal, as a journal."""
+
+    def __init__(self, journal: Readable, count: int) -> None:
+        self._journal, self._count = journal, count
+
+    def read(self, since: int) -> Iterator[Event]:
+        return islice(iter(self._journal.read(since)), max(0, self._count - since))
+
+
+class Feed:
+    """One study, folded as far as it was read."""
+
+    def __init__(self, journal: SqlJournal) -> None:
+        self.name = journal.name
+        self.journal = journal
+        self.lock = threading.RLock()
+        self.history = _begun(journal)
+        self.asked_at = wall_clock()
+        self.total = 1
+        """Events that the journal has, as of the last look."""
+        self.changed: deque[tuple[int, int]] = deque(maxlen=RECENT)
+        """(number of the event, its trial) of the latest events."""
+        self._past: History | None = None
+        self._past_lock = threading.RLock()
+        self.answers = Shared(MOST_FIGURES)
+        self.messages = Shared(MOST_MESSAGES)
+
+    def advance(self, portion: int = PORTION) -> int:
+        """Fold at most ``portion`` further events; returns how many there were."""
+        with self.lock:
+            count = 0
+            for event in islice(iter(self.journal.read(self.history.seen)), portion):
+                number = getattr(event, "trial", None)
+                if number is not None:
+                    self.changed.append((self.history.seen, number))
+                self.history.fold(event)
+                count += 1
+            self.total = max(self.total, self.history.seen)
+            return count
+
+    @property
+    def caught_up(self) -> bool:
+        return self.history.seen >= self.total
+
+    def trials_since(self, seen: int) -> list[int] | None:
+        """The trials that events from number ``seen`` on speak of; ``None``: more than are remembered."""
+        with self.lock:
+            if self.changed and self.changed[0][0] > seen and len(self.changed) == RECENT:
+                return None
+            return sorted({trial for place, trial in self.changed if place >= seen})
+
+    def at(self, seen: int | None, use: Callable[[Snapshot], Any]) -> Any:
+        """What ``use`` makes of the study as it was after ``seen`` events (``None``: as it is now)."""
+        if seen is None or seen >= self.history.seen:
+            with self.lock:
+                return use(Snapshot(self.name, self.history, FirstEvents(self.journal, self.history.seen)))
+        if seen < 1:
+            raise InvalidArgument("at", "must be at least 1: the first event creates the study", seen)
+        with self._past_lock:
+            past = self._past
+            if past is None or past.seen > seen:
+                past = self._past = _begun(self.journal)
+            past.extend(islice(iter(self.journal.read(past.seen)), seen - past.seen))
+            return use(Snapshot(self.name, past, FirstEvents(self.journal, past.seen)))
+
+
+def _begun(journal: Readable) -> History:
+    first = next(iter(journal.read(0)))
+    assert isinstance(first, Created)
+    history = History(rungs_of(first))
+    history.fold(first)
+    return history
+
+
+class Feeds:
+    """The studies of a storage that someone looks at."""
+
+    def __init__(self, storage: SqlStorage) -> None:
+        self.storage = storage
+        self._feeds: dict[str, Feed] = {}
+        self._lock = threading.Lock()
+        self.trouble = ""
+        """Why the storage could not be read at the last look; empty: it could."""
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def counts(self) -> dict[str, int]:
+        """How many events each study has."""
+        query = "SELECT name, events FROM xstar_studies ORDER BY name"
+        return dict(self.storage.database.read(lambda database: database.rows(query)))
+
+    def get(self, name: str) -> Feed:
+        """The feed of a study, which is followed from now on."""
+        with self._lock:
+            feed = self._feeds.get(name)
+            if feed is None:
+                feed = self._feeds[name] = self.read(name)
+            feed.asked_at = wall_clock()
+            while len(self._feeds) > MOST_FEEDS:
+                self._feeds.pop(min(self._feeds, key=lambda each: self._feeds[each].asked_at))
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._follow, name="xstar-dashboard", daemon=True)
+                self._thread.start()
+        return feed
+
+    def peek(self, name: str) -> Feed | None:
+        """The feed, if someone looks at it already."""
+        return self._feeds.get(name)
+
+    def followed(self, name: str) -> Feed | None:
+        """The feed, if it is followed already, which it is from now on for longer; never waits."""
+        feed = self._feeds.get(name)
+        if feed is not None:
+            feed.asked_at = wall_clock()
+        return feed
+
+    def read(self, name: str) -> Feed:
+        """A feed of its own, with the first events folded."""
+        feed = Feed(self.storage.open(name))
+        feed.total = self.counts().get(name, 1)
+        feed.advance(FIRST)
+        return feed
+
+    def close(self) -> None:
+        """Stop following."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(timeout=5)
+
+    def _follow(self) -> None:
+        while not self._stop.wait(LOOK_SECONDS):
+            try:
+                counts = self.counts()
+            except XstarError as error:  # the database is away: the pages say so, and it is tried again
+                self.trouble = str(error)
+                continue
+            self.trouble = ""
+            for name, feed in list(self._feeds.items()):
+                if counts.get(name, 0) < feed.history.seen:
+                    self._feeds.pop(name, None)  # deleted, and perhaps another one made by that name
+                elif wall_clock() - feed.asked_at < KEEP_SECONDS:
+                    feed.total = counts[name]
+                    self._catch_up(feed)
+
+    def _catch_up(self, feed: Feed) -> None:
+        try:
+            while not self._stop.is_set() and not feed.caught_up and feed.advance():
+                feed.asked_at = max(feed.asked_at, wall_clock() - KEEP_SECONDS / 2)
+                self._stop.wait(0.01)  # pages first
+        except UnknownStudy:
+            self._feeds.pop(feed.name, None)
+        except XstarError as error:
+            self.trouble = str(error)
+
+
+class _Answer:
+    """One answer; whoever asks first makes it while the others wait for it."""
+
+    __slots__ = ("lock", "made")
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.made: bytes | None = None
+
+
+class Shared:
+    """The latest ``most`` answers, by question."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.made = 0
+        """How many were made."""
+        self._lock = threading.Lock()
+        self._answers: OrderedDict[Hashable, _Answer] = OrderedDict()
+
+    def get(self, question: Hashable, make: Callable[[], bytes]) -> bytes:
+        """The answer, made now if there is none. One that could not be made is tried again by the next who asks."""
+        with self._lock:
+            answer = self._answers.get(question)
+            if answer is None:
+                answer = self._answers[question] = _Answer()
+            self._answers.move_to_end(question)
+            while len(self._answers) > self.most:
+                self._answers.popitem(last=False)
+        with answer.lock:
+            if answer.made is None:
+                answer.made = make()
+                self.made += 1
+            return answer.made
+
+    def peek(self, question: Hashable) -> bytes | None:
+        """The answer if it is made already; never waits."""
+        answer = self._answers.get(question)
+        return None if answer is None else answer.made

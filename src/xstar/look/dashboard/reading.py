@@ -1,0 +1,293 @@
+"""The addresses that read: studies, one study (live or at an earlier moment), its plots and trials, comparisons."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import JSONResponse, StreamingResponse
+
+from xstar.core.words import readable
+from xstar.errors import InvalidArgument, UnknownTrial, XstarError
+from xstar.journal import History
+from xstar.journal.trial import Trial
+from xstar.look.dashboard import filters, rows
+from xstar.look.dashboard.feeds import Feed, Feeds, FirstEvents
+from xstar.look.plots import network_data
+from xstar.look.plots.kinds import KINDS, kind
+from xstar.look.plots.source import Snapshot
+from xstar.storage.files import Folders
+
+SMALL = 20_000
+"""Events of a study whose card is made at once; a larger one shows what is known once someone opens it."""
+MOST_PAGE = 200
+MOST_COMPARED = 12
+TICK = 1.0
+"""Seconds between two looks at what is new."""
+MOST_NEW = 100
+"""Trials that are sent one by one; where more changed, the page asks for what it shows."""
+MOST_STREAMS = 256
+RESERVED = {"at", "study"}
+
+At = Annotated[int | None, Query(ge=1, le=2**53, description="The study after so many events; left out: as it is now.")]
+Number = Annotated[int, "The trial's number."]
+
+
+class Reading:
+    """What is read, of one storage."""
+
+    def __init__(self, feeds: Feeds, directory: Path | None) -> None:
+        self.feeds = feeds
+        self.directory = directory
+        self.closing = threading.Event()
+        """Set when the server is about to end: streams, which have no end of their own, end then."""
+        self.streams = 0
+        self._cards: dict[str, tuple[int, dict[str, Any]]] = {}
+        self._compared: OrderedDict[str, Feed] = OrderedDict()
+
+    def card(self, name: str, events: int) -> dict[str, Any]:
+        """A study in the list."""
+        feed = self.feeds.peek(name)
+        if feed is not None:
+            with feed.lock:
+                return rows.summary(name, feed.history, events)
+        known = self._cards.get(name)
+        if known is not None and known[0] == events:
+            return known[1]
+        if events > SMALL:
+            return {"name": name, "seen": 0, "total": events}
+        try:
+            made = rows.summary(name, self.feeds.read(name).history, events)
+        except XstarError as error:  # say, a kind of parameter that only its own package can read
+            made = {"name": name, "seen": 0, "total": events, "error": str(error)}
+        self._cards[name] = (events, made)
+        return made
+
+    def compared(self, name: str) -> Feed:
+        """A study to compare with others: those that are only compared are kept apart from those that pages follow."""
+        events = self.feeds.counts().get(name, 0)
+        if (feed := self.feeds.peek(name)) is not None:
+            return feed
+        if events > SMALL or not events:
+            return self.feeds.get(name)
+        known = self._compared.get(name)
+        if known is None or known.history.seen != events:
+            known = self._compared[name] = self.feeds.read(name)
+            while len(self._compared) > MOST_COMPARED:
+                self._compared.popitem(last=False)
+        return known
+
+    def folders(self, history: History) -> Folders:
+        database = self.feeds.storage.database.path
+        return Folders.of_study(history.created, self.directory, database)
+
+
+def one(history: History, number: int) -> Trial:
+    """The trial of that number."""
+    if not 0 <= number < len(history.trials):
+        raise UnknownTrial(f"there is no trial {number}; there are {len(history.trials)}")
+    return history.trials[number]
+
+
+def written(made: Any) -> bytes:
+    """JSON, in ASCII: half of a surrogate pair in a stored text has no other form."""
+    return json.dumps(made, allow_nan=False, separators=(",", ":")).encode()
+
+
+class Answer(JSONResponse):
+    """JSON in ASCII."""
+
+    def render(self, content: Any) -> bytes:
+        return written(content)
+
+
+def figure(feed: Feed, name: str, at: int | None, words: dict[str, str], others: list[Feed]) -> bytes:
+    """A figure as JSON; the same question at the same moment is answered from memory."""
+    found = kind(name)
+    options = found.read(words)
+    moments = tuple(other.history.seen for other in others)
+    key = (name, at or feed.history.seen, tuple(sorted(words.items())), tuple(other.name for other in others), moments)
+
+    def make() -> bytes:
+        with ExitStack() as stack:
+            for other in sorted(others, key=lambda each: each.name):
+                stack.enter_context(other.lock)
+            if others:
+                options["others"] = [Snapshot(other.name, other.history, other.journal) for other in others]
+            made = feed.at(at, lambda moment: found.figure(moment, **options))
+        return written(made)
+
+    return feed.answers.get(key, make)
+
+
+async def new(reading: Reading, name: str, since: int, request: Request) -> AsyncIterator[str]:
+    """What is new in a study, as server-sent events: an ``id`` per message, so that a browser goes on where it was."""
+    feeds = reading.feeds
+    reading.streams += 1
+    quiet = 0.0
+    try:
+        yield "retry: 2000\n\n"
+        while not reading.closing.is_set() and not await request.is_disconnected():
+            feed = feeds.followed(name)
+            if feed is None:
+                feed = await asyncio.to_thread(feeds.get, name)
+            if feed.history.seen > since or feeds.trouble:
+                quiet = 0.0
+                since, message = await _news(feed, since, feeds.trouble)
+                yield f"id: {since}\ndata: {message}\n\n"
+            elif quiet >= 15:
+                quiet = 0.0
+                yield ": still here\n\n"
+            quiet += TICK
+            await asyncio.sleep(TICK)
+    except XstarError as error:
+        yield f"event: gone\ndata: {json.dumps({'error': str(error)})}\n\n"
+    finally:
+        reading.streams -= 1
+
+
+async def _news(feed: Feed, since: int, trouble: str) -> tuple[int, str]:
+    """How many events are folded, and what is new since ``since`` as JSON: made once for all pages that were told as much."""
+    seen = feed.history.seen
+    question = (since, seen, feed.total, trouble)
+    made = feed.messages.peek(question)
+    if made is None:
+        made = await asyncio.to_thread(feed.messages.get, question, lambda: written(_message(feed, since, trouble)))
+    return seen, made.decode()
+
+
+def _message(feed: Feed, since: int, trouble: str) -> dict[str, Any]:
+    with feed.lock:
+        numbers = feed.trials_since(since)
+        few = numbers is not None and len(numbers) <= MOST_NEW
+        changed = [rows.row(feed.history.trials[number]) for number in numbers or ()] if few else None
+        return {"summary": rows.summary(feed.name, feed.history, feed.total), "trials": changed, "trouble": trouble}
+
+
+def router(reading: Reading) -> APIRouter:
+    """The addresses."""
+    api = APIRouter(prefix="/api", tags=["reading"])
+    feeds = reading.feeds
+
+    @api.get("/studies")
+    def studies() -> Response:
+        """All studies of the storage."""
+        cards = [reading.card(name, events) for name, events in feeds.counts().items()]
+        return Answer({"storage": feeds.storage.url, "studies": cards, "trouble": feeds.trouble})
+
+    @api.get("/studies/{name}")
+    def study(name: str, at: At = None) -> Response:
+        """A study at a glance."""
+        feed = feeds.get(name)
+        total = feed.total if at is None else None
+
+        def use(moment: Snapshot) -> dict[str, Any]:
+            plots = [each.name for each in KINDS.values() if each.suits(moment.history)]
+            return {**rows.summary(name, moment.history, total), "plots": plots}
+
+        made: dict[str, Any] = feed.at(at, use)
+        return Answer({**made, "now": feed.history.seen})
+
+    @api.get("/studies/{name}/plots/{plot}")
+    def plot(request: Request, name: str, plot: str, at: At = None) -> Response:
+        """A plot as Plotly's JSON; its options are parameters of the address."""
+        words = {key: value for key, value in request.query_params.items() if key not in RESERVED}
+        return Response(figure(feeds.get(name), plot, at, words, []), media_type="application/json")
+
+    @api.get("/studies/{name}/trials")
+    def trials(
+        name: str,
+        at: At = None,
+        filter: Annotated[str, Query(max_length=500, description="e.g. lr<0.01 optimizer=sgd, or words")] = "",
+        state: Annotated[list[str] | None, Query(max_length=10)] = None,
+        sort: Annotated[str, Query(max_length=200)] = "number",
+        descending: bool = True,
+        page: Annotated[int, Query(ge=0, le=10**9)] = 0,
+        size: Annotated[int, Query(ge=1, le=MOST_PAGE)] = 50,
+    ) -> Response:
+        """A page of the table of trials: filtered, sorted and cut here, however many there are."""
+
+        def use(moment: Snapshot) -> dict[str, Any]:
+            history = moment.history
+            found = filters.order(history, filters.select(history, filter, state or ()), sort, descending)
+            some = found[page * size : (page + 1) * size]
+            names = list(history.space.parameters)
+            made = [rows.row(trial) for trial in some]
+            return {
+                "trials": made,
+                "found": len(found),
+                "of": len(history.trials),
+                "parameters": names,
+                "objectives": list(history.goals.metrics),
+                "seen": history.seen,
+            }
+
+        feed = feeds.get(name)
+        question = ("trials", at or feed.history.seen, filter, tuple(state or ()), sort, descending, page, size)
+        made = feed.answers.get(question, lambda: written(feed.at(at, use)))
+        return Response(made, media_type="application/json")
+
+    @api.get("/studies/{name}/trials/{number}")
+    def trial(name: str, number: Number, at: At = None) -> Response:
+        """All there is to know about one trial."""
+        made: dict[str, Any] = feeds.get(name).at(
+            at, lambda moment: rows.whole(moment.history, one(moment.history, number), reading.folders(moment.history))
+        )
+        return Answer(made)
+
+    @api.get("/studies/{name}/trials/{number}/log")
+    def log(
+        name: str,
+        number: Number,
+        stream: Annotated[str, Query(max_length=20)] = "stdout",
+        offset: Annotated[int | None, Query(ge=0, le=2**53)] = None,
+    ) -> Response:
+        """What the trial printed: the end, or what follows ``offset``."""
+        history = feeds.get(name).history
+        return Answer(rows.printed(reading.folders(history), one(history, number), stream, offset))
+
+    @api.get("/studies/{name}/trials/{number}/networks/{parameter}")
+    def drawing(name: str, number: Number, parameter: str) -> Response:
+        """An architecture as SVG."""
+        graph = network_data.graph_of(one(feeds.get(name).history, number).config.get(parameter))
+        if graph is None:
+            raise InvalidArgument("parameter", f"must hold an architecture in trial {number}", parameter)
+        return Response(readable(graph.draw()), media_type="image/svg+xml")
+
+    @api.get("/studies/{name}/trials/{number}/why")
+    def why(name: str, number: Number) -> Response:
+        """Why the trial was chosen, and why it was paused, promoted or stopped: recomputed from the journal."""
+        from xstar.look.why import why as explain  # at use: models
+
+        feed = feeds.get(name)
+        one(feed.history, number)
+        return Answer(explain(FirstEvents(feed.journal, feed.history.seen), number).to_json())
+
+    @api.get("/studies/{name}/events", response_class=StreamingResponse)
+    async def events(request: Request, name: str, since: Annotated[int, Query(ge=0, le=2**53)] = 0) -> Response:
+        """What is new, as server-sent events."""
+        await asyncio.to_thread(feeds.get, name)  # an unknown study is an answer, not a stream
+        if reading.streams >= MOST_STREAMS:
+            return Response('{"error": "too many open pages"}', 503, media_type="application/json")
+        last = request.headers.get("last-event-id", "")
+        start = int(last) if last.isdecimal() and len(last) < 16 else since
+        return StreamingResponse(new(reading, name, start, request), media_type="text/event-stream")
+
+    @api.get("/compare")
+    def compare(
+        study: Annotated[list[str], Query(min_length=1, max_length=MOST_COMPARED)],
+        over: Annotated[str, Query(max_length=20)] = "trials",
+    ) -> Response:
+        """The best so far of several studies."""
+        some = [reading.compared(name) for name in dict.fromkeys(study)]
+        words = {"over": over}
+        return Response(figure(some[0], "comparison", None, words, some[1:]), media_type="application/json")
+
+    return api

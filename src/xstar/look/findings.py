@@ -1,0 +1,231 @@
+"""A study in sentences: what was searched, what was found, how sure that is, what mattered, what failed.
+
+How sure: the winner's lead over the next best configuration is compared with the noise of one run. Where configurations were
+run more than once their own spread is the noise; otherwise it is what no smooth function of the configuration explains, by a
+Gaussian process fitted to the trials.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+
+from xstar.core.compiled import ndtr
+from xstar.core.words import number, plural, seconds
+from xstar.errors import NoValue
+from xstar.journal import History
+from xstar.journal.constraints import how_many_beyond
+from xstar.journal.trial import State, Trial
+from xstar.look.plots import failures, importance
+from xstar.look.plots.models import Learned
+from xstar.look.plots.source import Source, valued
+from xstar.study.naming import described
+
+SURE = 0.9
+"""The probability from which on a lead is called more than noise: one in ten such winners is luck."""
+
+
+@dataclass(frozen=True)
+class Certainty:
+    """Whether the winner's lead is more than noise."""
+
+    second: Trial
+    lead: float
+    noise: float
+    """Standard deviation of one run's value."""
+    source: str
+    """Where the noise was learned."""
+
+    @property
+    def probability(self) -> float:
+        """That the winner is truly better than the second, if both have this noise: Φ(lead / (√2 σ))."""
+        return float(ndtr(self.lead / (math.sqrt(2) * self.noise))) if self.noise > 0 else 1.0
+
+
+def certainty(history: History) -> Certainty | None:
+    """How sure the winner is; ``None`` where there is no second configuration to compare with."""
+    best = history.best
+    trials = [trial for trial in valued(history) if best is not None and _equal(trial, best)]
+    if best is None or best not in trials:
+        return None
+    others = [trial for trial in trials if history.space.key(trial.config) != history.space.key(best.config)]
+    if not others:
+        return None
+    second = min(others, key=lambda trial: (trial.score, trial.number))
+    found = _repeated(history, trials) or _modelled(history)
+    if found is None:
+        return None
+    return Certainty(second, second.score - best.score, *found)
+
+
+def _equal(trial: Trial, best: Trial) -> bool:
+    """Whether a trial's value may be compared with the best one's: both are complete, or both stand at the same budget."""
+    if best.state is State.COMPLETE:
+        return trial.state is State.COMPLETE
+    return trial.budget == best.budget
+
+
+def _repeated(history: History, trials: list[Trial]) -> tuple[float, str] | None:
+    """The pooled standard deviation of configurations that were run more than once."""
+    groups: dict[Hashable, list[float]] = {}
+    for trial in trials:
+        groups.setdefault(history.space.key(trial.config), []).append(trial.score)
+    repeated = [np.array(values) for values in groups.values() if len(values) > 1]
+    degrees = sum(len(values) - 1 for values in repeated)
+    if degrees < 2:
+        return None
+    squares = sum(float(((values - values.mean()) ** 2).sum()) for values in repeated)
+    return math.sqrt(squares / degrees), f"{plural(len(repeated), 'configuration')} that ran more than once"
+
+
+def _modelled(history: History) -> tuple[float, str] | None:
+    learned = Learned.of(history)
+    if not learned.enough:
+        return None
+    try:
+        noise = math.sqrt(learned.gp.noise) * learned.scale
+    except NoValue:
+        return None
+    return noise, f"a Gaussian process over {len(learned.gp_rows)} {learned.which}"
+
+
+def sentences(source: Source) -> dict[str, str]:
+    """What a reader wants to know, by question."""
+    history = source.history
+    bounds = {"What the bounds left": bounded(history)} if history.bounds else {}
+    if history.goals.several:  # what is sure, and what mattered, is a matter of one objective
+        return {
+            "What was searched": searched(history),
+            "What was found": tradeoffs(history),
+            **bounds,
+            "What failed": failed(source),
+        }
+    return {
+        "What was searched": searched(history),
+        "What was found": found(history),
+        **bounds,
+        "How sure is that": sure(history),
+        "What mattered": mattered(source),
+        "What failed": failed(source),
+    }
+
+
+def limits(history: History) -> str:
+    """What follows the goal where other metrics have bounds: ``, with latency ≤ 50 and accuracy ≥ 0.8``."""
+    return f", with {' and '.join(map(str, history.bounds))}" if history.bounds else ""
+
+
+def searched(history: History) -> str:
+    """Space, goal, method and effort."""
+    created = history.created
+    counts = ", ".join(f"{history.count(state)} {state.value}" for state in State if history.count(state))
+    ends = [trial.reports[-1].at for trial in history.trials if trial.reports]
+    took = f" in {seconds(max(ends) - created.at)}" if ends else ""
+    epochs = sum(trial.budget for trial in history.trials)
+    effort = f", {epochs:,} epochs together" if epochs > len(history.trials) else ""
+    goal = f"{history.goals.goal} over {plural(len(history.space.parameters), 'parameter')}"
+    goal += f"{limits(history)}," if history.bounds else ""
+    why = f" ({created.why})" if created.why else ""
+    tried = (
+        f"{plural(len(history.trials), 'trial')}{took}{effort}: {counts}"
+        if history.trials
+        else "No trial has begun yet"
+    )
+    return f"The goal was to {goal} by {described(created)}{why}. {tried}."
+
+
+def found(history: History) -> str:
+    """The best value, and what it is compared with."""
+    best = history.best
+    if best is None or best.value is None:
+        return "No trial has a value yet."
+    metric = history.created.metric
+    stand = "" if best.state is State.COMPLETE else f", {best.state.value} at epoch {best.budget}: none is complete yet"
+    text = f"The best {metric} is {number(best.value, 8)}, of trial {best.number}{stand}, suggested by {best.origin}."
+    values = [trial.value for trial in valued(history) if _equal(trial, best) and trial.value is not None]
+    if len(values) > 4:
+        middle, first = number(float(np.median(values)), 6), number(values[0], 6)
+        text += f" The median of the {len(values):,} trials of that budget is {middle}; the first of them had {first}."
+    steps = [step for step in history.best_over_time if step.complete]
+    if len(steps) > 1:
+        since = len(history.trials) - steps[-1].begun
+        text += (
+            f" It was found after {plural(steps[-1].begun, 'trial')} had begun; {since} more have not improved on it."
+        )
+    return text
+
+
+def bounded(history: History) -> str:
+    """What the best trial has of the bounded metrics, and how many trials are beyond a bound."""
+    best, beyond = history.best, how_many_beyond(history.bounds, history.trials)
+    names = dict.fromkeys(bound.metric for bound in history.bounds)
+    known = [f"{name} {number(best.metrics[name], 6)}" for name in names if name in best.metrics] if best else []
+    text = f"The best trial has {' and '.join(known)}. " if known else ""
+    return f"{text}Of the trials, {beyond}." if beyond else f"{text}No trial is beyond a bound."
+
+
+def tradeoffs(history: History) -> str:
+    """The front: how large it is, and the best of each objective."""
+    front, goals = history.front, history.goals
+    if not front:
+        return "No trial is in the front yet."
+    ends = []
+    for place, name in enumerate(goals.metrics):
+        best = min(front, key=lambda trial: (trial.known_losses[place], trial.number))
+        ends.append(f"{name} {number(best.values[name], 6)} in trial {best.number}")
+    text = f"{plural(len(front), 'trial')} of {history.count(State.COMPLETE):,} complete in the front: no other is better in "
+    text += f"one objective and as good in all others. The best of each objective: {', '.join(ends)}."
+    since = len(history.trials) - history.fronts.steps[-1].begun
+    return f"{text} {plural(since, 'trial')} begun since the front last changed."
+
+
+def sure(history: History) -> str:
+    """Whether the lead is more than noise."""
+    known = certainty(history)
+    best = history.best
+    if known is None or best is None:
+        return "There is nothing to compare the best trial with yet."
+    lead = f"Trial {best.number} leads the next best configuration (trial {known.second.number}) by {number(known.lead, 3)}."
+    noise = f"The noise of one run is about {number(known.noise, 3)} (standard deviation, by {known.source})"
+    again = f"trial {best.number} and trial {known.second.number} are worth a second run with other seeds"
+    if known.probability >= SURE:
+        return f"{lead} {noise}, so that the lead is real with a probability of {known.probability:.0%}."
+    return (
+        f"{lead} {noise}: the lead is within the noise (better with a probability of {known.probability:.0%}); {again}."
+    )
+
+
+def mattered(source: Source) -> str:
+    """The most important parameters."""
+    try:
+        data = importance.compute(source)
+    except NoValue as error:
+        return f"Not known: it {error}."
+    parts = [
+        f"{name} ({total:.0%} ± {error:.0%})"
+        for name, total, error in zip(data.names, data.total, data.total_error, strict=True)
+        if total >= 0.05
+    ]
+    quiet = [name for name, total in zip(data.names, data.total, strict=True) if total < 0.05]
+    text = f"Of the differences in {data.metric}: {', '.join(parts[:6]) or 'none stands out'}"
+    less = f"; {', '.join(quiet[:8])} hardly any" if quiet else ""
+    return f"{text}{less} (functional ANOVA of a random forest, interactions included, {data.trials:,} {data.which})."
+
+
+def failed(source: Source) -> str:
+    """How many failed, and the most frequent reason."""
+    data = failures.compute(source)
+    total = data.failed + data.infeasible
+    if not total:
+        return "No trial failed."
+    reason, count, trial = data.reasons[0]
+    counts = ((data.failed, "failed"), (data.infeasible, "were infeasible"))
+    kinds = ", ".join(f"{count:,} {words}" for count, words in counts if count)
+    text = f"{total:,} of {data.trials:,} trials that are over have no value: {kinds}."
+    text += f" Most often ({count} times, last in trial {trial}): {reason}"
+    if data.panels and data.panels[0][3] > 0.5 and total > 2:
+        text += f" They gather along {data.panels[0][0].name}."
+    return text

@@ -1,0 +1,123 @@
+"""Looking at a study without touching it.
+
+``Study`` is for those who take part: opening one declares dead programs' trials lost, which is an event. A view only reads,
+and refuses a storage that is not there instead of making one.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+from xstar.core.known import KnownObjectives
+from xstar.errors import StorageError, UnknownTrial
+from xstar.journal import History
+from xstar.journal.events import Created
+from xstar.journal.trial import Trial
+from xstar.look.audit import Audit, Progress, audit_events, audit_in_parallel
+from xstar.run.clock import stopwatch, wall_clock
+from xstar.storage import SqlJournal, SqlStorage
+from xstar.storage.address import Address
+from xstar.storage.files import Folders
+from xstar.storage.tables import META
+from xstar.study import Study, open_storage
+from xstar.study.naming import rungs_of
+from xstar.study.settings import Settings
+
+
+class StudyView:
+    """What the journal of one study says; :func:`~xstar.look.exchange.export_events` and its like take it for a study."""
+
+    def __init__(self, journal: SqlJournal) -> None:
+        self.name = journal.name
+        self.clock = wall_clock
+        self.stopwatch = stopwatch(wall_clock)
+        self.journal = journal
+        events = iter(journal.read(0))
+        first = next(events)
+        assert isinstance(first, Created)
+        self.history = History(rungs_of(first))
+        self.history.fold(first)
+        self.history.extend(events)
+
+    @property
+    def created(self) -> Created:
+        return self.history.created
+
+    @property
+    def metric(self) -> str:
+        return self.created.metric
+
+    def refresh(self) -> History:
+        self.history.extend(self.journal.read(self.history.seen))
+        return self.history
+
+    def trial(self, number: int) -> Trial:
+        trials = self.history.trials
+        if not 0 <= number < len(trials):
+            has = f"trials 0 to {len(trials) - 1}" if trials else "no trials yet"
+            raise UnknownTrial(f"study {self.name!r} has no trial {number}; it has {has}")
+        return trials[number]
+
+    def files(self, directory: str | os.PathLike[str] | None) -> Folders:
+        """The folders of the study's trials."""
+        return Folders.of_study(self.created, directory, self.journal.database.path)
+
+    def audit(
+        self, progress: Progress | None = None, jobs: int | None = None, known: KnownObjectives | None = None
+    ) -> Audit:
+        """Every decision, made again; with functions of known objectives, which other processes are not handed, on one core."""
+        searcher, scheduler = Settings().parts(self.created)
+        events = list(self.journal.read(0))
+        if known is not None:
+            return audit_events(events, scheduler, searcher, progress, known=known)
+        return audit_in_parallel(events, scheduler, searcher, jobs, progress)
+
+
+@contextmanager
+def existing(storage: str | os.PathLike[str]) -> Iterator[SqlStorage]:
+    """The storage, if it is there."""
+    _check(storage)
+    place = open_storage(storage)
+    try:
+        yield place
+    finally:
+        place.close()
+
+
+@contextmanager
+def look(name: str, storage: str | os.PathLike[str]) -> Iterator[StudyView]:
+    """A view of the study ``name``."""
+    with existing(storage) as place:
+        yield StudyView(place.open(name))
+
+
+@contextmanager
+def opened(name: str, storage: str | os.PathLike[str]) -> Iterator[Study]:
+    """The study ``name`` itself, to act on; it is made by nobody here."""
+    _check(storage)
+    with Study.open(name, storage) as study:
+        yield study
+
+
+def _check(storage: str | os.PathLike[str]) -> None:
+    """Refuse a file that is missing or holds no studies: SqlStorage would create the one and write to the other.
+
+    A PostgreSQL database has to exist before anyone can connect to it, so there is nothing to refuse.
+    """
+    path = Address.of(storage).path
+    if path is None:
+        return
+    remedy = "give the right one with --storage or in XSTAR_STORAGE; `xstar run` makes a new one"
+    if not path.exists():
+        raise StorageError(f"there is no storage {path}; {remedy}")
+    query = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?"
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            found = connection.execute(query, (META,)).fetchone()[0]
+    except sqlite3.Error as error:
+        raise StorageError(f"{path} cannot be read as a storage ({error}); {remedy}") from None
+    if not found:
+        raise StorageError(f"{path} is a SQLite database, but holds no studies; {remedy}")

@@ -1,0 +1,215 @@
+"""Who trained when: the runs of trials on the workers' time lines, by rung (Figure 1 of the MOBSTER paper, seen from the side).
+
+The journal says when each run of a trial began and ended, and on which machine, not on which worker. So a run is put on
+the lowest line that is free when it begins: as many lines are busy as workers were, but a line need not be one worker
+throughout.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from xstar.core.environment import host_of
+from xstar.core.words import seconds
+from xstar.journal import Event, events as ev
+from xstar.journal.trial import Verdict
+from xstar.look.plots.best import UNITS
+from xstar.look.plots.figure import QUIET, Figure, axis, empty, figure, text
+from xstar.look.plots.source import Source, joined, shown_of
+
+MOST_RUNS = 1500
+"""Runs in one picture, the last ones: a browser draws so many bars in a tenth of a second."""
+
+MOST_EVENTS = 40_000
+"""Events that are read for it, the last ones; of a run that began before them nothing is drawn."""
+
+LONG, LEFT = 0.5, 0.03
+"""A spell in which nothing ran is cut where it is longer than this share of the time in which something did; what is left."""
+
+Open = tuple[int, float, int | None, int, str]
+"""A run that has not ended: attempt, start, budget, line, host."""
+
+SHADES = ("#9ec5e8", "#5b8fc9", "#3d4db3", "#7a3ea8", "#a3195b", "#b4540a", "#6b6b00")
+ENDS = {"failed": "#c8452f", "lost": "#e0a100"}
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a trial."""
+
+    trial: int
+    attempt: int
+    line: int
+    start: float
+    end: float
+    budget: int | None
+    """The epochs it was to train to."""
+    ending: str
+    """``done`` (reported its rung, or all), ``failed``, ``lost`` or ``running``."""
+    host: str = ""
+    """The machine, where the journal has it."""
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Runs, and how busy the lines were."""
+
+    runs: list[Run]
+    total: int
+    lines: int
+    begun: float
+    until: float
+    busy: float
+    """Of the time of all lines, the share that trained."""
+    lost: float
+    """Of the time of all lines, the share whose run was lost or failed."""
+
+
+def compute(source: Source, *, most: int = MOST_RUNS) -> Timeline:
+    """The runs of a study, from its events."""
+    history = source.history
+    since = max(0, history.seen - MOST_EVENTS)
+    runs, until = _runs(islice(iter(source.journal.read(since)), history.seen - since), history.environments)
+    kept = runs[-most:]
+    total = sum(trial.attempt + 1 for trial in history.trials) - history.added
+    begun = min((run.start for run in kept), default=0.0)
+    lines = 1 + max((run.line for run in kept), default=-1)
+    whole = lines * (until - begun)
+    trained = sum(run.end - run.start for run in kept)
+    wasted = sum(run.end - run.start for run in kept if run.ending in ENDS)
+    shares = (trained / whole, wasted / whole) if whole > 0 else (0.0, 0.0)
+    return Timeline(kept, total, lines, begun, until, *shares)
+
+
+def _runs(events: Iterable[Event], environments: Sequence[Mapping[str, str]]) -> tuple[list[Run], float]:
+    open_runs: dict[int, Open] = {}
+    free: list[int] = []
+    lines, until = 0, 0.0
+    runs: list[Run] = []
+    for event in events:
+        until = max(until, event.at)
+        if isinstance(event, ev.Asked | ev.Started):
+            if event.trial in open_runs:  # given up without a word, and taken over
+                runs.append(_ended(event.trial, open_runs.pop(event.trial), event.at, "lost", free))
+            line = heapq.heappop(free) if free else lines
+            lines = max(lines, line + 1)
+            attempt = event.attempt if isinstance(event, ev.Started) else 0
+            open_runs[event.trial] = (attempt, event.at, event.budget, line, host_of(environments, event.by))
+            continue
+        ending = _ending(event)
+        trial = getattr(event, "trial", -1)
+        if ending and trial in open_runs and getattr(event, "attempt", 0) == open_runs[trial][0]:
+            runs.append(_ended(trial, open_runs.pop(trial), event.at, ending, free))
+    runs += [_ended(trial, run, until, "running", free) for trial, run in open_runs.items()]
+    runs.sort(key=lambda run: run.start)
+    return runs, until
+
+
+def _ended(trial: int, run: Open, at: float, ending: str, free: list[int]) -> Run:
+    attempt, start, budget, line, host = run
+    heapq.heappush(free, line)
+    return Run(trial, attempt, line, start, at, budget, ending, host)
+
+
+def _ending(event: Event) -> str:
+    if isinstance(event, ev.Reported):
+        return "done" if event.final or event.verdict is not Verdict.CONTINUE else ""
+    if isinstance(event, ev.Completed):
+        return "done"
+    if isinstance(event, ev.Failed):
+        return "failed"
+    return "lost" if isinstance(event, ev.Lost) else ""
+
+
+def draw(data: Timeline) -> Figure:
+    """The figure."""
+    title = "What the workers did"
+    if not data.runs:
+        return empty(title, "nothing has run yet")
+    budgets = sorted({run.budget for run in data.runs if run.budget is not None})
+    groups: dict[tuple[int, str], tuple[str, str, list[Run]]] = {}
+    for run in data.runs:
+        if run.ending in ENDS:
+            key, name, colour = (1000, run.ending), run.ending, ENDS[run.ending]
+        elif run.budget is None or len(budgets) < 2:
+            key, name, colour = (0, "busy"), "busy", SHADES[1]
+        else:
+            place = budgets.index(run.budget)
+            key, name, colour = (place, ""), f"to epoch {run.budget}", SHADES[place % len(SHADES)]
+        groups.setdefault(key, (name, colour, []))[2].append(run)
+    cuts = spells(data)
+    drawn = data.until - data.begun - sum(gap for _, gap in cuts)
+    _, scale, unit = next(each for each in UNITS if drawn >= each[0])
+    traces = []
+    for name, colour, runs in (groups[key] for key in sorted(groups)):
+        traces.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "base": [(_moved(run.start, cuts) - data.begun) / scale for run in runs],
+                "x": [(_moved(run.end, cuts) - _moved(run.start, cuts)) / scale for run in runs],
+                "y": [run.line + 1 for run in runs],
+                "width": 0.8,
+                "name": name,
+                "marker": {"color": colour, "line": {"width": 0}},
+                "customdata": [
+                    [run.trial, run.attempt + 1, run.ending, run.host and f" on {text(run.host)}"] for run in runs
+                ],
+                "hovertemplate": "trial %{customdata[0]}, run %{customdata[1]}%{customdata[3]}: %{customdata[2]}, %{x:.3g} "
+                + unit
+                + "<extra></extra>",
+            }
+        )
+    idle = max(0.0, 1 - data.busy)
+    facts = joined(
+        f"{data.lines} at once; busy {data.busy:.0%}, idle {idle:.0%}"
+        + (f", lost {data.lost:.0%}" if data.lost else ""),
+        shown_of(len(data.runs), data.total, "runs") and f"the last {len(data.runs):,} of {data.total:,} runs",
+    )
+    up = axis("at once", autorange="reversed", dtick=max(1, data.lines // 8))
+    label = f"{unit}, but for long spells of nothing (dotted)" if cuts else unit
+    lines, notes = _marks(data, cuts, scale)
+    return figure(
+        traces,
+        title,
+        facts,
+        xaxis=axis(label),
+        yaxis=up,
+        barmode="overlay",
+        bargap=0.1,
+        shapes=lines,
+        annotations=notes,
+    )
+
+
+def spells(data: Timeline) -> list[tuple[float, float]]:
+    """When nothing ran for so long that it would squeeze the rest, a night say: until when, and how much of it is cut out."""
+    gaps: list[tuple[float, float]] = []
+    busy, end = 0.0, data.begun
+    for run in data.runs:  # in the order of their starts
+        if run.start > end:
+            gaps.append((run.start, run.start - end))
+        busy += max(0.0, run.end - max(run.start, end))
+        end = max(end, run.end)
+    return [(until, gap - LEFT * busy) for until, gap in gaps if gap > LONG * busy]
+
+
+def _moved(at: float, cuts: list[tuple[float, float]]) -> float:
+    return at - sum(gap for until, gap in cuts if until <= at)
+
+
+def _marks(
+    data: Timeline, cuts: list[tuple[float, float]], scale: float
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    lines: list[dict[str, Any]] = []
+    notes: list[dict[str, Any]] = []
+    for until, gap in cuts:
+        x = (_moved(until, cuts) - data.begun) / scale
+        style = {"width": 1, "dash": "dot", "color": QUIET}
+        lines.append({"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper", "line": style})
+        notes.append({"x": x, "y": 1, "yref": "paper", "yanchor": "bottom", "text": seconds(gap), "showarrow": False})
+    return lines, notes

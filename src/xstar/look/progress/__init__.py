@@ -1,0 +1,18 @@
+"""What a search looks like while it runs: on a terminal, in a notebook, in a log file.
+
+    tracker     what is new since the last look, how fast it goes, how long it may still take
+    picture     what is shown, in words
+    lines       a line per trial, in a log
+    terminal    a live table (rich)
+    notebook    the same as HTML that is updated in place (IPython)
+    choice      which of them, if any
+
+Neither rich nor IPython is imported before something is shown.
+"""
+
+from xstar.look.progress.choice import (
+    Progress as Progress,
+    check_progress as check_progress,
+    show_progress as show_progress,
+)
+from xstar.look.progress.tracker import Tracker as Tracker

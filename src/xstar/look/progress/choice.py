@@ -1,0 +1,123 @@
+"""What shows a search: a notebook's display, a terminal's, lines in a log, or nothing."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from types import TracebackType
+from typing import IO, Any, Protocol, Self
+
+from xstar.errors import InvalidArgument
+from xstar.look.progress.lines import LogProgress, logged
+from xstar.look.progress.tracker import Tracker
+from xstar.study import Limits, Study
+from xstar.study.loop import log, trial_log
+
+_SCREEN = threading.Lock()
+"""Held by the one search of this program that has the screen: two tables would overwrite each other."""
+
+
+class Progress(Protocol):
+    """A ``watch`` for the loop, and the place where messages go while it runs."""
+
+    tracker: Tracker
+
+    def __call__(self, study: Study) -> None: ...
+    def message(self, text: str) -> None: ...
+    def finish(self, reason: str) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+def check_progress(wanted: bool | None) -> None:
+    """Refuse what is neither yes nor no nor "where it can be seen"."""
+    if wanted is not None and not isinstance(wanted, bool):
+        raise InvalidArgument("progress", "must be True, False or None", wanted)
+
+
+@contextmanager
+def show_progress(study: Study, limits: Limits, wanted: bool | None) -> Iterator[list[Progress]]:
+    """What shows a search while it runs; with ``wanted=False`` nothing.
+
+    In a notebook and on a terminal that is a display, and lines in a log if one is set up; elsewhere lines. A search within
+    another, or beside it in another thread, leaves the screen to the first one; ``True`` lets it write lines.
+    """
+    if wanted is False:
+        yield []
+        return
+    with screen() as first, ExitStack() as shown:
+        display = _display(study, limits) if first else None
+        found = [] if display is None else [display]
+        if logged() or (display is None and (first or wanted)):
+            found.append(LogProgress(Tracker(study, limits)))
+        for each in found:
+            shown.enter_context(each)
+        # Who has set up logging gets the messages there; otherwise Python would write them across the display.
+        if found and not log.hasHandlers():
+            shown.enter_context(messages_to(found[0].message))
+        yield found
+
+
+@contextmanager
+def screen() -> Iterator[bool]:
+    """Take the screen, if it is free; yields whether it was."""
+    first = _SCREEN.acquire(blocking=False)
+    try:
+        yield first
+    finally:
+        if first:
+            _SCREEN.release()
+
+
+def _display(study: Study, limits: Limits) -> Progress | None:
+    """A notebook's or a terminal's."""
+    if in_notebook():
+        from xstar.look.progress.notebook import NotebookProgress
+
+        return NotebookProgress(Tracker(study, limits))
+    stream = _terminal()
+    if stream is None or os.environ.get("TERM") == "dumb":
+        return None
+    from xstar.look.progress.terminal import LiveProgress, console_on
+
+    return LiveProgress(Tracker(study, limits), console_on(stream))
+
+
+def in_notebook() -> bool:
+    """Whether a Jupyter kernel runs this program: one that does has imported IPython already."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return getattr(shell, "kernel", None) is not None
+
+
+def _terminal() -> IO[str] | None:
+    """Standard error, or standard output, if it is a terminal: what a script prints may go to a file meanwhile."""
+    for stream in (sys.stderr, sys.stdout):
+        if stream is not None and not stream.closed and stream.isatty():
+            return stream
+    return None
+
+
+@contextmanager
+def messages_to(show: Callable[[str], Any]) -> Iterator[None]:
+    """Have the library's warnings (Ctrl-C, a lost lease) shown where they do not tear the display."""
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if record.name != trial_log.name:  # the display shows trials in its own way
+                show(record.getMessage())
+
+    handler = Handler(logging.WARNING)
+    propagate, log.propagate = log.propagate, False
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.propagate = propagate

@@ -1,0 +1,140 @@
+"""A line for each trial that ends or pauses, through ``logging``: what a search shows where there is neither a terminal nor a
+notebook. Before them the method, if xstar chose it.
+
+The lines go to the logger ``xstar.trials``, at level INFO; what went wrong is logged there by the loop, as a warning. Who has
+set up logging for that level gets them there. Otherwise they are written to standard error while the search runs, unless a
+level was set on the logger on purpose.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from types import TracebackType
+
+from xstar.core.words import plural
+from xstar.journal.constraints import how_many_beyond
+from xstar.journal.trial import State, Trial
+from xstar.look.progress.picture import choice_of, in_a_line
+from xstar.look.progress.tracker import BROKEN, Tracker
+from xstar.study import Study
+from xstar.study.loop import log, trial_log
+
+BURST = 50
+"""Lines that may come at once; after them there is one per second, which says how many trials it stands for."""
+
+FORMAT = logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S")
+"""Of lines that nobody set up logging for: whoever reads them in the morning wants to know when."""
+
+
+def logged() -> bool:
+    """Whether somebody has set up logging so that lines arrive."""
+    return trial_log.isEnabledFor(logging.INFO) and trial_log.hasHandlers()
+
+
+class LogProgress:
+    """A line per trial of this program that ended or paused; where there are more than anyone reads, a line per second."""
+
+    def __init__(self, tracker: Tracker, write: Callable[[str], None] | None = None) -> None:
+        """``write``: takes the lines in the place of the log."""
+        self.tracker = tracker
+        self._write = write
+        self._allowed = float(BURST)
+        self._asked = tracker.started
+        self._left_out = 0
+        self._shown = ExitStack()
+
+    def __call__(self, study: Study) -> None:
+        if self._allowed >= 1 or self.tracker.due():
+            self._look()
+
+    def _look(self) -> None:
+        now = self.tracker.study.stopwatch()
+        self._allowed = min(BURST, self._allowed + max(0.0, now - self._asked))
+        self._asked = now
+        for trial in self.tracker.advance():
+            if not self._concerns_us(trial):
+                continue
+            if self._allowed < 1:
+                self._left_out += 1
+                continue
+            self._allowed -= 1
+            self._say_left_out()
+            trial_log.info("%s", in_a_line(self.tracker, trial))
+
+    def _concerns_us(self, trial: Trial) -> bool:
+        """The loop speaks of failures here, and other programs of theirs; but not of what those left behind when they died."""
+        if trial.state is State.WAITING:
+            return not self.tracker.ran(trial)
+        return (trial.state not in BROKEN or self._beyond_a_bound(trial)) and self.tracker.ran(trial)
+
+    def _beyond_a_bound(self, trial: Trial) -> bool:
+        """Whether a trial is infeasible by what it reported: nothing went wrong, so the loop does not speak of it."""
+        return trial.state is State.INFEASIBLE and trial.reason == self.tracker.study.history.violation(trial)
+
+    def _say_left_out(self) -> None:
+        if self._left_out:
+            trial_log.info("… and %s", plural(self._left_out, "more trial"))
+            self._left_out = 0
+
+    def message(self, text: str) -> None:
+        """Say something else."""
+        trial_log.warning("%s", text)
+
+    def finish(self, reason: str) -> None:
+        """Say why the search ended."""
+        self._look()
+        self._say_left_out()
+        history = self.tracker.study.history
+        beyond = "" if history.has_value else how_many_beyond(history.bounds, history.trials)
+        paused = history.count(State.PAUSED)
+        more = f"; {beyond}" if beyond else ""
+        more += f"; {paused} paused (with a larger trials= the best of them train on)" if paused else ""
+        trial_log.info("%s%s", reason, more)
+
+    def __enter__(self) -> LogProgress:
+        said_already = self._write is None and logged()  # when the study was made
+        self._shown.enter_context(_shown(self._write))
+        if (choice := choice_of(self.tracker.study.history)) and not said_already:
+            trial_log.info("%s", choice)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._shown:
+            self._look()
+            self._say_left_out()
+
+
+@contextmanager
+def _shown(write: Callable[[str], None] | None) -> Iterator[None]:
+    """Have the lines written somewhere, unless logging is set up for them, or against them."""
+    against = (trial_log.level or log.level) and not trial_log.isEnabledFor(logging.INFO)
+    if write is None and (against or logged()):
+        yield
+        return
+    theirs = write is None and trial_log.hasHandlers()  # for warnings only
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if theirs and record.levelno >= logging.WARNING:
+                log.handle(record)
+            elif write is not None:
+                write(record.getMessage())
+            elif sys.stderr is not None:
+                sys.stderr.write(FORMAT.format(record) + "\n")
+                sys.stderr.flush()
+
+    handler, before = Handler(), (trial_log.level, trial_log.propagate)
+    trial_log.addHandler(handler)
+    trial_log.setLevel(logging.INFO)
+    trial_log.propagate = False
+    try:
+        yield
+    finally:
+        trial_log.removeHandler(handler)
+        trial_log.setLevel(before[0])
+        trial_log.propagate = before[1]

@@ -1,3 +1,0 @@
-"""Any program as an objective: a command line with placeholders, run once per trial."""
-
-from xstar.programs.command import Command as Command

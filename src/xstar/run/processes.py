@@ -1,0 +1,137 @@
+"""Worker processes on this machine: trials run side by side, and none can take the program down with it.
+
+Workers are kept for many trials (importing a training library can take longer than a short trial) and replaced when they
+die or overrun their time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from multiprocessing.connection import Pipe, wait
+from pathlib import Path
+from typing import IO, Any
+
+from xstar.core.goals import Goals
+from xstar.core.values import unwrap
+from xstar.errors import InvalidArgument, ObjectiveError
+from xstar.run.devices import Place, share
+from xstar.run.objective import Objective, check_objective
+from xstar.run.pool import FAILED_STARTS, TAIL, Worker, WorkerPool, death, pickled
+
+START = Path(__file__).with_name("start_worker.py")
+ROOT = str(Path(__file__).parents[2])
+"""The folder in which this program found xstar."""
+
+
+class _Process(Worker):
+    """One process and the job it has."""
+
+    def __init__(self, payload: bytes, place: Place, environment: dict[str, str]) -> None:
+        super().__init__()
+        self.connection, theirs = Pipe()
+        ours_life, lifeline = os.pipe()
+        self._lifeline = lifeline
+        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in end()
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", str(START), *map(str, (theirs.fileno(), ours_life, os.getpid(), ROOT))],
+            pass_fds=(theirs.fileno(), ours_life),
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=self._log,
+            start_new_session=True,  # its own group, to be ended as a whole; and Ctrl-C in the terminal is ours alone
+        )
+        theirs.close()
+        os.close(ours_life)
+        self.send(("begin", payload, place, None))
+
+    def send(self, message: tuple[Any, ...]) -> None:
+        with contextlib.suppress(OSError):  # it died; poll() finds out and says so
+            self.connection.send(message)
+
+    def messages(self) -> Iterator[Any]:
+        while self.connection.poll():
+            yield self.connection.recv()
+
+    def gone(self) -> bool:
+        return self.process.poll() is not None
+
+    def end(self) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS says "permission" of an empty group
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.connection.close()
+        os.close(self._lifeline)
+        self._log.close()
+
+    def how_it_died(self) -> str:
+        return death(self.process.wait(), self.last_words())
+
+    def last_words(self) -> str:
+        if self.job is not None and self.job.directory is not None:
+            path = Path(self.job.directory) / "stderr.txt"
+            if path.is_file():
+                with path.open("rb") as file:
+                    file.seek(max(0, path.stat().st_size - TAIL))
+                    return file.read().decode(errors="replace").strip()
+        self._log.seek(0)
+        return self._log.read()[-TAIL:].decode(errors="replace").strip()
+
+
+def check_workers(
+    workers: int, timeout: float | None, cores: int | None = None, gpus: float | None = None
+) -> list[Place]:
+    """A place for each worker, if there are such as a :class:`ProcessExecutor` takes, and the time limit is one."""
+    seconds = unwrap(timeout)
+    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0):
+        raise InvalidArgument("timeout", "must be a number of seconds above 0", timeout)
+    return share(workers, cores, gpus)
+
+
+class ProcessExecutor(WorkerPool[_Process]):
+    """``workers`` processes, each running one trial at a time, each trial for at most ``timeout`` seconds.
+
+    Each has ``cores`` cores, by default its even share, and ``gpus`` GPUs of its own (``devices.py``).
+    """
+
+    def __init__(
+        self,
+        objective: Objective,
+        goals: Goals,
+        workers: int,
+        timeout: float | None = None,
+        cores: int | None = None,
+        gpus: float | None = None,
+    ) -> None:
+        super().__init__(timeout)
+        check_objective(objective)
+        self._places = check_workers(workers, timeout, cores, gpus)
+        self._overrule = cores is not None
+        self._payload = pickled(objective, goals, list(sys.path))
+        self._workers = [self._start(place) for place in self._places]
+
+    def _start(self, place: Place) -> _Process:
+        return _Process(self._payload, place, place.environment(os.environ, overrule=self._overrule))
+
+    def _wait(self, seconds: float) -> None:
+        wait([worker.connection for worker in self._workers], seconds)
+
+    def _replace(self, worker: _Process) -> None:
+        worker.end()
+        place = self._workers.index(worker)
+        self._workers[place] = self._start(self._places[place])
+
+    def _restart(self, worker: _Process) -> None:
+        self._failed_starts += 1
+        if self._failed_starts >= FAILED_STARTS or worker.process.wait() >= 0:
+            raise ObjectiveError(f"worker processes do not start: {worker.how_it_died()}")
+        place = self._workers.index(worker)
+        self._replace(worker)
+        if worker.job is not None:
+            self._assign(self._workers[place], worker.job)

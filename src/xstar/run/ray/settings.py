@@ -1,0 +1,107 @@
+"""``xs.Ray``: which cluster, and what each of its slots has. Nothing here imports Ray."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xstar.core import entry_points
+from xstar.core.checks import whole_number
+from xstar.core.values import unwrap
+from xstar.errors import InvalidArgument
+from xstar.run.devices import check_gpus
+
+SHARED, OBJECTS = "shared", "objects"
+EXECUTORS = "xstar.run"
+"""The entry points of packages that offer executors: functions of the objective, the metric and the number of workers."""
+
+
+@dataclass(frozen=True)
+class Ray:
+    """Run trials on a Ray cluster: ``xs.minimize(…, executor=xs.Ray(cpus=2, gpus=1))``.
+
+    A slot runs one trial at a time and is one Ray actor, which is kept for many trials. There are as many as the cluster has
+    room for, more when nodes join and fewer when they leave.
+    """
+
+    address: str = "auto"
+    """The cluster; ``"auto"``: the one that this machine is part of, or that ``RAY_ADDRESS`` names; ``"local"``: a new one."""
+    cpus: float = 1
+    """CPUs of each slot, as Ray counts them."""
+    gpus: float = 0
+    """GPUs of each slot: a whole number, or a fraction such as 0.5 for two slots on one."""
+    resources: Mapping[str, float] | None = None
+    """Custom resources of each slot, as Ray counts them."""
+    slots: int | None = None
+    """At most so many slots; ``None``: as many as there is room for."""
+    checkpoints: str = SHARED
+    """Where checkpoints are kept: ``"shared"``, the study's directory, which all nodes have to see; a URL that fsspec opens,
+    such as ``"s3://bucket/folder"``; or ``"objects"``: they travel through Ray to the directory on the driver's machine."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.address, str) or not self.address:
+            raise InvalidArgument(
+                "address", "must be the address of a Ray cluster", self.address, "e.g. 'auto', '10.0.0.1:6379'"
+            )
+        if self.address.startswith("ray://"):
+            remedy = "run the search on a node of the cluster, e.g. by `ray job submit`"
+            raise InvalidArgument(
+                "address", "must not be one of Ray Client, which cannot wait for many slots", self.address, remedy
+            )
+        object.__setattr__(self, "cpus", _amount("cpus", self.cpus))
+        object.__setattr__(self, "gpus", check_gpus(self.gpus))
+        if self.resources is not None:
+            if not isinstance(self.resources, Mapping) or not all(isinstance(name, str) for name in self.resources):
+                raise InvalidArgument("resources", "must be a dictionary of numbers", self.resources, "e.g. {'tpu': 1}")
+            if wrong := {"CPU", "GPU"} & set(self.resources):
+                raise InvalidArgument("resources", "must not name CPU or GPU", sorted(wrong), "pass cpus=… and gpus=…")
+            found = {name: _amount(f"resources[{name!r}]", amount) for name, amount in self.resources.items()}
+            object.__setattr__(self, "resources", found)
+        if self.slots is not None:
+            object.__setattr__(self, "slots", whole_number("slots", self.slots, least=1))
+        if not any(self.needs.values()) and self.slots is None:
+            remedy = "pass cpus=…, gpus=… or resources=…, or say how many slots=… there shall be"
+            raise InvalidArgument("cpus", "must be above 0 if a slot needs nothing else", self.cpus, remedy)
+        if not isinstance(self.checkpoints, str) or (
+            self.checkpoints not in (SHARED, OBJECTS) and "://" not in self.checkpoints
+        ):
+            rule = f"must be {SHARED!r}, {OBJECTS!r} or a URL"
+            raise InvalidArgument("checkpoints", rule, self.checkpoints, "e.g. 's3://bucket/folder'")
+
+    @property
+    def needs(self) -> dict[str, float]:
+        """What each slot takes of a node's resources."""
+        return {"CPU": self.cpus, "GPU": self.gpus, **(self.resources or {})}
+
+
+def _amount(name: str, value: object) -> float:
+    number = unwrap(value)
+    if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number < float("inf"):
+        raise InvalidArgument(name, "must be a number of at least 0", value)
+    return float(number)
+
+
+def chosen(executor: object, workers: int, cores: int | None, gpus: float | None) -> Ray | None:
+    """What ``executor=`` means: ``None`` this machine; ``"ray"`` a cluster, described by the other options."""
+    if executor is None or executor == "local":
+        return None
+    if executor == "ray":
+        return Ray(
+            cpus=1 if cores is None else cores,
+            gpus=0 if gpus is None else gpus,
+            slots=None if workers == 1 else workers,
+        )
+    if isinstance(executor, Ray):
+        for name, value, default, own in (
+            ("workers", workers, 1, "slots"), ("cores", cores, None, "cpus"), ("gpus", gpus, None, "gpus")
+        ):  # fmt: skip
+            if value != default:
+                remedy = f"executor=xs.Ray({own}={value})"
+                raise InvalidArgument(
+                    name, "must be left out beside executor=xs.Ray(…), which says it itself", value, remedy
+                )
+        return executor
+    if isinstance(executor, str) and executor in (point.name for point in entry_points.offered(EXECUTORS)):
+        return None
+    rule = "must be 'local', 'ray' or xs.Ray(…), or one that an installed package offers"
+    raise InvalidArgument("executor", rule, executor)

@@ -1,0 +1,183 @@
+"""The program of one worker process, which ``start_worker.py`` begins.
+
+It is started as a program of its own rather than through ``multiprocessing``, so a user's script needs no
+``if __name__ == "__main__"`` and is not imported a second time. It leads a session and a process group, so that it can be
+ended together with every process the objective started. When the main program dies, its guard ends that group; should the
+guard be gone, a thread does, which notices on the lifeline (a pipe whose other end only the main program holds).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+
+from xstar.core.goals import Goals
+from xstar.core.hints import warn_once
+from xstar.journal.trial import Failure, Job
+from xstar.run.carrying import Carrier, own_folder
+from xstar.run.devices import Place
+from xstar.run.objective import Objective, Streams, describe, leave_if_forked
+from xstar.run.orphans import on_record, take_over
+from xstar.run.run import Answer, run_job
+
+# to a worker     ("begin", pickle of (sys.path or None, pickle of (objective, goals)), Place, Carrier or None)
+#                 ("job", pickle of a Job, its packed checkpoint or None)
+#                 ("stop", (trial, attempt), None) · ("continue", (trial, attempt), new stop): the answer at a run's stop
+# from a worker   ("ready",) · ("broken", traceback) · and, all with the (trial, attempt) they speak of:
+#                 ("report", run, budget, metrics) · ("finished", run, whole) · ("failed", run, kind, reason)
+#                 ("note", run, attrs) · ("warning", run, key, text): for the user, who hears each key once
+#                 with a carrier also ("checkpoint", run, packed) before a report · ("output", run, {name: bytes}) at the end
+
+
+class Link:
+    """The connection to the main program. Only the process that was started as the worker may speak."""
+
+    def __init__(self, connection: Connection[Any, Any]) -> None:
+        self._connection = connection
+        self.owner = os.getpid()
+        self.receive = connection.recv
+        self.waiting = connection.poll
+
+    def send(self, *message: Any) -> None:
+        leave_if_forked(self.owner)
+        self._connection.send(message)
+
+
+def main(socket: int, lifeline: int, parent: int) -> None:
+    """Serve jobs until the main program, process ``parent``, closes the connection."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)  # type: ignore[union-attr]
+    for file in (socket, lifeline):
+        os.set_inheritable(file, False)
+    link = Link(Connection(socket))
+    threading.Thread(target=_die_with, args=(lifeline,), daemon=True).start()
+    faulthandler.enable()
+    try:
+        _, payload, place, carrier = link.receive()
+        path, rest = cloudpickle.loads(payload)
+        if path is not None:
+            sys.path[:] = path
+        objective, goals = cloudpickle.loads(rest)
+    except Exception:
+        link.send("broken", traceback.format_exc())
+        return
+    link.send("ready")
+    while True:
+        try:
+            kind, *rest = link.receive()
+        except EOFError:
+            return
+        if kind == "job":
+            job, brought = cloudpickle.loads(rest[0]), rest[1]
+            run = (job.trial, job.attempt)
+            try:
+                if carrier is None:
+                    take_over(job)
+                else:
+                    job = carrier.bring(job, brought)
+            except Exception as error:
+                link.send("failed", run, *describe(error, job.directory or str(own_folder(os.getpid()))))
+            else:
+                _run(link, objective, goals, job, place, parent, carrier)
+
+
+def _run(
+    link: Link, objective: Objective, goals: Goals, job: Job, place: Place, parent: int, carrier: Carrier | None
+) -> None:
+    channel = _LinkChannel(link, job, carrier)
+    run = (job.trial, job.attempt)
+    with _output_to(job.directory), on_record(job.directory, parent):
+        outcome = run_job(objective, goals, job, channel, place)
+        try:
+            channel.keep()
+        except Exception as error:
+            if not isinstance(outcome, Failure):
+                outcome = Failure(*run, *describe(error, job.directory))
+        if isinstance(outcome, Failure):
+            with contextlib.suppress(OSError):  # into the trial's own file
+                os.write(2, f"{outcome.reason}\n".encode("utf-8", "backslashreplace"))
+    # Sent after the output is closed: who hears of the end may read the files.
+    if carrier is not None:
+        link.send("output", run, carrier.output(job))
+    if isinstance(outcome, Failure):
+        link.send("failed", run, outcome.kind, outcome.reason)
+    else:
+        link.send("finished", run, outcome.whole)
+
+
+class _LinkChannel:
+    """What one run says over the link, and hears."""
+
+    def __init__(self, link: Link, job: Job, carrier: Carrier | None) -> None:
+        self._link = link
+        self._job, self._carrier = job, carrier
+        self._run = (job.trial, job.attempt)
+        self._budget = 0
+
+    def keep(self) -> None:
+        """Bring the checkpoint to safety, if it is not kept where the objective saves it."""
+        if self._carrier is not None and (data := self._carrier.keep(self._job)) is not None:
+            self._link.send("checkpoint", self._run, data)
+
+    def report(self, budget: int, metrics: dict[str, float]) -> None:
+        self.keep()
+        self._budget = budget
+        self._link.send("report", self._run, budget, metrics)
+
+    def note(self, attrs: dict[str, Any]) -> None:
+        self._link.send("note", self._run, attrs)
+
+    def warn(self, key: str, text: str) -> None:
+        warn_once(key, text)  # into the trial's own stderr, and to the main program's log
+        self._link.send("warning", self._run, key, text)
+
+    def answer(self, *, wait: bool) -> Answer | None:
+        found: Answer | None = None
+        wait = wait and self._budget != self._job.full  # there it ends in any case
+        while (wait and found is None) or self._link.waiting():
+            kind, run, stop = self._link.receive()
+            if run == self._run:  # not about an earlier job
+                found = Answer(kind == "stop", stop)
+                if found.end:
+                    break
+        return found
+
+
+@contextlib.contextmanager
+def _output_to(directory: str | None) -> Iterator[None]:
+    """Send file descriptors 1 and 2 (so C code and child processes too) to the trial's own files."""
+    if directory is None:
+        yield
+        return
+    Path(directory).mkdir(parents=True, exist_ok=True)
+    kept = [(number, os.dup(number)) for number in (1, 2)]
+    for number, name in ((1, "stdout.txt"), (2, "stderr.txt")):
+        file = os.open(os.path.join(directory, name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        os.dup2(file, number)
+        os.close(file)
+    streams = Streams()
+    try:
+        yield
+    finally:
+        streams.put_back()
+        for number, old in kept:
+            os.dup2(old, number)
+            os.close(old)
+
+
+def _die_with(lifeline: int) -> None:
+    """Block until the main program is gone, then end this process and all its children."""
+    with contextlib.suppress(OSError):
+        os.read(lifeline, 1)
+    os.killpg(os.getpgrp(), signal.SIGKILL)

@@ -1,0 +1,270 @@
+"""The loop: ask, run, report, obey — the page to read first.
+
+ASK     study.ask       scheduler: how much? → searcher: what? → the journal has it → executor.submit
+TELL    executor.poll   a report → study.report: the journal has it, with its verdict → executor.obey
+LOOK    watch           whoever shows progress is called after every change
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FrameType
+
+from xstar.core.reasons import last_line
+from xstar.errors import ObjectiveError
+from xstar.journal.trial import Failure, Finished, Noted, Outcome, Report, State, Trial, Verdict
+from xstar.run import Executor, RunsInPoll
+from xstar.schedulers import Advises
+from xstar.storage.files import DEFAULT_CHECKPOINTS, Checkpoints
+from xstar.study import NO_LIMITS, Limits, SameFailure, Study
+
+log = logging.getLogger("xstar")
+trial_log = logging.getLogger("xstar.trials")
+"""One line for each trial that ends: of what went wrong, by the loop; all else by ``progress/lines.py``."""
+
+UNKNOWN_LENGTH = (
+    "the objective yields or reports, but nobody knows how long a full training is, so no trial is ended early; "
+    "pass max_budget=…, the number of values that a full training yields or reports, to end bad trials early"
+)
+"""Said once, when the first trial reports a second time."""
+
+PAUSED = "the study pauses, and no trial is started; `xstar hold STUDY go` or study.hold('go') lets it go on"
+
+RECORDED_AS = {"report": "exception", "disk": "killed"}
+"""A full disk is like a worker that died: the trial is tried again, and no model learns from it."""
+
+SYSTEMATIC = ("exception", "disk")
+"""Failures that, if the first trials all have them, every trial will have."""
+
+Watch = Callable[[Study], None]
+
+
+def both(first: Watch | None, second: Watch | None) -> Watch | None:
+    """A watcher that calls the two, one after the other."""
+    if first is None or second is None:
+        return first or second
+
+    def watch(study: Study) -> None:
+        first(study)
+        second(study)
+
+    return watch
+
+
+def run(
+    study: Study,
+    executor: Executor,
+    limits: Limits = NO_LIMITS,
+    watch: Watch | None = None,
+    checkpoints: int | None = DEFAULT_CHECKPOINTS,
+    grace: float = 0.0,
+) -> str:
+    """Run the study on the executor until a limit is met; returns why it ended, in a sentence.
+
+    Checkpoints that are no longer needed are removed, but those of the best ``checkpoints`` trials (``None``: all) stay.
+
+    With a study shared by several programs, this returns when *all* its trials are over: if another program dies, its
+    trials are run again here.
+
+    Ctrl-C ends the search with ``KeyboardInterrupt``: each running trial is handed back at its next report, having saved what
+    it trained, for any program to go on with; one that reports only at its end finishes. A second Ctrl-C ends them at once.
+
+    SIGTERM ends the program: a cluster takes the machine away. Running trials have ``grace`` seconds to report once more, and
+    are handed back likewise.
+    """
+    kept: Checkpoints | None = None
+    if executor.uses_files and checkpoints is not None:
+        kept = Checkpoints(study.files, study.history, study.scheduler.retired, checkpoints)
+    study.begin()
+    alike = SameFailure(limits.max_failures)
+    if limits.trials is not None and isinstance(study.scheduler, Advises):
+        for line in study.scheduler.advice(limits.trials):
+            log.warning("%s", line)
+
+    bounded = bool(study.history.bounds)
+
+    def hear(outcome: Outcome) -> None:
+        nonlocal bounded
+        if not interrupt.pressed or not _hand_back(study, executor, outcome, interrupt):
+            _record(study, executor, outcome, alike)
+        if bounded and isinstance(outcome, Finished):
+            bounded = not _checked_bounds(study, study.history.trials[outcome.trial])
+        if kept is not None and isinstance(outcome, Finished | Failure):
+            kept.clean_up(outcome.trial)
+
+    def hear_inside(outcome: Outcome) -> None:
+        hear(outcome)
+        if watch is not None:
+            watch(study)
+
+    if isinstance(executor, RunsInPoll):
+        executor.listener = hear_inside
+    paused = False
+    with _interruptible(grace) as interrupt:
+        try:
+            while True:
+                while executor.free() and not interrupt.pressed:
+                    trial = study.ask(limits)
+                    if trial is None:
+                        break
+                    executor.submit(study.job(trial, with_files=executor.uses_files))
+                if paused is not (study.history.hold == "pause"):
+                    paused = not paused
+                    log.warning("%s", PAUSED if paused else "the study goes on")
+                if not study.leases.attempts and executor.idle():
+                    if interrupt.pressed:
+                        raise interrupt.ends_with
+                    if study.ended is not None:
+                        return study.ended
+                for outcome in executor.poll():
+                    hear(outcome)
+                if watch is not None:
+                    watch(study)
+        except BaseException as error:
+            try:
+                executor.close()
+            finally:
+                study.release(_WHY.get(type(error)) or f"the program failed: {type(error).__name__}: {error}")
+            if isinstance(error, _Terminated):
+                raise SystemExit(128 + signal.SIGTERM) from None
+            raise
+
+
+def _record(study: Study, executor: Executor, outcome: Outcome, alike: SameFailure) -> None:
+    """Into the journal first, then act on it."""
+    if not isinstance(outcome, Noted) and (not isinstance(outcome, Failure) or outcome.kind not in SYSTEMATIC):
+        alike.seen_other()
+    match outcome:
+        case Noted(trial, _, attrs):
+            study.annotate(trial, attrs)
+        case Report(trial, attempt, budget, metrics):
+            verdict = study.report(trial, metrics, budget, attempt=attempt)
+            known = study.history.trials[trial]
+            if known.state is State.FAILED:
+                trial_log.warning("%s", went_wrong(known))
+            executor.obey(outcome, verdict, known.target)
+            if trial == 0 and budget == 2 and study.scheduler.max_budget is None:
+                log.warning("%s", UNKNOWN_LENGTH)
+        case Finished(trial, attempt, whole):
+            alike.seen_whole |= whole
+            study.complete(trial, attempt=attempt)
+        case Failure(trial, attempt, kind, reason, may_live):
+            last, known = last_line(reason), study.history.trials[trial]
+            is_over = known.state is not State.RUNNING  # its last report was at full budget, say
+            study.fail(trial, reason, RECORDED_AS.get(kind, kind), attempt=attempt, may_live=may_live)
+            if known.attempt != attempt:  # it was taken from us; this is not how the trial ended
+                log.info("trial %d: the run that was given up ended: %s", trial, last)
+                return
+            if kind == "report" and (not study.history.has_value or (is_over and not alike.seen_whole)):
+                raise ObjectiveError(last)  # so it will be with every trial
+            if is_over:
+                trial_log.warning("trial %d %s: its last report stands, but then: %s", trial, known.state.value, last)
+            else:
+                trial_log.warning("%s", went_wrong(known))
+            if kind in SYSTEMATIC and (same := alike.again(reason)) and not study.history.has_value:
+                raise ObjectiveError(
+                    f"the first trials all failed in the same place: {same}. Mend it, or raise xs.Infeasible (a program: "
+                    "exit with infeasible_exit) where a configuration cannot be evaluated; max_failures=None lets such a "
+                    "search go on"
+                )
+
+
+def _checked_bounds(study: Study, trial: Trial) -> bool:
+    """Whether a trial has run to its end; says so if it has not reported what a constraint bounds, which may be misspelt."""
+    if trial.state not in (State.COMPLETE, State.INFEASIBLE) or not trial.metrics:
+        return False
+    missing = sorted({bound.metric for bound in study.history.bounds} - set(trial.metrics))
+    if missing:
+        log.warning(
+            "constraints: trial %d did not report %s; it reported %s. A trial without it is infeasible",
+            trial.number, ", ".join(missing), ", ".join(trial.metrics),
+        )  # fmt: skip
+    return True
+
+
+def went_wrong(trial: Trial) -> str:
+    """A trial that failed, is infeasible or has to be run again, in a line."""
+    what = "will run again" if trial.state is State.WAITING else trial.state.value
+    return f"trial {trial.number} {what}: {last_line(trial.reason or '')}"
+
+
+def _hand_back(study: Study, executor: Executor, outcome: Outcome, interrupt: _Interrupt) -> bool:
+    """End a run at its report, and give up its trial once the run is over; False if there is nothing to give up.
+
+    Not before: whoever takes the trial up would else read a checkpoint that is still being written.
+    """
+    run = (outcome.trial, outcome.attempt)
+    if isinstance(outcome, Report):
+        verdict = study.report(outcome.trial, outcome.metrics, outcome.budget, attempt=outcome.attempt)
+        if verdict is Verdict.CONTINUE:
+            interrupt.stopped.add(run)
+            verdict = Verdict.PAUSE
+        executor.obey(outcome, verdict, None)
+        return True
+    if run in interrupt.stopped and not (isinstance(outcome, Finished) and outcome.whole):
+        study.release(_WHY[interrupt.ends_with], outcome.trial)
+        return True
+    return False
+
+
+@dataclass
+class _Interrupt:
+    """What signals asked for."""
+
+    grace: float
+    pressed: bool = False
+    """No new trials are started, and running ones end at their next report."""
+    ends_with: type[BaseException] = KeyboardInterrupt
+    """What is raised once all have ended."""
+    stopped: set[tuple[int, int]] = field(default_factory=set)
+    """Trials and attempts that were ended so."""
+    timer: threading.Timer | None = None
+
+    def press(self, number: int, frame: FrameType | None) -> None:
+        if self.pressed:
+            raise KeyboardInterrupt
+        self.pressed = True
+        log.warning("Ctrl-C: running trials end at their next report; press it again to end them now")
+
+    def terminate(self, number: int, frame: FrameType | None) -> None:
+        if self.ends_with is _Terminated or not self.grace:
+            raise _Terminated
+        self.pressed, self.ends_with = True, _Terminated
+        log.warning("told to terminate: running trials have %g s to report once more", self.grace)
+        # A signal again, rather than a look at the time: an objective in this process may not come back to us.
+        self.timer = threading.Timer(self.grace, os.kill, (os.getpid(), signal.SIGTERM))
+        self.timer.daemon = True
+        self.timer.start()
+
+
+class _Terminated(BaseException):
+    """SIGTERM arrived. Not a ``SystemExit``, which an objective that runs in this process might have raised itself."""
+
+
+_WHY: dict[type[BaseException], str] = {KeyboardInterrupt: "interrupted by the user", _Terminated: "told to terminate"}
+
+
+@contextmanager
+def _interruptible(grace: float) -> Iterator[_Interrupt]:
+    """Count Ctrl-C instead of dying of it, and let SIGTERM give up trials before it ends us; only the main thread may."""
+    interrupt = _Interrupt(grace)
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupt
+        return
+    old = {
+        signal.SIGINT: signal.signal(signal.SIGINT, interrupt.press),
+        signal.SIGTERM: signal.signal(signal.SIGTERM, interrupt.terminate),
+    }
+    try:
+        yield interrupt
+    finally:
+        if interrupt.timer is not None:
+            interrupt.timer.cancel()
+        for number, handler in old.items():
+            signal.signal(number, handler)
