@@ -170,7 +170,6 @@ def test_every_page_is_in_the_navigation() -> None:
     assert sorted(nav_files(settings["nav"])) == sorted(page.relative_to(DOCS).as_posix() for page in pages)
 
 
-@pytest.mark.slow
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")],
