@@ -38,6 +38,10 @@ def test_where_scipy_keeps_them_elsewhere_the_package_is_imported(module: str) -
     assert compiled.functions(module, "scipy.special", "ndtr") == [ndtr]
 
 
+@pytest.mark.skipif(
+    not hasattr(compiled.compiled("scipy.special._special_ufuncs"), "ndtr"),
+    reason="this SciPy (1.15) has ndtr in scipy.special._ufuncs, which needs the package",
+)
 def test_a_first_model_imports_no_package_of_scipy() -> None:
     code = (
         "import sys, xstar as xs\n"
