@@ -49,6 +49,13 @@ class Words(str):
     __slots__ = ()
 
 
+def _shown(found: object) -> str:
+    try:
+        return repr(found)
+    except RecursionError:
+        return f"a {type(found).__name__} that is nested too deeply to be shown"
+
+
 class InvalidArgument(XstarError, ValueError):
     """An argument breaks a rule. The message names the argument, the rule, the value found and the remedy."""
 
@@ -58,7 +65,7 @@ class InvalidArgument(XstarError, ValueError):
         self.found = found
         self.remedy = remedy
         plain = isinstance(found, Words) or (isinstance(found, str) and "=" in found)
-        shown = found if plain else repr(found)
+        shown = found if plain else _shown(found)
         super().__init__(f"{argument}: {rule}, but got {shown}" + (f"; {remedy}" if remedy else ""))
 
     def __reduce__(self) -> tuple[type[InvalidArgument], tuple[str, str, object, str]]:

@@ -149,6 +149,15 @@ def test_errors_name_the_line(cli: Cli, write: Write, old: str, new: str, line: 
     assert not Path("xstar.db").exists()
 
 
+@pytest.mark.parametrize(("levels", "words"), [(100, "nested 50 deep"), (500, "hundreds of levels")])
+def test_values_in_very_many_levels_are_refused(cli: Cli, write: Write, levels: int, words: str) -> None:
+    value = "[" * levels + "1" + "]" * levels
+    path = write(GOOD.replace("x = {float = [0.0, 1.0]}", f"x = [{value}, 2]"), "experiment.toml")
+    message = one_line(cli("run", str(path), code=2))
+    assert words in message
+    assert "experiment.toml" in message
+
+
 @pytest.mark.parametrize("section", ["program", "space"])
 def test_a_section_that_is_missing(cli: Cli, write: Write, section: str) -> None:
     path = write(re.sub(rf"\[{section}\]\n.*\n", "", GOOD), "experiment.toml")

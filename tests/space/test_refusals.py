@@ -30,6 +30,14 @@ from xstar.space import (
 loop: list[Any] = []
 loop.append(loop)
 
+
+def nested(levels: int) -> Any:
+    value: Any = "a"
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
 # (what is written, the argument named, a word of the rule, the value shown, a word of the remedy)
 PARAMETERS: list[tuple[Callable[[], Any], str, str, str, str]] = [
     (lambda: Float(3, 1), "Float.low", "below high", "low=3.0, high=1.0", "swap"),
@@ -70,7 +78,10 @@ PARAMETERS: list[tuple[Callable[[], Any], str, str, str, str]] = [
     (lambda: Choice([print, max]), "Choice.options[0]", "JSON", "print", "map them in the objective"),
     (lambda: Choice([dict]), "Choice.options[0]", "JSON", "dict", "SearchCV takes a plain list"),
     (lambda: Choice([{"a": 1}]), "Choice.options[0]", "dict", "{'a': 1}", "map them in the objective"),
-    (lambda: Choice([loop]), "Choice.options[0]", "contains itself", "[[...]]", "strings"),
+    (lambda: Choice([loop]), "Choice.options[0]", "nested 50 deep", "[[...]]", "strings"),
+    (lambda: Choice([nested(500)]), "Choice.options[0]", "nested 50 deep", "[[[", "strings"),
+    (lambda: Choice([nested(100_000)]), "Choice.options[0]", "nested 50 deep", "too deeply to be shown", "strings"),
+    (lambda: Constant(nested(500)), "Constant.value", "nested 50 deep", "[[[", "strings"),
     (lambda: Choice(["a", "b"], prior=[1]), "Choice.prior", "one weight for each of the 2", "[1]", "2 positive"),
     (lambda: Choice(["a", "b"], prior=[1, 0]), "Choice.prior", "positive", "[1, 0]", "leave out an option"),
     (lambda: Choice(["a", "b"], prior=[1, math.nan]), "Choice.prior", "positive", "nan", "weights"),

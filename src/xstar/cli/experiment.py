@@ -45,6 +45,9 @@ class _File:
             self.data = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise _broken(path, text, error) from None
+        except RecursionError:
+            rule = "must not nest lists or tables in hundreds of levels"
+            raise InvalidArgument("FILE", rule, str(path), "a value of a parameter may have 50") from None
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidArgument("FILE", f"must be a text file that can be read ({error})", str(path)) from None
         self.lines = key_lines(text)

@@ -17,7 +17,11 @@ Value = Any
 Json = Any
 
 
-def freeze(value: object) -> Value:
+DEEPEST = 50
+"""Lists within lists of a value: far below where Python's own recursion, in ``json`` or ``repr``, ends."""
+
+
+def freeze(value: object, deepest: int = DEEPEST) -> Value:
     """A JSON scalar, or nested tuples of them where lists came. Raises ValueError with the reason otherwise."""
     value = unwrap(value)
     if value is None or isinstance(value, bool):
@@ -31,10 +35,9 @@ def freeze(value: object) -> Value:
             raise ValueError("NaN and infinity have no JSON form and NaN does not equal itself")
         return float(value)
     if isinstance(value, (list, tuple)):
-        try:
-            return tuple(freeze(item) for item in value)
-        except RecursionError:
-            raise ValueError("a list that contains itself has no end") from None
+        if not deepest:
+            raise ValueError(f"lists may be nested {DEEPEST} deep")
+        return tuple([freeze(item, deepest - 1) for item in value])
     raise ValueError(f"a {type(value).__name__} cannot be stored as JSON")
 
 
