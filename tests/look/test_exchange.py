@@ -140,6 +140,7 @@ def change_event(**fields: Any) -> Callable[[dict[str, Any]], None]:
         (1, change(kind="asked"), "lacks trial"),
         (1, change_event(objectives=[{"metric": "error", "direction": "sideways"}]), "direction: must be one of"),
         (1, change_event(objectives=[]), "must name one to 5 metrics"),
+        (1, change_event(objectives=[{"metric": "error", "direction": "minimize"}] * 2), "each objective once"),
         (1, change_event(seed=-1), "seed: must be a whole number of at least 0"),
         (1, change_event(retries=-1), "retries: must be a whole number of at least 0"),
         (1, change_event(best="first"), "best: must be one of"),

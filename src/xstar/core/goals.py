@@ -84,6 +84,8 @@ class Goals(Sequence[Goal]):
     def __init__(self, every: Iterable[Goal]) -> None:
         self._every = tuple(every)
         self.metrics = tuple(each.metric for each in self._every)
+        if len(set(self.metrics)) < len(self.metrics):
+            raise InvalidArgument("metric", "must name each objective once", self.metrics, EXAMPLE)
         self.signs = tuple(each.sign for each in self._every)
         self.several = len(self._every) > 1
         self.known = tuple(place for place, each in enumerate(self._every) if each.known)
@@ -220,8 +222,8 @@ def read_goals(metric: Metric | None, direction: str | None) -> Goals:
     if all(each.known for each in made) and made:
         rule = "must name an objective besides those that are known: there would be nothing to try"
         raise InvalidArgument("metric", rule, names, EXAMPLE)
-    if not made or len(made) > MOST or len(set(names)) < len(names):
-        raise InvalidArgument("metric", f"must name one to {MOST} metrics, each once", metric, EXAMPLE)
+    if not made or len(made) > MOST:
+        raise InvalidArgument("metric", f"must name one to {MOST} metrics", metric, EXAMPLE)
     return Goals(made)
 
 

@@ -32,7 +32,7 @@ def standing(goals: Goals, bounds: Sequence[Bound], metrics: Mapping[str, float]
 
 def ranking(goals: Goals, *, bounded: bool) -> Goals:
     """What orders the standings of several objectives: what is beyond a bound stands as if beyond a threshold."""
-    return Goals([*goals, Goal("beyond a bound", threshold=0.0)]) if bounded and goals.several else goals
+    return Goals([*goals, Goal("", threshold=0.0)]) if bounded and goals.several else goals  # no metric is called ""
 
 
 class Rung:
