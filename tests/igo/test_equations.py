@@ -44,7 +44,8 @@ class Paper:
         self.n, self.adapt, self.first, self.metric = n, adapt, step, metric
         self.theta, self.s, self.gamma, self.size = [0.5] * n, [0.0] * n, 0.0, 2.0
 
-    def update(self, points: list[list[int]], losses: list[float]) -> None:
+    def update(self, points: list[list[int]], losses: list[float], drawn: list[float] | None = None) -> None:
+        drawn = self.theta if drawn is None else drawn
         n, count, W = self.n, len(points), weights(losses)
         mean = sum(W) / count  # line 5
         variance = sum((w - mean) ** 2 for w in W) / count  # line 6
@@ -52,10 +53,11 @@ class Paper:
             return
         step = self.first / (self.size / 2.0) if self.adapt == "step" else self.first
         gradient = [  # line 10
-            sum((w - mean) * (x[k] - self.theta[k]) for w, x in zip(W, points, strict=True)) / count for k in range(n)
+            sum((w - mean) * (x[k] - drawn[k]) for w, x in zip(W, points, strict=True)) / count for k in range(n)
         ]
-        drawn = self.theta
-        self.theta = [min(max(t + step * g, 1 / n), 1 - 1 / n) for t, g in zip(drawn, gradient, strict=True)]  # line 11
+        self.theta = [
+            min(max(t + step * g, 1 / n), 1 - 1 / n) for t, g in zip(self.theta, gradient, strict=True)
+        ]  # line 11
         if self.adapt == "none":
             return
         at = drawn if self.metric == "drawn" else self.theta
@@ -98,6 +100,20 @@ def test_algorithm_1(setting: dict[str, Any], f: Loss) -> None:
         assert_allclose(core.trace.path, paper.s, rtol=1e-7, atol=1e-9)
         assert_allclose([core.trace.gamma, core.trace.size], [paper.gamma, paper.size], rtol=1e-8)
     assert (most > 2) == (setting["adapt"] == "samples")  # the adaptation had something to do
+
+
+def test_points_of_an_earlier_distribution_are_compared_at_it() -> None:
+    core, paper, rng = IGO(Bernoulli(20)), Paper(20, "samples", 20**-0.5, "drawn"), np.random.default_rng(4)
+    thetas = [core.theta]
+    for _ in range(30):
+        drawn = thetas[-3:][0]
+        points = core.family.draw(drawn, core.samples, rng)
+        losses = [onemax(x) for x in points.tolist()]
+        core.update(points, losses, at=drawn)
+        paper.update(points.tolist(), losses, drawn.tolist())
+        thetas.append(core.theta)
+        assert_allclose(core.theta, paper.theta, rtol=1e-9)
+        assert_allclose(core.trace.path, paper.s, rtol=1e-7, atol=1e-9)
 
 
 def test_the_two_readings_of_line_12_differ() -> None:

@@ -38,6 +38,7 @@ RELU = Layer("relu", 8)
         ([], [], "exactly one 'ip'"),
         ([IP, RELU, OP], [(0, 1), (1, 2)], "from decision layers only"),
         ([IP, RELU, LINEAR, RELU, LINEAR, OP], [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)], "to the output only"),
+        ([IP, RELU, LINEAR, SOFTMAX, OP], [(0, 1), (1, 2), (2, 3), (2, 4), (3, 4)], "to the output only"),
         ([IP, LINEAR, OP], [(0, 1), (1, 2)], "between input and decision"),
         ([IP, RELU, RELU, LINEAR, OP], [(0, 1), (1, 3), (2, 3), (3, 4)], "path from the input"),
         ([IP, RELU, RELU, LINEAR, OP], [(0, 1), (0, 2), (1, 3), (3, 4)], "path to the output"),
@@ -152,6 +153,15 @@ def test_equality_is_isomorphism() -> None:
             assert (a == b) == isomorphic(a, b)
             same += a == b
     assert same > 20  # the test would say little if there were none
+
+
+def test_graphs_of_other_data_differ() -> None:
+    layers = (IP, RELU, LINEAR, OP)
+    plain, same = chain(*layers, inputs=4, outputs=2), chain(*layers, inputs=4, outputs=2)
+    assert (plain == same, hash(plain) == hash(same)) == (True, True)
+    assert plain != chain(*layers, inputs=5, outputs=2)
+    assert plain != chain(*layers, inputs=4, outputs=3)
+    assert plain != chain(*layers)
 
 
 def test_graphs_that_refinement_cannot_tell_apart() -> None:
