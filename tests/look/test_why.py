@@ -171,7 +171,7 @@ def test_a_study_explains_its_trials() -> None:
 
 
 @pytest.mark.parametrize("budget", [None, 1])
-def test_an_infeasible_trial_is_called_so_and_the_probability_that_bounds_hold_is_said(budget: int | None) -> None:
+def test_an_infeasible_trial_is_called_so_and_what_the_model_made_of_the_bounds_is_said(budget: int | None) -> None:
     study = xs.Study(SPACE, method="gp", seed=1, metric="loss", constraints={"latency": 40.0}, max_budget=budget)
     for _ in range(12):
         trial = ask(study)
@@ -183,7 +183,7 @@ def test_an_infeasible_trial_is_called_so_and_the_probability_that_bounds_hold_i
     assert f"infeasible: {over.reason}" in str(why(study.journal, over.number))
     assert "infeasible: does not fit" in str(why(study.journal, 2))
     found = why(study.journal, 11)
-    chosen, *rest = [line for line in found.lines() if "feasible with probability" in line]
+    chosen, *rest = [line for line in found.lines() if "p(feasible)" in line]
     assert "chosen" in chosen
     assert rest
     assert found.candidates[0].feasible is not None

@@ -32,10 +32,10 @@ class Candidate:
     """What the surrogate expected there, in the user's own direction."""
     low: float | None
     high: float | None
-    """The interval of 90 % of what it would report."""
+    """The range in which the model expected its value; measured, about three in four values lie in it."""
     chosen: bool = False
     feasible: float | None = None
-    """How probably it has a value and is within all bounds."""
+    """The factor by which the model weighted it: how probably it has a value and is within all bounds."""
 
 
 @dataclass(frozen=True)
@@ -83,9 +83,9 @@ class Why:
         for each in self.candidates:
             mark = "chosen   " if each.chosen else "runner-up"
             value = f"{self.acquisition} {number(each.acquisition, 4)}" if each.acquisition is not None else ""
-            interval = f"({number(each.low, 4)} to {number(each.high, 4)})"
-            mean = f"expected {number(each.mean, 4)} {interval}" if each.mean is not None else ""
-            holds = f"feasible with probability {number(each.feasible, 2)}" if each.feasible is not None else ""
+            ends = f"({number(each.low, 4)} to {number(each.high, 4)} by the model)"
+            mean = f"expected {number(each.mean, 4)} {ends}" if each.mean is not None else ""
+            holds = f"p(feasible) {number(each.feasible, 2)} by the model" if each.feasible is not None else ""
             made.append(
                 "  ".join(part for part in (f"  {mark}", value, mean, holds, short_config(each.config)) if part)
             )

@@ -1,64 +1,20 @@
-"""A study in sentences: what was searched, what was found, how sure that is, what mattered, what failed.
-
-How sure: the winner's lead over the next best configuration is compared with the noise of one run. Where configurations were
-run more than once their own spread is the noise; otherwise it is what no smooth function of the configuration explains, by a
-Gaussian process fitted to the trials.
-"""
+"""A study in sentences: what was searched, what was found, how far ahead that is, what mattered, what failed."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from dataclasses import dataclass
 
 import numpy as np
 
-from xstar.core.compiled import ndtr
 from xstar.core.words import number, plural, seconds
 from xstar.errors import NoValue
 from xstar.journal import History
 from xstar.journal.constraints import how_many_beyond
 from xstar.journal.trial import State, Trial
 from xstar.look.plots import failures, importance
-from xstar.look.plots.models import Learned
 from xstar.look.plots.source import Source, valued
 from xstar.study.naming import described
-
-SURE = 0.9
-"""The probability from which on a lead is called more than noise: one in ten such winners is luck."""
-
-
-@dataclass(frozen=True)
-class Certainty:
-    """Whether the winner's lead is more than noise."""
-
-    second: Trial
-    lead: float
-    noise: float
-    """Standard deviation of one run's value."""
-    source: str
-    """Where the noise was learned."""
-
-    @property
-    def probability(self) -> float:
-        """That the winner is truly better than the second, if both have this noise: Φ(lead / (√2 σ))."""
-        return float(ndtr(self.lead / (math.sqrt(2) * self.noise))) if self.noise > 0 else 1.0
-
-
-def certainty(history: History) -> Certainty | None:
-    """How sure the winner is; ``None`` where there is no second configuration to compare with."""
-    best = history.best
-    trials = [trial for trial in valued(history) if best is not None and _equal(trial, best)]
-    if best is None or best not in trials:
-        return None
-    others = [trial for trial in trials if history.space.key(trial.config) != history.space.key(best.config)]
-    if not others:
-        return None
-    second = min(others, key=lambda trial: (trial.score, trial.number))
-    found = _repeated(history, trials) or _modelled(history)
-    if found is None:
-        return None
-    return Certainty(second, second.score - best.score, *found)
 
 
 def _equal(trial: Trial, best: Trial) -> bool:
@@ -68,8 +24,8 @@ def _equal(trial: Trial, best: Trial) -> bool:
     return trial.budget == best.budget
 
 
-def _repeated(history: History, trials: list[Trial]) -> tuple[float, str] | None:
-    """The pooled standard deviation of configurations that were run more than once."""
+def _repeated(history: History, trials: list[Trial]) -> tuple[float, int] | None:
+    """The pooled standard deviation of configurations that were run more than once, and how many they are."""
     groups: dict[Hashable, list[float]] = {}
     for trial in trials:
         groups.setdefault(history.space.key(trial.config), []).append(trial.score)
@@ -78,25 +34,14 @@ def _repeated(history: History, trials: list[Trial]) -> tuple[float, str] | None
     if degrees < 2:
         return None
     squares = sum(float(((values - values.mean()) ** 2).sum()) for values in repeated)
-    return math.sqrt(squares / degrees), f"{plural(len(repeated), 'configuration')} that ran more than once"
-
-
-def _modelled(history: History) -> tuple[float, str] | None:
-    learned = Learned.of(history)
-    if not learned.enough:
-        return None
-    try:
-        noise = math.sqrt(learned.gp.noise) * learned.scale
-    except NoValue:
-        return None
-    return noise, f"a Gaussian process over {len(learned.gp_rows)} {learned.which}"
+    return math.sqrt(squares / degrees), len(repeated)
 
 
 def sentences(source: Source) -> dict[str, str]:
     """What a reader wants to know, by question."""
     history = source.history
     bounds = {"What the bounds left": bounded(history)} if history.bounds else {}
-    if history.goals.several:  # what is sure, and what mattered, is a matter of one objective
+    if history.goals.several:  # a lead, and what mattered, is a matter of one objective
         return {
             "What was searched": searched(history),
             "What was found": tradeoffs(history),
@@ -107,7 +52,7 @@ def sentences(source: Source) -> dict[str, str]:
         "What was searched": searched(history),
         "What was found": found(history),
         **bounds,
-        "How sure is that": sure(history),
+        "How far ahead is it": lead(history),
         "What mattered": mattered(source),
         "What failed": failed(source),
     }
@@ -182,20 +127,21 @@ def tradeoffs(history: History) -> str:
     return f"{text} {plural(since, 'trial')} begun since the front last changed."
 
 
-def sure(history: History) -> str:
-    """Whether the lead is more than noise."""
-    known = certainty(history)
-    best = history.best
-    if known is None or best is None:
+def lead(history: History) -> str:
+    """How far the best trial is ahead, and how much equal configurations differed where some ran more than once."""
+    best, key = history.best, history.space.key
+    trials = [trial for trial in valued(history) if best is not None and _equal(trial, best)]
+    others = [trial for trial in trials if best is not None and key(trial.config) != key(best.config)]
+    if best is None or not others:
         return "There is nothing to compare the best trial with yet."
-    lead = f"Trial {best.number} leads the next best configuration (trial {known.second.number}) by {number(known.lead, 3)}."
-    noise = f"The noise of one run is about {number(known.noise, 3)} (standard deviation, by {known.source})"
-    again = f"trial {best.number} and trial {known.second.number} are worth a second run with other seeds"
-    if known.probability >= SURE:
-        return f"{lead} {noise}, so that the lead is real with a probability of {known.probability:.0%}."
-    return (
-        f"{lead} {noise}: the lead is within the noise (better with a probability of {known.probability:.0%}); {again}."
-    )
+    second = min(others, key=lambda trial: (trial.score, trial.number))
+    ahead = number(second.score - best.score, 3)
+    text = f"Trial {best.number} leads the next best configuration (trial {second.number}) by {ahead}."
+    if spread := _repeated(history, trials):
+        deviation, configs = spread
+        text += f" Values of equal configurations differ by {number(deviation, 3)} (standard deviation within "
+        text += f"{plural(configs, 'configuration')} that ran more than once)."
+    return f"{text} Whether the lead is more than chance is not known: run both again with other seeds."
 
 
 def mattered(source: Source) -> str:
@@ -205,14 +151,17 @@ def mattered(source: Source) -> str:
     except NoValue as error:
         return f"Not known: it {error}."
     parts = [
-        f"{name} ({total:.0%} ± {error:.0%})"
+        f"{name} {total:.0%} (± {error:.0%})"
         for name, total, error in zip(data.names, data.total, data.total_error, strict=True)
         if total >= 0.05
     ]
     quiet = [name for name, total in zip(data.names, data.total, strict=True) if total < 0.05]
     text = f"Of the differences in {data.metric}: {', '.join(parts[:6]) or 'none stands out'}"
     less = f"; {', '.join(quiet[:8])} hardly any" if quiet else ""
-    return f"{text}{less} (functional ANOVA of a random forest, interactions included, {data.trials:,} {data.which})."
+    means = (
+        f"functional ANOVA of a random forest, interactions included, ± over its trees, {data.trials:,} {data.which}"
+    )
+    return f"{text}{less} ({means})."
 
 
 def failed(source: Source) -> str:

@@ -91,7 +91,7 @@ def _rows(learner: Learner, configs: list[Config]) -> Array:
 
 
 def _feasible(trace: DecisionTrace, configs: list[Config]) -> Sequence[float | None]:
-    """How probably each configuration has a value and is within all bounds; ``None`` where no model says."""
+    """What the model makes of whether each configuration has a value and is within all bounds; ``None`` where none says."""
     if not trace.feasible:
         return [None] * len(configs)
     assert trace.learner is not None

@@ -83,7 +83,7 @@ function explained(found) {
   return [
     h("p", {}, found.known, " ", found.choice),
     h("p", { class: "quiet" }, found.recomputed),
-    candidates.length ? table(["", found.acquisition, "expected (90 %)", "configuration"], candidates, "The chosen configuration and the runners-up") : null,
+    candidates.length ? table(["", found.acquisition, "expected (by the model)", "configuration"], candidates, "The chosen configuration and the runners-up") : null,
     found.later.length ? h("ol", { class: "turns" }, found.later.map((turn) => h("li", {}, h("b", {}, turn.what), turn.why ? ` — ${turn.why}` : "", h("span", { class: "quiet" }, ` (event ${turn.event})`)))) : null,
   ];
 }
