@@ -12,6 +12,7 @@ import pytest
 
 import xstar as xs
 from tests.cli.conftest import Cli, Write
+from tests.trials import run_trials
 from xstar.core.environment import environment
 from xstar.look.audit import audit
 
@@ -106,6 +107,21 @@ def test_audit(cli: Cli, stored: Path) -> None:
     output = cli("audit", "demo", code=1).output
     assert "event 1: trial 0" in output
     assert "1 finding in" in output
+
+
+def test_an_audit_with_many_findings_prints_some_and_counts_the_rest(cli: Cli, tmp_path: Path) -> None:
+    with xs.Study(
+        xs.Space(x=xs.Float(0, 1)), name="s", storage=tmp_path / "xstar.db", method="random", seed=1
+    ) as study:
+        run_trials(study, 30, lambda trial: trial["x"])
+    with closing(sqlite3.connect(tmp_path / "xstar.db")) as connection:
+        connection.execute("""UPDATE xstar_events SET body = replace(body, '"seed":1', '"seed":2') WHERE seq = 0""")
+        connection.commit()
+    output = cli("audit", "s", code=1).output
+    assert output.count("recomputed from the first") == 20
+    assert "and 10 more" in output
+    assert "30 findings in" in output
+    assert len(json.loads(cli("audit", "s", "--json", code=1).output)["findings"]) == 30
 
 
 def test_audit_of_suggestions_made_elsewhere(cli: Cli, stored: Path) -> None:

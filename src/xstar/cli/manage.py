@@ -29,6 +29,8 @@ from xstar.study.settings import check_name
 Reason = Annotated[str, typer.Option(metavar="TEXT", help="Why; it is kept with the event.", show_default=False)]
 
 
+MOST_FINDINGS = 20
+"""Findings of an audit that are printed: another seed makes one of every decision."""
 WORTH_SAYING = 1.0
 """Seconds of an audit, from which on it says where they went."""
 
@@ -232,8 +234,10 @@ def audit(
         typer.echo(json_text(of_audit(result)))
         raise typer.Exit(1 if result.findings else 0)
     out = console()
-    for finding in result.findings:
+    for finding in result.findings[:MOST_FINDINGS]:
         out.print(Text(finding, "red"), soft_wrap=True)
+    if (more := len(result.findings) - MOST_FINDINGS) > 0:
+        out.print(f"and {more:,} more; `xstar audit {study} --json` has all of them", soft_wrap=True)
     for each in result.other_environments:
         out.print(str(each), soft_wrap=True)
     spent = sorted(result.spent.items(), key=lambda item: -item[1])

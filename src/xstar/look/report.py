@@ -1,8 +1,8 @@
 """A study on one page: an HTML file that needs nothing else, to keep, to mail, to print.
 
 In words what was searched and found, how far ahead it is, what mattered and what failed; the plots; the best configurations as
-a table and as code; how to do it again; what to cite. The plots need Plotly's JavaScript, which is written into the file (5 MB);
-where Plotly is not installed the page says so and has everything else.
+a table and as code; how to do it again; what to cite. The plots need Plotly's JavaScript, which is written into the file
+(5 MB); where Plotly is not installed the page says so and has everything else.
 """
 
 from __future__ import annotations
