@@ -98,7 +98,7 @@ def minimize(
     patience
         Stop after this many trials in a row without a new best.
     max_failures
-        Stop with an error when this many first trials all raise the same exception on the same line.
+        Stop with an error when this many trials have failed before any has succeeded.
 
         A typing error should not cost the whole budget. So does a search that ends without any value because trials failed.
         ``None`` switches both off.

@@ -23,7 +23,7 @@ from xstar.run.orphans import take_over
 from xstar.space import Choice, Constant, Ordinal, Space
 from xstar.storage.address import masked
 from xstar.study import DEFAULT_STORAGE, Limits, Study
-from xstar.study.limits import SameFailure
+from xstar.study.limits import Fuse
 from xstar.study.naming import headline
 
 try:
@@ -86,7 +86,7 @@ class Sweep:
             raise InvalidArgument("hydra.sweeper.max_budget", rule, max_budget, "e.g. max_budget=27 budget_key=epochs")
         self.sweeper, self.config = sweeper, sweeper.config
         self.limits = Limits(trials=trials, seconds=seconds)
-        self.alike = SameFailure(max_failures)
+        self.fuse = Fuse(max_failures)
         self.workers, self.budget_key, self.checkpoint_key = workers, budget_key, checkpoint_key
         self.params = params or {}
         metric = OmegaConf.to_container(metric) if OmegaConf.is_config(metric) else metric
@@ -195,16 +195,14 @@ class Sweep:
             reason = "".join(traceback.format_exception(error)) if isinstance(error, BaseException) else str(error)
             study.fail(trial, reason)
             log.warning("trial %d failed: %s", trial.number, error)
-            if (same := self.alike.again(reason)) is not None and not study.history.has_value:
-                raise ObjectiveError(
-                    f"the first jobs all failed in the same place: {same}. Mend it; max_failures=null lets the sweep go on"
-                )
+            if (why := self.fuse.failed(reason)) is not None and not study.history.has_value:
+                raise ObjectiveError(f"{why}. Mend it; max_failures=null lets the sweep go on")
             return
         if job.return_value is None:
             study.fail(trial, "the task function returned nothing")
             names = " and ".join(map(repr, study.goals.metrics))
             raise ObjectiveError(f"the task function must return a number, or a dictionary with {names}")
-        self.alike.seen_other()
+        self.fuse.succeeded()
         if self.budget_key is None:
             study.tell(trial, job.return_value)
         else:

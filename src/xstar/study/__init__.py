@@ -4,7 +4,7 @@ from xstar.storage import DEFAULT_STORAGE as DEFAULT_STORAGE, open_storage as op
 from xstar.study.limits import (
     FIRST_FAILURES as FIRST_FAILURES,
     NO_LIMITS as NO_LIMITS,
+    Fuse as Fuse,
     Limits as Limits,
-    SameFailure as SameFailure,
 )
 from xstar.study.study import Study as Study

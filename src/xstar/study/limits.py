@@ -16,7 +16,9 @@ from xstar.journal import History
 from xstar.journal.trial import State
 
 FIRST_FAILURES = 5
-"""Bad luck seldom makes the first five trials fail on one line with one exception; a typing error always does."""
+"""Bad luck seldom makes the first five trials fail; a mistake in the code or a machine that is not set up always does."""
+
+REASONS_SHOWN = 3
 
 _OURS = str(Path(__file__).parents[1]) + os.sep
 _FRAME = re.compile(r'^ *File "(.+)", line (\d+)', re.MULTILINE)
@@ -35,9 +37,9 @@ class Limits:
     patience: int | None = None
     """Stop when this many trials in a row ended without a new best."""
     max_failures: int | None = FIRST_FAILURES
-    """End with an ``ObjectiveError`` when the first trials, this many, all raise the same exception on the same line.
+    """End with an ``ObjectiveError`` when this many trials have failed, for whatever reasons, before any has succeeded.
 
-    Before any trial has succeeded, only; ``None``: never.
+    ``xs.Infeasible`` is no failure; ``None``: never.
     """
 
     def __post_init__(self) -> None:
@@ -98,32 +100,44 @@ class Limits:
 NO_LIMITS = Limits()
 
 
-class SameFailure:
-    """Watches the first trials of a search: do they all fail alike?"""
+class Fuse:
+    """Ends a search whose trials fail before any of them has succeeded, for whatever reasons."""
 
     def __init__(self, most: int | None) -> None:
-        self._left = most
-        self._first: tuple[str, str] | None = None
+        self._most = most
+        self._reasons: list[str] = []
         self.seen_whole = False
         """An objective has come to its own end, and what it returned was in order."""
 
-    def seen_other(self) -> None:
-        """A trial reported, or ended in another way: this is no typing error."""
-        self._left = None
+    def succeeded(self) -> None:
+        """A trial has come to a result: later failures are those of configurations."""
+        self._most = None
 
-    def again(self, reason: str) -> str | None:
-        """A trial raised an exception. Once enough of them have raised the same: where and what it is."""
-        raised = raised_at(reason)
-        if self._left is None or raised is None or self._first not in (None, raised):
-            self.seen_other()
+    def failed(self, reason: str) -> str | None:
+        """A trial failed. Once there are enough: how many did, and of what."""
+        if self._most is None:
             return None
-        self._first = raised
-        self._left -= 1
-        if self._left > 0:
+        self._reasons.append(reason)
+        count = len(self._reasons)
+        if count < self._most:
             return None
-        # A line of ours is no place to look for the mistake, and a program that wrote nothing has none.
-        place, last = raised[0], last_line(reason)
-        return last if place.startswith(_OURS) or last.startswith(place) else f"{place}, {last}"
+        groups: dict[object, list[str]] = {}
+        for each in self._reasons:
+            groups.setdefault(raised_at(each) or last_line(each), []).append(each)
+        most = sorted(groups.values(), key=len, reverse=True)
+        if len(most) == 1:
+            return f"{count} trials failed in the same place, and none succeeded: {_in_a_line(reason)}"
+        shown = "; ".join(f"{len(group)} × {_in_a_line(group[-1])}" for group in most[:REASONS_SHOWN])
+        more = f"; and {len(most) - REASONS_SHOWN} other reasons" if len(most) > REASONS_SHOWN else ""
+        return f"{count} trials failed, and none succeeded: {shown}{more}"
+
+
+def _in_a_line(reason: str) -> str:
+    """Where and what. A line of ours is no place to look for the mistake, and a program that wrote nothing has none."""
+    last, raised = last_line(reason), raised_at(reason)
+    if raised is None or raised[0].startswith(_OURS) or last.startswith(raised[0]):
+        return last
+    return f"{raised[0]}, {last}"
 
 
 def raised_at(reason: str) -> tuple[str, str] | None:

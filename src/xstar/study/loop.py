@@ -22,7 +22,7 @@ from xstar.journal.trial import Failure, Finished, Noted, Outcome, Report, State
 from xstar.run import Executor, RunsInPoll
 from xstar.schedulers import Advises
 from xstar.storage.files import DEFAULT_CHECKPOINTS, Checkpoints
-from xstar.study import NO_LIMITS, Limits, SameFailure, Study
+from xstar.study import NO_LIMITS, Fuse, Limits, Study
 
 log = logging.getLogger("xstar")
 trial_log = logging.getLogger("xstar.trials")
@@ -38,9 +38,6 @@ PAUSED = "the study pauses, and no trial is started; `xstar hold STUDY go` or st
 
 RECORDED_AS = {"report": "exception", "disk": "killed"}
 """A full disk is like a worker that died: the trial is tried again, and no model learns from it."""
-
-SYSTEMATIC = ("exception", "disk")
-"""Failures that, if the first trials all have them, every trial will have."""
 
 Watch = Callable[[Study], None]
 
@@ -82,7 +79,7 @@ def run(
     if executor.uses_files and checkpoints is not None:
         kept = Checkpoints(study.files, study.history, study.scheduler.retired, checkpoints)
     study.begin()
-    alike = SameFailure(limits.max_failures)
+    fuse = Fuse(limits.max_failures)
     if limits.trials is not None and isinstance(study.scheduler, Advises):
         for line in study.scheduler.advice(limits.trials):
             log.warning("%s", line)
@@ -92,7 +89,7 @@ def run(
     def hear(outcome: Outcome) -> None:
         nonlocal bounded
         if not interrupt.pressed or not _hand_back(study, executor, outcome, interrupt):
-            _record(study, executor, outcome, alike)
+            _record(study, executor, outcome, fuse)
         if bounded and isinstance(outcome, Finished):
             bounded = not _checked_bounds(study, study.history.trials[outcome.trial])
         if kept is not None and isinstance(outcome, Finished | Failure):
@@ -136,10 +133,8 @@ def run(
             raise
 
 
-def _record(study: Study, executor: Executor, outcome: Outcome, alike: SameFailure) -> None:
+def _record(study: Study, executor: Executor, outcome: Outcome, fuse: Fuse) -> None:
     """Into the journal first, then act on it."""
-    if not isinstance(outcome, Noted) and (not isinstance(outcome, Failure) or outcome.kind not in SYSTEMATIC):
-        alike.seen_other()
     match outcome:
         case Noted(trial, _, attrs):
             study.annotate(trial, attrs)
@@ -148,12 +143,19 @@ def _record(study: Study, executor: Executor, outcome: Outcome, alike: SameFailu
             known = study.history.trials[trial]
             if known.state is State.FAILED:
                 trial_log.warning("%s", went_wrong(known))
+                _count_failure(study, known, fuse)
             executor.obey(outcome, verdict, known.target)
             if trial == 0 and budget == 2 and study.scheduler.max_budget is None:
                 log.warning("%s", UNKNOWN_LENGTH)
         case Finished(trial, attempt, whole):
-            alike.seen_whole |= whole
+            fuse.seen_whole |= whole
+            known = study.history.trials[trial]
+            was_failed = known.state is State.FAILED
             study.complete(trial, attempt=attempt)
+            if known.state is not State.FAILED:
+                fuse.succeeded()
+            elif not was_failed:
+                _count_failure(study, known, fuse)
         case Failure(trial, attempt, kind, reason, may_live):
             last, known = last_line(reason), study.history.trials[trial]
             is_over = known.state is not State.RUNNING  # its last report was at full budget, say
@@ -161,18 +163,26 @@ def _record(study: Study, executor: Executor, outcome: Outcome, alike: SameFailu
             if known.attempt != attempt:  # it was taken from us; this is not how the trial ended
                 log.info("trial %d: the run that was given up ended: %s", trial, last)
                 return
-            if kind == "report" and (not study.history.has_value or (is_over and not alike.seen_whole)):
+            if kind == "report" and (not study.history.has_value or (is_over and not fuse.seen_whole)):
                 raise ObjectiveError(last)  # so it will be with every trial
             if is_over:
                 trial_log.warning("trial %d %s: its last report stands, but then: %s", trial, known.state.value, last)
             else:
                 trial_log.warning("%s", went_wrong(known))
-            if kind in SYSTEMATIC and (same := alike.again(reason)) and not study.history.has_value:
-                raise ObjectiveError(
-                    f"the first trials all failed in the same place: {same}. Mend it, or raise xs.Infeasible (a program: "
-                    "exit with infeasible_exit) where a configuration cannot be evaluated; max_failures=None lets such a "
-                    "search go on"
-                )
+            if known.state is State.FAILED and not is_over:
+                _count_failure(study, known, fuse)
+
+
+def _count_failure(study: Study, trial: Trial, fuse: Fuse) -> None:
+    """Raise an error if this failure is one too many."""
+    why = fuse.failed(trial.reason or "")
+    history = study.history
+    if why is None or history.has_value or any(running.reports for running in history.running.values()):
+        return
+    raise ObjectiveError(
+        f"{why}. Mend it, or raise xs.Infeasible (a program: exit with infeasible_exit) where a configuration cannot be "
+        "evaluated; max_failures=None lets such a search go on"
+    )
 
 
 def _checked_bounds(study: Study, trial: Trial) -> bool:

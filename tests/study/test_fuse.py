@@ -1,9 +1,9 @@
-"""A typing error does not burn the whole budget: the first trials all fail alike, and the search ends with that error."""
+"""What fails every trial does not burn the whole budget: a search ends when so many failed before any succeeded."""
 
 from __future__ import annotations
 
 import contextlib
-import sys
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import xstar as xs
+from tests.waiting import appears
 from xstar.errors import InvalidArgument, ObjectiveError
 from xstar.study.limits import raised_at
 
@@ -31,7 +32,7 @@ def careless(trial: Any) -> Iterator[float]:
 @pytest.mark.parametrize("objective", [misspelt, careless])
 def test_the_search_ends_with_the_error(tmp_path: Path, objective: Any, workers: int) -> None:
     place = tmp_path / "s.db"
-    with pytest.raises(ObjectiveError, match=r"test_same_failure\.py, line \d+, .*max_failures=None") as caught:
+    with pytest.raises(ObjectiveError, match=r"test_fuse\.py, line \d+, .*max_failures=None") as caught:
         xs.minimize(
             objective,
             SPACE,
@@ -72,42 +73,84 @@ def test_how_many_is_yours_to_say() -> None:
         xs.minimize(misspelt, SPACE, max_failures=3)
 
 
-def fail_elsewhere(trial: Any) -> float:
-    if trial.number == 3:
-        raise KeyError("the same line does not matter if the exception is another")
-    return misspelt(trial)
+def three_messages(trial: Any) -> float:
+    raise (ValueError, KeyError, OSError)[trial.number % 3](f"in turn {trial.number}")
 
 
-def fail_otherwise(trial: Any) -> float:
-    if trial.number == 2:
+def killed(trial: Any) -> float:
+    os._exit(7)
+
+
+def nan(trial: Any) -> float:
+    if trial.number % 2:
+        raise ValueError("or not")
+    return float("nan")
+
+
+def infeasible_at_times(trial: Any) -> float:
+    if trial.number % 2 and trial.number < 8:
         raise xs.Infeasible("too large")
     return misspelt(trial)
+
+
+@pytest.mark.parametrize(
+    ("objective", "workers", "said"),
+    [
+        (three_messages, 1, r"5 trials failed, and none succeeded: 2 × .*ValueError: in turn 3; 2 × .*; 1 × .*OSError"),
+        (killed, 2, "5 trials failed in the same place, and none succeeded: the worker exited with code 7"),
+        (nan, 1, "3 × value is nan at budget 1; 2 × .*ValueError: or not"),
+        (infeasible_at_times, 1, "5 trials failed in the same place.*NameError"),
+    ],
+)
+def test_whatever_the_reasons_are(objective: Any, workers: int, said: str) -> None:
+    seen: list[xs.Study] = []
+    with pytest.raises(ObjectiveError, match=said):
+        xs.minimize(objective, SPACE, trials=60, workers=workers, seed=1, watch=seen.append)
+    failed = seen[-1].history.count(xs.State.FAILED)
+    assert failed - (workers - 1) <= 5 <= failed + 1, "the watcher is not called for the last one"
+
+
+def infeasible(trial: Any) -> float:
+    raise xs.Infeasible("too large")
 
 
 def succeed_once(trial: Any) -> float:
     return 1.0 if trial.number == 4 else misspelt(trial)
 
 
-def fail_later(trial: Any) -> float:
-    return 1.0 if trial.number == 0 else misspelt(trial)
+def beyond(trial: Any) -> Any:
+    return {"loss": 1.0, "cost": 2.0} if trial.number == 0 else misspelt(trial)
 
 
-def end_with_nan(trial: Any) -> float:
-    return float("nan") if trial.number == 0 else misspelt(trial)
-
-
-def leave(trial: Any) -> float:
-    if trial.number % 2:
-        sys.exit(1)
-    raise ValueError("or not")
-
-
-@pytest.mark.parametrize("objective", [fail_elsewhere, fail_otherwise, succeed_once, fail_later, end_with_nan, leave])
-def test_anything_else_among_the_first_trials_lets_the_search_go_on(objective: Any) -> None:
+@pytest.mark.parametrize("objective", [infeasible, succeed_once, beyond])
+def test_an_outcome_among_the_first_trials_lets_the_search_go_on(objective: Any) -> None:
     seen: list[xs.Study] = []
     with contextlib.suppress(ObjectiveError):  # none has a value: said at the end
-        xs.minimize(objective, SPACE, trials=12, seed=1, watch=seen.append)
+        options: Any = {"metric": "loss", "constraints": {"cost": 1.0}} if objective is beyond else {}
+        xs.minimize(objective, SPACE, trials=12, seed=1, watch=seen.append, **options)
     assert len(seen[-1].history.trials) == 12
+
+
+def test_while_a_trial_that_has_reported_runs_failures_are_those_of_configurations(tmp_path: Path) -> None:
+    reported, ended = tmp_path / "reported", tmp_path / "ended"
+
+    def objective(trial: Any) -> Iterator[float]:
+        if trial.number:
+            appears(reported)
+            raise ValueError(trial.number)
+        yield 1.0
+        appears(ended)
+        yield 2.0
+
+    def end(study: xs.Study) -> None:
+        if study.trials[0].reports:
+            reported.touch()
+        if study.history.count(xs.State.FAILED) >= 7:
+            ended.touch()
+
+    options: Any = {"metric": "value", "max_budget": 2, "method": "random", "workers": 2, "seed": 1}
+    study = xs.minimize(objective, SPACE, trials=9, watch=end, **options).study
+    assert study.history.count(xs.State.FAILED) == 8
 
 
 def test_a_study_that_has_a_value_goes_on(tmp_path: Path) -> None:
