@@ -95,7 +95,7 @@ def test_a_study_beside_its_database_has_files_there_too(caplog: pytest.LogCaptu
 def test_a_study_on_a_server_remembers_the_folder_it_was_begun_in(
     tmp_path: Path, postgres: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    xs.Study(SPACE, name="folder", storage=postgres).close()
+    xs.Study(SPACE, study="folder", storage=postgres).close()
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     with xs.Study.open("folder", postgres) as study:

@@ -54,7 +54,7 @@ def of_xstar(url: str, name: str, method: str, known: int) -> Step:
 
     numbers = {"a": xs.Float(0, 1), "b": xs.Float(0, 1)}
     space = xs.Space(lr=xs.Float(1e-4, 1e-1, log=True), batch=xs.Int(8, 128, log=True), **numbers)
-    study = xs.Study(space, name=name, storage=url, method=method, seed=0)
+    study = xs.Study(space, study=name, storage=url, method=method, seed=0)
 
     def step() -> None:
         trial: Any = study.ask()

@@ -245,7 +245,7 @@ class Search:
         if isinstance(arguments["objective"], Command):
             named = settings.metric if isinstance(settings.metric, str) else None
             arguments = {**arguments, "objective": arguments["objective"].fitted(arguments["space"], named)}
-        study = Study(name=arguments["study"], direction=direction, **taken(Study, arguments))
+        study = Study(direction=direction, **taken(Study, arguments))
         try:
             check_target(limits, study.goals.metrics)  # of a stored study, too
             executor = make_executor(**taken(make_executor, arguments) | {"goals": study.goals, "files": study.files})

@@ -62,7 +62,7 @@ def stored(tmp_path: Path) -> Path:
     """A storage with a study ``demo``: two complete trials, a failed one, a running one whose program died."""
     db = tmp_path / "xstar.db"
     space = xs.Space(x=xs.Float(0, 1), how=xs.Choice(["[red]plain[/red]", ":star:"]))
-    study = xs.Study(space, name="demo", storage=db, metric="error", seed=1, method="random", max_budget=3)
+    study = xs.Study(space, study="demo", storage=db, metric="error", seed=1, method="random", max_budget=3)
     for value in (0.5, 0.25):
         trial = ask(study)
         for budget in (1, 2, 3):

@@ -83,7 +83,7 @@ def test_an_agent_reads(place: Path) -> None:
 
 
 def test_an_agent_reads_a_front(place: Path) -> None:
-    with xs.Study(xs.Space(x=xs.Float(0, 1)), name="both", storage=place, metric=["error", "size"], seed=1) as study:
+    with xs.Study(xs.Space(x=xs.Float(0, 1)), study="both", storage=place, metric=["error", "size"], seed=1) as study:
         run_trials(study, 4, lambda trial: {"error": trial["x"], "size": -trial["x"]})
         front = [trial.number for trial in study.front]
 

@@ -22,7 +22,7 @@ from xstar.cli.main import app
 @pytest.fixture
 def storage(tmp_path: Path) -> str:
     place = tmp_path / "x.db"
-    with xs.Study(xs.Space(x=xs.Float(0, 1)), name="s", storage=place, method="gp", seed=1) as study:
+    with xs.Study(xs.Space(x=xs.Float(0, 1)), study="s", storage=place, method="gp", seed=1) as study:
         run_trials(study, 8, lambda trial: trial["x"])
     return str(place)
 

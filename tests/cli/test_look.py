@@ -58,7 +58,7 @@ def test_a_storage_that_is_not_there_is_not_made(words: tuple[str, ...], cli: Cl
 def test_which_machine_ran_a_trial(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for host in ("gpu1", "gpu[2]"):
         monkeypatch.setattr("platform.node", lambda host=host: host)
-        with xs.Study(xs.Space(x=xs.Float(0, 1)), name="s", storage=tmp_path / "xstar.db", method="random") as study:
+        with xs.Study(xs.Space(x=xs.Float(0, 1)), study="s", storage=tmp_path / "xstar.db", method="random") as study:
             study.tell(ask(study), 1.0)
         output = cli("show", "s").output
         assert (" host " in output) == (host == "gpu[2]"), "a column that says the same everywhere is left out"
@@ -86,7 +86,7 @@ def test_other_files_are_left_alone(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_studies(cli: Cli, stored: Path) -> None:
-    xs.Study(xs.Space(y=xs.Int(0, 5)), name="empty", storage=stored).close()
+    xs.Study(xs.Space(y=xs.Int(0, 5)), study="empty", storage=stored).close()
     output = cli("studies").output
     lines = [line.split() for line in output.splitlines()]
     assert [line[:-1] for line in lines[1:]] == [
@@ -101,7 +101,7 @@ def test_studies_fit_80_columns(cli: Cli, stored: Path, monkeypatch: pytest.Monk
     space = xs.Space(y=xs.Int(0, 5))
     with xs.Study(
         space,
-        name=long,
+        study=long,
         storage=stored,
         metric="validation_error_after_training",
         method="mobster-hyperband",
@@ -120,7 +120,7 @@ def test_studies_fit_80_columns(cli: Cli, stored: Path, monkeypatch: pytest.Monk
 
 
 def test_a_study_that_cannot_be_read_does_not_hide_the_others(cli: Cli, stored: Path) -> None:
-    xs.Study(xs.Space(y=xs.Int(0, 5)), name="odd", storage=stored).close()
+    xs.Study(xs.Space(y=xs.Int(0, 5)), study="odd", storage=stored).close()
     with closing(sqlite3.connect(stored)) as connection:
         connection.execute(
             "UPDATE xstar_events SET body = replace(body, '\"int\"', '\"alien\"') WHERE body LIKE '%\"int\"%'"
@@ -181,7 +181,7 @@ def test_best(cli: Cli, stored: Path) -> None:
     assert best is not None
     assert json.loads(cli("best", "demo", "--json").stdout) == best.config
     assert str(best.config["x"]) in cli("best", "demo").output
-    xs.Study(xs.Space(y=xs.Int(0, 5)), name="empty", storage=stored).close()
+    xs.Study(xs.Space(y=xs.Int(0, 5)), study="empty", storage=stored).close()
     assert "has a value yet" in cli("best", "empty", "--json", code=2).stderr
 
 

@@ -67,7 +67,7 @@ def test_rename(cli: Cli, stored: Path) -> None:
     with xs.Study.open("better", stored) as study:
         assert study.files.folder == folder
     assert "begins with a letter" in cli("rename", "better", "../up", code=2).stderr
-    xs.Study(xs.Space(x=xs.Int(0, 1)), name="other", storage=stored).close()
+    xs.Study(xs.Space(x=xs.Int(0, 1)), study="other", storage=stored).close()
     assert "already has" in cli("rename", "better", "other", code=2).stderr
 
 
@@ -111,7 +111,7 @@ def test_audit(cli: Cli, stored: Path) -> None:
 
 def test_an_audit_with_many_findings_prints_some_and_counts_the_rest(cli: Cli, tmp_path: Path) -> None:
     with xs.Study(
-        xs.Space(x=xs.Float(0, 1)), name="s", storage=tmp_path / "xstar.db", method="random", seed=1
+        xs.Space(x=xs.Float(0, 1)), study="s", storage=tmp_path / "xstar.db", method="random", seed=1
     ) as study:
         run_trials(study, 30, lambda trial: trial["x"])
     with closing(sqlite3.connect(tmp_path / "xstar.db")) as connection:
@@ -140,7 +140,7 @@ def test_audit_of_a_searcher_it_does_not_know(cli: Cli, tmp_path: Path) -> None:
     class Mine:
         def suggest(self, *_: object) -> None: ...
 
-    xs.Study(xs.Space(x=xs.Int(0, 1)), name="mine", storage=tmp_path / "xstar.db", searcher=Mine()).close()  # type: ignore[arg-type]
+    xs.Study(xs.Space(x=xs.Int(0, 1)), study="mine", storage=tmp_path / "xstar.db", searcher=Mine()).close()  # type: ignore[arg-type]
     assert "a class of your own" in cli("audit", "mine", code=2).stderr
 
 

@@ -27,7 +27,7 @@ def evil(tmp_path: Path) -> Path:
     """A storage in which everything that can be a word is one of these."""
     place = tmp_path / "xstar.db"
     space = xs.Space(x=xs.Choice([EVIL, EVIL + "2"]), y=xs.Choice([[EVIL], [1]]))
-    with xs.Study(space, name="s", storage=place, metric=EVIL, seed=1) as study:
+    with xs.Study(space, study="s", storage=place, metric=EVIL, seed=1) as study:
         study.add({"x": EVIL, "y": [EVIL]}, {EVIL: 1.0, "other" + EVIL: 2.0})
         study.enqueue({"x": EVIL, "y": [EVIL]})
         for kind in ("infeasible", "exception"):
@@ -81,7 +81,7 @@ def test_a_table_stays_in_shape(capsys: pytest.CaptureFixture[str]) -> None:
 def test_any_terminal_shows_any_study(tmp_path: Path, encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a terminal has no letter for is escaped; nothing is lost, and no command ends in an error."""
     unreadable(tmp_path / "xstar.db")
-    with xs.Study(xs.Space(x=xs.Choice(["é", "ł"])), name="letters", storage=tmp_path / "xstar.db", seed=1) as study:
+    with xs.Study(xs.Space(x=xs.Choice(["é", "ł"])), study="letters", storage=tmp_path / "xstar.db", seed=1) as study:
         for _ in range(2):
             trial: Any = study.ask()
             study.fail(trial, "ValueError: żółw") if trial.number else study.tell(trial, 1.0)

@@ -109,7 +109,7 @@ def test_preempted_its_trials_are_taken_over(write: Write, tmp_path: Path, postg
 
 def test_what_is_missing_is_named(cli: Cli, write: Write, tmp_path: Path) -> None:
     assert "there is no storage" in cli("work", "s", code=2).stderr
-    xs.Study(xs.Space(x=xs.Float(0, 1)), name="plain").close()
+    xs.Study(xs.Space(x=xs.Float(0, 1)), study="plain").close()
     assert "was not begun by `xstar run`" in cli("work", "plain", code=2).stderr
     path = write(FILE)
     (tmp_path / "go").touch()

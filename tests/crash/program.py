@@ -30,7 +30,7 @@ def make_study(storage: str, name: str, method: str, objectives: int = 1) -> xs.
     folder = Path.cwd() / "files"  # a server has no folder of its own to put them beside
     return xs.Study(
         SPACE,
-        name=name,
+        study=name,
         storage=storage,
         method=method,
         max_budget=EPOCHS,

@@ -18,7 +18,7 @@ SPACE = xs.Space(x=xs.Float(0, 1))
 
 @pytest.fixture
 def study(tmp_path: Path) -> Iterator[xs.Study]:
-    with xs.Study(SPACE, name="s", storage=tmp_path / "x.db", method="asha", max_budget=3, seed=1) as made:
+    with xs.Study(SPACE, study="s", storage=tmp_path / "x.db", method="asha", max_budget=3, seed=1) as made:
         yield made
 
 

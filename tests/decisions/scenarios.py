@@ -261,7 +261,7 @@ def make(name: str, clock: Callable[[], float], storage: str | None = None) -> x
     wider = bool(scenario.wider) and storage is not None and _exists(name, storage)
     return xs.Study(
         SPACES[scenario.wider if wider else scenario.space],
-        name=name if storage else None,
+        study=name if storage else None,
         storage=storage,
         searcher=scenario.searcher,
         scheduler=scenario.scheduler,

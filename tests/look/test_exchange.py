@@ -227,7 +227,7 @@ def test_a_name_is_taken_once(storage: str, name: str) -> None:
 
 def test_a_copy_beside_its_original_has_files_of_its_own(tmp_path: Path) -> None:
     db = tmp_path / "x.db"
-    with some_study(name="first", storage=db) as study:
+    with some_study(study="first", storage=db) as study:
         import_events(export_events(study), "second", db)
         with xs.Study.open("second", db) as copy:
             assert copy.files.folder != study.files.folder

@@ -28,7 +28,7 @@ def fork(events: Sequence[ev.Event], at: int, name: str, storage: Path, **change
 
 
 def an_old_one(storage: Path, method: str = "random", **settings: Any) -> list[ev.Event]:
-    with xs.Study(SPACE, name="old", storage=storage, method=method, seed=1, **settings) as study:
+    with xs.Study(SPACE, study="old", storage=storage, method=method, seed=1, **settings) as study:
         for _ in range(8):
             trial = ask(study)
             if settings:
@@ -87,4 +87,4 @@ def test_a_study_forks_itself(tmp_path: Path) -> None:
     memory.add({"x": 0.5}, 1.0)
     assert len(memory.fork(seed=3).trials) == 1
     with pytest.raises(InvalidArgument, match="into memory"):
-        memory.fork(name="new")
+        memory.fork(study="new")

@@ -128,7 +128,7 @@ def test_a_report_names_the_bounds_and_who_is_beyond_them() -> None:
 
 def test_the_command_line_writes_it(tmp_path: Path) -> None:
     storage = tmp_path / "s.db"
-    with xs.Study(xs.Space(x=xs.Float(0, 1)), name="s", storage=storage) as study:
+    with xs.Study(xs.Space(x=xs.Float(0, 1)), study="s", storage=storage) as study:
         study.tell(study.ask(), 0.25)  # type: ignore[arg-type]
     result = CliRunner().invoke(app, ["report", "s", "--storage", str(storage), "--output", str(tmp_path / "s.html")])
     assert result.exit_code == 0, result.output
@@ -272,7 +272,7 @@ def test_what_is_pasted_to_do_it_again_makes_the_same_trials(tmp_path: Path, mon
 def test_a_command_that_would_go_on_with_the_study_is_given_another_name(tmp_path: Path) -> None:
     name = "n" * 100
     with xs.Study(
-        xs.Space(x=xs.Float(0, 1)), name=name, storage=tmp_path / "x.db", program={"file": "train.py"}
+        xs.Space(x=xs.Float(0, 1)), study=name, storage=tmp_path / "x.db", program={"file": "train.py"}
     ) as study:
         study.tell(ask(study), 1.0)
         page = html.unescape(report(study))

@@ -165,7 +165,7 @@ def test_a_pause_counts_as_the_result_whatever_comes_later() -> None:
 def test_two_programs_share_the_generations(tmp_path: Path) -> None:
     name, storage = "shared", str(tmp_path / "x.db")
     with (
-        xs.Study(BITS, searcher=PBIL(), seed=12, name=name, storage=storage) as one,
+        xs.Study(BITS, searcher=PBIL(), seed=12, study=name, storage=storage) as one,
         xs.Study.open(name, storage) as two,
     ):
         running = []

@@ -23,7 +23,7 @@ SEARCHES: dict[str, tuple[Any, Scheduler, int]] = {
 def drive(storage: str, name: str, start: Any, results: Any) -> None:
     """One program, in each of the searches: asks until nothing is left, and reports up to the target of each run."""
     for search, (_, _, trials) in SEARCHES.items():
-        study = xs.Study(name=f"{name}-{search}", storage=storage)
+        study = xs.Study(study=f"{name}-{search}", storage=storage)
         start.wait()
         results.put((search, runs(study, trials)))
         study.close()

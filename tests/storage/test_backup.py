@@ -16,7 +16,7 @@ SPACE = xs.Space(x=xs.Float(0, 1))
 
 def test_a_backup_has_what_is_not_in_the_file_yet(tmp_path: Path) -> None:
     place, copy = tmp_path / "a.db", tmp_path / "copy.db"
-    study = xs.Study(SPACE, name="a", storage=place, seed=1)
+    study = xs.Study(SPACE, study="a", storage=place, seed=1)
     trial = study.ask()
     before = place.read_bytes()
     study.tell(trial, 0.5)  # type: ignore[arg-type]
@@ -52,7 +52,7 @@ def test_a_server_has_its_own_backup(postgres: str) -> None:
 
 
 def test_what_lies_beside_the_file_can_be_copied(tmp_path: Path) -> None:
-    study = xs.Study(SPACE, name="a", storage=tmp_path / "a.db", seed=1)
+    study = xs.Study(SPACE, study="a", storage=tmp_path / "a.db", seed=1)
     study.ask()
     kinds = {path.name: path.stat().st_mode for path in tmp_path.glob("a.db*")}
     assert len(kinds) >= 3

@@ -33,7 +33,7 @@ def run(studies: list[xs.Study], trials: int = TRIALS) -> list[Trial]:
 
 
 def shared(storage: str, name: str, searcher: GP, programs: int = 3) -> list[xs.Study]:
-    return [xs.Study(SPACE, name=name, storage=storage, searcher=searcher, seed=3) for _ in range(programs)]
+    return [xs.Study(SPACE, study=name, storage=storage, searcher=searcher, seed=3) for _ in range(programs)]
 
 
 @pytest.fixture

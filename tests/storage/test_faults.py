@@ -20,7 +20,7 @@ SPACE = xs.Space(x=xs.Float(0, 1), note=xs.Choice(["a" * 500, "b" * 500]))
 
 
 def a_study(path: Path) -> xs.Study:
-    return xs.Study(SPACE, name="s", storage=path, seed=1)
+    return xs.Study(SPACE, study="s", storage=path, seed=1)
 
 
 def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,7 +156,7 @@ def test_a_file_that_is_no_database(tmp_path: Path) -> None:
 
 def test_an_unreachable_server() -> None:
     with pytest.raises(StorageError, match=r"127\.0\.0\.1"):
-        xs.Study(SPACE, name="s", storage="postgresql://nobody@127.0.0.1:1/none?connect_timeout=2")
+        xs.Study(SPACE, study="s", storage="postgresql://nobody@127.0.0.1:1/none?connect_timeout=2")
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -198,7 +198,7 @@ def test_a_database_in_a_folder_that_the_program_left_is_still_there(
     here.mkdir()
     elsewhere.mkdir()
     monkeypatch.chdir(here)
-    with xs.Study(SPACE, name="s", storage=storage, seed=1) as study:
+    with xs.Study(SPACE, study="s", storage=storage, seed=1) as study:
         monkeypatch.chdir(elsewhere)
         study.tell(ask(study), 1.0)
         journal = study.journal

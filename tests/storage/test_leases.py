@@ -208,7 +208,7 @@ def test_who_is_stopped_in_a_transaction_locks_nobody_out(
 ) -> None:
     monkeypatch.setattr(connections, "IDLE_SECONDS", 1)
     space = xs.Space(x=xs.Float(0, 1))
-    one, two = (xs.Study(space, name=name, storage=postgres, method="random", seed=1) for _ in range(2))
+    one, two = (xs.Study(space, study=name, storage=postgres, method="random", seed=1) for _ in range(2))
     trial = one.ask()
     assert trial is not None
     held, go, tries = threading.Event(), threading.Event(), []

@@ -103,7 +103,7 @@ def test_an_outage_is_said_once_and_leases_outlive_it(server: Any, name: str, ca
     one, two = (
         xs.Study(
             SPACE,
-            name=name,
+            study=name,
             storage=server.get_uri(),
             method="random",
             max_budget=3,
@@ -139,7 +139,7 @@ def test_an_outage_is_said_once_and_leases_outlive_it(server: Any, name: str, ca
 
 def test_a_program_that_starts_after_an_outage_gives_time_to_renew(server: Any, name: str) -> None:
     times = {"now": time.time() - 1000.0}
-    one = xs.Study(SPACE, name=name, storage=server.get_uri(), seed=1, clock=lambda: times["now"])
+    one = xs.Study(SPACE, study=name, storage=server.get_uri(), seed=1, clock=lambda: times["now"])
     assert one.ask() is not None
     stop(server, "immediate")
     start(server)
@@ -156,7 +156,7 @@ def test_an_outage_longer_than_its_patience_is_an_error(
     server: Any, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XSTAR_STORAGE_PATIENCE", "0.3")
-    study = xs.Study(SPACE, name=name, storage=server.get_uri(), seed=1)
+    study = xs.Study(SPACE, study=name, storage=server.get_uri(), seed=1)
     trial = ask(study)
     stop(server, "fast")
     with pytest.raises(StorageError):

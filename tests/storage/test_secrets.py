@@ -51,7 +51,7 @@ def objective(trial):
 result = xs.minimize(objective, xs.Space(x=xs.Float(0, 1)), trials=3, study="secret-script", storage=os.environ["HUSH"],
                      workers=2, method="random", directory="files")
 print(result, result.study, result.study.storage.database.url, repr(result.study), result.study._repr_html_())
-xs.Study(xs.Space(y=xs.Float(0, 1)), name="secret-script", storage=os.environ["HUSH"])
+xs.Study(xs.Space(y=xs.Float(0, 1)), study="secret-script", storage=os.environ["HUSH"])
 """
 
 
@@ -77,7 +77,7 @@ for bad in json.loads(os.environ["BAD"]):
     except SystemExit as ended:
         print("exit", ended.code)
     try:
-        xs.Study(xs.Space(x=xs.Float(0, 1)), name="s", storage=os.environ["HUSH"])
+        xs.Study(xs.Space(x=xs.Float(0, 1)), study="s", storage=os.environ["HUSH"])
     except xs.XstarError as error:
         traceback.print_exc()
         print("refused", repr(error))

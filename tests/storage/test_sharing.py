@@ -29,7 +29,7 @@ def test_programs_that_share_studies(storage: str, name: str) -> None:
     name = name[:40]
     for search, (searcher, scheduler, _) in SEARCHES.items():
         xs.Study(
-            SPACE, name=f"{name}-{search}", storage=storage, searcher=searcher, scheduler=scheduler, seed=5
+            SPACE, study=f"{name}-{search}", storage=storage, searcher=searcher, scheduler=scheduler, seed=5
         ).close()
     context = mp.get_context("spawn")
     start, results = context.Barrier(DRIVERS), context.Queue()
@@ -82,7 +82,7 @@ def check(study: xs.Study, search: str, ran: list[tuple[int, int]]) -> None:
 
 def test_a_verdict_stands_when_others_reported_meanwhile(storage: str, name: str) -> None:
     one, two = (
-        xs.Study(SPACE, name=name, storage=storage, searcher=Random(), scheduler=StoppingASHA(9), seed=1)
+        xs.Study(SPACE, study=name, storage=storage, searcher=Random(), scheduler=StoppingASHA(9), seed=1)
         for _ in range(2)
     )
     trials = [one.ask() for _ in range(4)]
@@ -98,7 +98,7 @@ def test_a_verdict_stands_when_others_reported_meanwhile(storage: str, name: str
 
 
 def test_a_report_for_a_run_that_another_program_ended(storage: str, name: str) -> None:
-    one, two = (xs.Study(SPACE, name=name, storage=storage, max_budget=9, seed=1) for _ in range(2))
+    one, two = (xs.Study(SPACE, study=name, storage=storage, max_budget=9, seed=1) for _ in range(2))
     trial = ask(one)
     two.fail(0, "no room")
     assert one.report(trial, 0.5) is xs.Verdict.STOP
@@ -108,7 +108,7 @@ def test_a_report_for_a_run_that_another_program_ended(storage: str, name: str) 
 
 
 def test_two_reports_for_one_run_at_the_same_budget(storage: str, name: str) -> None:
-    one, two = (xs.Study(SPACE, name=name, storage=storage, max_budget=9, seed=1) for _ in range(2))
+    one, two = (xs.Study(SPACE, study=name, storage=storage, max_budget=9, seed=1) for _ in range(2))
     trial = ask(one)
     two.refresh()
     one.report(trial, 0.5, budget=1)
@@ -120,7 +120,7 @@ def test_two_reports_for_one_run_at_the_same_budget(storage: str, name: str) -> 
 def test_a_holder_that_reports_while_its_trial_is_taken_over_keeps_it(storage: str, name: str) -> None:
     """It was stopped for longer than its lease, and goes on at the very moment: a report takes no claim."""
     with (
-        xs.Study(SPACE, name=name, storage=storage, method="random", seed=0) as holder,
+        xs.Study(SPACE, study=name, storage=storage, method="random", seed=0) as holder,
         xs.Study.open(name, storage=storage) as other,
     ):
         trial = ask(holder)
@@ -147,7 +147,7 @@ def test_a_holder_that_reports_while_its_trial_is_taken_over_keeps_it(storage: s
 def test_who_hangs_in_a_turn_is_not_waited_for(storage: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgresql, "LOCK_SECONDS", 1)
     monkeypatch.setattr(sqlite, "TURN_SECONDS", 0.5)
-    study = xs.Study(SPACE, name=name, storage=storage, method="random", seed=1)
+    study = xs.Study(SPACE, study=name, storage=storage, method="random", seed=1)
     held, go, done = (mp.get_context("spawn").Event() for _ in range(3))
     other = mp.get_context("spawn").Process(target=hold_turn, args=(storage, name, held, go, done))
     other.start()
@@ -164,7 +164,7 @@ def test_who_hangs_in_a_turn_is_not_waited_for(storage: str, name: str, monkeypa
 
 def hold_turn(storage: str, name: str, held: Any, go: Any, done: Any) -> None:
     """A program that takes its time over a decision."""
-    study = xs.Study(name=name, storage=storage)
+    study = xs.Study(study=name, storage=storage)
     suggest: Callable[..., Any] = study._next
     first = [True]
 
@@ -181,7 +181,7 @@ def hold_turn(storage: str, name: str, held: Any, go: Any, done: Any) -> None:
 
 def test_a_commit_whose_outcome_is_unknown_is_not_made_twice(storage: str, name: str) -> None:
     """The connection breaks after the commit and before the answer."""
-    study = xs.Study(SPACE, name=name, storage=storage, method="random", seed=1)
+    study = xs.Study(SPACE, study=name, storage=storage, method="random", seed=1)
     other = SqlStorage(storage).open(name)
     connection = study.journal._connection  # type: ignore[attr-defined]
     append, calls = connection.append, []
@@ -222,7 +222,7 @@ def test_an_append_sent_twice_is_committed_once(postgres: str, name: str) -> Non
 
 def test_statements_that_a_connection_has_forgotten_are_prepared_again(postgres: str, name: str) -> None:
     """As after a rollback: before a turn, and in the middle of one."""
-    one, two = (xs.Study(SPACE, name=name, storage=postgres, method="random", seed=1) for _ in range(2))
+    one, two = (xs.Study(SPACE, study=name, storage=postgres, method="random", seed=1) for _ in range(2))
     connection = one.journal._connection  # type: ignore[attr-defined]
     start: Callable[..., Any] = one._next
 

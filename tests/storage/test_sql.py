@@ -27,7 +27,7 @@ def test_the_journal_conforms(storage: str, name: str) -> None:
 
 def test_studies_are_listed_renamed_and_deleted(storage: str, name: str) -> None:
     place = SqlStorage(storage)
-    with xs.Study(SPACE, name=name, storage=storage) as study:
+    with xs.Study(SPACE, study=name, storage=storage) as study:
         for _ in range(3):
             study.tell(study.ask(), 1.0)  # type: ignore[arg-type]
         study.add({"x": 0.5}, 2.0)
@@ -47,7 +47,7 @@ def test_studies_are_listed_renamed_and_deleted(storage: str, name: str) -> None
 
 
 def test_a_study_deleted_while_in_use_says_so(storage: str, name: str) -> None:
-    study = xs.Study(SPACE, name=name, storage=storage)
+    study = xs.Study(SPACE, study=name, storage=storage)
     trial = ask(study)
     SqlStorage(storage).delete(name)
     with pytest.raises(UnknownStudy, match="deleted while it was in use"):
@@ -56,7 +56,7 @@ def test_a_study_deleted_while_in_use_says_so(storage: str, name: str) -> None:
 
 def test_a_lease_comes_and_goes_with_its_trial(storage: str, name: str) -> None:
     now = 1000.0
-    study = xs.Study(SPACE, name=name, storage=storage, clock=lambda: now)
+    study = xs.Study(SPACE, study=name, storage=storage, clock=lambda: now)
     other = SqlStorage(storage).open(name)
     trial = ask(study)
     assert other.abandoned(now + 59, [0]) == []
@@ -70,11 +70,11 @@ def test_a_lease_comes_and_goes_with_its_trial(storage: str, name: str) -> None:
 
 def test_an_expired_lease_lets_another_program_run_the_trial_again(storage: str, name: str) -> None:
     times = {"now": 1000.0}
-    first = xs.Study(SPACE, name=name, storage=storage, clock=lambda: times["now"], method="random", max_budget=3)
+    first = xs.Study(SPACE, study=name, storage=storage, clock=lambda: times["now"], method="random", max_budget=3)
     trial = ask(first)
     first.report(trial, 0.5)
     times["now"] += 100
-    second = xs.Study(SPACE, name=name, storage=storage, clock=lambda: times["now"])
+    second = xs.Study(SPACE, study=name, storage=storage, clock=lambda: times["now"])
     taken = ask(second)
     assert (taken.number, taken.attempt, taken.budget, list(taken.epochs())) == (0, 1, 1, [2, 3])
     # The first program wakes up: its report is on record, does no harm, and it is told to stop.
@@ -89,7 +89,7 @@ def test_an_expired_lease_lets_another_program_run_the_trial_again(storage: str,
 
 def test_a_late_end_does_not_take_the_lease_of_the_run_that_replaced_it(storage: str, name: str) -> None:
     times = {"now": 1000.0}
-    first, second, third = (xs.Study(SPACE, name=name, storage=storage, clock=lambda: times["now"]) for _ in range(3))
+    first, second, third = (xs.Study(SPACE, study=name, storage=storage, clock=lambda: times["now"]) for _ in range(3))
     trial = ask(first)
     times["now"] += 100
     second.leases.reclaim()
@@ -106,7 +106,7 @@ def test_a_late_end_does_not_take_the_lease_of_the_run_that_replaced_it(storage:
 
 def test_a_value_told_from_elsewhere_leaves_no_lease_behind(storage: str, name: str) -> None:
     times = {"now": 1000.0}
-    first, second = (xs.Study(SPACE, name=name, storage=storage, clock=lambda: times["now"]) for _ in range(2))
+    first, second = (xs.Study(SPACE, study=name, storage=storage, clock=lambda: times["now"]) for _ in range(2))
     assert first.ask() is not None
     second.tell(0, 0.5)
     assert second.journal.abandoned(times["now"], [0]) == [(0, "nobody held it", True)]  # type: ignore[attr-defined]
@@ -115,7 +115,7 @@ def test_a_value_told_from_elsewhere_leaves_no_lease_behind(storage: str, name: 
 
 
 def test_a_run_that_nobody_holds_is_run_again(storage: str, name: str) -> None:
-    first, second = (xs.Study(SPACE, name=name, storage=storage) for _ in range(2))
+    first, second = (xs.Study(SPACE, study=name, storage=storage) for _ in range(2))
     assert first.ask() is not None
     assert second.storage is not None
     second.storage.database.write(lambda database: database.execute("DELETE FROM xstar_leases"))
@@ -143,7 +143,7 @@ def change(path: Path, statement: str) -> None:
 
 
 def small_study(path: Path) -> None:
-    with xs.Study(SPACE, name="s", storage=path) as study:
+    with xs.Study(SPACE, study="s", storage=path) as study:
         study.tell(study.ask(), 1.0)  # type: ignore[arg-type]
 
 

@@ -40,7 +40,7 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.fixture
 def pair(storage: str, name: str) -> Iterator[tuple[xs.Study, xs.Study]]:
     """Two programs on one study, of which the second has done something that the first has not read."""
-    one, two = (xs.Study(SPACE, name=name, storage=storage, method="random", seed=3) for _ in range(2))
+    one, two = (xs.Study(SPACE, study=name, storage=storage, method="random", seed=3) for _ in range(2))
     run(two, 20)
     yield one, two
     one.close()
@@ -70,7 +70,7 @@ def test_what_others_did_is_not_read_to_ask_and_tell(pair: tuple[xs.Study, xs.St
 
 @pytest.mark.parametrize("searcher", [Random(), Sobol()])
 def test_trials_are_those_of_a_single_program(storage: str, name: str, searcher: Searcher) -> None:
-    one, two = (xs.Study(SPACE, name=name, storage=storage, searcher=searcher, seed=3) for _ in range(2))
+    one, two = (xs.Study(SPACE, study=name, storage=storage, searcher=searcher, seed=3) for _ in range(2))
     for _ in range(5):
         run(one, 2)
         run(two, 1)
@@ -85,7 +85,7 @@ def test_trials_are_those_of_a_single_program(storage: str, name: str, searcher:
 def test_a_finite_space_is_read_lest_a_configuration_is_tried_twice(
     storage: str, name: str, decoded: list[str]
 ) -> None:
-    one, two = (xs.Study(FINITE, name=name, storage=storage, method="random", seed=3) for _ in range(2))
+    one, two = (xs.Study(FINITE, study=name, storage=storage, method="random", seed=3) for _ in range(2))
     made = [trial for _ in range(5) for trial in run(two, 3) + run(one, 3)]
     assert sorted(trial["n"] for trial in made) == list(range(1, 31))
     assert "asked" in decoded
@@ -174,7 +174,7 @@ def test_a_trial_shows_what_became_of_it(pair: tuple[xs.Study, xs.Study], decode
 
 
 def test_epochs_are_reported_as_ever(storage: str, name: str) -> None:
-    one, two = (xs.Study(SPACE, name=name, storage=storage, searcher=Random(), scheduler=FIFO(3)) for _ in range(2))
+    one, two = (xs.Study(SPACE, study=name, storage=storage, searcher=Random(), scheduler=FIFO(3)) for _ in range(2))
     for study in (one, two, one, two):
         trial = ask(study)
         for epoch in trial.epochs():

@@ -40,8 +40,8 @@ def test_a_jump_does_not_give_up_a_living_program(frozen: Time, tmp_path: Path, 
         passed["seconds"] += seconds
 
     place = tmp_path / "s.db"
-    first: Any = xs.Study(SPACE, name="s", storage=place, seed=1)
-    second: Any = xs.Study(SPACE, name="s", storage=place)
+    first: Any = xs.Study(SPACE, study="s", storage=place, seed=1)
+    second: Any = xs.Study(SPACE, study="s", storage=place)
     trial = first.ask()
     advance(20)
     frozen.wall += jump

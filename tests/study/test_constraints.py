@@ -95,16 +95,16 @@ def test_a_partial_best_that_comes_to_break_a_constraint() -> None:
 
 def test_constraints_are_stored_and_compared(tmp_path: Path) -> None:
     storage = tmp_path / "study.db"
-    with xs.Study(SPACE, name="c", storage=storage, constraints={"latency": 50}) as study:
+    with xs.Study(SPACE, study="c", storage=storage, constraints={"latency": 50}) as study:
         tell(study, 0.1, 60.0)
     with xs.Study.open("c", storage) as study:
         assert study.history.created.constraints == LATENCY
         assert study.history.trials[0].state is xs.State.INFEASIBLE
-    with xs.Study(SPACE, name="c", storage=storage, constraints=LATENCY):
+    with xs.Study(SPACE, study="c", storage=storage, constraints=LATENCY):
         pass
     for other in ({"latency": 51.0}, {"memory": 50.0}, {"latency": 50.0, "memory": 1.0}):
         with pytest.raises(StudyMismatch, match="constraints"):
-            xs.Study(SPACE, name="c", storage=storage, constraints=other)
+            xs.Study(SPACE, study="c", storage=storage, constraints=other)
 
 
 # ---------------------------------------------------------------- minimize, searchers
@@ -216,16 +216,16 @@ def test_a_lower_bound_is_learned_as_the_upper_bound_of_its_negation_is(searcher
 
 def test_a_lower_bound_is_stored_as_it_was_written(tmp_path: Path) -> None:
     storage = tmp_path / "study.db"
-    with xs.Study(SPACE, name="c", storage=storage, constraints=ACCURATE) as study:
+    with xs.Study(SPACE, study="c", storage=storage, constraints=ACCURATE) as study:
         created = next(iter(study.journal.read(0)))
         assert isinstance(created, ev.Created)
         assert created.constraints == {"accuracy": {"at_least": 0.9}, "latency": 50.0}
     with xs.Study(
-        SPACE, name="c", storage=storage, constraints={"accuracy": xs.at_least(0.9), "latency": xs.at_most(50)}
+        SPACE, study="c", storage=storage, constraints={"accuracy": xs.at_least(0.9), "latency": xs.at_most(50)}
     ):
         pass
     with pytest.raises(StudyMismatch, match=r"constraints: .*0.8"):
-        xs.Study(SPACE, name="c", storage=storage, constraints={"accuracy": xs.at_least(0.8), "latency": 50.0})
+        xs.Study(SPACE, study="c", storage=storage, constraints={"accuracy": xs.at_least(0.8), "latency": 50.0})
 
 
 def test_a_constraint_on_a_metric_that_no_trial_reports_is_said_once(caplog: pytest.LogCaptureFixture) -> None:

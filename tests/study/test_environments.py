@@ -51,7 +51,7 @@ def test_an_environment_says_what_rounds() -> None:
 
 def test_a_study_continued_elsewhere_names_both_environments(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path = tmp_path / "s.db"
-    with xs.Study(SPACE, name="s", storage=path, method="random", seed=1) as study:
+    with xs.Study(SPACE, study="s", storage=path, method="random", seed=1) as study:
         run(study, 2)
     for _ in range(2):
         elsewhere(monkeypatch, "Other")
@@ -76,7 +76,7 @@ def test_the_journal_says_which_machine_ran_what(monkeypatch: pytest.MonkeyPatch
     path = tmp_path / "s.db"
     for host in ("gpu1", "gpu2", "gpu1"):
         on_machine(monkeypatch, host)
-        with xs.Study(SPACE, name="s", storage=path, method="random", max_budget=3, seed=1) as study:
+        with xs.Study(SPACE, study="s", storage=path, method="random", max_budget=3, seed=1) as study:
             run(study, 1)
     with xs.Study.open("s", path) as study:
         study.add({"x": 0.5}, 1.0)
@@ -107,7 +107,7 @@ def test_machines_with_the_same_processor_are_one_environment_to_an_audit(
     elsewhere(monkeypatch, "Other")
     for host in ("gpu1", "gpu2"):
         on_machine(monkeypatch, host)
-        with xs.Study(SPACE, name="s", storage=path, method="random", seed=1) as study:
+        with xs.Study(SPACE, study="s", storage=path, method="random", seed=1) as study:
             run(study, 1)
     monkeypatch.undo()
     with xs.Study.open("s", path) as study:
@@ -117,7 +117,7 @@ def test_machines_with_the_same_processor_are_one_environment_to_an_audit(
 
 def test_who_only_looks_appends_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path = tmp_path / "s.db"
-    xs.Study(SPACE, name="s", storage=path, method="random", seed=1).close()
+    xs.Study(SPACE, study="s", storage=path, method="random", seed=1).close()
     elsewhere(monkeypatch, "Other")
     with xs.Study.open("s", path) as study:
         assert study.history.seen == 1
@@ -133,7 +133,7 @@ def test_a_journal_that_names_no_environment_gets_one_with_the_first_decision() 
 def test_fits_are_shared_between_alike_environments_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     import numpy as np
 
-    with xs.Study(SPACE, name="s", storage=tmp_path / "s.db", seed=1) as study:
+    with xs.Study(SPACE, study="s", storage=tmp_path / "s.db", seed=1) as study:
         assert cached(study.history, "θ", (1,), lambda: np.array([1.0])).tolist() == [1.0]
         assert cached(study.history, "θ", (1,), lambda: np.array([2.0])).tolist() == [1.0]
         elsewhere(monkeypatch, "Other")

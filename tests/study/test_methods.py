@@ -80,7 +80,7 @@ def test_auto_tries_what_the_gaussian_process_tries(workers: int) -> None:
 def test_the_choice_is_said_once(caplog: pytest.LogCaptureFixture, tmp_path: Any) -> None:
     with caplog.at_level(logging.INFO, "xstar"):
         for _ in range(2):
-            xs.Study(FLOATS, name="s", storage=tmp_path / "s.db", max_budget=9).close()
+            xs.Study(FLOATS, study="s", storage=tmp_path / "s.db", max_budget=9).close()
         xs.Study(FLOATS, method="gp")
     assert [record.getMessage() for record in caplog.records] == [
         "method mobster: with max_budget=9 bad trials can end early, and a Gaussian process learns from all of them"
@@ -105,10 +105,10 @@ def test_auto_mutates_what_no_model_knows() -> None:
 
 def test_what_is_left_out_stays_as_stored(tmp_path: Any) -> None:
     path = tmp_path / "s.db"
-    xs.Study(FLOATS, name="s", storage=path, method="sobol", max_budget=9).close()
-    xs.Study(FLOATS, name="s", storage=path, max_budget=9).close()
+    xs.Study(FLOATS, study="s", storage=path, method="sobol", max_budget=9).close()
+    xs.Study(FLOATS, study="s", storage=path, max_budget=9).close()
     with pytest.raises(StudyMismatch, match="max_budget: 27 here, 9 in the stored study"):
-        xs.Study(FLOATS, name="s", storage=path, max_budget=27)
+        xs.Study(FLOATS, study="s", storage=path, max_budget=27)
 
 
 # ---------------------------------------------------------------- objectives that yield

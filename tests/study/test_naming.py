@@ -69,10 +69,10 @@ def test_a_difference_is_a_line(
     stored: dict[str, Any], given: dict[str, Any], lines: list[str], tmp_path: Path
 ) -> None:
     storage = tmp_path / "s.db"
-    xs.Study(SPACE, name="s", storage=storage, **stored).close()
+    xs.Study(SPACE, study="s", storage=storage, **stored).close()
     if not lines:
-        xs.Study(SPACE, name="s", storage=storage, **given).close()
+        xs.Study(SPACE, study="s", storage=storage, **given).close()
         return
     with pytest.raises(StudyMismatch) as caught:
-        xs.Study(SPACE, name="s", storage=storage, **given)
+        xs.Study(SPACE, study="s", storage=storage, **given)
     assert str(caught.value).splitlines()[1:-1] == [f"  - {line}" for line in lines]

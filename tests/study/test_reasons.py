@@ -60,6 +60,6 @@ def test_what_is_left_out_is_counted() -> None:
 
 def test_a_study_in_memory_has_no_name() -> None:
     with pytest.raises(InvalidArgument, match="leave out storage and the study's name"):
-        xs.Study(SPACE, name="s", storage=":memory:")
+        xs.Study(SPACE, study="s", storage=":memory:")
     with pytest.raises(InvalidArgument, match="storage: must name a file or a server, but got ':memory:'"):
         xs.minimize(lambda trial: 1.0, SPACE, trials=1, study="s", storage=":memory:")

@@ -28,7 +28,7 @@ def test_a_late_report_of_ones_own_old_run_leaves_the_new_runs_lease(storage: st
     times = {"now": 1000.0}
 
     def opened() -> xs.Study:
-        return xs.Study(SPACE, name=name, storage=storage, method="asha", max_budget=9, clock=lambda: times["now"])
+        return xs.Study(SPACE, study=name, storage=storage, method="asha", max_budget=9, clock=lambda: times["now"])
 
     slow = opened()
     assert slow.ask() is not None
@@ -149,7 +149,7 @@ def test_a_report_from_elsewhere_does_not_end_the_loop(tmp_path: Path) -> None:
 def test_only_the_run_that_was_found_dead_is_lost(tmp_path: Path) -> None:
     times = {"now": 1000.0}
     dead, fast, slow = (
-        xs.Study(SPACE, name="s", storage=tmp_path / "s.db", clock=lambda: times["now"]) for _ in range(3)
+        xs.Study(SPACE, study="s", storage=tmp_path / "s.db", clock=lambda: times["now"]) for _ in range(3)
     )
     assert dead.ask() is not None
     times["now"] += 100
@@ -223,11 +223,11 @@ def test_opened_studies_are_let_go_of(tmp_path: Path) -> None:
 
     if not Path("/proc/self/fd").exists():
         pytest.skip("counts descriptors through /proc, which only Linux has")
-    study = xs.Study(SPACE, name="held", storage=tmp_path / "s.db")
+    study = xs.Study(SPACE, study="held", storage=tmp_path / "s.db")
     assert descriptors() > 0
     study.close()
     for i in range(12):
-        study = xs.Study(SPACE, name=f"s{i}", storage=tmp_path / "s.db")
+        study = xs.Study(SPACE, study=f"s{i}", storage=tmp_path / "s.db")
         study.close()
     del study
     gc.collect()

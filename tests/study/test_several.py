@@ -108,10 +108,10 @@ def test_one_number_is_refused_with_what_to_read_instead() -> None:
 
 def test_a_stored_study_says_what_differs(tmp_path: Any) -> None:
     path = tmp_path / "s.db"
-    xs.Study(SPACE, name="s", storage=path, metric=BOTH).close()
-    xs.Study(name="s", storage=path, metric=BOTH).close()
+    xs.Study(SPACE, study="s", storage=path, metric=BOTH).close()
+    xs.Study(study="s", storage=path, metric=BOTH).close()
     with pytest.raises(StudyMismatch, match="'maximize error' here, 'minimize error, minimize size' in the stored"):
-        xs.Study(name="s", storage=path, metric="error", direction="maximize")
+        xs.Study(study="s", storage=path, metric="error", direction="maximize")
 
 
 # ---------------------------------------------------------------- the front

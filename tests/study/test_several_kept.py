@@ -34,7 +34,7 @@ def go_on(study: xs.Study, trials: int) -> None:
 
 @pytest.mark.parametrize("method", ["gp", "asha", "mobster"])
 def test_two_programs_share_a_study(storage: str, name: str, method: str, tmp_path: Path) -> None:
-    options: dict[str, Any] = {"name": name, "storage": storage, "method": method, "seed": 1, "directory": tmp_path}
+    options: dict[str, Any] = {"study": name, "storage": storage, "method": method, "seed": 1, "directory": tmp_path}
     options |= {"max_budget": 9 if method != "gp" else None, "metric": GOALS}
     with xs.Study(SPACE, **options) as one, xs.Study(SPACE, **options) as other:
         running = [ask(one), ask(other), ask(one)]
@@ -54,7 +54,7 @@ def test_two_programs_share_a_study(storage: str, name: str, method: str, tmp_pa
 @pytest.mark.parametrize("method", ["gp", "tpe", "evolution"])
 def test_a_fork_a_wider_and_a_narrower_space_and_what_is_added(method: str, tmp_path: Path) -> None:
     place: dict[str, Any] = {"storage": tmp_path / "x.db"}
-    with xs.Study(SPACE, name="old", method=method, metric=GOALS, seed=1, **place) as study:
+    with xs.Study(SPACE, study="old", method=method, metric=GOALS, seed=1, **place) as study:
         go_on(study, 9)
         study.add({"x": 0.25, "y": 0.0}, {"gain": 0.9, "cost": 0.1})
         study.enqueue({"x": 0.3})

@@ -192,7 +192,7 @@ def test_a_durable_study_is_resumed_and_continues_alike(storage: str, name: str)
     whole = xs.Study(SPACE, seed=9, method="sobol")
     run_trials(whole, 12, lambda trial: trial["x"])
     for _ in range(4):
-        with xs.Study(SPACE, name=name, storage=storage, seed=9, method="sobol") as study:
+        with xs.Study(SPACE, study=name, storage=storage, seed=9, method="sobol") as study:
             run_trials(study, 3, lambda trial: trial["x"])
     with xs.Study.open(name, storage=storage) as study:
         assert [trial.config for trial in study.history.trials] == [trial.config for trial in whole.history.trials]
@@ -202,11 +202,11 @@ def test_a_durable_study_is_resumed_and_continues_alike(storage: str, name: str)
 
 def test_a_different_study_by_the_same_name_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
-    xs.Study(SPACE, name="s", storage=path, seed=1, metric="error").close()
+    xs.Study(SPACE, study="s", storage=path, seed=1, metric="error").close()
     wider = xs.Space(x=xs.Float(0, 2), kind=xs.Choice(["a", "b"]))
     with pytest.raises(StudyMismatch) as caught:
         xs.Study(
-            wider, name="s", storage=path, seed=2, metric="loss", direction="maximize", method="sobol", max_budget=4
+            wider, study="s", storage=path, seed=2, metric="loss", direction="maximize", method="sobol", max_budget=4
         )
     message = str(caught.value)
     for word in (
@@ -215,7 +215,7 @@ def test_a_different_study_by_the_same_name_is_refused(tmp_path: Path) -> None:
         *("max_budget", "another study name"),
     ):
         assert word in message
-    xs.Study(name="s", storage=path).close()  # nothing asked for, nothing to differ
+    xs.Study(study="s", storage=path).close()  # nothing asked for, nothing to differ
     with pytest.raises(UnknownStudy, match="it has: s"):
         xs.Study.open("t", storage=path)
 
@@ -238,8 +238,8 @@ def test_opening_a_study_makes_no_storage(tmp_path: Path) -> None:
         ({"space": SPACE, "max_budget": 2.5}, "max_budget"),
         ({"space": SPACE, "retries": 1.5}, "retries"),
         ({"space": SPACE, "storage": "x.db"}, "needs a name"),
-        ({"space": SPACE, "name": "a/b"}, "letters, digits"),
-        ({"space": SPACE, "name": ""}, "letters, digits"),
+        ({"space": SPACE, "study": "a/b"}, "letters, digits"),
+        ({"space": SPACE, "study": ""}, "letters, digits"),
         ({"space": SPACE, "constraints": [("latency", 50.0)]}, "constraints: must map names"),
         ({"space": SPACE, "constraints": {3: 1.0}}, "constraints: must name metrics"),
         ({"space": SPACE, "constraints": {"value": 1.0}}, "constraints: .*other than 'value'"),
@@ -260,7 +260,7 @@ def test_bad_settings_are_named(options: dict[str, Any], word: str) -> None:
 
 
 def test_threads_may_share_a_study(tmp_path: Path) -> None:
-    study = xs.Study(SPACE, name="s", storage=tmp_path / "s.db")
+    study = xs.Study(SPACE, study="s", storage=tmp_path / "s.db")
     errors: list[BaseException] = []
 
     def work() -> None:
@@ -281,7 +281,7 @@ def test_threads_may_share_a_study(tmp_path: Path) -> None:
 
 
 def test_closing_gives_up_what_runs(tmp_path: Path) -> None:
-    with xs.Study(SPACE, name="s", storage=tmp_path / "s.db") as study:
+    with xs.Study(SPACE, study="s", storage=tmp_path / "s.db") as study:
         number = ask(study).number
     with xs.Study.open("s", storage=tmp_path / "s.db") as study:
         again = ask(study)

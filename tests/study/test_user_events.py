@@ -30,7 +30,7 @@ SPACE = xs.Space(x=xs.Float(0, 1))
 
 def test_a_paused_study_gives_nothing_until_it_goes_on(tmp_path: Path) -> None:
     with (
-        xs.Study(SPACE, name="s", storage=tmp_path / "s.db", seed=1) as study,
+        xs.Study(SPACE, study="s", storage=tmp_path / "s.db", seed=1) as study,
         xs.Study.open("s", tmp_path / "s.db") as user,
     ):
         first = study.ask()
@@ -133,7 +133,7 @@ def some_study(**options: Any) -> xs.Study:
 
 
 def test_notes_are_kept_and_the_last_one_stands(tmp_path: Path) -> None:
-    with some_study(name="s", storage=tmp_path / "s.db"):
+    with some_study(study="s", storage=tmp_path / "s.db"):
         pass
     with xs.Study.open("s", tmp_path / "s.db") as study:
         assert study.history.trials[0].attrs == {"tags": "b", "layers": 0, "why": {"so": 1.5}}

@@ -190,7 +190,7 @@ def test_what_cannot_be_learned_from(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="0 of 12 trials with a value"):
         xs.Study(xs.Space(x=xs.Float(5.0, 6.0)), method="gp", warm_start=source())
     with pytest.raises(UnknownStudy):
-        xs.Study(SPACE, name="n", storage=tmp_path / "s.db", method="gp", warm_start="nothing")
+        xs.Study(SPACE, study="n", storage=tmp_path / "s.db", method="gp", warm_start="nothing")
 
 
 def test_an_event_that_contradicts_itself() -> None:

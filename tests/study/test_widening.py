@@ -101,7 +101,10 @@ def test_a_stored_study_goes_on(tmp_path: Path) -> None:
 
 def test_a_program_that_asks_at_the_same_time_decides_in_the_new_space(tmp_path: Path) -> None:
     storage = tmp_path / "s.db"
-    with xs.Study(OLD, name="a", storage=storage, method="random", seed=1) as one, xs.Study.open("a", storage) as other:
+    with (
+        xs.Study(OLD, study="a", storage=storage, method="random", seed=1) as one,
+        xs.Study.open("a", storage) as other,
+    ):
         first = one.ask()
         other.widen(NEW, fill={"layers": 2})
         second = one.ask()

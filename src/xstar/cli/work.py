@@ -201,7 +201,7 @@ def _make(name: str, program: Program, options: Mapping[str, Any]) -> None:
     """The study, as ``xstar run`` would make it."""
     arguments = {**taken(Study, options), "program": noted_program(program, options)}
     arguments["resumable"] = resumable(program.objective)
-    Study(program.space, name=name, **arguments).close()
+    Study(program.space, **{**arguments, "study": name}).close()
 
 
 def _header(

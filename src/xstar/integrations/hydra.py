@@ -113,7 +113,7 @@ class Sweep:
         folder = Path(self.config.hydra.sweep.dir)
         folder.mkdir(parents=True, exist_ok=True)
         OmegaConf.save(self.config, folder / "multirun.yaml")
-        with Study(space, name=self.name, storage=self.storage, **self.settings) as study:
+        with Study(space, study=self.name, storage=self.storage, **self.settings) as study:
             self.jobs = len(study.trials)
             log.info("study %r in %s has %d of %s trials", self.name, self.shown, self.jobs, self.limits.trials)
             study.begin()

@@ -215,7 +215,7 @@ class SearchCV(BaseSearchCV):
             self.__dict__.pop(fitted, None)
         return Study(
             search.candidates.space,
-            name=self.study,
+            study=self.study,
             storage=self.storage,
             method=self.method,
             max_budget=None if search.ladder is None else search.ladder.full,

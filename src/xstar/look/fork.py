@@ -95,7 +95,7 @@ def forked(study: Study, at: int | None, name: str | None, **changed: Any) -> St
     if study.storage is None:
         if name is not None:
             rule = "a study in memory is forked into memory, without a name"
-            raise InvalidArgument("name", rule, name, "leave it out, or fork a stored study")
+            raise InvalidArgument("study", rule, name, "leave it out, or fork a stored study")
         made = Study.over(MemoryJournal(fork_events(events, moment, "study", **changed)))
         made.history.known_objectives = study.history.known_objectives
         return made

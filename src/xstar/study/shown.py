@@ -116,21 +116,21 @@ def why(study: Study, trial: Trial | int) -> Why:
 
 
 def fork(
-    study: Study,
+    self: Study,
     at: int | None = None,
     *,
-    name: str | None = None,
+    study: str | None = None,
     method: str | None = None,
     max_budget: int | None = None,
     seed: int | None = None,
 ) -> Study:
     """A new study that begins as this one was after ``at`` events (default: all), under another method or seed.
 
-    A stored study is forked into the same storage, by the name ``name`` (default: ``NAME-fork-AT``); one in memory into memory.
+    A stored study is forked into the same storage, as ``study`` (default: ``NAME-fork-AT``); one in memory into memory.
     """
     from xstar.look.fork import forked  # against the order of the parts: see above
 
-    return forked(study, at, name, method=method, max_budget=max_budget, seed=seed)
+    return forked(self, at, study, method=method, max_budget=max_budget, seed=seed)
 
 
 def frame(study: Study) -> pd.DataFrame:

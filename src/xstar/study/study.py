@@ -44,7 +44,7 @@ FAILURES = ("exception", "nan", "timeout", "killed", "infeasible")
 class Study(Shown):
     """A search: ask for a trial, report on it, tell its value.
 
-    Without ``name`` it lives in memory. With a name it is durable: created in ``storage`` (a path or URL, default
+    Without ``study``, its name, it lives in memory. With a name it is durable: created in ``storage`` (a path or URL, default
     ``xstar.db``) or, if it exists there, resumed — and refused if it is a different study by the same name.
 
     >>> import xstar as xs
@@ -60,7 +60,7 @@ class Study(Shown):
         self,
         space: Space | None = None,
         *,
-        name: str | None = None,
+        study: str | None = None,
         storage: str | os.PathLike[str] | None = None,
         method: str | None = None,
         searcher: Searcher | None = None,
@@ -84,27 +84,28 @@ class Study(Shown):
         )
         self.storage: SqlStorage | None = None
         journal: Journal
-        if name is None:
+        if study is None:
             if storage is not None:
-                raise InvalidArgument("name", "a stored study needs a name", None, "pass a name, or leave out storage")
+                remedy = "e.g. study='digits', or leave out storage"
+                raise InvalidArgument("study", "a stored study needs a name", None, remedy)
             journal = MemoryJournal(settings.begin(None, None, clock()))
         else:
-            check_name(name)
+            check_name(study)
             self.storage = open_storage(storage)
-            if not self.storage.exists(name):
+            if not self.storage.exists(study):
                 with contextlib.suppress(StudyExists):  # another process came first: then it is theirs that we resume
-                    self.storage.create(name, settings.begin(name, storage, clock()))
-            journal = self.storage.open(name)
-        self._setup(journal, settings, name, clock)
+                    self.storage.create(study, settings.begin(study, storage, clock()))
+            journal = self.storage.open(study)
+        self._setup(journal, settings, study, clock)
 
     @classmethod
-    def open(cls, name: str, storage: str | os.PathLike[str] | None = None, **options: Any) -> Study:
-        """An existing study, as it is stored. Raises :class:`~xstar.errors.UnknownStudy` if there is none."""
-        check_there(name, storage)
+    def open(cls, study: str, storage: str | os.PathLike[str] | None = None, **options: Any) -> Study:
+        """The existing study of this name, as it is stored. Raises :class:`~xstar.errors.UnknownStudy` if there is none."""
+        check_there(study, storage)
         database = open_storage(storage)
-        database.open(name)
+        database.open(study)
         database.close()
-        return cls(name=name, storage=storage, **options)
+        return cls(study=study, storage=storage, **options)
 
     @classmethod
     def over(cls, journal: Journal) -> Study:

@@ -28,7 +28,7 @@ def stored(path: Path, name: str = "s", trials: int = 12, **settings: Any) -> Pa
     """A storage with a study: every fourth trial fails with words that would be a script."""
     storage = path / "x.db"
     given: dict[str, Any] = {"method": "random", "seed": 1, "metric": "loss", "max_budget": 3} | settings
-    with xs.Study(SPACE, name=name, storage=storage, **given) as study:
+    with xs.Study(SPACE, study=name, storage=storage, **given) as study:
         for _ in range(trials):
             trial = study.ask()
             assert trial is not None

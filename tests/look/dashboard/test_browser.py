@@ -55,12 +55,12 @@ def storage(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = stored(tmp_path_factory.mktemp("browser"), "first", trials=16)
     stored(place.parent, "second", trials=8, seed=2)
     space = xs.Space(net=nets.MLP(inputs=8), lr=xs.Float(0, 1))
-    with xs.Study(space, name="nets", storage=place, method="evolution", seed=1) as study:
+    with xs.Study(space, study="nets", storage=place, method="evolution", seed=1) as study:
         run_trials(study, 6, lambda trial: -f3(trial["net"]))
-    with xs.Study(xs.Space(mask=xs.Bits(8)), name="bits", storage=place, method="pbil", seed=1) as study:
+    with xs.Study(xs.Space(mask=xs.Bits(8)), study="bits", storage=place, method="pbil", seed=1) as study:
         run_trials(study, 30, lambda trial: sum(trial["mask"]))
     goals = {"error": "min", "score": "max"}
-    with xs.Study(xs.Space(x=xs.Float(0, 1)), name="two", storage=place, method="gp", metric=goals, seed=1) as study:
+    with xs.Study(xs.Space(x=xs.Float(0, 1)), study="two", storage=place, method="gp", metric=goals, seed=1) as study:
         run_trials(study, 9, lambda trial: {"error": trial["x"], "score": trial["x"] ** 2})
     return place
 

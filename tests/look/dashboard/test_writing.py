@@ -80,7 +80,7 @@ def test_people_enqueue_add_and_annotate(asking: httpx.Client, storage: Path) ->
 def test_a_study_with_a_running_trial_is_not_released(tmp_path: Path) -> None:
     names = [f"s{number}" for number in range(MOST_STUDIES + 1)]
     for name in names:
-        xs.Study(xs.Space(x=xs.Float(0, 1)), name=name, storage=tmp_path / "x.db", method="random").close()
+        xs.Study(xs.Space(x=xs.Float(0, 1)), study=name, storage=tmp_path / "x.db", method="random").close()
     writers = Writers(str(tmp_path / "x.db"), None)
     first, *others = (writers.get(name) for name in names[:-1])
     running = ask(first)

@@ -138,7 +138,7 @@ def test_lines_come_no_faster_than_they_can_be_read() -> None:
 
 def test_each_program_speaks_of_its_own_trials_and_of_what_the_dead_left(tmp_path: Path) -> None:
     clock, lines = Clock(), list[str]()
-    with make_study(clock, name="shared", storage=tmp_path / "x.db") as study:
+    with make_study(clock, study="shared", storage=tmp_path / "x.db") as study:
         progress = LogProgress(Tracker(study, Limits()), lines.append)
         with progress, xs.Study.open("shared", tmp_path / "x.db", clock=clock) as other:
             study.tell(ask(study), 1.0)

@@ -120,7 +120,7 @@ def test_a_table_only_where_it_can_be_drawn(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_table_says_what_it_compares_and_what_went_wrong() -> None:
-    study = make_study(metric="error", method="asha", max_budget=9, name=None)
+    study = make_study(metric="error", method="asha", max_budget=9, study=None)
     progress = LiveProgress(Tracker(study, Limits(trials=20)), terminal())
     for value in (0.5, 0.25, 0.75):
         study.report(ask(study), value)

@@ -87,7 +87,7 @@ def test_a_look_costs_what_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_events_of_others_wait_until_the_study_has_folded_them(tmp_path: Path) -> None:
     clock = Clock()
-    with make_study(clock, name="shared", storage=tmp_path / "x.db") as study:
+    with make_study(clock, study="shared", storage=tmp_path / "x.db") as study:
         tracker = Tracker(study, Limits())
         mine = ask(study)
         study.tell(mine, 1.0)
