@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -41,7 +42,13 @@ def talk(place: Path, script: Callable[[Tools], Awaitable[None]], *options: str)
     async def run() -> set[str]:
         words = ["-m", "xstar", "mcp", "--storage", str(place), *options]
         async with mcp.Client(mcp.StdioServerParameters(command=sys.executable, args=words)) as client:
-            named = {tool.name for tool in (await client.list_tools()).tools}
+            tools = (await client.list_tools()).tools
+            named = {tool.name for tool in tools}
+            for tool in tools:
+                assert tool.annotations.read_only_hint is (tool.name in READ)
+                assert tool.annotations.destructive_hint is (tool.name == "hold")
+                assert tool.input_schema["additionalProperties"] is False
+                assert all(each["description"] for each in tool.input_schema["properties"].values()), tool.name
 
             async def call(name: str, **arguments: Any) -> Any:
                 found = await client.call_tool(name, arguments)
@@ -75,20 +82,35 @@ def test_an_agent_reads(place: Path) -> None:
         for name, arguments, words in (
             ("read_study", {"study": "none"}, "none"),
             ("read_trial", {"study": "demo", "trial": 99}, "has no trial 99; it has trials 0 to 14"),
+            ("read_trial", {"study": "demo"}, "trial: is needed"),
+            ("read_trial", {"study": "demo", "trial": "first"}, "trial: .* but got 'first'"),
+            (
+                "read_study",
+                {"study": "demo", "last": 3},
+                "last: is no argument of read_study, which has: study, latest",
+            ),
+            ("importance", {"study": "demo", "metric": "latency"}, "metric: must be in all reports .* value"),
+            ("hold", {"study": "demo", "state": "stop", "reason": "no"}, "no tool 'hold'"),
         ):
-            with pytest.raises(LookupError, match=words):
+            with pytest.raises(LookupError, match=words) as refused:
                 await call(name, **arguments)
+            assert not re.search("pydantic|Traceback|Error executing|validation error", str(refused.value))
 
     assert talk(place, script) == READ
 
 
 def test_an_agent_reads_a_front(place: Path) -> None:
     with xs.Study(xs.Space(x=xs.Float(0, 1)), study="both", storage=place, metric=["error", "size"], seed=1) as study:
-        run_trials(study, 4, lambda trial: {"error": trial["x"], "size": -trial["x"]})
+        run_trials(study, 8, lambda trial: {"error": trial["x"], "size": -trial["x"]})
         front = [trial.number for trial in study.front]
+    with xs.Study(xs.Space(x=xs.Float(0, 1)), study="few", storage=place, metric=["error", "size"], seed=1) as study:
+        run_trials(study, 2, lambda trial: {"error": trial["x"], "size": -trial["x"]})
 
     async def script(call: Tools) -> None:
         line = next(line for line in await call("list_studies") if line["study"] == "both")
+        shares = (await call("importance", study="both", metric="size"))["parameters"]
+        assert [row["parameter"] for row in shares] == ["x"]
+        assert "needs 5 trials" in (await call("importance", study="few", metric="size"))["reason"]
         best, study = await call("best", study="both"), await call("read_study", study="both")
         assert line["front"] == [trial["trial"] for trial in best["front"]] == front
         assert best["front"] == study["front"]
@@ -103,6 +125,12 @@ def test_an_agent_acts_and_each_act_is_audited(place: Path, cli: Cli) -> None:
         await call("narrow", study="demo", changes={"lr": [0.2, 0.4], "kind": "a"}, reason="b loses")
         with pytest.raises(LookupError, match=r"lr: must be narrowed within Float"):
             await call("narrow", study="demo", changes={"lr": [0.0, 9.0]}, reason="why not")
+        for reason, rule in (("", "at least 1"), (" ", "at least 1"), ("x" * 20_000_000, "at most 2000")):
+            with pytest.raises(LookupError, match=f"reason: .*{rule}") as refused:
+                await call("hold", study="demo", state="stop", reason=reason)
+            assert len(str(refused.value)) < 1000
+        with pytest.raises(LookupError, match=r"state: .*but got 'wait'"):
+            await call("hold", study="demo", state="wait", reason="why not")
         await call("hold", study="demo", state="pause", reason="the machine is needed")
         await call("hold", study="demo", state="go", reason="no more")
 

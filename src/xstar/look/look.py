@@ -10,13 +10,17 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 
+from xstar.core.checks import nearest
+from xstar.core.goals import Goal
 from xstar.core.known import KnownObjectives
-from xstar.errors import StorageError, UnknownTrial
+from xstar.errors import InvalidArgument, StorageError, UnknownTrial
 from xstar.journal import History
 from xstar.journal.events import Created
 from xstar.journal.trial import Trial
 from xstar.look.audit import Audit, Progress, audit_events, audit_in_parallel
+from xstar.look.plots.source import Snapshot
 from xstar.run.clock import stopwatch, wall_clock
 from xstar.storage import SqlJournal, SqlStorage
 from xstar.storage.address import Address
@@ -60,6 +64,19 @@ class StudyView:
             has = f"trials 0 to {len(trials) - 1}" if trials else "no trials yet"
             raise UnknownTrial(f"study {self.name!r} has no trial {number}; it has {has}")
         return trials[number]
+
+    def of_metric(self, metric: str) -> Snapshot:
+        """The study as if it had searched for another of its metrics, which all reports have to have."""
+        reports = [set(report.metrics) for trial in self.history.trials for report in trial.reports]
+        common = set.intersection(*reports) if reports else set()
+        if metric not in common:
+            rule = f"must be in all reports of the study, as {', '.join(sorted(common)) or 'none'}"
+            raise InvalidArgument("metric", rule, metric, nearest(metric, common))
+        first, *events = self.journal.read(0)
+        assert isinstance(first, Created)
+        history = History(self.history.levels)
+        history.extend([replace(first, objectives=[Goal(metric).to_json()]), *events])
+        return Snapshot(self.name, history, self.journal)
 
     def files(self, directory: str | os.PathLike[str] | None) -> Folders:
         """The folders of the study's trials."""
